@@ -39,8 +39,8 @@ export function fleetNode(node: KubeObject, config?: KubeObject, serves: Serves 
     active: source(member(member(reported, 'active'), 'configMap')),
     lastKnownGood: source(member(member(reported, 'lastKnownGood'), 'configMap')),
     error: typeof error === 'string' && error !== '' ? error.slice(0, MAX_ERROR) : null,
-    ready: readyCondition(status?.['conditions']),
-    ...driftReason(member(config, 'status')?.['conditions']),
+    ready: readyCondition(conditionsOf(node)),
+    ...driftReason(conditionsOf(config)),
     kubeletVersion: text(member(status, 'nodeInfo') ?? {}, 'kubeletVersion'),
   };
 }
@@ -154,6 +154,10 @@ function driftReason(conditions: unknown): Pick<FleetNode, 'drift'> {
   return drifted?.['status'] === 'True' ? { drift: text(drifted, 'reason').slice(0, MAX_REASON) } : {};
 }
 
-function conditionOf(type: string, conditions: unknown): Raw | undefined {
+/** What `status` of an object has as conditions. */
+export const conditionsOf = (object: Readonly<KubeObject> | undefined): unknown => member(object, 'status')?.['conditions'];
+
+/** The condition of a type; undefined where there is none. */
+export function conditionOf(type: string, conditions: unknown): Raw | undefined {
   return Array.isArray(conditions) ? conditions.find((one: unknown): one is Raw => isJsonObject(one) && one['type'] === type) : undefined;
 }

@@ -1,5 +1,5 @@
 import type { Action } from './actions.ts';
-import { failuresOf, isDown, placedOn } from './count.ts';
+import { deadlinesOf, failuresOf, isDown, placedOn } from './count.ts';
 import type { Decision } from './decision.ts';
 import { specOf, type Facts, type Placed } from './facts.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
@@ -58,9 +58,7 @@ function decide(facts: Facts, progress: Stopped): Decision & { underWay?: readon
   const inFlight = returning.filter(({ standing }) => standing.at === 'in-flight' && standing.failsAt !== Infinity);
   const to = progress.previousRevision ?? 'local';
   const underWay = onTheirWay(returning);
-  const wakeUps = inFlight.flatMap(({ standing }) =>
-    standing.at === 'in-flight' ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }] : [],
-  );
+  const wakeUps = deadlinesOf(inFlight, now);
   const names = { back: new Set(inFlight.map(({ node }) => node.node)), forward: new Set(onTheirWay(forward)) };
   const chosen = nextBack(left, nodes, names, maxUnavailableOf(rules, nodes.length));
   if (chosen.length > 0) {

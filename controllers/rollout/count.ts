@@ -1,10 +1,9 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
-
+import type { WakeUp } from '../common/reconcile.ts';
 import { fleetState } from '../fleet/fleet-node.ts';
 import type { Facts, Placed } from './facts.ts';
 import { isDrainedBy } from './maintenance.ts';
-import type { RolloutNode } from './node.ts';
-import { standingOf } from './node.ts';
+import { standingOf, type RolloutNode } from './node.ts';
 import type { NodeFailure } from './types.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 
@@ -53,4 +52,13 @@ export function failuresOf(known: readonly NodeFailure[], placed: readonly Place
       failed.set(node.node, { node: node.node, error: standing.error.slice(0, 256), at: rfc3339(now) });
   }
   return [...failed.values()].filter(({ node }) => !settled.has(node));
+}
+
+/** When nodes that are in flight will have failed. */
+export function deadlinesOf(placed: readonly Placed[], now: Millis): WakeUp[] {
+  return placed.flatMap(({ standing }) =>
+    standing.at === 'in-flight' && standing.failsAt !== Infinity
+      ? [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }]
+      : [],
+  );
 }

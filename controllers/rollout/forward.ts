@@ -1,6 +1,6 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 import type { Action } from './actions.ts';
-import { failuresOf, isDown, placedWithDrains, unavailableOf } from './count.ts';
+import { deadlinesOf, failuresOf, isDown, placedWithDrains, unavailableOf } from './count.ts';
 import type { Decision } from './decision.ts';
 import { specOf, type Facts, type Placed } from './facts.ts';
 import type { RolloutNode } from './node.ts';
@@ -20,13 +20,16 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   const target = specOf(rules, progress.revision);
   const placed = placedWithDrains(inOrder(nodes, rules.uid), target, facts);
   const refused = refusedBy(facts, progress, placed);
+  const failures = failuresOf(progress.failures, placed, now);
   const seen: Seen = {
     facts,
     placed,
     refused,
+    failures,
     touched: placed.filter(({ standing }) => ['in-flight', 'settled', 'failed'].includes(standing.at)),
     inFlight: placed.filter(({ standing }) => standing.at === 'in-flight'),
-    failures: failuresOf(progress.failures, placed, now),
+    candidates: candidatesOf(placed, [...refused, ...failures]),
+    unavailable: unavailableOf(placed),
   };
   const settled = { ...progress, failures: seen.failures };
   // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
@@ -47,6 +50,10 @@ interface Seen {
   touched: readonly Placed[];
   inFlight: readonly Placed[];
   failures: Progress['failures'];
+  /** Can be touched: they have an agent, are Ready, have not failed, and their kubelet would take it. */
+  candidates: readonly RolloutNode[];
+  /** Names. */
+  unavailable: ReadonlySet<string>;
 }
 
 type Partial = Pick<Decision, 'progress' | 'placed' | 'refused' | 'wakeUps'>;
@@ -55,13 +62,8 @@ const base = ({ placed, refused, inFlight, facts }: Seen, progress: Progress): P
   progress,
   placed,
   refused,
-  wakeUps: inFlight.flatMap(({ standing }) => deadlineOf(standing, facts.now)),
+  wakeUps: deadlinesOf(inFlight, facts.now),
 });
-
-function deadlineOf(standing: Placed['standing'], now: Millis): WakeUp[] {
-  if (standing.at !== 'in-flight' || standing.failsAt === Infinity) return [];
-  return [{ requeueAfter: Math.max(0, standing.failsAt - now), why: 'the deadline of a node' }];
-}
 
 /** Nodes whose kubelet would reject the revision. Those that have it already tell for themselves. */
 function refusedBy({ rules, revisions, configs }: Facts, { revision }: Progress, placed: readonly Placed[]): Seen['refused'] {
@@ -105,8 +107,8 @@ function preflightFails(seen: Seen, progress: Progress): Decision {
 /** From step to step, until there is something to do or to wait for. */
 function walk(seen: Seen, from: Progress): Decision {
   const { rules, now, nodes } = seen.facts;
+  const { candidates } = seen;
   let progress = from;
-  const candidates = candidatesOf(seen);
   if (candidates.length === 0 && seen.touched.length === 0 && !progress.complete) return noneReady(seen, progress);
   for (;;) {
     const step = rules.steps[progress.step - 1];
@@ -130,9 +132,8 @@ function noneReady(seen: Seen, progress: Progress): Decision {
   return { ...base(seen, progress), phase: 'Pending', reason: 'NoNodes', waitsFor: 'Nodes', text };
 }
 
-/** Nodes that can be touched: they have an agent, are Ready and schedulable, and their kubelet would take it. */
-function candidatesOf({ placed, refused, failures }: Seen): RolloutNode[] {
-  const no = new Set([...refused, ...failures].map(({ node }) => node));
+function candidatesOf(placed: readonly Placed[], excluded: readonly { node: string }[]): RolloutNode[] {
+  const no = new Set(excluded.map(({ node }) => node));
   return placed
     .filter(({ node, standing }) => standing.at === 'waiting' && !no.has(node.node) && node.ready === true)
     .map(({ node }) => node);
@@ -173,11 +174,17 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
     );
   }
   if (rules.gates.length === 0) return undefined;
-  const failing = gates?.filter(({ ok }) => !ok) ?? [];
-  if (gates !== undefined && failing.length === 0) return undefined;
-  const why = failing.map((gate) => `${gate.name}: ${gate.why}`).join('; ');
-  const wakeUps = [{ requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' }];
-  return say('Holding', 'Gates', bounded(why || 'gates are asked', 500), { wakeUps, asksGates: gates === undefined });
+  const why = whyGatesHold(gates);
+  return why === undefined ? undefined : say('Holding', 'Gates', why, { wakeUps: [askAgain], asksGates: gates === undefined });
+}
+
+const askAgain: WakeUp = { requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' };
+
+/** undefined: every gate lets the rollout go on. */
+function whyGatesHold(gates: Facts['gates']): string | undefined {
+  if (gates === undefined) return 'gates are asked';
+  const failing = gates.filter(({ ok }) => !ok);
+  return failing.length === 0 ? undefined : bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
 }
 
 /** Touches the next nodes, as many as may be unavailable beside those that are. */
@@ -186,7 +193,7 @@ function take(seen: Seen, progress: Progress, next: readonly RolloutNode[]): Dec
   const held = heldBy(seen, progress);
   // A rollout that was complete stays so: a node that comes late waits for the window and the gates as well.
   if (held !== undefined) return progress.complete ? { ...held, phase: 'Complete' } : held;
-  const unavailable = unavailableOf(seen.placed);
+  const { unavailable } = seen;
   const room = maxUnavailableOf(rules, nodes.length) - unavailable.size;
   const inDomain = rules.spreadBy === undefined ? next : sameDomain(seen, next, rules.spreadBy);
   const chosen: RolloutNode[] = [];
@@ -227,10 +234,11 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   const { progress, actions = [] } = decision;
   const { rules, nodes } = seen.facts;
   const previous = progress?.previousRevision;
-  if (progress === undefined || previous === undefined || progress.complete || heldBy(seen, progress) !== undefined) return decision;
+  if (progress === undefined || previous === undefined || progress.complete) return decision;
   const chosen = new Set(actions.map((action) => (action.do === 'assign' ? action.node.node : '')));
-  const room = maxUnavailableOf(rules, nodes.length) - unavailableOf(seen.placed).size - chosen.size;
-  const joiners = candidatesOf(seen).filter(({ node, wanted }) => wanted === null && !chosen.has(node));
+  const joiners = seen.candidates.filter(({ node, wanted }) => wanted === null && !chosen.has(node));
+  if (joiners.length === 0 || heldBy(seen, progress) !== undefined) return decision;
+  const room = maxUnavailableOf(rules, nodes.length) - seen.unavailable.size - chosen.size;
   const more = joiners.slice(0, Math.max(0, room)).map((node): Action => ({ do: 'assign', node, revision: previous }));
   return more.length === 0 ? decision : { ...decision, actions: [...actions, ...more] };
 }
@@ -241,16 +249,12 @@ function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; appr
   const rest = base(seen, progress);
   const { wakeUps = [] } = rest;
   const end = Math.min(Date.parse(since), now) + step.holdMs;
-  if (step.holdMs > 0 && rules.gates.length > 0 && now < end) {
-    if (gates === undefined)
-      return { ...rest, phase: 'Holding', reason: 'Gates', text: 'gates are asked', waitsFor: 'Gates', asksGates: true };
-    const failing = gates.filter(({ ok }) => !ok);
+  const why = now < end && rules.gates.length > 0 ? whyGatesHold(gates) : undefined;
+  if (why !== undefined) {
+    const held = { ...rest, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text: why } as const;
+    if (gates === undefined) return { ...held, asksGates: true };
     // A hold is a time in which all gates hold: it begins again.
-    if (failing.length > 0) {
-      const text = bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
-      const again = { ...progress, stepSettledAt: rfc3339(now) };
-      return { ...rest, progress: again, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text, wakeUps: [...wakeUps, { requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' }] }; // prettier-ignore
-    }
+    return { ...held, progress: { ...progress, stepSettledAt: rfc3339(now) }, wakeUps: [...wakeUps, askAgain] };
   }
   if (now < end) {
     const requeueAfter = rules.gates.length > 0 ? Math.min(end - now, ASK_AGAIN_MS) : end - now;

@@ -1,10 +1,9 @@
 import type { Millis } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { SpecSource } from '../../agent/checkpoint/source.ts';
-import { sameSource } from '../../agent/checkpoint/source.ts';
+import { sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/fleet-node.ts';
-import { fleetNode } from '../fleet/read-fleet-node.ts';
+import { conditionOf, conditionsOf, fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
 
@@ -37,16 +36,9 @@ export function rolloutNode(object: Readonly<KubeObject>, config: Readonly<KubeO
     config,
     rollout: annotations[ROLLOUT_ANNOTATION],
     assignedAt: Number.isNaN(at) ? undefined : at,
-    unhealthy: conditionOf(config, 'Healthy') === 'False',
+    unhealthy: conditionOf('Healthy', conditionsOf(config))?.['status'] === 'False',
     cordoned: isJsonObject(spec) && spec['unschedulable'] === true,
   };
-}
-
-function conditionOf(object: Readonly<KubeObject> | undefined, type: string): string | undefined {
-  const status = (object as { status?: unknown } | undefined)?.status;
-  const conditions = isJsonObject(status) ? status['conditions'] : undefined;
-  const found = Array.isArray(conditions) ? conditions.find((one: unknown) => isJsonObject(one) && one['type'] === type) : undefined;
-  return isJsonObject(found) && typeof found['status'] === 'string' ? found['status'] : undefined;
 }
 
 /**
