@@ -5,7 +5,7 @@ import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { BindAddress } from '../../kube/serving/address.ts';
-import { memoize } from '../common/reconcile.ts';
+import { memoize } from '../common/memoize.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/caches.ts';
 import { rulesOf } from '../rollout/rules.ts';

@@ -1,6 +1,6 @@
 import { matchesLabels } from '../../kube/api/selector.ts';
-import { rolloutsOn } from './drain/conditions.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
+import { rolloutsLeftOn } from './maintenance.ts';
 import type { Rules } from './rules.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Rules } from './rules.ts';
  * @param alive - all rollouts that are not being deleted, the oldest first
  */
 export function abandonedOn(node: Readonly<Node>, alive: readonly Rules[]): DrainOwner[] {
-  const found = rolloutsOn(node);
+  const found = rolloutsLeftOn(node);
   if (found.length === 0) return found;
   const holder = alive.find(({ problems, selector }) => problems.length === 0 && matchesLabels(selector, node.metadata.labels));
   return found.filter(({ uid }) => {

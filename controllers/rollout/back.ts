@@ -14,13 +14,13 @@ import { namesOf, nodesText } from './text.ts';
  * is worse. Pure.
  */
 export function planBack(facts: Facts, progress: Stopped): Decision {
-  const { rules, nodes, now } = facts;
+  const { rules, nodes } = facts;
   const decision = decide(facts, progress);
   // A node that is on the way keeps what is on it until it has arrived; a drain for what is not rolled out any more ends.
   const stopped = specOf(rules, progress.revision);
   const underWay = new Set(decision.underWay);
   const isDone = (node: RolloutNode): boolean =>
-    !underWay.has(node.node) && isWorkedOn(node, rules, now) && !(sameSpec(node.wanted, stopped) && decision.phase === 'RollingBack');
+    !underWay.has(node.node) && isWorkedOn(node, rules) && !(sameSpec(node.wanted, stopped) && decision.phase === 'RollingBack');
   const givenBack = nodes.filter(isDone).map((node): Action => ({ do: 'give-back', node }));
   return { ...decision, actions: [...(decision.actions ?? []), ...givenBack] };
 }

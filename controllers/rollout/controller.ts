@@ -9,12 +9,12 @@ import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import { earliest, memoize } from '../common/reconcile.ts';
+import { memoize } from '../common/memoize.ts';
+import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn } from './abandoned.ts';
 import { cachesOf, type RolloutOptions } from './caches.ts';
 import type { Node } from './drain/contract.ts';
-import { rolloutsOn } from './drain/conditions.ts';
 import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
 import { GateChecks } from './gate-checks.ts';
@@ -22,6 +22,7 @@ import type { HttpGet } from './gates/contract.ts';
 import { httpGet } from './gates/http-get.ts';
 import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
+import { rolloutsLeftOn } from './maintenance.ts';
 import { comesBefore, observe, type Observer } from './observe.ts';
 import { plan } from './plan.ts';
 import { rulesOf, type Rules } from './rules.ts';
@@ -131,7 +132,7 @@ function enqueueOnNode(
   const keys = new Set(selecting.map(objectKey));
   // A rollout that does not exist any more has to take from a Node what it left there.
   const latest = objects.at(-1);
-  if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsOn(latest as Readonly<Node>)) keys.add(name);
+  if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsLeftOn(latest as Readonly<Node>)) keys.add(name);
   return [...keys].map((key) => ({ key, after: GATHER_MS }));
 }
 

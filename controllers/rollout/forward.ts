@@ -141,7 +141,7 @@ function candidatesOf(placed: readonly Placed[], excluded: readonly { node: stri
 
 /** Drains that are under way go on, what is drained is assigned, and nodes that have arrived are given back: neither windows nor gates keep that waiting. */
 function withMaintenance({ facts, placed }: Seen, decision: Decision): Decision {
-  const { rules, drains, now } = facts;
+  const { rules, drains } = facts;
   const { progress, actions = [] } = decision;
   if (progress === undefined) return decision;
   const more = placed.flatMap(({ node, standing }): Action[] => {
@@ -149,7 +149,7 @@ function withMaintenance({ facts, placed }: Seen, decision: Decision): Decision 
       const isDraining = drains.has(node.node) || isDrainedBy(node, rules);
       return isDraining && node.wanted?.name !== progress.revision ? [planTouch(facts, node, progress.revision)] : [];
     }
-    if (standing.at === 'settled' || standing.at === 'failed') return isWorkedOn(node, rules, now) ? [{ do: 'give-back', node }] : [];
+    if (standing.at === 'settled' || standing.at === 'failed') return isWorkedOn(node, rules) ? [{ do: 'give-back', node }] : [];
     return [];
   });
   return { ...decision, actions: [...actions, ...more] };

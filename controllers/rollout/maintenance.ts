@@ -1,7 +1,7 @@
-import type { Millis } from '../../base/clock.ts';
 import type { Action } from './actions.ts';
+import { memoize } from '../common/memoize.ts';
+import { rolloutsOn } from './drain/conditions.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
-import { planGiveBack } from './drain/plan.ts';
 import { recordOf } from './drain/record.ts';
 import type { Facts } from './facts.ts';
 import type { RolloutNode } from './node.ts';
@@ -15,9 +15,11 @@ export const nodeOf = ({ object }: RolloutNode): Readonly<Node> => object as Rea
 /** This rollout drains the node, or has drained it and not given it back. */
 export const isDrainedBy = (node: RolloutNode, rules: Rules): boolean => recordOf(nodeOf(node))?.owner.uid === rules.uid;
 
+/** Rollouts that have left something on a Node. Asked of every node at each look, and read once of each version of it. */
+export const rolloutsLeftOn = memoize((node: Readonly<Node>) => rolloutsOn(node));
+
 /** Whether anything of this rollout is left on the Node. */
-export const isWorkedOn = (node: RolloutNode, rules: Rules, now: Millis): boolean =>
-  planGiveBack(nodeOf(node), ownerOf(rules), now).do !== 'given-back';
+export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean => rolloutsLeftOn(nodeOf(node)).some(({ uid }) => uid === rules.uid);
 
 /**
  * How a node is brought to a revision: drained first where the change needs it, unless it is by now. Where the drain failed on the way back, the node is
