@@ -235,7 +235,7 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   const { rules, nodes } = seen.facts;
   const previous = progress?.previousRevision;
   if (progress === undefined || previous === undefined || progress.complete) return decision;
-  const chosen = new Set(actions.map((action) => (action.do === 'assign' ? action.node.node : '')));
+  const chosen = new Set(actions.flatMap((action) => ('node' in action ? [action.node.node] : [])));
   const joiners = seen.candidates.filter(({ node, wanted }) => wanted === null && !chosen.has(node));
   if (joiners.length === 0 || heldBy(seen, progress) !== undefined) return decision;
   const room = maxUnavailableOf(rules, nodes.length) - seen.unavailable.size - chosen.size;

@@ -117,3 +117,23 @@ function play(seed: number): void {
 test(`${RUNS} random fleets: budgets hold at every write, what is good completes, what is bad is taken back`, () => {
   for (let seed = SEED; seed < SEED + RUNS; seed++) play(seed);
 });
+
+test('a node that joined and is drained for the revision is not assigned the one before as well', () => {
+  const fleet = new ModelFleet(1, { maxUnavailable: '100%', steps: [{ nodes: '100%' }], drain: 'Never' });
+  const look = () => {
+    const { actions, status } = plan(fleet.facts());
+    fleet.rollout = { ...fleet.rollout, status };
+    return actions;
+  };
+  fleet.add('first');
+  while (fleet.rollout.status?.phase !== 'Complete') {
+    for (const action of look()) fleet.act(action);
+    fleet.pass(60_000);
+  }
+  fleet.edit({ drain: 'Always' });
+  fleet.publish('new');
+  fleet.add('late');
+  for (const action of look()) fleet.act(action);
+  const late = look().filter((action) => 'node' in action && action.node.node === 'late');
+  assert.deepEqual(late.map((action) => action.do), ['drain']); // prettier-ignore
+});
