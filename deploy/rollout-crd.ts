@@ -51,7 +51,7 @@ const spec: Schema = object(
         approve: flag('The next step waits for dkc rollout approve.'),
       },
     }),
-    maxUnavailable: count('Nodes in flight, draining or not Ready at once, whoever made them so. Default: 10%, at least 1.'),
+    maxUnavailable: count('Nodes in flight, draining or not Ready at once, for whatever reason. Default: 10%, at least 1.'),
     spreadBy: text('Label of nodes, such as topology.kubernetes.io/zone: one value of it at a time.', { maxLength: 317 }),
     failureBudget: count('Failed nodes that stop the rollout; a percentage is of the nodes touched. Default: 1.'),
     onFailure: { type: 'string', enum: ['Rollback', 'Pause'], description: 'What happens when it stops. Default: Rollback.' },

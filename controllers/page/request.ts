@@ -13,7 +13,7 @@ export interface PageRequest {
 
 /** Who may read. */
 export interface PageRules {
-  /** Undefined: whoever can connect, which only programs of this machine can. */
+  /** Undefined: everybody who can connect, which only programs of this machine can. */
   token: string | undefined;
   assets: ReadonlySet<string>;
 }

@@ -126,7 +126,7 @@ function enqueueOnNode(
   nodes: Lister<KubeObject>,
 ): EnqueueRequest[] {
   const objects = change.do === 'update' ? [change.before, change.after] : [change.do === 'add' ? change.object : change.last];
-  // A NodeConfig has no labels of its own: those of its Node count.
+  // A NodeConfig has no labels: those of its Node count.
   const labels = objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels));
   const selecting = sets.list().filter((rollout) => labels.some((one) => matchesLabels(rules(rollout).selector, one)));
   const keys = new Set(selecting.map(objectKey));

@@ -26,7 +26,7 @@ export function placedWithDrains(nodes: readonly RolloutNode[], target: SpecSour
   });
 }
 
-/** Nodes that are in flight or have failed, or that cannot run pods now, whoever made them so. */
+/** Nodes that are in flight or have failed, or that cannot run pods now, for whatever reason. */
 export function unavailableOf(placed: readonly Placed[]): Set<string> {
   const names = new Set<string>();
   for (const { node, standing } of placed)
@@ -34,7 +34,7 @@ export function unavailableOf(placed: readonly Placed[]): Set<string> {
   return names;
 }
 
-/** On the way to any configuration, whoever assigned it. */
+/** On the way to any configuration, also one that was assigned by hand. */
 const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || fleetState(node) === 'pending';
 
 /** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */

@@ -8,7 +8,7 @@ export interface RolloutEvent {
   message: string;
 }
 
-/** What goes on all the time in a rollout; the node that is assigned has an event of its own. */
+/** What goes on all the time in a rollout; the Node that is assigned has its event. */
 const QUIET = new Set(['NodesAssigned', 'NodesInFlight', 'MaxUnavailable', 'RevisionCreated']);
 const WARNINGS = new Set([
   'FailureBudget',

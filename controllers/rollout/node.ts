@@ -57,7 +57,7 @@ export type Standing =
 
 /** A Node does not say which spec its status speaks of: for this long an error may be one of the configuration before, in ms. */
 const LEFTOVER_MS: Millis = 30_000;
-/** What an agent does not take back by itself. */
+/** States that an agent leaves only when it is assigned something else or told to retry. */
 const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
 
 /** @param target - null: the local configuration */

@@ -17,7 +17,7 @@ export interface DaemonPlan {
   ready: { url: string; token?: string };
   /** PEM that its certificate is checked with. */
   ca: string;
-  /** Starts it anew where it ends by itself after it was ready, as a kubelet does with a static pod; at most RESTARTS times. @default false */
+  /** Restarts it when it exits after it was ready, as a kubelet does with a static pod; at most RESTARTS times. @default false */
   restarts?: boolean;
 }
 
@@ -78,7 +78,7 @@ export class Daemon {
         this.#over = how;
         resolve(how);
         if (this.#mayEnd || this.#restarts++ === RESTARTS) return;
-        appendFileSync(log, `\n--- ${how}, and is started anew\n`);
+        appendFileSync(log, `\n--- ${how}, and is restarted\n`);
         this.#spawn();
       };
       child.once('error', (error) => end(`could not be started: ${error.message}`));

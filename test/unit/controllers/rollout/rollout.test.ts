@@ -15,7 +15,7 @@ test('a good configuration goes through the steps, never with more nodes in flig
   assert.equal(world.agents.mostInFlight, 3);
   assert.equal(new Set(world.agents.assigned).size, 10);
 
-  // A late joiner gets it too; the controller may have been started anew in between.
+  // A late joiner gets it too; the controller may have been restarted in between.
   await world.restartController();
   await world.addNode('late');
   await world.until('web', 'the late node has it', ({ status: now }) => now?.nodes?.settled === 11);
