@@ -1,4 +1,5 @@
 import type { Caches } from '../controllers/rollout/caches.ts';
+import { Fleets } from '../controllers/rollout/fleets.ts';
 import { kubeletConfigs } from '../controllers/rollout/kubelet-configs.ts';
 import { observe, type Observer } from '../controllers/rollout/observe.ts';
 import { plan } from '../controllers/rollout/plan.ts';
@@ -58,17 +59,20 @@ function fleetOf(count: number): Look {
   const revision = { ...copy, metadata: { ...copy.metadata, uid: 'copy', resourceVersion: '2' } };
   const names = Array.from({ length: count }, (_, at) => `node-${at}`);
   const nodes = names.map(nodeOf);
+  const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const configs = new Map(names.map((node) => [node, configOf(node, name, 1)]));
   const maps = new Map([source, revision].map((one) => [`dkc-system/${one.metadata.name}`, one]));
   const cache = (items: () => readonly KubeObject[], get: (key: string) => KubeObject | undefined) => ({ list: items, get });
   const caches = {
     rollouts: cache(() => [rollout], () => rollout), // prettier-ignore
-    nodes: cache(() => nodes, () => undefined), // prettier-ignore
+    nodes: cache(() => nodes, (key) => byName.get(key)), // prettier-ignore
     nodeConfigs: cache(() => [...configs.values()], (key) => configs.get(key)), // prettier-ignore
     configMaps: cache(() => [...maps.values()], (key) => maps.get(key)), // prettier-ignore
   } as unknown as Caches;
+  const fleets = new Fleets();
   const observer: Observer = {
     caches,
+    fleets,
     rules: rulesOf,
     configs: kubeletConfigs(),
     serves: { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false },
@@ -78,6 +82,7 @@ function fleetOf(count: number): Look {
   return (event) => {
     const node = names[event % count] ?? '';
     configs.set(node, configOf(node, name, event + 2));
+    fleets.changed(rollout.metadata.name ?? '', node);
     const { status } = plan({ ...observe(rules, Date.parse(AT), observer), gates: undefined });
     if (status.nodes?.settled !== count) throw new Error(`the fleet is not settled: ${JSON.stringify(status)}`);
   };

@@ -3,6 +3,8 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
+import type { Node } from './drain/contract.ts';
+import { rolloutsLeftOn } from './maintenance.ts';
 import type { ConfigMap } from './revision.ts';
 import { rollouts, type NodeConfigRollout } from './types.ts';
 
@@ -33,11 +35,18 @@ const nodeFields = [
   ...['type', 'status', 'reason', 'message'].map((field) => `status.conditions.${field}`),
 ];
 
+/** Index of Nodes on which rollouts have left something. */
+const WORKED_ON = 'worked-on-by-rollouts';
+const isLeftOn = (node: Readonly<KubeObject>): string[] => (rolloutsLeftOn(node as Readonly<Node>).length > 0 ? [''] : []);
+
+/** Nodes on which rollouts have left something. */
+export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<Node>[] => of.indexed(WORKED_ON, '') as Readonly<Node>[];
+
 /** Says which caches the controller needs. */
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
   return {
     rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all' }),
-    nodes: informers.of(nodes, { fields: nodeFields }),
+    nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: isLeftOn } }),
     nodeConfigs: informers.of(nodeConfigs, { fields: 'all' }),
     configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all' }, { namespace: configMapNamespace }),
   };

@@ -13,10 +13,11 @@ import { memoize } from '../common/memoize.ts';
 import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn } from './abandoned.ts';
-import { cachesOf, type RolloutOptions } from './caches.ts';
+import { cachesOf, nodesWorkedOn, type RolloutOptions } from './caches.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
+import { Fleets } from './fleets.ts';
 import { GateChecks } from './gate-checks.ts';
 import type { HttpGet } from './gates/contract.ts';
 import { httpGet } from './gates/http-get.ts';
@@ -39,12 +40,17 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('rollout_controller') });
   const rules = memoize(rulesOf);
   const drains = new Drains(client, clock);
-  const observer: Observer = { caches, rules, drains, configs: kubeletConfigs(), serves: options.serves };
+  const fleets = new Fleets();
+  const observer: Observer = { caches, rules, drains, fleets, configs: kubeletConfigs(), serves: options.serves };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGet, kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
   const sync: Sync = { observer, executor, clock, events, gates };
-  const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>) => enqueueOnNode(change, sets, rules, caches.nodes);
+  const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
+    const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
+    for (const key of keys) fleets.changed(key, node);
+    return keys.map((key) => ({ key, after: GATHER_MS }));
+  };
   const controller: Controller<NodeConfigRollout> = {
     name: 'rollout',
     primary: caches.rollouts,
@@ -58,6 +64,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
     gone: (key) => {
       ownWrites.forget(key);
       drains.forget(key);
+      fleets.forget(key);
       gates.forget(key);
     },
     reconcile: (key, signal) => reconcile(key, sync, signal),
@@ -109,8 +116,7 @@ async function giveBackAbandoned({ observer, executor }: Sync, signal: AbortSign
   const there = observer.caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const alive = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(observer.rules);
   const failures: unknown[] = [];
-  for (const object of observer.caches.nodes.list()) {
-    const node = object as Readonly<Node>;
+  for (const node of nodesWorkedOn(observer.caches)) {
     for (const owner of abandonedOn(node, alive)) {
       await executor.drains.giveBack(owner, node, () => {}, signal).catch((error: unknown) => failures.push(error));
       signal.throwIfAborted();
@@ -119,12 +125,13 @@ async function giveBackAbandoned({ observer, executor }: Sync, signal: AbortSign
   return failures;
 }
 
-function enqueueOnNode(
+/** The rollouts whose plan reads a node that changed: those that select it, or did before. */
+function rolloutsOfNode(
   change: Change<KubeObject>,
   sets: Lister<NodeConfigRollout>,
   rules: (rollout: Readonly<NodeConfigRollout>) => Rules,
   nodes: Lister<KubeObject>,
-): EnqueueRequest[] {
+): { node: string; keys: Key[] } {
   const objects = change.do === 'update' ? [change.before, change.after] : [change.do === 'add' ? change.object : change.last];
   // A NodeConfig has no labels: those of its Node count.
   const labels = objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels));
@@ -133,7 +140,7 @@ function enqueueOnNode(
   // A rollout that does not exist any more has to take from a Node what it left there.
   const latest = objects.at(-1);
   if (latest?.kind === 'Node' && change.do !== 'delete') for (const { name } of rolloutsLeftOn(latest as Readonly<Node>)) keys.add(name);
-  return [...keys].map((key) => ({ key, after: GATHER_MS }));
+  return { node: latest?.metadata.name ?? '', keys: [...keys] };
 }
 
 function isSelectionChange(change: Change<NodeConfigRollout>): boolean {

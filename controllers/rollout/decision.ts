@@ -1,5 +1,5 @@
 import type { Action } from './actions.ts';
-import type { Placed } from './facts.ts';
+import type { Groups } from './grouping.ts';
 import type { Progress } from './progress.ts';
 import type { Phase } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -13,10 +13,8 @@ export interface Decision {
   text: string;
   waitsFor?: string | undefined;
   progress?: Progress;
-  /** Nodes, and where they stand on their way to the revision. */
-  placed?: readonly Placed[];
-  /** Nodes whose kubelet would reject the revision, and why. */
-  refused?: readonly { node: string; why: string }[];
+  /** Where nodes stand on their way to the revision. */
+  groups?: Groups;
   actions?: readonly Action[];
   wakeUps?: readonly WakeUp[];
   asksGates?: boolean;

@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
+import type { Fleet } from './fleet.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
 import type { GateResult } from './gates/contract.ts';
@@ -31,9 +32,7 @@ export interface Facts {
   /** Copies that this rollout made. */
   revisions: readonly Readonly<ConfigMap>[];
   /** Nodes that it selects and no older rollout does. */
-  nodes: readonly RolloutNode[];
-  /** Nodes that it selects and leaves to an older rollout. */
-  conflicts: readonly { node: string; rollout: string }[];
+  fleet: Pick<Fleet, 'size' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
   configs: KubeletConfigs;
   /** The ConfigMap that a node uses; absent: its local configuration, or one that is not there any more. */
   payloadOf: (source: MaybeSource) => Readonly<ConfigMap> | undefined;

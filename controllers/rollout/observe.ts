@@ -1,12 +1,12 @@
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { matchesLabels } from '../../kube/api/selector.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { Caches } from './caches.ts';
 import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
 import type { Facts, KubeletConfigs } from './facts.ts';
+import type { Fleets } from './fleets.ts';
 import { rolloutNode, type RolloutNode } from './node.ts';
 import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
@@ -19,6 +19,7 @@ export interface Observer {
   configs: KubeletConfigs;
   serves: ServerFacts;
   drains: Pick<Drains, 'statesOf'>;
+  fleets: Fleets;
 }
 
 /** What the caches have of one rollout now. It only reads: what follows from it is for the plan. */
@@ -28,24 +29,15 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
   const older = caches.rollouts
     .list()
     .filter((other) => comesBefore(other, rollout))
+    .toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))
     .map(by.rules)
     .filter(({ problems }) => problems.length === 0);
-  const nodes: RolloutNode[] = [];
-  const conflicts: { node: string; rollout: string }[] = [];
-  for (const object of caches.nodes.list()) {
-    const { labels, name = '' } = object.metadata;
-    if (!matchesLabels(rules.selector, labels)) continue;
-    const owner = older.find(({ selector }) => matchesLabels(selector, labels));
-    if (owner === undefined) nodes.push(viewOf(object, caches.nodeConfigs.get(name), by.serves));
-    else conflicts.push({ node: name, rollout: owner.name });
-  }
   return {
     rules,
     now,
     source: caches.configMaps.get(`${configMap.namespace}/${configMap.name}`),
     revisions: caches.configMaps.list(configMap.namespace).filter((one) => isControlledBy(one, rollout)),
-    nodes,
-    conflicts,
+    fleet: by.fleets.of(rules, older, caches, by.serves),
     configs: by.configs,
     payloadOf: (from) => payloadOf(caches, from),
     drains: by.drains.statesOf(rules.name),

@@ -13,7 +13,8 @@ const ranks = new Map<string, string>();
 /** Of two fleets of the largest size; then it starts again. */
 const MAX_RANKS = 20_000;
 
-function rankOf(node: string, uid: string): string {
+/** Where a node comes in that order, as text. */
+export function rankOf(node: string, uid: string): string {
   const key = `${uid}/${node}`;
   const known = ranks.get(key);
   if (known !== undefined) return known;

@@ -1,16 +1,18 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Decision } from './decision.ts';
-import type { Facts, Placed } from './facts.ts';
+import type { Facts } from './facts.ts';
+import { nodeName, type Groups } from './grouping.ts';
+import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
-import { bounded, namesOf } from './text.ts';
+import { bounded, MAX_MESSAGE, namesIn, namesOf } from './text.ts';
 import { MAX_APPROVALS, MAX_FAILURES, type Condition, type NodeCounts, type RolloutStatus } from './types.ts';
 
 /** The status that a rollout should have. Conditions keep their lastTransitionTime where their status is as it was. Pure. */
 export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
-  const { rules, window, nodes } = facts;
-  const { progress, placed = [] } = decision;
+  const { rules, window, fleet } = facts;
+  const { progress, groups } = decision;
   const prior = rules.rollout.status;
-  const counts = countsOf(decision, nodes.length);
+  const counts = countsOf(decision, fleet.size);
   const next = window.open ? undefined : window.next?.from;
   const said = progress === undefined ? keptOf(prior) : saidOf(progress);
   return compact({
@@ -20,7 +22,7 @@ export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
     nodes: counts,
     nextWindow: next === undefined ? undefined : rfc3339(next),
     waitsFor: decision.waitsFor,
-    message: bounded(`${summary(placed, counts)}${decision.text}`),
+    message: bounded(`${summary(groups, counts)}${decision.text}`),
     conditions: conditionsOf(facts, decision),
   });
 }
@@ -47,46 +49,48 @@ function compact(status: Carried): RolloutStatus {
   return Object.fromEntries(Object.entries(status).filter(([, value]) => value !== undefined));
 }
 
-function countsOf({ placed = [], refused = [], progress }: Decision, selected: number): NodeCounts {
-  const at = (...standings: string[]): number => placed.filter(({ standing }) => standings.includes(standing.at)).length;
-  return {
-    selected,
-    updated: at('in-flight', 'settled', 'failed'),
-    settled: at('settled'),
-    inFlight: at('in-flight'),
-    failed: progress?.failures.length ?? 0,
-    refused: refused.length,
-  };
+function countsOf({ groups, progress }: Decision, selected: number): NodeCounts {
+  const count = (group: Group): number => groups?.of(group).length ?? 0;
+  const [settled, inFlight] = [count('settled'), count('in-flight')];
+  const updated = settled + inFlight + count('failed');
+  return { selected, updated, settled, inFlight, failed: progress?.failures.length ?? 0, refused: count('refused') };
 }
 
 /** `3/10 nodes settled (a, b, c); `. */
-function summary(placed: readonly Placed[], { selected, settled }: NodeCounts): string {
-  if (placed.length === 0) return '';
-  const names = placed.filter(({ standing }) => standing.at === 'settled').map(({ node }) => node.node);
-  return `${settled}/${selected} nodes settled${names.length === 0 ? '' : ` (${namesOf(names)})`}; `;
+function summary(groups: Groups | undefined, { selected, settled }: NodeCounts): string {
+  if (groups === undefined || selected === 0) return '';
+  return `${settled}/${selected} nodes settled${settled === 0 ? '' : ` (${namesIn(groups.of('settled'), nodeName)})`}; `;
 }
+
+/** Refusals in one message: what is beyond them is cut from it anyway. */
+const MAX_REFUSALS = MAX_MESSAGE / 20;
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 function conditionsOf(facts: Facts, decision: Decision): Condition[] {
-  const { rules, now, conflicts } = facts;
-  const { phase, reason, text, refused = [] } = decision;
+  const { rules, now, fleet } = facts;
+  const { phase, reason, text } = decision;
+  const refused = decision.groups?.of('refused').slice(0, MAX_REFUSALS) ?? [];
   const going = phase === 'Progressing' || phase === 'RollingBack';
   const failed = phase === 'Failed' || phase === 'RolledBack' || phase === 'RollingBack' || reason === 'FailureBudget';
-  const names = conflicts.map(({ node }) => node);
   const said: Said[] = [
     { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
     { type: 'Complete', status: phase === 'Complete' ? 'True' : 'False', reason, message: text },
     { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
     // Never without words: servers of 1.20 take an empty message for none, and reject the status.
     refused.length > 0
-      ? { type: 'Preflight', status: 'False', reason: 'Rejected', message: refused.map(({ node, why }) => `${node}: ${why}`).join('; ') }
+      ? {
+          type: 'Preflight',
+          status: 'False',
+          reason: 'Rejected',
+          message: refused.map(({ node, refusal }) => `${node.node}: ${refusal}`).join('; '),
+        }
       : decision.progress === undefined
         ? { type: 'Preflight', status: 'Unknown', reason, message: 'no configuration has been validated yet' }
         : { type: 'Preflight', status: 'True', reason: 'Valid', message: 'no kubelet of the selected nodes would reject it' },
-    names.length === 0
+    fleet.conflicts.length === 0
       ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects one of its nodes' }
-      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf([...new Set(conflicts.map(({ rollout }) => rollout))])}) select ${namesOf(names)}, and have them` }, // prettier-ignore
+      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf(fleet.holders)}) select ${namesIn(fleet.conflicts, ({ node }) => node)}, and have them` }, // prettier-ignore
   ];
   const prior = rules.rollout.status?.conditions ?? [];
   const others = prior.filter(({ type }) => said.every((one) => one.type !== type)).slice(0, 8);

@@ -5,8 +5,13 @@ export const MAX_MESSAGE = 1_000;
 
 /** `a, b, c and 7 more`. */
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).join(', ');
-  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
+  return namesIn(names, (name) => name);
+}
+
+/** The same of any list, of which the names that are shown alone are asked for. */
+export function namesIn<T>(of: readonly T[], nameOf: (one: T) => string): string {
+  const shown = of.slice(0, MAX_NAMES).map(nameOf).join(', ');
+  return of.length > MAX_NAMES ? `${shown} and ${of.length - MAX_NAMES} more` : shown;
 }
 
 /** `1 node`, `2 nodes`. */

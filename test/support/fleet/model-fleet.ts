@@ -4,6 +4,7 @@ import type { Millis } from '../../../base/clock.ts';
 import type { Source } from '../../../agent/checkpoint/source.ts';
 import type { Action } from '../../../controllers/rollout/actions.ts';
 import type { Facts } from '../../../controllers/rollout/facts.ts';
+import { Fleet } from '../../../controllers/rollout/fleet.ts';
 import { specOf } from '../../../controllers/rollout/facts.ts';
 import { rolloutNode, type RolloutNode } from '../../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../../controllers/rollout/revision.ts';
@@ -107,15 +108,35 @@ export class ModelFleet {
     return rulesOf(this.rollout);
   }
 
+  readonly #followed = { fleet: new Fleet(), texts: new Map<string, string>() };
+
+  /** The nodes as a controller has followed them: those that changed are told. */
+  #follow(): Fleet {
+    const { fleet, texts } = this.#followed;
+    for (const name of texts.keys()) if (!this.nodes.has(name) && texts.delete(name)) fleet.delete(name);
+    for (const [name, node] of this.nodes) {
+      const view = this.view(node);
+      const text = JSON.stringify(view);
+      if (texts.get(name) === text) continue;
+      texts.set(name, text);
+      fleet.set(view);
+    }
+    return fleet;
+  }
+
+  /** What a controller sees that has just started. */
+  freshFacts(): Facts {
+    return this.facts(new Fleet([...this.nodes.values()].map((node) => this.view(node))));
+  }
+
   /** What a controller sees now. */
-  facts(): Facts {
+  facts(fleet: Fleet = this.#follow()): Facts {
     return {
       rules: this.rules(),
       now: this.now,
       source: this.source,
       revisions: this.revisions,
-      nodes: [...this.nodes.values()].map((node) => this.view(node)),
-      conflicts: [],
+      fleet,
       configs: { rejects: () => [], needsDrain: () => [] },
       payloadOf: () => undefined,
       drains: new Map(),

@@ -32,7 +32,7 @@ function play(seed: number): void {
     if (!fates.has(node)) fates.set(node, random() < share ? pick(['rejects', 'condemns', 'hangs', 'goes down']) : 'trusts');
     return fates.get(node) ?? 'trusts';
   };
-  let wakeIn = HOUR;
+  let [wakeIn, looks] = [HOUR, 0];
   fleet.onAssign = (name, revision) => {
     const { revision: wanted } = fleet.rollout.status ?? {};
     if (revision !== wanted) return; // on the way back it has its own rule
@@ -55,7 +55,10 @@ function play(seed: number): void {
 
   /** A controller looks, writes the status, and does some of the plan before it is killed, mostly all of it. */
   const look = (): boolean => {
-    const { actions, status, wakeUps } = plan(fleet.facts());
+    const planned = plan(fleet.facts());
+    looks += 1;
+    if (looks % 7 === 0) assert.deepEqual(planned, plan(fleet.freshFacts()), `seed ${seed}: what was followed is not what is there`);
+    const { actions, status, wakeUps } = planned;
     wakeIn = Math.min(HOUR, ...wakeUps.map(({ requeueAfter }) => requeueAfter));
     const changed = JSON.stringify(fleet.rollout.status) !== JSON.stringify(status);
     if (random() < 0.05) return true;

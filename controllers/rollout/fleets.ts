@@ -1,0 +1,51 @@
+import type { ServerFacts } from '../fleet/server-facts.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
+import type { Key } from '../../kube/cache/contract.ts';
+import type { Caches } from './caches.ts';
+import { Fleet } from './fleet.ts';
+import { rolloutNode } from './node.ts';
+import type { Rules } from './rules.ts';
+
+interface Followed {
+  fleet: Fleet;
+  /** Which nodes are its own follows from this. */
+  selection: string;
+  /** Names of nodes to read before the next plan. */
+  changed: Set<string>;
+}
+
+/** The fleets of all rollouts. A look reads the nodes that changed since the last one; all of them where what the rollout selects has changed. */
+export class Fleets {
+  readonly #followed = new Map<Key, Followed>();
+
+  /** A node that this rollout selects, or selected, changed: tell it in the turn in which the cache changes. */
+  changed(rollout: Key, node: string): void {
+    this.#followed.get(rollout)?.changed.add(node);
+  }
+
+  forget(rollout: Key): void {
+    this.#followed.delete(rollout);
+  }
+
+  /** @param older - rollouts that have their nodes before this one, the oldest first */
+  of(rules: Rules, older: readonly Rules[], caches: Pick<Caches, 'nodes' | 'nodeConfigs'>, serves: ServerFacts): Fleet {
+    const selection = JSON.stringify([rules, ...older].map(({ name, uid, generation }) => [name, uid, generation]));
+    let followed = this.#followed.get(rules.name);
+    if (followed?.selection !== selection) {
+      const all = caches.nodes.list().map(({ metadata }) => metadata.name ?? '');
+      followed = { fleet: new Fleet(), selection, changed: new Set(all) };
+      this.#followed.set(rules.name, followed);
+    }
+    const { fleet, changed } = followed;
+    for (const name of changed) {
+      const object = caches.nodes.get(name);
+      const labels = object?.metadata.labels;
+      const holder = older.find(({ selector }) => matchesLabels(selector, labels));
+      if (object === undefined || !matchesLabels(rules.selector, labels)) fleet.delete(name);
+      else if (holder === undefined) fleet.set(rolloutNode(object, caches.nodeConfigs.get(name), serves));
+      else fleet.setConflict(name, holder.name);
+    }
+    changed.clear();
+    return fleet;
+  }
+}

@@ -1,0 +1,110 @@
+import type { Millis } from '../../base/clock.ts';
+import { SortedList } from '../../base/sorted-list.ts';
+import { rankOf } from './order.ts';
+import type { Course, Group, Placement, Placer } from './placing.ts';
+import type { RolloutNode } from './node.ts';
+
+/** Where the nodes of a rollout stand. */
+export interface Groups {
+  /** In the order in which nodes are touched. */
+  of(group: Group): readonly Placement[];
+  at(node: string): Placement | undefined;
+  /** When the next node fails if nothing changes until then; Infinity: none does. */
+  readonly failsAt: Millis;
+}
+
+export const nodeName = ({ node }: Placement): string => node.node;
+
+type Ranked = Placement & { rank: string };
+
+const byRank = (a: Ranked, b: Ranked): number => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
+const byDeadline = (a: Ranked, b: Ranked): number => a.failsAt - b.failsAt || byRank(a, b);
+
+/**
+ * Nodes in groups, from look to look: a node is placed again when it changed, when it is drained, or when the time of its placement is over. So a look
+ * costs what has changed, and finds what placing all nodes anew would find.
+ */
+export class Grouping implements Groups {
+  readonly #place: Placer;
+  readonly #key: string;
+  readonly #nodes: ReadonlyMap<string, RolloutNode>;
+  readonly #placements = new Map<string, Ranked>();
+  readonly #groups = new Map<Group, SortedList<Ranked>>();
+  readonly #deadlines = new SortedList<Ranked>(byDeadline);
+  /** Assigned by a clock that is ahead of ours: their deadlines move with ours. */
+  readonly #ahead = new Set<string>();
+  #changed = new Set<string>();
+  #drains: Course['drains'] = new Map();
+  #now: Millis = -Infinity;
+
+  /** @param nodes - as they are at each look */
+  constructor(place: Placer, course: Course, nodes: ReadonlyMap<string, RolloutNode>) {
+    this.#place = place;
+    this.#key = course.key;
+    this.#nodes = nodes;
+    // In their order, so that none has its place searched.
+    const { uid } = course.rules;
+    const ranked = [...nodes.keys()].map((name) => ({ name, rank: rankOf(name, uid) }));
+    for (const { name } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) this.#changed.add(name);
+  }
+
+  /** Whether it can be brought up to date. A clock that was set back makes failed nodes be in flight again: all are placed anew. */
+  serves(place: Placer, { key, now }: Course): boolean {
+    return this.#place === place && this.#key === key && this.#now <= now;
+  }
+
+  /** A node that is another one now, or has gone. */
+  changed(node: string): void {
+    this.#changed.add(node);
+  }
+
+  bringUpToDate(course: Course): void {
+    this.#now = course.now;
+    const [changed, drainsBefore] = [this.#changed, this.#drains];
+    this.#changed = new Set();
+    this.#drains = course.drains;
+    const again = new Set([...changed, ...drainsBefore.keys(), ...course.drains.keys(), ...this.#ahead]);
+    for (const { node, failsAt } of this.#deadlines.items) {
+      if (failsAt > course.now) break;
+      again.add(node.node);
+    }
+    for (const node of again) this.#placeAgain(node, course);
+  }
+
+  of(group: Group): readonly Placement[] {
+    return this.#groups.get(group)?.items ?? [];
+  }
+
+  at(node: string): Placement | undefined {
+    return this.#placements.get(node);
+  }
+
+  get failsAt(): Millis {
+    return this.#deadlines.items[0]?.failsAt ?? Infinity;
+  }
+
+  #placeAgain(name: string, course: Course): void {
+    const before = this.#placements.get(name);
+    if (before !== undefined) {
+      for (const group of before.groups) this.#group(group).remove(before);
+      if (before.failsAt !== Infinity) this.#deadlines.remove(before);
+    }
+    this.#ahead.delete(name);
+    const node = this.#nodes.get(name);
+    if (node === undefined) {
+      this.#placements.delete(name);
+      return;
+    }
+    const after = { ...this.#place(node, course), rank: before?.rank ?? rankOf(name, course.rules.uid) };
+    this.#placements.set(name, after);
+    for (const group of after.groups) this.#group(group).add(after);
+    if (after.failsAt !== Infinity) this.#deadlines.add(after);
+    if ((node.assignedAt ?? 0) > course.now) this.#ahead.add(name);
+  }
+
+  #group(group: Group): SortedList<Ranked> {
+    const known = this.#groups.get(group) ?? new SortedList<Ranked>(byRank);
+    this.#groups.set(group, known);
+    return known;
+  }
+}

@@ -1,0 +1,152 @@
+import type { Millis } from '../../base/clock.ts';
+import type { SpecSource } from '../../agent/checkpoint/source.ts';
+import { sameSpec } from '../fleet/fleet-node.ts';
+import { isChanging, isDown } from './count.ts';
+import { specOf, type Facts, type Placed } from './facts.ts';
+import { isDrainedBy, isWorkedOn } from './maintenance.ts';
+import { standingOf, type RolloutNode, type Standing } from './node.ts';
+import type { Progress } from './progress.ts';
+import type { ConfigMap } from './revision.ts';
+import { bounded } from './text.ts';
+
+/** What places nodes, beside themselves. All but the time and the drains stays the same from look to look. */
+export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs'> {
+  revision: string;
+  /** How the revision, and the one before, are written in the spec of a node. */
+  target: SpecSource | null;
+  back: SpecSource | null;
+  /** The revision; absent: it is not there. */
+  copy: Readonly<ConfigMap> | undefined;
+  /** Two courses with the same key place a node alike, as long as time and drains are the same. */
+  key: string;
+}
+
+export function courseOf({ rules, now, drains, configs, revisions }: Facts, { revision, previousRevision }: Progress): Course {
+  const copy = revisions.find(({ metadata }) => metadata.name === revision);
+  const { uid, generation } = rules;
+  const key = JSON.stringify([uid, generation, revision, previousRevision, copy?.metadata.uid, copy?.metadata.resourceVersion]);
+  return { rules, now, drains, configs, revision, target: specOf(rules, revision), back: specOf(rules, previousRevision), copy, key };
+}
+
+/**
+ * The groups of nodes that plans read.
+ *
+ * ```text
+ * in-flight, settled, failed   where they stand on their way to the revision; all three were touched
+ * left, left-down              not touched; of these, not Ready or marked as unschedulable
+ * refused                      not touched, and their kubelet would reject the revision
+ * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
+ * unavailable                  in flight, failed, changing to anything else, or down
+ * maintained                   a drain of theirs goes on, or they have arrived and are given back
+ *
+ * On the way back, of a revision that has stopped:
+ * behind                       still assigned it: free ones cost nobody's place, the others wait for one
+ * returning, stuck             assigned the one before: on their way, or not settled in time
+ * taken                        unavailable while others go back
+ * worked-on                    something of this rollout is on the Node
+ * ```
+ */
+export type Group =
+  | 'in-flight'
+  | 'settled'
+  | 'failed'
+  | 'left'
+  | 'left-down'
+  | 'refused'
+  | 'candidates'
+  | 'candidates-down'
+  | 'joiners'
+  | 'unavailable'
+  | 'maintained'
+  | 'free'
+  | 'others'
+  | 'returning'
+  | 'stuck'
+  | 'taken'
+  | 'worked-on';
+
+/** A node, where it stands, and the groups that it is in. */
+export interface Placement extends Placed {
+  groups: readonly Group[];
+  /** When it stands elsewhere if nothing changes until then; Infinity: never. */
+  failsAt: Millis;
+  isUnavailable: boolean;
+  /** Where it stands on its way back; absent where it is not on it. */
+  returning?: Standing;
+  /** Why its kubelet would reject the revision. */
+  refusal?: string;
+}
+
+/** Places one node. Pure. */
+export type Placer = (node: RolloutNode, course: Course) => Placement;
+
+const failsAtOf = (standing: Standing | undefined): Millis => (standing?.at === 'in-flight' ? standing.failsAt : Infinity);
+
+/** On the way to the revision. */
+export const placeForward: Placer = (node, course) => {
+  const { rules, drains, revision } = course;
+  const standing = withDrain(node, standingOf(node, course.target, rules.nodeDeadlineMs, course.now), course);
+  const isUnavailable = standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node);
+  const placement = { node, standing, isUnavailable, failsAt: failsAtOf(standing) };
+  const groups: Group[] = isUnavailable ? ['unavailable'] : [];
+  switch (standing.at) {
+    case 'in-flight': {
+      const isDraining = drains.has(node.node) || isDrainedBy(node, rules);
+      groups.push('in-flight', ...(isDraining && node.wanted?.name !== revision ? (['maintained'] as const) : []));
+      return { ...placement, groups };
+    }
+    case 'settled':
+    case 'failed':
+      groups.push(standing.at, ...(isWorkedOn(node, rules) ? (['maintained'] as const) : []));
+      return { ...placement, groups };
+    case 'waiting':
+    case 'no-agent':
+      groups.push('left', ...(isDown(node) ? (['left-down'] as const) : []));
+  }
+  const refusal = refusalOf(node, course);
+  if (refusal !== undefined) return { ...placement, refusal, groups: [...groups, 'refused'] };
+  if (standing.at !== 'waiting' || node.ready !== true) return { ...placement, groups };
+  groups.push('candidates');
+  if (isUnavailable) groups.push('candidates-down');
+  if (node.wanted === null) groups.push('joiners');
+  return { ...placement, groups };
+};
+
+/** A node that is being drained for it is on its way, and one that could not be drained has failed. */
+function withDrain(node: RolloutNode, standing: Standing, { drains, rules }: Course): Standing {
+  if (standing.at !== 'waiting') return standing;
+  const drain = drains.get(node.node);
+  if (drain?.at === 'failed') return { at: 'failed', error: `drain: ${drain.error}` };
+  if (drain === undefined && !isDrainedBy(node, rules)) return standing;
+  const why = drain?.at === 'drained' ? 'it is drained' : `it is drained: ${drain?.why ?? 'it was begun'}`;
+  return { at: 'in-flight', why, failsAt: Infinity };
+}
+
+/** undefined: its kubelet would take it, as far as can be known. Nodes that have it already tell for themselves. */
+function refusalOf({ kubeletVersion }: RolloutNode, { rules, copy, configs }: Course): string | undefined {
+  if (copy === undefined || kubeletVersion === '') return undefined;
+  const why = configs.rejects(copy, rules.configMap.kubeletConfigKey, kubeletVersion);
+  return why.length === 0 ? undefined : bounded(`kubelet ${kubeletVersion}: ${why.join('; ')}`, 300);
+}
+
+/** On the way back from a revision that has stopped. */
+export const placeBack: Placer = (node, { rules, now, target, back }) => {
+  const standing = standingOf(node, target, rules.nodeDeadlineMs, now);
+  const groups: Group[] = [];
+  if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
+  if (isWorkedOn(node, rules)) groups.push('worked-on');
+  // Nodes that undid the revision themselves, are still on the way to it, or cannot run pods now, are unavailable already.
+  const isBehind = sameSpec(node.wanted, target);
+  const isFree = isBehind && (node.error !== null || isDown(node) || standing.at === 'in-flight');
+  if (isBehind) groups.push(isFree ? 'free' : 'others');
+  const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);
+  const returning = isOurs ? standingOf(node, back, rules.nodeDeadlineMs, now) : undefined;
+  // One that proved the configuration before and is not Ready for another reason has arrived.
+  const isReturning = failsAtOf(returning) !== Infinity;
+  if (isReturning) groups.push('returning');
+  if (returning?.at === 'failed') groups.push('stuck');
+  const isUnavailable = isReturning || isDown(node) || isFree;
+  if (isUnavailable) groups.push('taken');
+  const failsAt = Math.min(failsAtOf(standing), failsAtOf(returning));
+  return { node, standing, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
+};
