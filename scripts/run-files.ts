@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { join } from 'node:path';
 
 export interface Ended {
   code: number;
@@ -6,9 +7,15 @@ export interface Ended {
   text: string;
 }
 
-/** Runs test files with Node's runner in one process. @param echo - print as it comes, besides keeping the text */
+export const SHARED = '--test-isolation=none';
+const hookless = ['--require', join(import.meta.dirname, 'no-test-hooks.ts')];
+
+/** Runs test files with Node's runner: in one process with the option SHARED, else each in its own. @param echo - print as it comes, besides keeping the text */
 export function runFiles(files: readonly string[], options: readonly string[], echo: boolean): Promise<Ended> {
-  const child = spawn(process.execPath, ['--test', ...options, ...files], { stdio: ['inherit', 'pipe', 'pipe'] });
+  const flags = options.includes(SHARED) ? options : [...hookless, ...options];
+  // A runner that finds this variable takes itself for a test of another runner.
+  const env = { ...process.env, NODE_TEST_CONTEXT: undefined };
+  const child = spawn(process.execPath, [...flags, '--test', ...files], { stdio: ['inherit', 'pipe', 'pipe'], env });
   let text = '';
   const keep = (stream: NodeJS.WritableStream) => (more: string) => {
     text += more;
