@@ -23,7 +23,8 @@ export function rolloutRights(): KubeObject[] {
       rule('', 'pods/eviction', 'create'),
     ]),
     role(CONTROLLER, [rule('', 'configmaps', 'list watch create patch delete')], SYSTEM_NAMESPACE),
-    role(CONTROLLER, [rule('', 'events', 'create patch')], EVENT_NAMESPACE),
+    // The fleet page lists those about a node that somebody opens.
+    role(CONTROLLER, [rule('', 'events', 'list create patch')], EVENT_NAMESPACE),
     role(ADMIN, [
       rule(GROUP, 'nodeconfigrollouts', 'get list watch create update patch delete'),
       // An approval is written to the status.

@@ -64,7 +64,8 @@ function rolloutRights({ configMapNamespace = DEFAULT_NAMESPACE }: ControllersSe
     ...rights('list', { group: '', resource: 'pods', vital: false }),
     ...rights('create', { group: '', resource: 'pods', subresource: 'eviction', vital: false }),
     ...rightsIn(configMapNamespace)('list watch create patch delete', { group: '', resource: 'configmaps' }),
-    ...rights('create patch', { group: '', resource: 'events', vital: false, namespace: EVENT_NAMESPACE }),
+    // The fleet page lists those about a node that somebody opens.
+    ...rights('list create patch', { group: '', resource: 'events', vital: false, namespace: EVENT_NAMESPACE }),
   ];
 }
 

@@ -34,6 +34,8 @@ export interface PageNode {
   /** RFC 3339, while a trial runs. */
   trialEndsAt: string;
   error: string;
+  /** Reason of the condition Drifted while it is True: the node runs something else than its agent wrote. */
+  drift: string;
 }
 
 /** Labels by which node pools are named, in the order in which they are looked for. */
@@ -110,8 +112,70 @@ export interface Fleet {
 export interface PageNodeDetail {
   version: typeof FLEET_VERSION;
   node: PageNode;
+  /** The condition Drifted, while it is True. */
+  drift: { reason: string; message: string; since: string } | null;
+  /** What is wrong with what the node is assigned: by the rules of its kubelet version, by its rollout, and by its agent. */
+  findings: readonly PageFinding[];
+  /** What the change under way does to the node, or else what the last one of its rollout did; null: there is nothing to compare. */
+  diff: PageDiff | null;
+  /** Of the rollout that has it, the newest first, at most 20. */
+  revisions: readonly PageRevision[];
+  /** Events about the Node, the newest first, at most 50; the API server keeps them for an hour, unless it is told otherwise. */
+  history: readonly PageNodeEvent[];
+  /** Why there is no history; '' where there is. */
+  historyProblem: string;
   /** Of the NodeConfig, and of the Node. */
   conditions: readonly PageCondition[];
+}
+
+export interface PageFinding {
+  by: 'preflight' | 'rollout' | 'agent';
+  text: string;
+  /** RFC 3339; '' where it is not known. */
+  at: string;
+}
+
+/** Fields that differ with the defaults of the node's kubelet version filled in. There are no values. */
+export interface PageDiff {
+  /** Whether the spec assigns something else than the node uses (pending), or that is what the rollout has changed (last). */
+  kind: 'pending' | 'last';
+  from: string;
+  to: string;
+  /** What the change asks of the node. */
+  effect: 'none' | 'restart' | 'drain';
+  /** At most 100. */
+  fields: readonly PageChange[];
+  /** Fields beyond these. */
+  omitted: number;
+  /** Why it cannot be said, where that is so. */
+  problem: string;
+}
+
+export interface PageChange {
+  field: string;
+  class: 'safe' | 'needs-drain' | 'dangerous' | 'node-specific';
+  change: 'set' | 'changed' | 'removed';
+}
+
+export interface PageRevision {
+  number: number;
+  name: string;
+  /** RFC 3339. */
+  createdAt: string;
+  role: 'current' | 'previous' | '';
+  /** What the node does with it: the first of active, assigned and last known good that it is. */
+  node: 'active' | 'assigned' | 'last-known-good' | '';
+}
+
+export interface PageNodeEvent {
+  /** When it happened last. RFC 3339. */
+  at: string;
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+  /** Who reported it: `dkc-agent`, `rollout-controller`, `kubelet`. */
+  by: string;
+  count: number;
 }
 
 export interface PageCondition {

@@ -1,8 +1,8 @@
 import { FLEET_VERSION, type Fleet, type PageNode, type PageRollout } from './contract.ts';
 import { encode, nodeColumns, type Message } from './message.ts';
 
-/** Names of removed objects that are remembered. A client that is further behind gets the whole picture. */
-const MAX_REMOVED = 1_000;
+/** Changes whose names are remembered. A client that is further behind gets the whole picture. */
+export const MAX_CHANGES = 10_000;
 
 interface Entry<T> {
   value: T;
@@ -10,21 +10,25 @@ interface Entry<T> {
   seq: number;
 }
 
+interface Change {
+  of: 'nodes' | 'rollouts';
+  name: string;
+}
+
 /**
  * What the page shows, and which change brought what: a client that has seen everything up to one change gets what is newer, each object once in its
- * newest state, however long it was away. So nothing is queued for a client. Pure.
+ * newest state, however long it was away. So nothing is queued for a client, and what it gets costs as much as there are changes, not nodes. Pure.
  */
 export class FleetModel {
-  #seq = 0;
-  /** Removals up to here are forgotten. */
-  #forgotten = 0;
   readonly #nodes = new Map<string, Entry<PageNode>>();
   readonly #rollouts = new Map<string, Entry<PageRollout>>();
-  readonly #removed = { nodes: new Map<string, number>(), rollouts: new Map<string, number>() };
+  /** What changed, in order; the first is number #forgotten + 1. */
+  #changes: Change[] = [];
+  #forgotten = 0;
 
   /** Number of the last change; 0 before the first. */
   get seq(): number {
-    return this.#seq;
+    return this.#forgotten + this.#changes.length;
   }
 
   node(name: string): PageNode | undefined {
@@ -34,23 +38,21 @@ export class FleetModel {
   setNode(value: PageNode): void {
     const known = this.#nodes.get(value.name)?.value;
     if (known !== undefined && nodeColumns.every((column) => known[column] === value[column])) return;
-    this.#nodes.set(value.name, { value, seq: ++this.#seq });
-    this.#removed.nodes.delete(value.name);
+    this.#nodes.set(value.name, { value, seq: this.#note('nodes', value.name) });
   }
 
   setRollout(value: PageRollout): void {
     const known = this.#rollouts.get(value.name)?.value;
-    if (known !== undefined && JSON.stringify(known) === JSON.stringify(value)) return;
-    this.#rollouts.set(value.name, { value, seq: ++this.#seq });
-    this.#removed.rollouts.delete(value.name);
+    if (known === value || (known !== undefined && JSON.stringify(known) === JSON.stringify(value))) return;
+    this.#rollouts.set(value.name, { value, seq: this.#note('rollouts', value.name) });
   }
 
   removeNode(name: string): void {
-    if (this.#nodes.delete(name)) this.#remember(this.#removed.nodes, name);
+    if (this.#nodes.delete(name)) this.#note('nodes', name);
   }
 
   removeRollout(name: string): void {
-    if (this.#rollouts.delete(name)) this.#remember(this.#removed.rollouts, name);
+    if (this.#rollouts.delete(name)) this.#note('rollouts', name);
   }
 
   /** @param time - RFC 3339 */
@@ -62,26 +64,33 @@ export class FleetModel {
 
   /** What is newer than a change. @param seq - of the last change that the client has; undefined: it has nothing @param time - RFC 3339 */
   since(seq: number | undefined, time: string): Message {
-    const from = seq === undefined || seq < this.#forgotten || seq > this.#seq ? undefined : seq;
-    const isNew = ({ seq }: { seq: number }): boolean => from === undefined || seq > from;
-    const gone = (of: Map<string, number>): string[] =>
-      from === undefined ? [] : [...of].filter(([, seq]) => seq > from).map(([name]) => name);
-    return encode({
-      seq: this.#seq,
-      time,
-      full: from === undefined,
-      nodes: [...this.#nodes.values()].filter(isNew).map(({ value }) => value),
-      goneNodes: gone(this.#removed.nodes),
-      rollouts: [...this.#rollouts.values()].filter(isNew).map(({ value }) => value),
-      goneRollouts: gone(this.#removed.rollouts),
-    });
+    const head = { seq: this.seq, time };
+    if (seq === undefined || seq < this.#forgotten || seq > this.seq) {
+      const all = <T>(of: Map<string, Entry<T>>): T[] => [...of.values()].map(({ value }) => value);
+      return encode({ ...head, full: true, nodes: all(this.#nodes), goneNodes: [], rollouts: all(this.#rollouts), goneRollouts: [] });
+    }
+    const nodes: PageNode[] = [];
+    const rollouts: PageRollout[] = [];
+    const gone = { nodes: new Set<string>(), rollouts: new Set<string>() };
+    for (let at = seq - this.#forgotten; at < this.#changes.length; at++) {
+      const { of, name } = this.#changes[at] as Change;
+      const entry = of === 'nodes' ? this.#nodes.get(name) : this.#rollouts.get(name);
+      if (entry === undefined) gone[of].add(name);
+      // What changed again later is sent with its last change.
+      else if (entry.seq !== this.#forgotten + at + 1) continue;
+      else if (of === 'nodes') nodes.push(entry.value as PageNode);
+      else rollouts.push(entry.value as PageRollout);
+    }
+    return encode({ ...head, full: false, nodes, goneNodes: [...gone.nodes], rollouts, goneRollouts: [...gone.rollouts] });
   }
 
-  #remember(removed: Map<string, number>, name: string): void {
-    removed.set(name, ++this.#seq);
-    const [oldest] = removed;
-    if (removed.size <= MAX_REMOVED || oldest === undefined) return;
-    removed.delete(oldest[0]);
-    this.#forgotten = Math.max(this.#forgotten, oldest[1]);
+  #note(of: Change['of'], name: string): number {
+    this.#changes.push({ of, name });
+    // Half at once, so that it costs nothing on the average.
+    if (this.#changes.length > MAX_CHANGES) {
+      this.#forgotten += MAX_CHANGES / 2;
+      this.#changes = this.#changes.slice(MAX_CHANGES / 2);
+    }
+    return this.seq;
   }
 }

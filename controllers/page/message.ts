@@ -19,6 +19,7 @@ export const nodeColumns = [
   'lastKnownGood',
   'trialEndsAt',
   'error',
+  'drift',
 ] as const satisfies readonly (keyof PageNode)[];
 
 /** What a picture or a change is made of, before it is packed. */

@@ -10,6 +10,7 @@ import { POOL_LABELS, type PageCondition, type PageNode, type PageStanding } fro
 
 /** Longest text of one condition, in characters: those who may write a status write what they like. */
 const MAX_TEXT = 1_000;
+const MAX_REASON = 80;
 /** Conditions of one object. */
 const MAX_CONDITIONS = 32;
 /** Conditions that the drain of a rollout keeps on a Node while it is worked on, in the order of the work. */
@@ -37,6 +38,7 @@ export function pageNode(node: RolloutNode, rules: Rules | undefined): PageNode 
     lastKnownGood: sourceText(node.lastKnownGood),
     trialEndsAt: endsAt === undefined ? '' : rfc3339(endsAt),
     error: node.error ?? '',
+    drift: (node.drift ?? '').slice(0, MAX_REASON),
   };
 }
 

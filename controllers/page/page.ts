@@ -9,6 +9,10 @@ import { memoize } from '../common/memoize.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/caches.ts';
 import { rulesOf } from '../rollout/rules.ts';
+import { pageMetrics, type PageMetrics } from './metrics.ts';
+import { NodeDetails } from './node-detail.ts';
+import { NodeEvents } from './node-events.ts';
+import type { PageNodeDetail } from './contract.ts';
 import { FleetPicture } from './picture.ts';
 import { startPageServer, type PageServer } from './server.ts';
 import { FleetStream } from './stream.ts';
@@ -29,12 +33,21 @@ const RETRY_MS: Millis = 5_000;
 
 /** Serves the fleet page from the caches of the rollout controller. It writes nothing. */
 export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
-  const { clock, log } = runtime;
+  const { clock, log, client, meters } = runtime;
   const { configMapNamespace, serves, onServed, assets, at, token } = options;
   const caches = cachesOf(runtime, configMapNamespace === undefined ? {} : { configMapNamespace });
   const rules = memoize(rulesOf);
   const picture = new FleetPicture({ caches, serves, rules });
-  const stream = new FleetStream({ picture, clock });
+  const metrics: PageMetrics = pageMetrics(meters, () => stream.size);
+  const stream = new FleetStream({ picture, clock, metrics });
+  const details = new NodeDetails(caches.configMaps);
+  const events = new NodeEvents(client, clock);
+  const detail = async (name: string): Promise<PageNodeDetail | undefined> => {
+    if (picture.look(name) === undefined) return undefined;
+    const history = await events.of(name);
+    const looked = picture.look(name);
+    return looked && details.of(looked, history);
+  };
   const follow = <T extends KubeObject>(of: Informer<T>, note: (object: Readonly<T>) => void): void => {
     const changed = (object: Readonly<T>): void => {
       note(object);
@@ -48,7 +61,7 @@ export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
   return {
     name: 'page',
     async run(signal) {
-      const start = (): Promise<PageServer> => startPageServer({ at, token, assets, picture, stream, clock, log });
+      const start = (): Promise<PageServer> => startPageServer({ at, token, assets, picture, stream, detail, metrics, clock, log });
       const server = await untilServed(start, { clock, log, signal });
       if (server === undefined) return;
       log.info('serving fleet page', { url: server.url, token: token !== undefined });

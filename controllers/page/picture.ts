@@ -5,9 +5,10 @@ import type { Caches } from '../rollout/caches.ts';
 import { comesBefore, viewOf } from '../rollout/observe.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
-import { FLEET_VERSION, type PageNodeDetail } from './contract.ts';
+import { memoize } from '../common/memoize.ts';
 import { FleetModel } from './fleet-model.ts';
-import { conditionsOf, pageNode, standingsKey } from './node-view.ts';
+import type { Looked } from './node-detail.ts';
+import { pageNode, standingsKey } from './node-view.ts';
 import { pageRollout } from './rollout-view.ts';
 
 type PageCaches = { [K in 'rollouts' | 'nodes' | 'nodeConfigs']: Pick<Caches[K], 'get' | 'list'> };
@@ -22,6 +23,8 @@ export class FleetPicture {
   readonly #serves: ServerFacts;
   readonly #rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
   readonly #dirty = new Set<string>();
+  /** Rules are read once for each version of a rollout, so this is too. */
+  readonly #pageRollout = memoize(pageRollout);
   #rolloutsChanged = true;
   #ordered: readonly Rules[] = [];
   #standings: string | undefined;
@@ -50,11 +53,11 @@ export class FleetPicture {
   }
 
   /** @returns undefined: there is no such node */
-  detail(name: string): PageNodeDetail | undefined {
+  look(name: string): Looked | undefined {
     this.refresh();
-    const [object, node] = [this.#caches.nodes.get(name), this.model.node(name)];
-    if (object === undefined || node === undefined) return undefined;
-    return { version: FLEET_VERSION, node, conditions: conditionsOf({ object, config: this.#caches.nodeConfigs.get(name) }) };
+    const [object, page] = [this.#caches.nodes.get(name), this.model.node(name)];
+    if (object === undefined || page === undefined) return undefined;
+    return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#rulesOf(object) };
   }
 
   #refreshRollouts(): void {
@@ -64,7 +67,7 @@ export class FleetPicture {
     for (const { metadata } of this.#ordered.map(({ rollout }) => rollout))
       if (!names.has(metadata.name ?? '')) this.model.removeRollout(metadata.name ?? '');
     this.#ordered = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(this.#rules);
-    for (const rules of this.#ordered) this.model.setRollout(pageRollout(rules));
+    for (const rules of this.#ordered) this.model.setRollout(this.#pageRollout(rules));
     const standings = JSON.stringify(this.#ordered.map(({ rollout }) => standingsKey(rollout)));
     if (standings === this.#standings) return;
     this.#standings = standings;
@@ -77,11 +80,15 @@ export class FleetPicture {
       this.model.removeNode(name);
       return;
     }
-    const { labels } = object.metadata;
-    const rules = this.#ordered.find(
+    const view = viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves);
+    this.model.setNode(pageNode(view, this.#rulesOf(object)));
+  }
+
+  /** Of the rollout that has a node. */
+  #rulesOf({ metadata: { labels } }: Readonly<KubeObject>): Rules | undefined {
+    return this.#ordered.find(
       ({ rollout, selector, problems }) =>
         problems.length === 0 && rollout.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels),
     );
-    this.model.setNode(pageNode(viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules));
   }
 }

@@ -7,6 +7,8 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { http } from '../../kube/client/builtins.ts';
 import { urlOf, type BindAddress } from '../../kube/serving/address.ts';
+import type { PageNodeDetail } from './contract.ts';
+import type { PageMetrics } from './metrics.ts';
 import type { FleetPicture } from './picture.ts';
 import { decide, pageHeaders, type PageRoute } from './request.ts';
 import type { Client, FleetStream } from './stream.ts';
@@ -19,6 +21,9 @@ export interface PageServerOptions {
   assets: ReadonlyMap<string, string>;
   picture: FleetPicture;
   stream: FleetStream;
+  /** Undefined: there is no such node. */
+  detail: (node: string) => Promise<PageNodeDetail | undefined>;
+  metrics: PageMetrics;
   clock: Clock;
   log: Log;
 }
@@ -48,6 +53,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   const server = http().createServer(
     { maxHeaderSize: 16 * 1024, requestTimeout: SLOWEST_REQUEST, headersTimeout: SLOWEST_REQUEST },
     (request, response) => {
+      response.once('close', () => options.metrics.answered(response.statusCode));
       respond(request, response, options).catch((error: unknown) => {
         log.warn('page request not answered', { error: describeError(error) });
         if (response.headersSent) response.destroy();
@@ -89,27 +95,33 @@ async function answer(
   route: PageRoute,
   request: IncomingMessage,
   response: ServerResponse,
-  { assets, picture, stream, clock }: PageServerOptions,
+  { assets, picture, stream, detail, metrics, clock }: PageServerOptions,
 ): Promise<void> {
+  const send = (what: Body): Promise<void> => sendBody(request, response, what, metrics);
   switch (route.to) {
     case 'asset': {
       const type = types[route.name.replace(/^.*\./, '')] ?? 'text/plain';
-      return send(request, response, { type, text: assets.get(route.name) ?? '', cache: 'no-cache' });
+      return send({ type, text: assets.get(route.name) ?? '', cache: 'no-cache' });
     }
     case 'fleet':
       picture.refresh();
-      return send(request, response, { type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
+      return send({ type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
     case 'node': {
-      const detail = picture.detail(route.name);
-      if (detail === undefined) return plain(response, 404, 'no such node\n');
-      return send(request, response, { type: json, text: `${JSON.stringify(detail)}\n` });
+      const found = await detail(route.name);
+      if (found === undefined) return plain(response, 404, 'no such node\n');
+      return send({ type: json, text: `${JSON.stringify(found)}\n` });
     }
     case 'events':
-      return openStream(request, response, stream);
+      return openStream(request, response, { stream, metrics });
   }
 }
 
-function openStream(request: IncomingMessage, response: ServerResponse, stream: FleetStream): void {
+function openStream(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { stream, metrics }: Pick<PageServerOptions, 'stream' | 'metrics'>,
+): void {
+  const full = (): void => plain(response, 503, 'as many clients as this page serves have it open\n', { 'retry-after': '10' });
   const isCompressed = takesGzip(request);
   const headers = {
     ...pageHeaders,
@@ -120,6 +132,8 @@ function openStream(request: IncomingMessage, response: ServerResponse, stream: 
     ...(isCompressed ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}),
   };
   if (request.method === 'HEAD') {
+    // The page asks so why it has no stream.
+    if (stream.isFull) return full();
     response.writeHead(200, headers).end();
     return;
   }
@@ -129,15 +143,16 @@ function openStream(request: IncomingMessage, response: ServerResponse, stream: 
     if (!isOpen) response.writeHead(200, headers);
     isOpen = true;
   };
-  const end = stream.add(isCompressed ? compressedClient(response, open) : plainClient(response, open));
-  if (end === undefined) return plain(response, 503, 'as many clients as this page serves have it open\n', { 'retry-after': '10' });
+  const end = stream.add(isCompressed ? compressedClient(response, open, metrics) : plainClient(response, open, metrics));
+  if (end === undefined) return full();
   response.once('close', end);
 }
 
-function plainClient(response: ServerResponse, open: () => void): Client {
+function plainClient(response: ServerResponse, open: () => void, metrics: PageMetrics): Client {
   return {
     async send(text) {
       open();
+      metrics.sent(Buffer.byteLength(text));
       await new Promise<void>((resolve, reject) => response.write(text, (error) => (error ? reject(error) : resolve())));
     },
     close: () => response.destroy(),
@@ -145,12 +160,13 @@ function plainClient(response: ServerResponse, open: () => void): Client {
 }
 
 /** One compression for the whole stream: a change is mostly made of what the picture had. */
-function compressedClient(response: ServerResponse, open: () => void): Client {
+function compressedClient(response: ServerResponse, open: () => void, metrics: PageMetrics): Client {
   const zip = createGzip({ level: 5 });
   zip.on('error', () => response.destroy());
   const drained = (): Promise<void> =>
     response.writableNeedDrain ? new Promise((resolve) => response.once('drain', resolve)) : Promise.resolve();
   zip.on('data', (bytes: Uint8Array) => {
+    metrics.sent(bytes.length);
     if (!response.write(bytes)) {
       zip.pause();
       response.once('drain', () => zip.resume());
@@ -170,10 +186,19 @@ function compressedClient(response: ServerResponse, open: () => void): Client {
   };
 }
 
-async function send(
+interface Body {
+  /** Content-Type. */
+  type: string;
+  text: string;
+  /** @default no-store */
+  cache?: string;
+}
+
+async function sendBody(
   request: IncomingMessage,
   response: ServerResponse,
-  { type, text, cache = 'no-store' }: { type: string; text: string; cache?: string },
+  { type, text, cache = 'no-store' }: Body,
+  metrics: Pick<PageMetrics, 'sent'>,
 ): Promise<void> {
   const isCompressed = takesGzip(request) && text.length > 1_000;
   const bytes = isCompressed ? await compressed(text) : Buffer.from(text);
@@ -185,7 +210,9 @@ async function send(
     vary: 'accept-encoding',
     ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
   });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  if (request.method === 'HEAD') return void response.end();
+  metrics.sent(bytes.length);
+  response.end(bytes);
 }
 
 function plain(response: ServerResponse, status: number, text: string, headers: Readonly<Record<string, string>> = {}): void {

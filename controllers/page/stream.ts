@@ -1,5 +1,6 @@
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import type { FleetModel } from './fleet-model.ts';
+import type { PageMetrics } from './metrics.ts';
 
 /** Clients of the event stream at once. */
 export const MAX_CLIENTS = 20;
@@ -29,6 +30,7 @@ interface Served {
 interface StreamOptions {
   picture: { refresh(): void; readonly model: Pick<FleetModel, 'seq' | 'since'> };
   clock: Pick<Clock, 'now' | 'after'>;
+  metrics: Pick<PageMetrics, 'dropped'>;
 }
 
 /**
@@ -38,6 +40,7 @@ interface StreamOptions {
 export class FleetStream {
   readonly #picture: StreamOptions['picture'];
   readonly #clock: StreamOptions['clock'];
+  readonly #metrics: StreamOptions['metrics'];
   readonly #clients = new Set<Served>();
   /** What was made last, for each change that clients were at: most are at the same. */
   readonly #made = new Map<number | undefined, string>();
@@ -45,18 +48,26 @@ export class FleetStream {
   #waits: (() => void) | undefined;
   #beat: (() => void) | undefined;
 
-  constructor({ picture, clock }: StreamOptions) {
+  constructor({ picture, clock, metrics }: StreamOptions) {
     this.#picture = picture;
     this.#clock = clock;
+    this.#metrics = metrics;
   }
 
   get size(): number {
     return this.#clients.size;
   }
 
+  get isFull(): boolean {
+    return this.#clients.size >= MAX_CLIENTS;
+  }
+
   /** @returns undefined: there are MAX_CLIENTS already; else ends it */
   add(client: Client): (() => void) | undefined {
-    if (this.#clients.size >= MAX_CLIENTS) return undefined;
+    if (this.isFull) {
+      this.#metrics.dropped('full');
+      return undefined;
+    }
     const served: Served = { client, seq: undefined, sending: undefined };
     this.#clients.add(served);
     this.#picture.refresh();
@@ -100,7 +111,7 @@ export class FleetStream {
   }
 
   #send(served: Served, text: string): void {
-    served.sending = this.#clock.after(MAX_SEND_MS, () => this.#remove(served));
+    served.sending = this.#clock.after(MAX_SEND_MS, () => this.#drop(served, 'slow'));
     served.client.send(text).then(
       () => {
         served.sending?.();
@@ -108,7 +119,7 @@ export class FleetStream {
         // What changed meanwhile goes out with the next interval.
         if (this.#clients.has(served) && served.seq !== this.#picture.model.seq) this.changed();
       },
-      () => this.#remove(served),
+      () => this.#drop(served, 'failed'),
     );
   }
 
@@ -116,6 +127,11 @@ export class FleetStream {
     const text = `event: beat\ndata: ${JSON.stringify({ time: rfc3339(this.#clock.now()) })}\n\n`;
     for (const served of this.#clients) if (served.sending === undefined) this.#send(served, text);
     this.#beat = this.#clients.size === 0 ? undefined : this.#clock.after(BEAT_MS, () => this.#sendBeats());
+  }
+
+  #drop(served: Served, reason: 'slow' | 'failed'): void {
+    if (this.#clients.has(served)) this.#metrics.dropped(reason);
+    this.#remove(served);
   }
 
   #remove(served: Served): void {

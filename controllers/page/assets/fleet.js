@@ -62,6 +62,6 @@ export function passes(node, { words, states, standings }) {
   if (standings.size > 0 && !standings.has(node.standing)) return false;
   if (words.length === 0) return true;
   const text =
-    `${node.name} ${node.state} ${node.standing} ${node.rollout} ${node.zone} ${node.pool} ${node.kubeletVersion} ${node.wanted} ${node.active} ${node.error} ${node.maintenance}`.toLowerCase();
+    `${node.name} ${node.state} ${node.standing} ${node.rollout} ${node.zone} ${node.pool} ${node.kubeletVersion} ${node.wanted} ${node.active} ${node.error} ${node.maintenance} ${node.drift === '' ? '' : `drifted ${node.drift}`}`.toLowerCase();
   return words.every((word) => text.includes(word));
 }

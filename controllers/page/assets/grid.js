@@ -1,6 +1,6 @@
 import { grouped, passes } from './fleet.js';
 import { count, make } from './dom.js';
-import { bad, Cells, inWords } from './look.js';
+import { Cells, inWords, isTroubled } from './look.js';
 
 const SIZES = [26, 22, 18, 16, 14, 12, 10];
 const FLASH_MS = 700;
@@ -205,7 +205,7 @@ export class Grid {
     for (const name of group.names) {
       const node = this.#fleet.nodes.get(name);
       if (node === undefined) continue;
-      if (bad.has(node.state) || node.standing === 'failed') troubled++;
+      if (isTroubled(node)) troubled++;
       if (node.standing === 'settled') settled++;
     }
     const { title, facts } = group;

@@ -22,6 +22,8 @@ export const standings = {
 /** States that somebody should look at. */
 export const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
 
+export const isTroubled = ({ state, standing, drift }) => bad.has(state) || standing === 'failed' || drift !== '';
+
 /** Draws cells; each look is drawn once and then copied. */
 export class Cells {
   #sprites = new Map();
@@ -51,7 +53,7 @@ export class Cells {
 
   /** A canvas with the cell of a node, but for what {@link strike} adds. */
   of(node) {
-    const key = `${node.state}/${node.standing}/${node.cordoned}`;
+    const key = `${node.state}/${node.standing}/${node.cordoned}/${node.drift === ''}`;
     let sprite = this.#sprites.get(key);
     if (sprite === undefined) this.#sprites.set(key, (sprite = this.draw({ ...node, ready: '' }, this.size, this.scale)));
     return sprite;
@@ -69,7 +71,7 @@ export class Cells {
     on.stroke();
   }
 
-  draw({ state, standing, ready, cordoned }, size, scale) {
+  draw({ state, standing, ready, cordoned, drift = '' }, size, scale) {
     const canvas = document.createElement('canvas');
     canvas.width = canvas.height = Math.round(size * scale);
     const on = canvas.getContext('2d');
@@ -116,6 +118,14 @@ export class Cells {
       on.lineTo(size - gap, size - gap - size / 3);
       on.fill();
     }
+    if (drift !== '') {
+      on.fillStyle = this.#colours.failed;
+      on.beginPath();
+      on.moveTo(gap, gap);
+      on.lineTo(gap + size / 2.5, gap);
+      on.lineTo(gap, gap + size / 2.5);
+      on.fill();
+    }
     const letter = standing === 'failed' && states[state]?.letter === '' ? '!' : (states[state]?.letter ?? '?');
     if (letter !== '' && size >= 9) {
       on.fillStyle = this.#colours.ink;
@@ -135,6 +145,7 @@ export function inWords(node) {
   if (node.ready === 'False') parts.push('not Ready');
   if (node.cordoned === 'True') parts.push('cordoned');
   if (node.maintenance !== '') parts.push(node.maintenance);
+  if (node.drift !== '') parts.push(`drifted: ${node.drift}`);
   if (node.error !== '') parts.push(node.error);
   return parts.join(', ');
 }

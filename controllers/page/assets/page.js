@@ -1,7 +1,7 @@
 import { count, make } from './dom.js';
 import { Fleet } from './fleet.js';
 import { Grid } from './grid.js';
-import { bad, standings, states } from './look.js';
+import { isTroubled, standings, states } from './look.js';
 import { Panel } from './panel.js';
 import { Rollouts } from './rollouts.js';
 import { follow } from './stream.js';
@@ -111,9 +111,9 @@ function chips(root, names, counts, chosen, describe) {
 function summary() {
   let troubled = 0;
   let unready = 0;
-  for (const { state, standing, ready } of fleet.nodes.values()) {
-    if (bad.has(state) || standing === 'failed') troubled++;
-    if (ready === 'False') unready++;
+  for (const node of fleet.nodes.values()) {
+    if (isTroubled(node)) troubled++;
+    if (node.ready === 'False') unready++;
   }
   const parts = [
     `${count(fleet.nodes.size)} nodes`,
@@ -156,13 +156,28 @@ function take(message) {
   performance.mark('first-picture');
 }
 
-function connection(state) {
-  const texts = { live: 'live', connecting: 'connecting', stale: `stale since ${new Date().toLocaleTimeString('en-GB')}, reconnecting` };
+let staleSince = '';
+
+/** @param why - it is not live, where that is known */
+function connection(state, why = '') {
+  if (state !== 'stale') staleSince = '';
+  else if (staleSince === '') staleSince = new Date().toLocaleTimeString('en-GB');
+  const texts = { live: 'live', connecting: 'connecting', stale: `stale since ${staleSince}, reconnecting` };
   const shown = element('connection');
-  if (shown.dataset.state === state) return;
+  const text = `${texts[state]}${why === '' ? '' : `: ${why}`}`;
+  if (shown.textContent === text) return;
   shown.dataset.state = document.body.dataset.state = state;
-  shown.textContent = texts[state];
+  shown.textContent = text;
 }
+
+/** A mistake of the page itself: shown, since nobody has its console open. */
+function failed(message) {
+  const banner = element('problem');
+  banner.hidden = false;
+  banner.textContent = `This page has a problem and may show old facts: ${message}. Load it again.`;
+}
+addEventListener('error', ({ message }) => failed(message));
+addEventListener('unhandledrejection', ({ reason }) => failed(String(reason?.message ?? reason)));
 
 const asked = recall();
 element('toolbar').addEventListener('submit', (event) => event.preventDefault());

@@ -126,7 +126,7 @@ function failures({ failures }, open) {
     ({ node, error, at }) =>
     make('li', {}, make('button', { type: 'button', class: 'link', onclick: () => open(node) }, node), make('span', {}, ` ${error} `), make('time', { class: 'quiet' }, clockTime(at))), // prettier-ignore
   );
-  return details(`${failures.length} failed`, make('ul', { class: 'list bad-list' }, ...items), true);
+  return details('Failed', make('ul', { class: 'list bad-list' }, ...items), true, failures.length);
 }
 
 function limits({ name, maxUnavailable, failureBudget, onFailure, drain, windows, gates, previousRevision, approvals }) {
@@ -167,6 +167,7 @@ export function conditions(list) {
   return make('ul', { class: 'list conditions' }, ...items);
 }
 
-function details(title, body, isOpen = false) {
-  return make('details', { open: isOpen }, make('summary', {}, title), body);
+/** @param number - how many there are of it, where that is worth a word */
+export function details(title, body, isOpen = false, number) {
+  return make('details', { open: isOpen }, make('summary', {}, title, number === undefined ? '' : make('span', { class: 'number' }, count(number))), body); // prettier-ignore
 }

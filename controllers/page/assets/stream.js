@@ -5,7 +5,7 @@ const LONGEST_WAIT_MS = 15_000;
 
 /**
  * Follows the event stream, and connects again when it ends or brings nothing.
- * @param on - `message` with each picture or change; `state` with live, connecting or stale
+ * @param on - `message` with each picture or change; `state` with live, connecting or stale, and why it is not live where the server says so
  */
 export function follow(url, on) {
   let source;
@@ -35,8 +35,25 @@ export function follow(url, on) {
     source.close();
     clearTimeout(watchdog);
     on.state(everLive ? 'stale' : 'connecting');
+    void whyNot(url).then(
+      (why) => why !== '' && source.readyState === EventSource.CLOSED && on.state(everLive ? 'stale' : 'connecting', why),
+    );
     const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures++) * (0.75 + Math.random() / 2);
     setTimeout(connect, wait);
   };
   connect();
+}
+
+const reasons = {
+  401: 'the token is not accepted: load the page again',
+  403: 'the server refuses this address',
+  503: 'as many readers as the server takes have it open',
+};
+
+/** An event stream does not say why it failed. */
+async function whyNot(url) {
+  return fetch(url, { method: 'HEAD', cache: 'no-store' }).then(
+    ({ status }) => reasons[status] ?? '',
+    () => 'the server does not answer',
+  );
 }

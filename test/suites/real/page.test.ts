@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { startBrowser, whyNoBrowser, type Browser, type BrowserPage } from '../../support/page/browser.ts';
+import { MAX_CLIENTS } from '../../../controllers/page/stream.ts';
 import { servePage, type ServedPage } from '../../support/page/serve-page.ts';
 import { orSkip } from './suite.ts';
 
@@ -49,8 +50,8 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     assert.match(await page.evaluate<string>(ACTIVE), /^node-0497, |^node-0498, |^node-0499, /);
     await page.keyboard.press('Home');
     await page.keyboard.press('Enter');
-    await until(page, `${DETAIL}.includes('KubeletReady')`);
-    assert.match(await page.evaluate<string>(DETAIL), /node-0000[\s\S]*assigned[\s\S]*last known good[\s\S]*v1\.34\.9[\s\S]*dkc status/);
+    await until(page, `${DETAIL}.includes('Conditions')`);
+    assert.match(await page.evaluate<string>(DETAIL), /node-0000[\s\S]*assigned[\s\S]*last known good[\s\S]*v1\.34\.9/);
     assert.equal(await page.evaluate("document.activeElement.closest('#panel') !== null"), true);
     await page.keyboard.press('Escape');
     assert.equal(await page.evaluate("document.activeElement.id + document.getElementById('panel').hidden"), 'fleettrue');
@@ -63,6 +64,39 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     assert.match(await page.evaluate<string>('location.hash'), /q=refused&state=refused/);
     await page.screenshot({ path: join(pictures, 'filtered.png') });
     assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  test('an opened node says what changes, what is wrong with it, and what happened', async () => {
+    await using served = await servePage(60);
+    served.fleet.advance(50);
+    served.fleet.advance(4, 1);
+    served.fleet.setDrifted('node-0000');
+    const { nodes } = served.fleet.picture.model.fleet('');
+    assert.equal(nodes.length, 0, 'nothing is computed before somebody looks');
+    const { page, problems } = await open(served, '/#node=node-0000');
+    await until(page, `/Drifted: DropInMissing the drop-in of the kubelet is gone/.test(${DETAIL})`);
+    const refused = served.fleet.picture.model.fleet('').nodes.find(({ state }) => state === 'refused')?.name ?? '';
+    await page.fill('#filter', refused);
+    await page.evaluate("document.getElementById('fleet').focus()");
+    for (const key of ['Home', 'Enter']) await page.keyboard.press(key);
+    const parts = ['What will change', 'kubeReserved.cpu\\s+needs-drain\\s+set', 'serializeImagePulls\\s+safe\\s+changed', 'drains the node', 'Findings', 'rollout: failed to validate', 'agent: Refused', 'KubeletConfigRefused', 'RolloutAssigned']; // prettier-ignore
+    for (const part of parts) await until(page, `new RegExp(${JSON.stringify(part)}).test(${DETAIL})`);
+    await page.screenshot({ path: join(pictures, 'node.png') });
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
+  test('one reader too many is told so, and comes in when there is a place', async () => {
+    await using served = await servePage(20);
+    const ending = new AbortController();
+    const others = Array.from({ length: MAX_CLIENTS }, () => fetch(`${served.url}/fleet/events`, { signal: ending.signal }));
+    await Promise.all(others);
+    const page = await browser.newPage();
+    await page.goto(served.url);
+    await until(page, "/as many readers as the server takes/.test(document.getElementById('connection').textContent)");
+    ending.abort();
+    await until(page, "document.getElementById('connection').textContent === 'live'");
     await page.close();
   });
 

@@ -1,8 +1,13 @@
 import { rfc3339, type Clock, type Millis } from '../../../base/clock.ts';
 import type { Random } from '../../../base/random.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
+import type { KubeList, KubeObject } from '../../../kube/api/object.ts';
+import { NodeDetails } from '../../../controllers/page/node-detail.ts';
+import { NodeEvents } from '../../../controllers/page/node-events.ts';
+import { noPageMetrics, type PageMetrics } from '../../../controllers/page/metrics.ts';
+import type { PageNodeDetail } from '../../../controllers/page/contract.ts';
 import { FleetPicture } from '../../../controllers/page/picture.ts';
 import { FleetStream } from '../../../controllers/page/stream.ts';
+import { revisionOf, type ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf } from '../../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout, NodeFailure, RolloutStatus } from '../../../controllers/rollout/types.ts';
 
@@ -14,6 +19,13 @@ const KEY = 'kubelet';
 const NAMESPACE = 'dkc-system';
 const REVISION = 'web-6f9c2b81';
 const PREVIOUS = 'web-a1904e7d';
+/** What the revisions hold: the second differs in a field that is safe and in one that needs a drain. */
+const PAYLOAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+const PAYLOADS: Readonly<Record<string, string>> = {
+  [PREVIOUS]: `${PAYLOAD}maxPods: 110\n`,
+  [REVISION]: `${PAYLOAD}maxPods: 120\nkubeReserved: {cpu: 200m}\nserializeImagePulls: false\n`,
+  'gpu-77d1c0aa': `${PAYLOAD}topologyManagerPolicy: single-numa-node\n`,
+};
 const REJECTED = 'failed to validate config, see Kubelet log for details';
 const CONDEMNED = 'failed trial, see dkc-agent log for details';
 
@@ -21,7 +33,12 @@ type Where = 'waiting' | 'assigned' | 'trial' | 'settled' | 'refused' | 'condemn
 
 /** Nodes and rollouts as caches have them, without a server, and a rollout that goes through them as fast as it is asked to. */
 export class PlayedFleet {
-  readonly caches = { nodes: new Shelf<KubeObject>(), nodeConfigs: new Shelf<KubeObject>(), rollouts: new Shelf<NodeConfigRollout>() };
+  readonly caches = {
+    nodes: new Shelf<KubeObject>(),
+    nodeConfigs: new Shelf<KubeObject>(),
+    rollouts: new Shelf<NodeConfigRollout>(),
+    configMaps: new Shelf<ConfigMap>(),
+  };
   readonly picture: FleetPicture;
   readonly stream: FleetStream;
   readonly #clock: Pick<Clock, 'now' | 'after'>;
@@ -32,7 +49,14 @@ export class PlayedFleet {
   readonly #began: Millis;
   readonly #failures: NodeFailure[] = [];
 
-  constructor(count: number, { clock, random }: { clock: Pick<Clock, 'now' | 'after'>; random: Random }) {
+  /** Undefined: there is no such node. */
+  readonly detail: (name: string) => Promise<PageNodeDetail | undefined>;
+  readonly #events = new Map<string, KubeObject[]>();
+
+  constructor(
+    count: number,
+    { clock, random, metrics = noPageMetrics }: { clock: Pick<Clock, 'now' | 'after'>; random: Random; metrics?: PageMetrics },
+  ) {
     this.#clock = clock;
     this.#random = random;
     this.#began = clock.now();
@@ -43,7 +67,16 @@ export class PlayedFleet {
       return read;
     };
     this.picture = new FleetPicture({ caches: this.caches, serves, rules });
-    this.stream = new FleetStream({ picture: this.picture, clock });
+    this.stream = new FleetStream({ picture: this.picture, clock, metrics });
+    const details = new NodeDetails(this.caches.configMaps);
+    const history = new NodeEvents({ list: async (_, query) => this.#eventsFor(query?.fieldSelector ?? '') }, clock);
+    this.detail = async (name) => {
+      const looked = this.picture.look(name);
+      return looked && details.of(looked, await history.of(name));
+    };
+    this.caches.configMaps.set(`${NAMESPACE}/${PREVIOUS}`, this.#revision('web', PREVIOUS, 1));
+    this.caches.configMaps.set(`${NAMESPACE}/${REVISION}`, this.#revision('web', REVISION, 2));
+    this.caches.configMaps.set(`${NAMESPACE}/gpu-77d1c0aa`, this.#revision('gpu', 'gpu-77d1c0aa', 1));
     for (let at = 0; at < count; at++) this.addNode(`node-${String(at).padStart(4, '0')}`, at);
     this.#order.sort(() => random() - 0.5);
     this.caches.rollouts.set('gpu', this.#complete('gpu', { pool: 'gpu' }));
@@ -85,6 +118,16 @@ export class PlayedFleet {
     this.#changed(node);
   }
 
+  /** Its agent says that the node runs something else than it wrote. */
+  setDrifted(name: string): void {
+    const config = this.caches.nodeConfigs.get(name) as (KubeObject & { status: { conditions: object[] } }) | undefined;
+    if (config === undefined) return;
+    const drifted = { type: 'Drifted', status: 'True', reason: 'DropInMissing', message: 'the drop-in of the kubelet is gone', lastTransitionTime: rfc3339(this.#clock.now()) }; // prettier-ignore
+    const status = { ...config.status, conditions: [...config.status.conditions, drifted] };
+    this.caches.nodeConfigs.set(name, { ...config, status });
+    this.#changed(config);
+  }
+
   /** The rollout goes on by so many nodes. @param failing - share of them that fail, 0 to 1 */
   advance(nodes: number, failing = 0): void {
     let left = nodes;
@@ -110,6 +153,26 @@ export class PlayedFleet {
     this.#rolloutsChanged();
   }
 
+  #revision(rollout: string, name: string, number: number): ConfigMap {
+    const from = { metadata: { namespace: NAMESPACE, name: rollout, resourceVersion: '4700' }, data: { [KEY]: PAYLOADS[name] ?? '' } };
+    const made = revisionOf(this.#named(rollout, 0, {}), from, name, number);
+    const creationTimestamp = rfc3339(this.#began + number * 1_000 - 3_600_000);
+    return { ...made, metadata: { ...made.metadata, uid: `uid-${name}`, resourceVersion: '4711', creationTimestamp } };
+  }
+
+  /** Events about a node, as the API server selects them. */
+  #eventsFor(selector: string): KubeList<never> {
+    const [, name = ''] = /involvedObject\.name=(.*)$/.exec(selector) ?? [];
+    return { metadata: {}, items: (this.#events.get(name) ?? []) as never[] };
+  }
+
+  #happened(node: string, type: string, reason: string, message: string): void {
+    const at = rfc3339(this.#clock.now());
+    const known = this.#events.get(node) ?? [];
+    const event = { metadata: { name: `${node}.${known.length}`, namespace: 'default' }, type, reason, message, lastTimestamp: at, count: 1, source: { component: 'kubelet', host: node } }; // prettier-ignore
+    this.#events.set(node, [...known, event]);
+  }
+
   #fail(name: string, where: Where, error: string): void {
     this.#put(name, where);
     this.#failures.push({ node: name, error, at: rfc3339(this.#clock.now()) });
@@ -120,6 +183,12 @@ export class PlayedFleet {
     const isOurs = this.#order.includes(name);
     const to = (revision: string) => ({ namespace: NAMESPACE, name: revision, kubeletConfigKey: KEY });
     const source = (revision: string) => ({ configMap: { ...to(revision), uid: `uid-${revision}`, resourceVersion: '4711' } });
+    const of = `${NAMESPACE}/${REVISION}:${KEY}`;
+    if (where === 'assigned') this.#happened(name, 'Normal', 'RolloutAssigned', `rollout web assigns ${of}`);
+    if (where === 'trial') this.#happened(name, 'Normal', 'KubeletConfigChanged', `Kubelet restarting to use ${of}`);
+    if (where === 'settled' && isOurs) this.#happened(name, 'Normal', 'KubeletConfigTrusted', `Trusted ${of}: healthy for 10m`);
+    if (where === 'refused') this.#happened(name, 'Warning', 'KubeletConfigRefused', `Refused ${of}: kubeReserved: no such cgroup [fatal]`);
+    if (where === 'condemned') this.#happened(name, 'Warning', 'KubeletConfigCondemned', `Condemned ${of}: kubelet exited 3 times during its trial`); // prettier-ignore
     const [old, next] = isOurs ? [PREVIOUS, REVISION] : ['gpu-77d1c0aa', 'gpu-77d1c0aa'];
     const wanted = where === 'waiting' ? old : next;
     const condemnedOrTrial = where === 'trial' || where === 'settled' || where === 'condemned';

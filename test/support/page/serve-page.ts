@@ -2,6 +2,7 @@ import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { pageAssets } from '../../../cli/controllers/page-assets.ts';
+import { noPageMetrics } from '../../../controllers/page/metrics.ts';
 import { startPageServer } from '../../../controllers/page/server.ts';
 import { PlayedFleet } from './played-fleet.ts';
 
@@ -12,14 +13,16 @@ export interface ServedPage extends AsyncDisposable {
 }
 
 /** @param token - readers have to give it. @default none */
-export async function servePage(nodes: number, token?: string): Promise<ServedPage> {
-  const fleet = new PlayedFleet(nodes, { clock: realClock, random: seededRandom(7) });
+export async function servePage(nodes: number, token?: string, metrics = noPageMetrics): Promise<ServedPage> {
+  const fleet = new PlayedFleet(nodes, { clock: realClock, random: seededRandom(7), metrics });
   const server = await startPageServer({
     at: { host: '127.0.0.1', port: 0 },
     token: token === undefined ? undefined : () => Promise.resolve(token),
     assets: pageAssets(),
     picture: fleet.picture,
     stream: fleet.stream,
+    detail: fleet.detail,
+    metrics,
     clock: realClock,
     log: silentLog,
   });

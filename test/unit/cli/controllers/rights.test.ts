@@ -62,6 +62,6 @@ test('rollouts ask for the nodes of the cluster, and for ConfigMaps in the names
     'list pods',
     'create pods/eviction',
     'list, watch, create, patch, delete configmaps in namespace a',
-    'create, patch events in namespace default',
+    'list, create, patch events in namespace default',
   ]);
 });

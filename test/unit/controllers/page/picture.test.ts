@@ -4,6 +4,7 @@ import { array, assert as check, constant, constantFrom, nat, oneof, property, r
 import { seededRandom } from '../../../../base/random.ts';
 import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
 import type { Message } from '../../../../controllers/page/message.ts';
+import { MAX_CHANGES } from '../../../../controllers/page/fleet-model.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
@@ -65,7 +66,7 @@ test('after any changes, sent one by one or many at once, a browser has what a f
   );
 });
 
-test('a client that missed more removals than are remembered gets the whole picture', () => {
+test('a client that missed more changes than are remembered gets the whole picture', () => {
   const fleet = played(10);
   const browser = new Fleet();
   fleet.picture.refresh();
@@ -73,7 +74,7 @@ test('a client that missed more removals than are remembered gets the whole pict
   browser.apply(sent(first));
   fleet.removeNode('node-0003');
   fleet.picture.refresh();
-  for (let at = 0; at < 1_200; at++) {
+  for (let at = 0; at < MAX_CHANGES / 2; at++) {
     fleet.addNode(`brief-${at}`);
     fleet.picture.refresh();
     fleet.removeNode(`brief-${at}`);
@@ -98,14 +99,14 @@ test('a change of nothing sends nothing, one of a node sends that node', () => {
   assert.deepEqual([nodes.length, rollouts.length, strings[0]], [1, 0, 'node-0007']);
 });
 
-test('the picture has no credentials of gates, and the states of nodes and rollouts', () => {
+test('the picture has no credentials of gates, and the states of nodes and rollouts', async () => {
   const fleet = played(60);
   for (let at = 0; at < 6; at++) fleet.advance(8, at === 4 ? 1 : 0);
   fleet.picture.refresh();
   const text = JSON.stringify([
     fleet.picture.model.fleet(TIME),
     fleet.picture.model.since(undefined, TIME),
-    fleet.picture.detail('node-0001'),
+    await fleet.detail('node-0001'),
   ]);
   assert.doesNotMatch(text, /secret|prometheus\.example/);
   const { nodes, rollouts } = fleet.picture.model.fleet(TIME);
@@ -118,5 +119,5 @@ test('the picture has no credentials of gates, and the states of nodes and rollo
     ['Failed', 'Failures', [{ name: 'no-alerts', kind: 'prometheus' }], 6],
   );
   assert.ok(web?.timeline.some(({ kind, text }) => kind === 'failure' && / failed: failed to validate/.test(text)));
-  assert.equal(fleet.picture.detail('nobody'), undefined);
+  assert.equal(await fleet.detail('nobody'), undefined);
 });

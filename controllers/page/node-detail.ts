@@ -1,0 +1,132 @@
+import { sourceText, type MaybeSource, type SpecSource } from '../../agent/checkpoint/source.ts';
+import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { sameSpec } from '../fleet/fleet-node.ts';
+import type { Caches } from '../rollout/caches.ts';
+import type { KubeletConfigs } from '../rollout/facts.ts';
+import { kubeletConfigs } from '../rollout/kubelet-configs.ts';
+import type { RolloutNode } from '../rollout/node.ts';
+import { numberOf, type ConfigMap } from '../rollout/revision.ts';
+import type { Rules } from '../rollout/rules.ts';
+import { FLEET_VERSION, type PageDiff, type PageFinding, type PageNode, type PageNodeDetail, type PageRevision } from './contract.ts';
+import { nodeDiffs, type Side } from './node-diff.ts';
+import type { History } from './node-events.ts';
+import { conditionsOf } from './node-view.ts';
+import { pageRollout } from './rollout-view.ts';
+
+const MAX_REVISIONS = 20;
+const MAX_TEXT = 1_000;
+/** Reasons of events in which an agent says what is wrong. */
+const FINDINGS = new Set(['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy', 'KubeletConfigUnassignable']);
+const TROUBLED = new Set<string>(['refused', 'condemned', 'fell-back', 'error']);
+
+/** A node as the picture has it, with what it was made of. */
+export interface Looked {
+  page: PageNode;
+  node: RolloutNode;
+  /** Of the rollout that has it. */
+  rules: Rules | undefined;
+}
+
+/** The close look at a node. It only reads caches; what it compares is computed once. */
+export class NodeDetails {
+  readonly #configMaps: Pick<Caches['configMaps'], 'get' | 'list'>;
+  readonly #configs: KubeletConfigs = kubeletConfigs();
+  readonly #diff = nodeDiffs();
+
+  /** @param configMaps - of the namespace that agents read from */
+  constructor(configMaps: Pick<Caches['configMaps'], 'get' | 'list'>) {
+    this.#configMaps = configMaps;
+  }
+
+  of({ page, node, rules }: Looked, history: History): PageNodeDetail {
+    const conditions = conditionsOf(node);
+    const drifted = conditions.find(({ of, type, status }) => of === 'NodeConfig' && type === 'Drifted' && status === 'True');
+    return {
+      version: FLEET_VERSION,
+      node: page,
+      drift: drifted === undefined ? null : { reason: drifted.reason, message: drifted.message, since: drifted.since },
+      findings: [...this.#preflight(node), ...ofRollout(node, rules), ...ofAgent(page, history)],
+      diff: this.#diffOf(node, rules),
+      revisions: this.#revisions(node, rules),
+      history: history.events,
+      historyProblem: history.problem,
+      conditions,
+    };
+  }
+
+  #preflight({ wanted, kubeletVersion }: RolloutNode): PageFinding[] {
+    const config = wanted === null ? undefined : this.#configMaps.get(keyOf(wanted));
+    if (wanted === null || config === undefined) return [];
+    return this.#configs
+      .rejects(config, wanted.kubeletConfigKey, kubeletVersion)
+      .map((text) => ({ by: 'preflight', text: text.slice(0, MAX_TEXT), at: '' }));
+  }
+
+  #diffOf({ wanted, active, kubeletVersion }: RolloutNode, rules: Rules | undefined): PageDiff | null {
+    const isPending = !sameSpec(wanted, active);
+    const before = isPending ? active : previousOf(active, rules);
+    const after = isPending ? wanted : active;
+    if (before === undefined) return null;
+    const [from, to] = [this.#sideOf(before), this.#sideOf(after)];
+    const names = { kind: isPending ? ('pending' as const) : ('last' as const), from: sourceText(before), to: sourceText(after) };
+    const problem = from.problem || to.problem;
+    if (problem !== '') return { ...names, effect: 'restart', fields: [], omitted: 0, problem };
+    const key = after?.kubeletConfigKey ?? before?.kubeletConfigKey ?? '';
+    const { fields, omitted } = this.#diff(from.side, to.side, key, kubeletVersion);
+    const needsDrain = rules?.drain === 'Always' || (rules?.drain === 'Auto' && fields.some((one) => one.class === 'needs-drain'));
+    const effect = fields.length === 0 ? 'none' : needsDrain ? 'drain' : 'restart';
+    return { ...names, effect, fields, omitted, problem: '' };
+  }
+
+  /** What is on the API server of a configuration. */
+  #sideOf(source: MaybeSource | SpecSource): { side: Side; problem: string } {
+    if (source === null) return { side: undefined, problem: '' };
+    const side = this.#configMaps.get(keyOf(source));
+    if (side === undefined) return { side, problem: `ConfigMap ${keyOf(source)} is not there, or not in the namespace of rollouts` };
+    const isOther = 'uid' in source && (source.uid !== side.metadata.uid || source.resourceVersion !== side.metadata.resourceVersion);
+    return { side, problem: isOther ? `ConfigMap ${keyOf(source)} has changed since the node took it` : '' };
+  }
+
+  #revisions({ active, assigned, lastKnownGood }: RolloutNode, rules: Rules | undefined): PageRevision[] {
+    if (rules === undefined) return [];
+    const { rollout, configMap } = rules;
+    const { revision, previousRevision } = rollout.status ?? {};
+    const isIt = (one: Readonly<ConfigMap>, source: MaybeSource): boolean => source?.uid !== undefined && source.uid === one.metadata.uid;
+    return this.#configMaps
+      .list(configMap.namespace)
+      .filter((one) => isControlledBy(one, rollout))
+      .toSorted((a, b) => numberOf(b) - numberOf(a))
+      .slice(0, MAX_REVISIONS)
+      .map((one) => ({
+        number: numberOf(one),
+        name: one.metadata.name ?? '',
+        createdAt: one.metadata.creationTimestamp ?? '',
+        role: one.metadata.name === revision ? 'current' : one.metadata.name === previousRevision ? 'previous' : '',
+        node: isIt(one, active) ? 'active' : isIt(one, assigned) ? 'assigned' : isIt(one, lastKnownGood) ? 'last-known-good' : '',
+      }));
+  }
+}
+
+const keyOf = ({ namespace, name }: { namespace: string; name: string }): string => `${namespace}/${name}`;
+
+/** What the rollout had the node use before; undefined: the node does not use what the rollout has brought. */
+function previousOf(active: MaybeSource, rules: Rules | undefined): SpecSource | null | undefined {
+  const { revision, previousRevision } = rules?.rollout.status ?? {};
+  if (active === null || rules === undefined || active.name !== revision || previousRevision === revision) return undefined;
+  return previousRevision === undefined ? null : { ...rules.configMap, name: previousRevision };
+}
+
+function ofRollout({ node }: RolloutNode, rules: Rules | undefined): PageFinding[] {
+  const { failures } = rules === undefined ? { failures: [] } : pageRollout(rules);
+  const failure = failures.findLast((one) => one.node === node);
+  return failure === undefined ? [] : [{ by: 'rollout', text: failure.error.slice(0, MAX_TEXT), at: failure.at }];
+}
+
+/** The newest of each reason, while the node is in trouble. */
+function ofAgent({ state }: PageNode, { events }: History): PageFinding[] {
+  if (!TROUBLED.has(state)) return [];
+  const found = events.filter(({ reason }) => FINDINGS.has(reason));
+  return found
+    .filter(({ reason }, at) => found.findIndex((one) => one.reason === reason) === at)
+    .map(({ message, at }) => ({ by: 'agent', text: message.slice(0, MAX_TEXT), at }));
+}
