@@ -1,11 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { build, type Plugin } from 'esbuild';
 import { packageDirs, readBundled, thirdPartyLicenses } from './licenses.ts';
 import { pageText } from './page-text.ts';
 import { onlyOwnMetrics, packedLine, packPlugin, unpacker, yamlWhenNeeded, type Pack } from './pack.ts';
 
-/** `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. */
+/**
+ * `npm run build`: everything dkc is, in dist/dkc.js. The result depends on the sources and the commit alone. `--out=DIR` writes elsewhere,
+ * `--version=VERSION` builds it as another version than package.json's.
+ */
+const { values } = parseArgs({ options: { out: { type: 'string', default: 'dist' }, version: { type: 'string' } } });
+const { out } = values;
+
 function commit(): string {
   try {
     return execFileSync('git', ['rev-parse', '--short=12', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -14,7 +22,7 @@ function commit(): string {
   }
 }
 
-const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const version = values.version ?? (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
 
 /** Files that some bundle below holds. */
 const inputs: string[] = [];
@@ -53,13 +61,22 @@ const commands: Pack = { name: 'commands', paths: /^\.\/every-command\.ts$/ };
 const lean = [packPlugin([commands]), onlyOwnMetrics(), yamlWhenNeeded];
 const agent = await bundle('cli/main.ts', lean, `#!/usr/bin/env node\n${unpacker}`);
 const packs = [packedLine(commands.name, await bundle('cli/every-command.ts', [onlyOwnMetrics('Histogram'), pageText]))];
-mkdirSync('dist', { recursive: true });
+mkdirSync(out, { recursive: true });
 const code = Buffer.from(agent).toString().trimEnd();
-writeFileSync('dist/dkc.js', [code, '\n', ...packs].join(''));
+writeFileSync(join(out, 'dkc.js'), [code, '\n', ...packs].join(''));
 // package.json above says that .js is an ES module; where dkc is installed there is none.
-writeFileSync('dist/package.json', '{"type":"commonjs"}\n');
-chmodSync('dist/dkc.js', 0o755);
+writeFileSync(join(out, 'package.json'), '{"type":"commonjs"}\n');
+chmodSync(join(out, 'dkc.js'), 0o755);
 const packages = packageDirs(inputs).map(readBundled);
-writeFileSync('dist/THIRD_PARTY_LICENSES', thirdPartyLicenses(packages));
+writeFileSync(join(out, 'THIRD_PARTY_LICENSES'), thirdPartyLicenses(packages));
+// What a software bill of materials is made from.
+writeFileSync(
+  join(out, 'bundled.json'),
+  `${JSON.stringify(
+    packages.map(({ dir, name, version, license }) => ({ dir, name, version, license })),
+    null,
+    1,
+  )}\n`,
+);
 const kib = (bytes: number): string => `${Math.round(bytes / 1024)} KiB`;
-console.log(`dist/dkc.js: ${packages.length} bundled packages, agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}`);
+console.log(`${out}/dkc.js: ${packages.length} bundled packages, agent ${kib(agent.length)}, commands ${kib(packs[0]?.length ?? 0)}`);

@@ -32,7 +32,7 @@ function rows(flags: readonly Flag[], beside: readonly Flag[]): [string, string]
   return flags.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]);
 }
 
-function usageLine(name: string, command: Command): string {
+export function usageLine(name: string, command: Command): string {
   const words = command.positionals.map(({ name, required, many }) => {
     const word = `${name.toUpperCase()}${many ? '..' : ''}`;
     return required ? word : `[${word}]`;
@@ -40,14 +40,14 @@ function usageLine(name: string, command: Command): string {
   return ['dkc', name, ...words, '[flags]'].join(' ');
 }
 
-function flagWords({ name, alias, type, value, implied }: Flag, lettered: boolean): string {
+export function flagWords({ name, alias, type, value, implied }: Flag, lettered: boolean): string {
   const letter = alias === undefined ? (lettered ? '    ' : '') : `-${alias}, `;
   const wants =
     type === 'boolean' || type === 'count' ? '' : `=${value ?? (type === 'string' ? 'TEXT' : type === 'number' ? 'N' : 'TIME')}`;
   return `${letter}--${name}${implied === undefined ? wants : `[${wants}]`}`;
 }
 
-function flagDescription(flag: Flag): string {
+export function flagDescription(flag: Flag): string {
   const shown = flag.defaultText ?? (flag.default === undefined || flag.default === '' ? '' : String(flag.default));
   const notes = [flag.required ? 'required' : '', shown === '' ? '' : `default: ${shown}`].filter((note) => note !== '');
   return `${withChoices(flag)}${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`;

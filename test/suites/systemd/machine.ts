@@ -10,7 +10,8 @@ const here = import.meta.dirname;
 const project = join(here, '../../..');
 
 export interface MachineOptions {
-  agent: AgentName;
+  /** `none`: a node as kubeadm leaves it, for whom dkc is still to be installed. */
+  agent: AgentName | 'none';
   /** Units that start while booting. */
   enable?: readonly string[];
   /** Folders that outlive the machine: folder outside -> folder inside. */
@@ -56,18 +57,23 @@ function theBundle(): string {
   return join(project, 'dist/dkc.js');
 }
 
-/** The files of an installation below `layer`: what the package brings, and a kubelet. */
+/** The files of an installation below `layer`, as the package brings them. */
 function install(layer: string, agent: AgentName): void {
   const lib = join(layer, 'usr/lib/dkc');
   for (const script of ['kubelet-sync', 'kubelet-stopped']) cpSync(join(project, 'systemd', script), join(lib, script));
   cpSync(join(project, 'systemd/tmpfiles.d'), join(layer, 'usr/lib/tmpfiles.d'), { recursive: true });
   cpSync(join(project, 'systemd/dkc-agent.service'), join(layer, 'usr/lib/systemd/system/dkc-agent.service'));
   if (agent === 'bundle') cpSync(theBundle(), join(lib, 'dkc.js'));
-  const bundle = (from: string, to: string) =>
-    buildSync({ entryPoints: [join(here, 'stand-ins', from)], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
   if (agent === 'stand-in') bundle('agent.ts', join(lib, 'dkc.js'));
+}
+
+const bundle = (from: string, to: string) =>
+  buildSync({ entryPoints: [join(here, 'stand-ins', from)], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
+
+/** @param node - what runs it */
+function installKubelet(layer: string, node: string): void {
   bundle('kubelet.ts', join(layer, 'usr/lib/kubelet-stand-in/kubelet.cjs'));
-  write(join(layer, 'usr/bin/kubelet'), '#!/bin/sh\nexec /usr/lib/dkc/node /usr/lib/kubelet-stand-in/kubelet.cjs "$@"\n', 0o755);
+  write(join(layer, 'usr/bin/kubelet'), `#!/bin/sh\nexec ${node} /usr/lib/kubelet-stand-in/kubelet.cjs "$@"\n`, 0o755);
   write(join(layer, 'var/lib/kubelet/config.yaml'), kubeletConfig());
 }
 
@@ -87,15 +93,16 @@ export async function onMachine<Result>(name: string, { agent, ...given }: Machi
   const temp = mkdtempSync(join(tmpdir(), 'dkc-machine-'));
   try {
     const [layer, units, journal] = [join(temp, 'layer'), join(temp, 'units'), join(temp, 'journal')];
-    install(layer, agent);
+    if (agent !== 'none') install(layer, agent);
+    installKubelet(layer, agent === 'none' ? realpathSync(process.execPath) : '/usr/lib/dkc/node');
     for (const [path, text] of Object.entries(given.files ?? {})) write(join(layer, path), text);
     cpSync(join(here, 'units'), units, { recursive: true });
-    cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
+    if (agent !== 'none') cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
 
     const other = process.env['DKC_TEST_SYSTEMD'];
     const args = other === undefined ? [] : ['-l', other];
     args.push('-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 600));
-    args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
+    if (agent !== 'none') args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
     for (const unit of given.enable ?? []) args.push('-e', unit);
     for (const [outside, inside] of Object.entries(given.keep ?? {})) args.push('-b', `${outside}:${inside}`);
     const options = JSON.stringify({ agent, ...given.options });

@@ -1,0 +1,77 @@
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { archs, sha256, toolsFor, type Arch } from './package/node-binary.ts';
+import { formats, type Format } from './package/formats.ts';
+import { releaseOf, stage } from './package/tree.ts';
+
+/**
+ * `npm run package`: packages of this checkout in dist/packages, for each architecture and format, with SHA256SUMS and bills of materials beside
+ * them. `--arch`, `--format` (repeated) make fewer, `--fast` compresses little, `--version` calls it another version than package.json's.
+ * Two runs at one commit write the same bytes (docs/packages.md).
+ */
+const { values } = parseArgs({
+  options: {
+    arch: { type: 'string', multiple: true, default: [...archs] },
+    format: { type: 'string', multiple: true, default: Object.keys(formats) },
+    out: { type: 'string', default: 'dist/packages' },
+    version: { type: 'string' },
+    fast: { type: 'boolean', default: false },
+  },
+});
+
+function chosen<Name extends string>(names: readonly string[], known: readonly Name[]): Name[] {
+  const wrong = names.find((name) => !known.includes(name as Name));
+  if (wrong !== undefined) throw new Error(`unknown ${wrong}; known: ${known.join(', ')}`);
+  return known.filter((name) => names.includes(name));
+}
+
+const wanted = { archs: chosen(values.arch, archs), formats: chosen(values.format, Object.keys(formats) as Format[]) };
+const missing = Object.entries(Object.assign({}, ...wanted.archs.map(toolsFor)) as Record<string, string>).filter(([tool]) => !has(tool));
+if (missing.length > 0) {
+  console.error(
+    `npm run package needs ${missing.map(([tool]) => tool).join(', ')}: apt-get install ${missing.map(([, name]) => name).join(' ')}`,
+  );
+  process.exit(3);
+}
+
+// The mode of a folder is part of a package.
+process.umask(0o022);
+const version = values.version ?? (JSON.parse(readFileSync('package.json', 'utf8')) as { version: string }).version;
+const release = releaseOf(version);
+const scratch = mkdtempSync(join(tmpdir(), 'dkc-package-'));
+try {
+  execFileSync(process.execPath, ['scripts/build.ts', `--out=${join(scratch, 'bundle')}`, `--version=${version}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  mkdirSync(values.out, { recursive: true });
+  const made: string[] = [];
+  for (const arch of wanted.archs) made.push(...(await packagesOf(arch)));
+  writeFileSync(join(values.out, 'SHA256SUMS'), made.toSorted().map((file) => `${sha256(readFileSync(file))}  ${basename(file)}\n`).join('')); // prettier-ignore
+  for (const file of made) console.log(`${file}: ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`);
+} finally {
+  rmSync(scratch, { recursive: true, force: true });
+}
+
+async function packagesOf(arch: Arch): Promise<string[]> {
+  const dir = join(scratch, arch);
+  const root = join(dir, 'root');
+  const entries = await stage(root, join(scratch, 'bundle'), arch, release);
+  const bill = join(values.out, `dkc-${version}-linux-${arch}.cdx.json`);
+  copyFileSync(join(root, 'usr/share/doc/dkc/sbom.cdx.json'), bill);
+  return [
+    ...wanted.formats.map((format) => formats[format]({ root, entries, arch, release, out: values.out, scratch: dir, fast: values.fast })),
+    bill,
+  ];
+}
+
+function has(tool: string): boolean {
+  try {
+    execFileSync(tool, ['--version'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}

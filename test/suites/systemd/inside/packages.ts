@@ -1,0 +1,63 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, mkdirSync } from 'node:fs';
+import { run } from './program.ts';
+
+export const packageKinds = ['deb', 'rpm', 'tar'] as const;
+export type PackageKind = (typeof packageKinds)[number];
+
+/** The commands of docs/install.md. */
+export interface Installer {
+  /** Installs, upgrades or downgrades to what is in the folder. */
+  install: (folder: string) => string[];
+  remove: string[];
+  purge: string[];
+}
+
+const only = (pattern: string): string => {
+  const [file, ...more] = globSync(pattern);
+  if (file === undefined || more.length > 0) throw new Error(`not one file: ${pattern}`);
+  return file;
+};
+
+/** Unpacked once for each folder. */
+function unpacked(folder: string): string {
+  const to = `/srv/unpacked${folder}`;
+  if (!existsSync(to)) {
+    mkdirSync(to, { recursive: true });
+    run('tar', '-xzf', only(`${folder}/*.tar.gz`), '-C', to);
+  }
+  return only(`${to}/*/install.sh`);
+}
+
+export const installers: Readonly<Record<PackageKind, Installer>> = {
+  // Without triggers: rebuilding the index of all manual pages takes ten seconds, and is no work of ours.
+  deb: {
+    install: (folder) => ['dpkg', '--no-triggers', '-i', only(`${folder}/*.deb`)],
+    remove: ['dpkg', '-r', 'dkc'],
+    purge: ['dpkg', '-P', 'dkc'],
+  },
+  rpm: {
+    // --nodeps: what it requires is here, but Debian's rpm does not know of it.
+    install: (folder) => ['rpm', '-U', '--nodeps', '--oldpackage', '--replacepkgs', only(`${folder}/*.rpm`)],
+    remove: ['rpm', '-e', 'dkc'],
+    purge: ['sh', '-c', '! rpm -q dkc >/dev/null || rpm -e dkc && rm -rf /etc/dkc /var/lib/dkc'],
+  },
+  tar: { install: (folder) => [unpacked(folder)], remove: ['/usr/lib/dkc/uninstall'], purge: ['/usr/lib/dkc/uninstall', '--purge'] },
+};
+
+/** @throws where it does not end with 0, with all that it printed */
+export function act([program = '', ...args]: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with ${status}\n${stdout}${stderr}`);
+  return stdout + stderr;
+}
+
+/** All files and links where packages put theirs, but those of package managers, the journal and the test itself. */
+export function listing(): Set<string> {
+  const others = ['/var/lib/dpkg', '/var/lib/rpm', '/var/lib/kubelet', '/var/lib/systemd'];
+  const share = ['bash-completion', 'doc/dkc', 'fish', 'man/man1', 'zsh'].map((name) => `/usr/share/${name}`);
+  const places = ['/etc', '/opt', '/usr/bin', '/usr/lib/dkc', '/usr/lib/systemd', '/usr/lib/tmpfiles.d', ...share, '/var/lib'];
+  const prune = others.flatMap((path) => ['-path', path, '-prune', '-o']);
+  const found = spawnSync('find', [...places, ...prune, '-print'], { encoding: 'utf8', maxBuffer: 2 ** 26 });
+  return new Set(found.stdout.split('\n'));
+}
