@@ -111,6 +111,11 @@ const status: Schema = object('How far it has come.', {
   waitsFor: text('What the rollout waits for, in one word. Absent: for nothing but nodes.'),
   failures: list('Nodes that failed, the oldest first.', 50, object('A failed node.', { node: text('Its name.'), error: text('What went wrong.', { maxLength: 1024 }), at: time('When.') }, ['node', 'error', 'at'])), // prettier-ignore
   approvals: list('Who let steps go on.', 50, object('An approval.', { step: whole('The step, from 1.'), revision: text('The revision.'), by: text('Who.', { maxLength: 1024 }), at: time('When.') }, ['step', 'revision', 'by', 'at'])), // prettier-ignore
+  touches: object('Nodes that were touched last, written before they are.', {
+    nodes: list('The nodes.', 1000, object('A node.', { node: text('Its name.'), revision: text('What it is assigned. Absent: its local configuration.'), at: time('When that was decided.') }, ['node', 'at'])), // prettier-ignore
+    nodesVersion: text('The version of Nodes that it was decided on.'),
+    nodeConfigsVersion: text('The version of NodeConfigs that it was decided on.'),
+  }),
   message: text('For people.', { maxLength: 1024 }),
   conditions: {
     type: 'array',

@@ -11,6 +11,8 @@ export type Action =
   /** @member revision - name; absent: local */
   | { do: 'assign'; node: RolloutNode; revision: string | undefined }
   /** It is cordoned and its pods are evicted; the next plan assigns what it was drained for. */
-  | { do: 'drain'; node: RolloutNode }
+  | { do: 'drain'; node: RolloutNode; revision: string | undefined }
+  /** The clock was set back: the time of its deadline begins again. */
+  | { do: 'restart-deadline'; node: RolloutNode }
   /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */
   | { do: 'give-back'; node: RolloutNode };

@@ -10,6 +10,7 @@ import { courseOf, placeBack, type Placement } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { maxUnavailableOf } from './rules.ts';
 import { namesIn, nodesText } from './text.ts';
+import { MAX_TOUCHES } from './touches.ts';
 
 /**
  * Takes nodes that have a stopped revision back to the one before, or to their local configuration. Windows, gates and holds do not apply: what runs now
@@ -23,7 +24,8 @@ export function planBack(facts: Facts, progress: Stopped): Decision {
   const isDone = (placement: Placement): boolean =>
     goesOn?.(placement)?.at !== 'in-flight' && !(sameSpec(placement.node.wanted, course.target) && decision.phase === 'RollingBack');
   const givenBack = groups.of('worked-on').filter(isDone);
-  return { ...decision, actions: [...(decision.actions ?? []), ...givenBack.map(({ node }): Action => ({ do: 'give-back', node }))] };
+  const restarted = goesOn === undefined ? [] : groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
+  return { ...decision, actions: [...(decision.actions ?? []), ...restarted, ...givenBack.map(({ node }): Action => ({ do: 'give-back', node }))] }; // prettier-ignore
 }
 
 type Stopped = Progress & { stopped: 'Failures' | 'Aborted' };
@@ -63,7 +65,7 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
     const actions = chosen.map(({ node }) => touch(facts, node, progress.previousRevision));
     return { ...rollingBack, text: `${why}; takes ${namesIn(chosen, nodeName)} back to ${to}`, actions };
   }
-  const onTheWay = groups.of('others').length + groups.of('returning').length;
+  const onTheWay = groups.of('others').length + groups.of('begun').length + groups.of('returning').length;
   if (onTheWay > 0) return { ...rollingBack, text: `${why}; ${nodesText(onTheWay)} on the way back to ${to}` };
   const stuck = groups.of('stuck');
   if (stuck.length > 0)
@@ -77,8 +79,13 @@ const touch = (facts: Facts, node: RolloutNode, revision: string | undefined): A
 
 /** All that cost nobody's place, since they are unavailable already. Others as many as may be unavailable beside those that are. */
 function nextBack(groups: Groups, most: number): readonly Placement[] {
-  const free = groups.of('free');
+  const [free, begun] = [groups.of('free'), groups.of('begun')];
+  const room = most - groups.of('taken').length;
   // One at a time goes back even where nodes that are down for other reasons leave no room.
-  const room = Math.max(groups.of('returning').length + free.length === 0 ? 1 : 0, most - groups.of('taken').length);
-  return [...free, ...groups.of('others').slice(0, room)];
+  const isAlone = groups.of('returning').length + groups.of('drained').length + free.length === 0;
+  const [pending] = groups.of('pending');
+  const first = pending === undefined ? groups.of('others')[0] : groups.of('pending').length === 1 ? begun[0] : undefined;
+  const one = isAlone && first !== undefined ? [first] : [];
+  const next = room < 0 ? one : [...begun, ...(room > 0 ? groups.of('others').slice(0, room) : begun.length === 0 ? one : [])];
+  return [...free, ...next].slice(0, MAX_TOUCHES);
 }

@@ -13,6 +13,7 @@ import { memoize } from '../common/memoize.ts';
 import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn } from './abandoned.ts';
+import { ClockGaps } from './clock-gaps.ts';
 import { cachesOf, nodesWorkedOn, type RolloutOptions } from './caches.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
@@ -24,14 +25,17 @@ import { httpGet } from './gates/http-get.ts';
 import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
-import { comesBefore, observe, type Observer } from './observe.ts';
+import { comesBefore, observe, versionsOf, type Observer } from './observe.ts';
 import { plan } from './plan.ts';
 import { rulesOf, type Rules } from './rules.ts';
+import { isBehind } from './touches.ts';
 import { rollouts, type NodeConfigRollout } from './types.ts';
 
 const COMPONENT = 'rollout-controller';
 /** Changes of nodes within this time are planned with once, in ms: in a rollout of thousands each brings several. */
 const GATHER_MS: Millis = 100;
+/** Caches that are behind another process's are looked at again then, in ms. */
+const BEHIND_MS: Millis = 1_000;
 
 /** Takes kubelet configurations through the nodes that NodeConfigRollouts select. */
 export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts; http?: HttpGet }): Runnable {
@@ -39,9 +43,10 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const caches = cachesOf(runtime, options);
   const ownWrites = new OwnWrites(clock, { metrics: runtime.meters.ownWrites('rollout_controller') });
   const rules = memoize(rulesOf);
-  const drains = new Drains(client, clock);
+  const gaps = new ClockGaps(clock);
+  const drains = new Drains(client, clock, gaps);
   const fleets = new Fleets();
-  const observer: Observer = { caches, rules, drains, fleets, configs: kubeletConfigs(), serves: options.serves };
+  const observer: Observer = { caches, rules, drains, fleets, configs: kubeletConfigs(), serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGet, kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
@@ -98,11 +103,14 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   }
   const held = holdBack(key, { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] });
   if (held !== undefined) return held;
+  if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now())) return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
   const facts = observe(rules, clock.now(), observer);
   const first = plan({ ...facts, gates: undefined });
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
-  if (!(await writeStatus(executor, rollout, planned.status, signal))) return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
+  const always = planned.actions.length > 0;
+  if (!(await writeStatus(executor, rollout, planned.status, { always, signal })))
+    return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();

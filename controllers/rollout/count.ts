@@ -11,8 +11,8 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 export const placedOn = (
   nodes: readonly RolloutNode[],
   target: SpecSource | null,
-  { rules, now }: Pick<Facts, 'rules' | 'now'>,
-): Placed[] => nodes.map((node) => ({ node, standing: standingOf(node, target, rules.nodeDeadlineMs, now) }));
+  { rules, now, gaps }: Pick<Facts, 'rules' | 'now' | 'gaps'>,
+): Placed[] => nodes.map((node) => ({ node, standing: standingOf(node, target, rules.nodeDeadlineMs, now, gaps) }));
 
 /** On the way to any configuration, also one that was assigned by hand. */
 export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || fleetState(node) === 'pending';

@@ -9,7 +9,8 @@ import { ApiEvictor } from './drain/evictor.ts';
 import { executeDrain, type DrainWorld } from './drain/execute.ts';
 import { podsOfNode } from './drain/observe.ts';
 import { planDrain, planGiveBack } from './drain/plan.ts';
-import type { DrainState } from './facts.ts';
+import type { ClockGaps } from './clock-gaps.ts';
+import type { DrainFor, DrainState } from './facts.ts';
 import { nodeOf, ownerOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
@@ -20,7 +21,7 @@ const MAX_STEPS = 12;
 const RETRY_MS: Millis = 5_000;
 
 interface Known {
-  state: DrainState;
+  state: DrainState & DrainFor;
   /** Monotonic: nothing is asked of the server before. */
   notBefore: Millis;
 }
@@ -35,12 +36,14 @@ export type Wrote = (node: Node) => void;
 export class Drains {
   readonly #client: Client;
   readonly #clock: Clock;
+  readonly #gaps: Pick<ClockGaps, 'look'>;
   readonly #world: DrainWorld;
   readonly #backoff: EvictionBackoff;
   /** By rollout and node. */
   readonly #known = new Map<string, Map<string, Known>>();
 
-  constructor(client: Client, clock: Clock) {
+  constructor(client: Client, clock: Clock, gaps: Pick<ClockGaps, 'look'>) {
+    this.#gaps = gaps;
     this.#client = client;
     this.#clock = clock;
     this.#backoff = new EvictionBackoff(clock);
@@ -48,7 +51,7 @@ export class Drains {
   }
 
   /** By node. */
-  statesOf(rollout: string): ReadonlyMap<string, DrainState> {
+  statesOf(rollout: string): ReadonlyMap<string, DrainState & DrainFor> {
     return new Map([...(this.#known.get(rollout) ?? [])].map(([node, { state }]) => [node, state]));
   }
 
@@ -58,12 +61,17 @@ export class Drains {
   }
 
   /** One look at a drain, and what follows from it. @returns when to look again; 0: it has ended. @throws the signal's reason */
-  async advance(rules: Rules, node: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<Millis> {
+  async advance(
+    rules: Rules,
+    { node, revision }: { node: RolloutNode; revision: string | undefined },
+    wrote: Wrote,
+    signal: AbortSignal,
+  ): Promise<Millis> {
     const known = this.#of(rules.name);
     const left = (known.get(node.node)?.notBefore ?? 0) - this.#clock.monotonic();
     if (left > 0) return left;
     const say = (state: DrainState, again: Millis): Millis => {
-      known.set(node.node, { state, notBefore: this.#clock.monotonic() + again });
+      known.set(node.node, { state: { ...state, revision, attempt: rules.attempt }, notBefore: this.#clock.monotonic() + again });
       return again;
     };
     try {
@@ -93,7 +101,8 @@ export class Drains {
     const policy = { ...defaultDrainPolicy, timeoutMs: rules.drainTimeoutMs };
     for (let steps = 1; ; steps++) {
       const pods = await podsOfNode(this.#client, name, signal);
-      const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now: this.#clock.now(), heldBack: this.#backoff.heldBack });
+      const { heldBack } = this.#backoff;
+      const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now: this.#clock.now(), gaps: this.#gaps.look(), heldBack });
       if (step.do === 'drained' || step.do === 'failed' || step.do === 'wait' || steps === MAX_STEPS) return step;
       node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
     }

@@ -20,6 +20,7 @@ import { nodeOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import { RETRY_ANNOTATION, type ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
+import { TOUCH_MS } from './touches.ts';
 import {
   ASSIGNED_AT_ANNOTATION,
   REVISION_ANNOTATION,
@@ -33,7 +34,7 @@ export interface Executor {
   client: Client;
   caches: Caches;
   ownWrites: OwnWrites;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
   events: Pick<EventRecorder, 'event'>;
   drains: Drains;
 }
@@ -46,6 +47,8 @@ export interface Executed {
   wakeUps: WakeUp[];
 }
 
+/** An object that was changed by somebody else is planned with again after this time, or when its watch brings it; in ms. */
+const CHANGED_MS = 1_000;
 /** Nodes that are written at once. */
 const AT_ONCE = 16;
 
@@ -53,12 +56,15 @@ const AT_ONCE = 16;
 export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<Executed> {
   const failures: unknown[] = [];
   const wakeUps: WakeUp[] = [];
+  const until = by.clock.monotonic() + TOUCH_MS;
   for (const action of actions)
     if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) return { failures, wakeUps };
   const { failed } = await slowStart(
     actions.filter((action) => !isOfRevision(action)),
     async (action) => {
+      const isTouch = action.do === 'assign' || action.do === 'drain';
+      if (isTouch && by.clock.monotonic() > until) return void wakeUps.push({ requeueAfter: CHANGED_MS, why: 'writing took long' });
       const wakeUp = await executeOnNode(by, rules, action, signal).catch((error: unknown) => void failures.push(error));
       if (wakeUp !== undefined) wakeUps.push(wakeUp);
     },
@@ -78,13 +84,18 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
   const { node } = action;
   switch (action.do) {
     case 'drain':
-      return { requeueAfter: await drains.advance(rules, node, onNode, signal), why: `the drain of node ${node.node}` };
+      return { requeueAfter: await drains.advance(rules, action, onNode, signal), why: `the drain of node ${node.node}` };
     case 'give-back':
       await drains.giveBack(rules, nodeOf(node), onNode, signal);
       return undefined;
+    case 'restart-deadline': {
+      const annotations = { [ASSIGNED_AT_ANNOTATION]: rfc3339(by.clock.now()) };
+      await patchCarrier(by, rules, node, { metadata: { annotations } }, signal);
+      return undefined;
+    }
     case 'assign': {
       await drains.announce(rules, node, onNode, signal);
-      await assign(by, rules, action, signal);
+      if (!(await assign(by, rules, action, signal))) return { requeueAfter: CHANGED_MS, why: `node ${node.node} has changed` };
       drains.forget(rules.name, node.node);
       const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`;
       events.event(node.object, 'Normal', 'RolloutAssigned', what, { resource: nodes });
@@ -127,48 +138,64 @@ async function executeRevision(by: Executor, rules: Rules, action: OfRevision, s
   }
 }
 
-/** Writes the assignment of a node where its agent reads it, and beside it whose it is and since when. */
+/**
+ * Writes the assignment of a node where its agent reads it, and beside it whose it is and since when. It is written on the version that it was planned from.
+ * @returns false: there is a newer one
+ */
 async function assign(
   by: Executor,
   rules: Rules,
   { node, revision }: { node: RolloutNode; revision: string | undefined },
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const configMap = specOf(rules, revision);
   const annotations = { [ROLLOUT_ANNOTATION]: rules.name, [ASSIGNED_AT_ANNOTATION]: rfc3339(by.clock.now()) };
-  const options = { type: 'merge', signal } as const;
-  const { client } = by;
-  if (node.carrier === 'node') {
-    const patch = { metadata: { annotations }, spec: { configSource: configMap && { configMap } } };
-    wrote(by, rules, nodes, await client.patch(nodes, { name: node.node }, patch, options));
-    return;
-  }
-  const patch = { ...withAnnotations(ownerPatch(node), annotations), spec: { configMap } };
-  if (node.config !== undefined) {
-    wrote(by, rules, nodeConfigs, await client.patch(nodeConfigs, { name: node.node }, patch, options));
-    return;
-  }
+  if (node.carrier === 'node') return patchCarrier(by, rules, node, { metadata: { annotations }, spec: { configSource: configMap && { configMap } } }, signal); // prettier-ignore
+  if (node.config !== undefined)
+    return patchCarrier(by, rules, node, { metadata: { ...ownerPatch(node).metadata, annotations }, spec: { configMap } }, signal);
   const fresh = newNodeConfig(node, configMap);
   const object = { ...fresh, metadata: { ...fresh.metadata, annotations } };
-  wrote(by, rules, nodeConfigs, await client.create(nodeConfigs, object, { signal }));
+  return unlessChanged(async () => wrote(by, rules, nodeConfigs, await by.client.create(nodeConfigs, object, { signal })));
 }
 
-function withAnnotations(patch: { metadata?: object }, annotations: Record<string, string>): { metadata: object } {
-  return { metadata: { ...patch.metadata, annotations } };
+/** @returns false: somebody else has written it since it was read */
+function patchCarrier(
+  by: Executor,
+  rules: Rules,
+  { node: name, carrier, object, config }: RolloutNode,
+  { metadata, ...patch }: { metadata: object; spec?: object },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const resource = carrier === 'node' ? nodes : nodeConfigs;
+  const { uid, resourceVersion } = (carrier === 'node' ? object : (config ?? object)).metadata;
+  const body = { metadata: { ...metadata, uid, resourceVersion }, ...patch };
+  return unlessChanged(async () => wrote(by, rules, resource, await by.client.patch(resource, { name }, body, { type: 'merge', signal })));
+}
+
+/** Its watch has told already, or is about to. */
+async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
+  try {
+    await write();
+    return true;
+  } catch (error) {
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false;
+    throw error;
+  }
 }
 
 /**
  * Writes the status on the rollout as the cache has it. Where that is not the newest nothing is written: what changed, an approval perhaps, brings the
  * rollout back, and is planned with.
+ * @param always - also where nothing changes: the server says whether the rollout is the newest one, and so does whoever decided on it last
  * @returns false: there is a newer one
  */
 export async function writeStatus(
   by: Executor,
   rollout: Readonly<NodeConfigRollout>,
   status: RolloutStatus,
-  signal: AbortSignal,
+  { always, signal }: { always: boolean; signal: AbortSignal },
 ): Promise<boolean> {
-  if (jsonEqual(rollout.status ?? {}, status)) return true;
+  if (!always && jsonEqual(rollout.status ?? {}, status)) return true;
   try {
     const written = await by.client.replace<NodeConfigRollout>(rollouts, { ...rollout, status }, { subresource: 'status', signal });
     by.ownWrites.wrote(objectKey(rollout), by.caches.rollouts, written);

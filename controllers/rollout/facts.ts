@@ -3,8 +3,10 @@ import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Fleet } from './fleet.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
+import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
+import type { Touches } from './types.ts';
 import type { WindowState } from './windows/windows.ts';
 
 /** What the controller knows of kubelet configurations. Pure, and cheap to ask again. */
@@ -23,6 +25,13 @@ export interface KubeletConfigs {
 /** Where the drain of a node stands, as far as this process has taken it. */
 export type DrainState = { at: 'draining'; why: string } | { at: 'drained' } | { at: 'failed'; error: string };
 
+/** What a node was drained for: what became of it says nothing of another revision, or of another attempt. */
+export interface DrainFor {
+  /** Name; absent: its local configuration. */
+  revision: string | undefined;
+  attempt: number;
+}
+
 /** All that a plan is made of: one rollout, as the caches have it now. */
 export interface Facts {
   rules: Rules;
@@ -32,15 +41,19 @@ export interface Facts {
   /** Copies that this rollout made. */
   revisions: readonly Readonly<ConfigMap>[];
   /** Nodes that it selects and no older rollout does. */
-  fleet: Pick<Fleet, 'size' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
+  fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
   configs: KubeletConfigs;
   /** The ConfigMap that a node uses; absent: its local configuration, or one that is not there any more. */
   payloadOf: (source: MaybeSource) => Readonly<ConfigMap> | undefined;
   /** By node. */
-  drains: ReadonlyMap<string, DrainState>;
+  drains: ReadonlyMap<string, DrainState & DrainFor>;
   window: WindowState;
   /** Absent: not asked yet. */
   gates: readonly GateResult[] | undefined;
+  /** Of the caches that it was read from. */
+  versions?: Required<Omit<Touches, 'nodes'>>;
+  /** Times that the wall clock jumped over. @default none */
+  gaps?: readonly ClockGap[];
 }
 
 /** A node and where it stands. */

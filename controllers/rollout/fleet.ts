@@ -32,6 +32,10 @@ export class Fleet {
     return this.#nodes.size;
   }
 
+  get(node: string): RolloutNode | undefined {
+    return this.#nodes.get(node);
+  }
+
   /** A node that the rollout has, as it is now. */
   set(node: RolloutNode): void {
     const before = this.#nodes.get(node.node);

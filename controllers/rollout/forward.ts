@@ -1,5 +1,6 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 import type { Action } from './actions.ts';
+import { wasClockSet } from './clock-gaps.ts';
 import { deadlinesOf, failuresOf } from './count.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -7,6 +8,7 @@ import { nodeName, type Groups } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement } from './placing.ts';
 import type { Progress } from './progress.ts';
+import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
 import { bounded, namesIn, nodesText } from './text.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -77,7 +79,7 @@ function preflightFails(seen: Seen, progress: Progress): Decision {
 
 /** From step to step, until there is something to do or to wait for. */
 function walk(seen: Seen, from: Progress): Decision {
-  const { rules, now, fleet } = seen.facts;
+  const { rules, now, fleet, gaps } = seen.facts;
   const { candidates, touched, groups } = seen;
   let progress = from;
   if (candidates.length === 0 && touched === 0 && !progress.complete) return noneReady(seen, progress);
@@ -86,10 +88,13 @@ function walk(seen: Seen, from: Progress): Decision {
     const isLast = progress.step >= rules.steps.length;
     const target = step === undefined || progress.complete ? fleet.size : targetOf(step, fleet.size);
     const missing = Math.max(0, target - touched);
-    if (missing > 0 && candidates.length > 0) return take(seen, progress, candidates.slice(0, missing));
+    const next = [...groups.of('pending'), ...candidates.slice(0, missing)];
+    if (next.length > 0) return take(seen, progress, next);
     if (groups.of('in-flight').length > 0) return waitForNodes(seen, progress);
     if (isLast || step === undefined) return complete(seen, progress);
-    const since = progress.stepSettledAt ?? rfc3339(now);
+    // A clock that was set would make the hold last as much longer or shorter.
+    const began = progress.stepSettledAt;
+    const since = began === undefined || wasClockSet(Date.parse(began), now, gaps) ? rfc3339(now) : began;
     const settled = { ...progress, stepSettledAt: since };
     const wait = waitsAfter(seen, settled, step, since);
     if (wait !== undefined) return wait;
@@ -119,7 +124,8 @@ function withMaintenance({ facts, groups }: Seen, decision: Decision): Decision 
     .map(({ node, standing }): Action =>
       standing.at === 'in-flight' ? planTouch(facts, node, progress.revision) : { do: 'give-back', node },
     );
-  return { ...decision, actions: [...actions, ...more] };
+  const restarted = groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
+  return { ...decision, actions: [...actions, ...more, ...restarted] };
 }
 
 /** What keeps nodes from being touched at this moment, whichever they are. */
@@ -182,9 +188,9 @@ function choose({ facts, groups }: Seen, next: readonly Placement[], room: numbe
   const domain = first && domainOf(first);
   const chosen: Placement[] = [];
   // One that is cordoned is unavailable already, and takes nobody's place.
-  let [left, free] = [room, groups.of('candidates-down').length];
+  let [left, free] = [room, groups.of('candidates-down').length + groups.of('pending').length];
   for (const one of next) {
-    if (left === 0 && free === 0) break;
+    if ((left === 0 && free === 0) || chosen.length === MAX_TOUCHES) break;
     if (one.isUnavailable) free -= 1;
     if (domainOf(one) !== domain || (left === 0 && !one.isUnavailable)) continue;
     if (!one.isUnavailable) left -= 1;
@@ -211,7 +217,11 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   const chosen = new Set(actions.flatMap((action) => ('node' in action ? [action.node.node] : [])));
   const failed = new Set(seen.failures.map(({ node }) => node));
   const room = maxUnavailableOf(rules, fleet.size) - seen.groups.of('unavailable').length - chosen.size;
-  const joiners = firstOf(seen.groups.of('joiners'), room, ({ node }) => !chosen.has(node.node) && !failed.has(node.node));
+  const joiners = firstOf(
+    seen.groups.of('joiners'),
+    Math.min(room, MAX_TOUCHES),
+    ({ node }) => !chosen.has(node.node) && !failed.has(node.node),
+  );
   if (joiners.length === 0 || heldBy(seen, progress) !== undefined) return decision;
   const more = joiners.map(({ node }): Action => ({ do: 'assign', node, revision: previous }));
   return { ...decision, actions: [...actions, ...more] };
@@ -231,7 +241,7 @@ function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; appr
   const { rules, now, gates } = seen.facts;
   const rest = base(seen, progress);
   const { wakeUps = [] } = rest;
-  const end = Math.min(Date.parse(since), now) + step.holdMs;
+  const end = Date.parse(since) + step.holdMs;
   const why = now < end && rules.gates.length > 0 ? whyGatesHold(gates) : undefined;
   if (why !== undefined) {
     const held = { ...rest, phase: 'Holding', reason: 'Gates', waitsFor: 'Gates', text: why } as const;

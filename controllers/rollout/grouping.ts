@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { SortedList } from '../../base/sorted-list.ts';
+import { wasClockSet } from './clock-gaps.ts';
 import { rankOf } from './order.ts';
 import type { Course, Group, Placement, Placer } from './placing.ts';
 import type { RolloutNode } from './node.ts';
@@ -21,7 +22,7 @@ const byRank = (a: Ranked, b: Ranked): number => (a.rank < b.rank ? -1 : a.rank 
 const byDeadline = (a: Ranked, b: Ranked): number => a.failsAt - b.failsAt || byRank(a, b);
 
 /**
- * Nodes in groups, from look to look: a node is placed again when it changed, when it is drained, or when the time of its placement is over. So a look
+ * Nodes in groups, from look to look: a node is placed again when it changed, when it is drained or touched, or when the time of its placement is over. So a look
  * costs what has changed, and finds what placing all nodes anew would find.
  */
 export class Grouping implements Groups {
@@ -31,10 +32,11 @@ export class Grouping implements Groups {
   readonly #placements = new Map<string, Ranked>();
   readonly #groups = new Map<Group, SortedList<Ranked>>();
   readonly #deadlines = new SortedList<Ranked>(byDeadline);
-  /** Assigned by a clock that is ahead of ours: their deadlines move with ours. */
+  /** Assigned by a clock that is ahead of ours, or before ours was set: their deadlines move with ours. */
   readonly #ahead = new Set<string>();
   #changed = new Set<string>();
   #drains: Course['drains'] = new Map();
+  #pending: Course['pending'] = new Map();
   #now: Millis = -Infinity;
 
   /** @param nodes - as they are at each look */
@@ -60,10 +62,12 @@ export class Grouping implements Groups {
 
   bringUpToDate(course: Course): void {
     this.#now = course.now;
-    const [changed, drainsBefore] = [this.#changed, this.#drains];
+    const [changed, drainsBefore, pendingBefore] = [this.#changed, this.#drains, this.#pending];
     this.#changed = new Set();
     this.#drains = course.drains;
-    const again = new Set([...changed, ...drainsBefore.keys(), ...course.drains.keys(), ...this.#ahead]);
+    this.#pending = course.pending;
+    const again = new Set([...changed, ...this.#ahead]);
+    for (const named of [drainsBefore, course.drains, pendingBefore, course.pending]) for (const node of named.keys()) again.add(node);
     for (const { node, failsAt } of this.#deadlines.items) {
       if (failsAt > course.now) break;
       again.add(node.node);
@@ -99,7 +103,7 @@ export class Grouping implements Groups {
     this.#placements.set(name, after);
     for (const group of after.groups) this.#group(group).add(after);
     if (after.failsAt !== Infinity) this.#deadlines.add(after);
-    if ((node.assignedAt ?? 0) > course.now) this.#ahead.add(name);
+    if (after.failsAt !== Infinity && wasClockSet(node.assignedAt ?? 0, course.now, course.gaps)) this.#ahead.add(name);
   }
 
   #group(group: Group): SortedList<Ranked> {

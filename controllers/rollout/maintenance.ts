@@ -3,7 +3,7 @@ import { memoize } from '../common/memoize.ts';
 import { rolloutsOn } from './drain/conditions.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
 import { recordOf } from './drain/record.ts';
-import type { Facts } from './facts.ts';
+import type { DrainState, Facts } from './facts.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
 
@@ -14,6 +14,19 @@ export const nodeOf = ({ object }: RolloutNode): Readonly<Node> => object as Rea
 
 /** This rollout drains the node, or has drained it and not given it back. */
 export const isDrainedBy = (node: RolloutNode, rules: Rules): boolean => recordOf(nodeOf(node))?.owner.uid === rules.uid;
+
+/** Where the drain of a node for a revision stands. One that the Node does not record has not begun, or is over, unless it failed. */
+export function drainOf(
+  { rules, drains }: Pick<Facts, 'rules' | 'drains'>,
+  node: RolloutNode,
+  revision: string | undefined,
+): DrainState | undefined {
+  const known = drains.get(node.node);
+  const isFor = known !== undefined && known.revision === revision && known.attempt === rules.attempt;
+  if (isFor && known.at === 'failed') return known;
+  if (!isDrainedBy(node, rules)) return undefined;
+  return isFor ? known : { at: 'draining', why: 'it was begun' };
+}
 
 /** Rollouts that have left something on a Node. Asked of every node at each look, and read once of each version of it. */
 export const rolloutsLeftOn = memoize((node: Readonly<Node>) => rolloutsOn(node));
@@ -26,11 +39,10 @@ export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean => rollouts
  * assigned all the same: what it has is worse.
  */
 export function planTouch(facts: Facts, node: RolloutNode, revision: string | undefined, { isBack = false } = {}): Action {
-  const { rules, drains } = facts;
-  const state = drains.get(node.node)?.at;
+  const state = drainOf(facts, node, revision)?.at;
   const assign: Action = { do: 'assign', node, revision };
   if (state === 'drained' || (state === 'failed' && isBack)) return assign;
-  return isDrainedBy(node, rules) || needsDrain(facts, node, revision) ? { do: 'drain', node } : assign;
+  return state === 'draining' || needsDrain(facts, node, revision) ? { do: 'drain', node, revision } : assign;
 }
 
 function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: RolloutNode, revision: string | undefined): boolean {

@@ -5,6 +5,7 @@ import { sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/fleet-node.ts';
 import { conditionOf, conditionsOf, fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
+import { startOf, wasClockSet, type ClockGap } from './clock-gaps.ts';
 import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
 
 /** A node as a rollout sees it. */
@@ -61,13 +62,19 @@ const LEFTOVER_MS: Millis = 30_000;
 const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
 
 /** @param target - null: the local configuration */
-export function standingOf(node: RolloutNode, target: SpecSource | null, deadlineMs: Millis, now: Millis): Standing {
+export function standingOf(
+  node: RolloutNode,
+  target: SpecSource | null,
+  deadlineMs: Millis,
+  now: Millis,
+  gaps: readonly ClockGap[] = [],
+): Standing {
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
   // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline.
   if (node.error !== null && VERDICTS.has(state)) {
-    const countsAt = node.carrier === 'node' && node.assignedAt !== undefined ? Math.min(node.assignedAt, now) + LEFTOVER_MS : now;
+    const countsAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) + LEFTOVER_MS : now;
     if (now >= countsAt) return { at: 'failed', error: node.error };
     return { at: 'in-flight', why: 'it still reports an error', failsAt: countsAt };
   }
@@ -76,9 +83,16 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, deadlin
   if (why === undefined) return { at: 'settled' };
   // One that has proved the revision, and is not Ready later on, is waited for. Without a mark somebody else assigned it, nobody knows when.
   const isProved = runs && sameSource(node.active, node.lastKnownGood);
-  const failsAt = isProved || node.assignedAt === undefined ? Infinity : Math.min(node.assignedAt, now) + deadlineMs;
+  const failsAt = isProved || node.assignedAt === undefined ? Infinity : startOf(node.assignedAt, now, gaps) + deadlineMs;
   return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
 }
+
+/** The clock was set since it was assigned: its deadline begins again, and its annotation has to say so to the next process. */
+export function hasWrongTime({ assignedAt }: RolloutNode, now: Millis, gaps?: readonly ClockGap[]): boolean {
+  return assignedAt !== undefined && wasClockSet(assignedAt, now + SKEW_MS, gaps);
+}
+/** Clocks of two machines differ by this, in ms. */
+const SKEW_MS: Millis = 60_000;
 
 /** A configuration on trial may still be undone: until then the node counts as one that may fail. */
 function whyNotSettled(node: RolloutNode, runs: boolean): string | undefined {

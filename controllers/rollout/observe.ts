@@ -2,6 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
+import type { ClockGaps } from './clock-gaps.ts';
 import type { Caches } from './caches.ts';
 import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
@@ -20,6 +21,8 @@ export interface Observer {
   serves: ServerFacts;
   drains: Pick<Drains, 'statesOf'>;
   fleets: Fleets;
+  /** @default the wall clock is never set */
+  gaps?: Pick<ClockGaps, 'look'>;
 }
 
 /** What the caches have of one rollout now. It only reads: what follows from it is for the plan. */
@@ -42,8 +45,16 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     payloadOf: (from) => payloadOf(caches, from),
     drains: by.drains.statesOf(rules.name),
     window: windowState(rules.windows, now),
+    versions: versionsOf(caches),
+    gaps: by.gaps?.look() ?? [],
   };
 }
+
+/** Which state of the fleet the caches have. */
+export const versionsOf = ({ nodes, nodeConfigs }: Caches): NonNullable<Facts['versions']> => ({
+  nodesVersion: nodes.version,
+  nodeConfigsVersion: nodeConfigs.version,
+});
 
 function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<ConfigMap> | undefined {
   const found = source === null ? undefined : configMaps.get(`${source.namespace}/${source.name}`);

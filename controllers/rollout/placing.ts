@@ -3,29 +3,35 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { isChanging, isDown } from './count.ts';
 import { specOf, type Facts, type Placed } from './facts.ts';
-import { isDrainedBy, isWorkedOn } from './maintenance.ts';
-import { standingOf, type RolloutNode, type Standing } from './node.ts';
+import { drainOf, isDrainedBy, isWorkedOn } from './maintenance.ts';
+import { hasWrongTime, standingOf, type RolloutNode, type Standing } from './node.ts';
 import type { Progress } from './progress.ts';
 import type { ConfigMap } from './revision.ts';
 import { bounded } from './text.ts';
+import { pendingTouches } from './touches.ts';
+import type { Touch } from './types.ts';
 
-/** What places nodes, beside themselves. All but the time and the drains stays the same from look to look. */
-export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs'> {
+/** What places nodes, beside themselves. All but the time, drains and touches stays the same from look to look. */
+export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
+  /** Nodes that are about to be written, as far as the caches show. */
+  pending: ReadonlyMap<string, Touch>;
   revision: string;
   /** How the revision, and the one before, are written in the spec of a node. */
   target: SpecSource | null;
   back: SpecSource | null;
   /** The revision; absent: it is not there. */
   copy: Readonly<ConfigMap> | undefined;
-  /** Two courses with the same key place a node alike, as long as time and drains are the same. */
+  /** Two courses with the same key place a node alike, as long as time, drains and touches are the same. */
   key: string;
 }
 
-export function courseOf({ rules, now, drains, configs, revisions }: Facts, { revision, previousRevision }: Progress): Course {
+export function courseOf(facts: Facts, { revision, previousRevision }: Progress): Course {
+  const { rules, now, drains, configs, revisions, gaps = [] } = facts;
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;
-  const key = JSON.stringify([uid, generation, revision, previousRevision, copy?.metadata.uid, copy?.metadata.resourceVersion]);
-  return { rules, now, drains, configs, revision, target: specOf(rules, revision), back: specOf(rules, previousRevision), copy, key };
+  const key = JSON.stringify([uid, generation, revision, previousRevision, copy?.metadata.uid, copy?.metadata.resourceVersion, gaps]);
+  const [target, back] = [specOf(rules, revision), specOf(rules, previousRevision)];
+  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, target, back, copy, key };
 }
 
 /**
@@ -37,12 +43,16 @@ export function courseOf({ rules, now, drains, configs, revisions }: Facts, { re
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
  * unavailable                  in flight, failed, changing to anything else, or down
+ * pending                      about to be written, by whoever decided on it
+ * misdated                     assigned at a time that the clock has jumped from
  * maintained                   a drain of theirs goes on, or they have arrived and are given back
  *
  * On the way back, of a revision that has stopped:
  * behind                       still assigned it: free ones cost nobody's place, the others wait for one
+ * begun                        still assigned it, and about to be written
  * returning, stuck             assigned the one before: on their way, or not settled in time
  * taken                        unavailable while others go back
+ * drained                      drained, and not given back yet
  * worked-on                    something of this rollout is on the Node
  * ```
  */
@@ -57,7 +67,11 @@ export type Group =
   | 'candidates-down'
   | 'joiners'
   | 'unavailable'
+  | 'pending'
+  | 'misdated'
   | 'maintained'
+  | 'begun'
+  | 'drained'
   | 'free'
   | 'others'
   | 'returning'
@@ -84,15 +98,17 @@ const failsAtOf = (standing: Standing | undefined): Millis => (standing?.at === 
 
 /** On the way to the revision. */
 export const placeForward: Placer = (node, course) => {
-  const { rules, drains, revision } = course;
-  const standing = withDrain(node, standingOf(node, course.target, rules.nodeDeadlineMs, course.now), course);
-  const isUnavailable = standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node);
+  const { rules, target, now, gaps, pending } = course;
+  const standing = withDrain(node, standingOf(node, target, rules.nodeDeadlineMs, now, gaps), course);
+  const isUnavailable =
+    pending.has(node.node) || standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node);
   const placement = { node, standing, isUnavailable, failsAt: failsAtOf(standing) };
   const groups: Group[] = isUnavailable ? ['unavailable'] : [];
   switch (standing.at) {
     case 'in-flight': {
-      const isDraining = drains.has(node.node) || isDrainedBy(node, rules);
-      groups.push('in-flight', ...(isDraining && node.wanted?.name !== revision ? (['maintained'] as const) : []));
+      groups.push('in-flight');
+      if (!sameSpec(node.wanted, target)) groups.push(isDrainedBy(node, rules) ? 'maintained' : 'pending');
+      else if (hasWrongTime(node, now, gaps)) groups.push('misdated');
       return { ...placement, groups };
     }
     case 'settled':
@@ -112,13 +128,14 @@ export const placeForward: Placer = (node, course) => {
   return { ...placement, groups };
 };
 
-/** A node that is being drained for it is on its way, and one that could not be drained has failed. */
-function withDrain(node: RolloutNode, standing: Standing, { drains, rules }: Course): Standing {
+/** A node that is touched or drained for it is on its way, and one that could not be drained has failed. */
+function withDrain(node: RolloutNode, standing: Standing, course: Course): Standing {
   if (standing.at !== 'waiting') return standing;
-  const drain = drains.get(node.node);
+  const drain = drainOf(course, node, course.revision);
   if (drain?.at === 'failed') return { at: 'failed', error: `drain: ${drain.error}` };
-  if (drain === undefined && !isDrainedBy(node, rules)) return standing;
-  const why = drain?.at === 'drained' ? 'it is drained' : `it is drained: ${drain?.why ?? 'it was begun'}`;
+  if (drain === undefined && course.pending.get(node.node)?.revision !== course.revision) return standing;
+  const why =
+    drain === undefined ? 'it is about to be assigned it' : drain.at === 'drained' ? 'it is drained' : `it is drained: ${drain.why}`;
   return { at: 'in-flight', why, failsAt: Infinity };
 }
 
@@ -130,22 +147,26 @@ function refusalOf({ kubeletVersion }: RolloutNode, { rules, copy, configs }: Co
 }
 
 /** On the way back from a revision that has stopped. */
-export const placeBack: Placer = (node, { rules, now, target, back }) => {
-  const standing = standingOf(node, target, rules.nodeDeadlineMs, now);
+export const placeBack: Placer = (node, { rules, now, gaps, target, back, pending }) => {
+  const standing = standingOf(node, target, rules.nodeDeadlineMs, now, gaps);
   const groups: Group[] = [];
   if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
   if (isWorkedOn(node, rules)) groups.push('worked-on');
-  // Nodes that undid the revision themselves, are still on the way to it, or cannot run pods now, are unavailable already.
+  if (isDrainedBy(node, rules)) groups.push('drained');
+  // Nodes that undid the revision themselves, are still on the way to it, hang, or cannot run pods now, are unavailable already.
   const isBehind = sameSpec(node.wanted, target);
-  const isFree = isBehind && (node.error !== null || isDown(node) || standing.at === 'in-flight');
-  if (isBehind) groups.push(isFree ? 'free' : 'others');
+  const isFree = isBehind && (node.error !== null || isDown(node) || standing.at === 'in-flight' || standing.at === 'failed');
+  const touch = pending.get(node.node);
+  const isBegun = touch !== undefined && sameSpec(specOf(rules, touch.revision), back);
+  if (touch !== undefined) groups.push('pending');
+  if (isBehind) groups.push(isFree ? 'free' : isBegun ? 'begun' : 'others');
   const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);
-  const returning = isOurs ? standingOf(node, back, rules.nodeDeadlineMs, now) : undefined;
+  const returning = isOurs ? standingOf(node, back, rules.nodeDeadlineMs, now, gaps) : undefined;
   // One that proved the configuration before and is not Ready for another reason has arrived.
   const isReturning = failsAtOf(returning) !== Infinity;
-  if (isReturning) groups.push('returning');
+  if (isReturning) groups.push('returning', ...(hasWrongTime(node, now, gaps) ? (['misdated'] as const) : []));
   if (returning?.at === 'failed') groups.push('stuck');
-  const isUnavailable = isReturning || isDown(node) || isFree;
+  const isUnavailable = isReturning || returning?.at === 'failed' || touch !== undefined || isDown(node) || isFree;
   if (isUnavailable) groups.push('taken');
   const failsAt = Math.min(failsAtOf(standing), failsAtOf(returning));
   return { node, standing, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };

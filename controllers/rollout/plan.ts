@@ -6,6 +6,7 @@ import type { Facts } from './facts.ts';
 import { planForward } from './forward.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
+import { pendingWakeUps, touchesOf } from './touches.ts';
 import type { RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
@@ -49,12 +50,14 @@ export function plan(facts: Facts): Plan {
 
 function finish(facts: Facts, decision: Decision): Plan {
   const history = decision.progress === undefined ? [] : planHistory(facts, decision.progress);
-  const status = statusOf(facts, decision);
+  const actions = [...(decision.actions ?? []), ...history];
+  const touches = touchesOf(facts, actions, facts.rules.rollout.status);
+  const status = { ...statusOf(facts, decision), ...(touches === undefined ? {} : { touches }) };
   return {
-    actions: [...(decision.actions ?? []), ...history],
+    actions,
     status,
     events: eventsOf(facts, decision, status),
-    wakeUps: decision.wakeUps ?? [],
+    wakeUps: [...(decision.wakeUps ?? []), ...pendingWakeUps(facts)],
     asksGates: decision.asksGates === true,
   };
 }

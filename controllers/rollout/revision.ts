@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { memoize } from '../common/memoize.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { COPY_OF_ANNOTATION, REVISION_ANNOTATION, ROLLOUT_LABEL, rollouts, type NodeConfigRollout } from './types.ts';
 
@@ -20,7 +21,16 @@ const MAX_NAME = 253 - HASH_LETTERS - 1;
 /**
  * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they heed. A label that somebody touches is no new revision.
  */
-export function contentHash({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, kubeletConfigKey: string): string {
+export function contentHash(of: Readonly<ConfigMap>, kubeletConfigKey: string): string {
+  const known = hashes(of).get(kubeletConfigKey) ?? hashOf(of, kubeletConfigKey);
+  hashes(of).set(kubeletConfigKey, known);
+  return known;
+}
+
+/** By key: a ConfigMap may hold a megabyte, and is looked at all the time. */
+const hashes = memoize<Readonly<ConfigMap>, Map<string, string>>(() => new Map());
+
+function hashOf({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, kubeletConfigKey: string): string {
   const hash = createHash('sha256');
   const add = (...parts: readonly string[]): void => {
     for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);

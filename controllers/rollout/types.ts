@@ -104,6 +104,23 @@ export interface Condition {
   message: string;
 }
 
+/** A node that is assigned a revision, or drained for it, once the status says so. */
+export interface Touch {
+  node: string;
+  /** Name; absent: to its local configuration. */
+  revision?: string;
+  /** When that was decided (RFC 3339). */
+  at: string;
+}
+
+export interface Touches {
+  /** At most twice MAX_TOUCHES. */
+  nodes: Touch[];
+  /** Versions that the caches had: who has older ones decides nothing. */
+  nodesVersion?: string;
+  nodeConfigsVersion?: string;
+}
+
 export interface RolloutStatus {
   observedGeneration?: number;
   phase?: Phase;
@@ -129,6 +146,8 @@ export interface RolloutStatus {
   /** At most MAX_FAILURES, the oldest first. */
   failures?: NodeFailure[];
   approvals?: Approval[];
+  /** Nodes that were touched last. Written before they are, so that two controllers never have more in flight than may be. */
+  touches?: Touches;
   message?: string;
   conditions?: Condition[];
 }

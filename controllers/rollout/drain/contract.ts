@@ -1,6 +1,7 @@
 import type { Node as NodeFields, Pod as PodFields } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../kube/api/json.ts';
+import type { ClockGap } from '../clock-gaps.ts';
 import type { Kube } from '../../../kube/api/resources.ts';
 
 export type Node = Kube<NodeFields>;
@@ -41,6 +42,8 @@ export interface DrainInput {
   policy: DrainPolicy;
   /** Wall clock, ms since 1970. */
   now: Millis;
+  /** Times that the wall clock jumped over. @default none */
+  gaps?: readonly ClockGap[];
   /** Evictions that the server refused a moment ago, by uid of the pod. @default none */
   heldBack?: (uid: string) => HeldBack | undefined;
 }

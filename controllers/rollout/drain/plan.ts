@@ -1,4 +1,5 @@
 import type { Millis } from '../../../base/clock.ts';
+import { wasClockSet } from '../clock-gaps.ts';
 import { planConditions } from './conditions.ts';
 import type { DrainInput, DrainOwner, DrainStep, Node, PodRef } from './contract.ts';
 import { decidePod, type PodDecision } from './pods.ts';
@@ -20,7 +21,7 @@ const MAX_WHY = 200;
  * | --- | --- |
  * | another rollout's record | wait |
  * | no record | failed (Blocked), or cordon |
- * | our record, its start is missing or in the future | restart timer |
+ * | our record, its start is missing or in the future, or the clock was set since | restart timer |
  * | our record, not cordoned | failed (Uncordoned) |
  * | no pods left | set conditions (Drained), then drained |
  * | pods left, time over | failed (Timeout) |
@@ -28,7 +29,7 @@ const MAX_WHY = 200;
  * | else | set conditions (DrainInProgress), evict, wait |
  */
 export function planDrain(input: DrainInput): DrainStep {
-  const { node, owner, policy, now } = input;
+  const { node, owner, policy, now, gaps } = input;
   const record = recordOf(node);
   if (record !== undefined && record.owner.uid !== owner.uid) {
     const why = `rollout ${printOwner(record.owner)} is draining the node`;
@@ -37,8 +38,8 @@ export function planDrain(input: DrainInput): DrainStep {
   const left = podsLeft(input, record?.startedAt);
   if (record === undefined) return blocked(left) ?? patch(node, 'cordon', cordonPatch(node, owner, now));
   const { startedAt } = record;
-  // A clock that was set back would make the drain last as long as it was set back.
-  if (startedAt === undefined || startedAt > now) return patch(node, 'restart timer', timerPatch(node, now));
+  // A clock that was set would make the drain last as much longer or shorter.
+  if (startedAt === undefined || wasClockSet(startedAt, now, gaps)) return patch(node, 'restart timer', timerPatch(node, now));
   if (node.spec?.unschedulable !== true) {
     return { do: 'failed', reason: 'Uncordoned', why: 'the node was uncordoned while it was being drained' };
   }

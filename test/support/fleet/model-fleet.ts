@@ -1,248 +1,287 @@
-import { seededRandom } from '../../../base/random.ts';
-import type { Random } from '../../../base/random.ts';
 import type { Millis } from '../../../base/clock.ts';
+import { seededRandom, type Random } from '../../../base/random.ts';
 import type { Source } from '../../../agent/checkpoint/source.ts';
-import type { Action } from '../../../controllers/rollout/actions.ts';
-import type { Facts } from '../../../controllers/rollout/facts.ts';
-import { Fleet } from '../../../controllers/rollout/fleet.ts';
 import { specOf } from '../../../controllers/rollout/facts.ts';
-import { rolloutNode, type RolloutNode } from '../../../controllers/rollout/node.ts';
+import type { RolloutNode } from '../../../controllers/rollout/node.ts';
+import { viewOf } from '../../../controllers/rollout/observe.ts';
 import type { ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';
-import type { NodeConfigRollout, RolloutSpec } from '../../../controllers/rollout/types.ts';
+import {
+  ASSIGNED_AT_ANNOTATION,
+  ROLLOUT_ANNOTATION,
+  type NodeConfigRollout,
+  type RolloutSpec,
+} from '../../../controllers/rollout/types.ts';
+import { memoize } from '../../../controllers/common/memoize.ts';
+import { jsonEqual } from '../../../kube/api/json.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
 
 /** What a node does with a payload, once it is assigned. */
 export type Fate = 'trusts' | 'rejects' | 'condemns' | 'hangs' | 'goes down';
 
-interface ModelNode {
+/** What a node is, whatever anybody has been told of it. */
+export interface ModelNode {
   name: string;
   labels: Record<string, string>;
   ready: boolean;
   cordoned: boolean;
+  annotations: Record<string, string>;
   wanted: Source | null;
-  assignedAt: Millis | undefined;
+  assignedAt: string | undefined;
   rollout: string | undefined;
   active: Source | null;
   lastKnownGood: Source | null;
   trial: boolean;
   error: string | undefined;
+  /** Of its spec, and the one that its agent has seen. */
+  generation: number;
+  observed: number;
+  /** When its pods are gone that are evicted now, on the clock that nobody sets. */
+  podsGoneAt: Millis;
   /** What happens to it next, and when. */
   next: { at: Millis; do: () => void }[];
 }
 
+const rulesRead = memoize(rulesOf);
 export const START = Date.parse('2026-03-01T00:00:00Z');
-const FATE_LABEL = 'fate';
-const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+export const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+export type Kind = 'nodes' | 'nodeConfigs' | 'rollouts' | 'configMaps';
 
-/** A fleet as plain values: what the API server would keep, without one. A thousand rollouts take seconds. */
+/** A write that the API server does not take, for somebody else was first, or whose answer nobody hears. */
+export class NotWritten extends Error {}
+
+/** A fleet as plain values: what an API server would keep, without one, and nodes that act on it. A thousand rollouts take seconds. */
 export class ModelFleet {
   readonly random: Random;
-  now: Millis = START;
+  /** Of the clock that nobody sets. */
+  time: Millis = 0;
+  /** How far the wall clock was set from it. */
+  offset: Millis = START;
   readonly nodes = new Map<string, ModelNode>();
-  rollout: NodeConfigRollout;
-  source: ConfigMap;
-  revisions: ConfigMap[] = [];
-  #version = 0;
+  /** As the API server has them. Objects never change: each write makes another. */
+  readonly stored: Record<Kind, Map<string, KubeObject>> = {
+    nodes: new Map(),
+    nodeConfigs: new Map(),
+    rollouts: new Map(),
+    configMaps: new Map(),
+  };
+  version = 0;
   /** By content: what nodes do with it. */
   fateOf: (content: string, node: string) => Fate = () => 'trusts';
-  /** Told before each assignment. */
-  onAssign: (node: string, revision: string | undefined) => void = () => {};
 
-  constructor(seed: number, spec: Partial<RolloutSpec> = {}) {
+  constructor(seed: number) {
     this.random = seededRandom(seed);
-    this.source = this.#configMap('web', 'good');
-    this.rollout = {
-      apiVersion: 'dkc.dev/v1alpha1',
-      kind: 'NodeConfigRollout',
-      metadata: { name: 'web', uid: `uid-${seed}`, generation: 1, resourceVersion: '1', creationTimestamp: '2026-03-01T00:00:00Z' },
-      spec: { nodeSelector: {}, configMap: { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' }, ...spec },
-    };
   }
 
-  #configMap(name: string, content: string): ConfigMap {
-    const version = String((this.#version += 1));
-    return {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name, namespace: 'dkc-system', uid: `uid-${name}-${version}`, resourceVersion: version },
-      data: { kubelet: content },
-    };
+  get now(): Millis {
+    return this.time + this.offset;
+  }
+
+  #store(kind: Kind, object: KubeObject): KubeObject {
+    const { name = '' } = object.metadata;
+    const before = this.stored[kind].get(name);
+    const uid = before?.metadata.uid ?? object.metadata.uid ?? `uid-${name}-${this.version}`;
+    const stored = { ...object, metadata: { ...object.metadata, uid, resourceVersion: String((this.version += 1)) } };
+    this.stored[kind].set(name, stored);
+    return stored;
   }
 
   /** Somebody writes another payload. */
-  publish(content: string): void {
-    this.source = this.#configMap('web', content);
+  publish(content: string, name = 'web'): void {
+    this.#store('configMaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'dkc-system' }, data: { kubelet: content } }); // prettier-ignore
   }
 
-  edit(spec: Partial<RolloutSpec>): void {
-    const { metadata } = this.rollout;
-    this.rollout = {
-      ...this.rollout,
-      metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 },
-      spec: { ...this.rollout.spec, ...spec },
-    };
+  roll(name: string, spec: Partial<RolloutSpec> = {}): void {
+    const creationTimestamp = new Date(START + this.version).toISOString();
+    this.#store('rollouts', {
+      apiVersion: 'dkc.dev/v1alpha1',
+      kind: 'NodeConfigRollout',
+      metadata: { name, generation: 1, creationTimestamp },
+      spec: { nodeSelector: {}, configMap: { namespace: 'dkc-system', name, kubeletConfigKey: 'kubelet' }, ...spec },
+    });
+  }
+
+  rollout(name: string): NodeConfigRollout {
+    return this.stored.rollouts.get(name) as NodeConfigRollout;
+  }
+
+  edit(name: string, spec: Partial<RolloutSpec>): void {
+    const { metadata, ...rest } = this.rollout(name);
+    this.#store('rollouts', { ...rest, metadata: { ...metadata, generation: (metadata.generation ?? 1) + 1 }, spec: { ...rest.spec, ...spec } }); // prettier-ignore
   }
 
   add(name: string, labels: Record<string, string> = {}): void {
-    const fresh = { ready: true, cordoned: false, wanted: null, assignedAt: undefined, rollout: undefined };
-    this.nodes.set(name, { name, labels, ...fresh, active: null, lastKnownGood: null, trial: false, error: undefined, next: [] });
+    const nothing = {
+      wanted: null,
+      assignedAt: undefined,
+      rollout: undefined,
+      active: null,
+      lastKnownGood: null,
+      error: undefined,
+      generation: 1,
+      observed: 1,
+    };
+    this.nodes.set(name, {
+      name,
+      labels,
+      ready: true,
+      cordoned: false,
+      annotations: {},
+      ...nothing,
+      trial: false,
+      podsGoneAt: Infinity,
+      next: [],
+    });
+    this.#store('nodes', { metadata: { name } });
+    this.changed(name, 'nodes', 'nodeConfigs');
+  }
+
+  remove(name: string): void {
+    this.version += 1;
+    this.nodes.delete(name);
+    this.stored.nodes.delete(name);
+    this.stored.nodeConfigs.delete(name);
   }
 
   /** Lets time pass, and nodes do what they are about to do. */
   pass(ms: Millis): void {
-    this.now += ms;
+    this.time += ms;
     for (const node of this.nodes.values()) {
-      const due = node.next.filter(({ at }) => at <= this.now);
-      node.next = node.next.filter(({ at }) => at > this.now);
+      if (node.next.length === 0) continue;
+      const due = node.next.filter(({ at }) => at <= this.time).toSorted((a, b) => a.at - b.at);
+      node.next = node.next.filter(({ at }) => at > this.time);
       for (const one of due) one.do();
+      if (due.length > 0) node.observed = node.generation;
+      if (due.length > 0) this.changed(node.name, 'nodes', 'nodeConfigs');
     }
   }
 
   /** Time until a node does something; ms. */
   nextIn(): Millis {
-    const all = [...this.nodes.values()].flatMap(({ next }) => next.map(({ at }) => at - this.now));
-    return Math.max(0, Math.min(Infinity, ...all));
+    let next = Infinity;
+    for (const node of this.nodes.values()) for (const { at } of node.next) next = Math.min(next, at - this.time);
+    return Math.max(0, next);
   }
 
-  rules(): Rules {
-    return rulesOf(this.rollout);
-  }
-
-  readonly #followed = { fleet: new Fleet(), texts: new Map<string, string>() };
-
-  /** The nodes as a controller has followed them: those that changed are told. */
-  #follow(): Fleet {
-    const { fleet, texts } = this.#followed;
-    for (const name of texts.keys()) if (!this.nodes.has(name) && texts.delete(name)) fleet.delete(name);
-    for (const [name, node] of this.nodes) {
-      const view = this.view(node);
-      const text = JSON.stringify(view);
-      if (texts.get(name) === text) continue;
-      texts.set(name, text);
-      fleet.set(view);
+  /** What is true of a node is written to its objects. */
+  changed(name: string, ...kinds: readonly Kind[]): void {
+    const node = this.nodes.get(name);
+    if (node === undefined) return;
+    if (kinds.includes('nodes')) {
+      const uid = this.stored.nodes.get(name)?.metadata.uid ?? '';
+      const conditions = [{ type: 'Ready', status: node.ready ? 'True' : 'False' }];
+      const metadata = { name, uid, labels: { ...node.labels }, annotations: { ...node.annotations } };
+      this.#store('nodes', { apiVersion: 'v1', kind: 'Node', metadata, spec: { unschedulable: node.cordoned }, status: { nodeInfo: { kubeletVersion: 'v1.36.3' }, conditions } }); // prettier-ignore
     }
-    return fleet;
-  }
-
-  /** What a controller sees that has just started. */
-  freshFacts(): Facts {
-    return this.facts(new Fleet([...this.nodes.values()].map((node) => this.view(node))));
-  }
-
-  /** What a controller sees now. */
-  facts(fleet: Fleet = this.#follow()): Facts {
-    return {
-      rules: this.rules(),
-      now: this.now,
-      source: this.source,
-      revisions: this.revisions,
-      fleet,
-      configs: { rejects: () => [], needsDrain: () => [] },
-      payloadOf: () => undefined,
-      drains: new Map(),
-      window: { open: true, until: Infinity },
-      gates: undefined,
-    };
-  }
-
-  view(node: ModelNode): RolloutNode {
-    const object = {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name: node.name, uid: `uid-${node.name}`, labels: { ...node.labels, [FATE_LABEL]: '' } },
-      spec: { unschedulable: node.cordoned },
-      status: { nodeInfo: { kubeletVersion: 'v1.36.3' }, conditions: [{ type: 'Ready', status: node.ready ? 'True' : 'False' }] },
-    };
+    if (!kinds.includes('nodeConfigs')) return;
     const member = (source: Source | null) => (source === null ? undefined : { configMap: source });
     const annotations = {
-      ...(node.rollout === undefined ? {} : { 'dkc.dev/rollout': node.rollout }),
-      ...(node.assignedAt === undefined ? {} : { 'dkc.dev/rollout-assigned-at': new Date(node.assignedAt).toISOString() }),
+      ...(node.rollout === undefined ? {} : { [ROLLOUT_ANNOTATION]: node.rollout }),
+      ...(node.assignedAt === undefined ? {} : { [ASSIGNED_AT_ANNOTATION]: node.assignedAt }),
     };
-    const config = {
+    this.#store('nodeConfigs', {
       apiVersion: 'dkc.dev/v1alpha1',
       kind: 'NodeConfig',
-      metadata: { name: node.name, generation: 1, annotations },
+      metadata: { name, generation: node.generation, annotations },
       spec: node.wanted === null ? {} : { configMap: node.wanted },
       status: {
-        observedGeneration: 1,
+        observedGeneration: node.observed,
         agentVersion: '0.1.0',
-        assigned: member(node.error === undefined || node.active === node.wanted ? node.active : node.active),
+        assigned: member(node.active),
         active: member(node.active),
         lastKnownGood: member(node.lastKnownGood),
         ...(node.error === undefined ? {} : { error: node.error }),
         ...(node.trial ? { trial: { endsAt: '2026-03-01T01:00:00Z' } } : {}),
       },
-    };
-    return rolloutNode(object, config, serves);
+    });
   }
 
-  /** What the API server does with one action of a plan. */
-  act(action: Action): void {
-    switch (action.do) {
-      case 'create-revision': {
-        const { metadata } = action.revision;
-        if (this.revisions.some((one) => one.metadata.name === metadata.name)) return;
-        const version = String((this.#version += 1));
-        this.revisions = [
-          ...this.revisions,
-          { ...action.revision, metadata: { ...metadata, uid: `uid-${version}`, resourceVersion: version } },
-        ];
-        return;
-      }
-      case 'number-revision':
-        this.revisions = this.revisions.map((one) =>
-          one.metadata.name === action.revision.metadata.name
-            ? {
-                ...one,
-                metadata: { ...one.metadata, annotations: { ...one.metadata.annotations, 'dkc.dev/revision': String(action.number) } },
-              }
-            : one,
-        );
-        return;
-      case 'retry-revision':
-        return;
-      case 'delete-revision':
-        this.revisions = this.revisions.filter((one) => one.metadata.name !== action.revision.metadata.name);
-        return;
-      case 'assign':
-        this.#assign(action.node.node, action.revision);
-        return;
-      case 'drain':
-      case 'give-back':
-        throw new Error(`nothing is drained here: ${action.do}`);
-    }
+  view(name: string): RolloutNode {
+    return viewOf(this.stored.nodes.get(name) ?? { metadata: {} }, this.stored.nodeConfigs.get(name), serves);
   }
 
-  #assign(name: string, revision: string | undefined): void {
-    const node = this.nodes.get(name);
+  rules(name: string): Rules {
+    return rulesRead(this.rollout(name));
+  }
+
+  /** @throws NotWritten where it is not the version that it was read as, any more */
+  check(kind: Kind, object: Readonly<KubeObject> | undefined): void {
+    const { name = '', uid, resourceVersion } = object?.metadata ?? {};
+    const now = this.stored[kind].get(name)?.metadata;
+    if (now?.resourceVersion !== resourceVersion || now?.uid !== uid) throw new NotWritten(`${kind} ${name} has changed`);
+  }
+
+  writeStatus(rollout: Readonly<NodeConfigRollout>): void {
+    this.check('rollouts', rollout);
+    if (!jsonEqual(this.rollout(rollout.metadata.name ?? '').status ?? {}, rollout.status ?? {})) this.#store('rollouts', rollout);
+  }
+
+  createRevision(revision: ConfigMap): void {
+    if (!this.stored.configMaps.has(revision.metadata.name ?? '')) this.#store('configMaps', revision);
+  }
+
+  annotateRevision(name: string, annotations: Record<string, string>): void {
+    const found = this.stored.configMaps.get(name);
+    if (found !== undefined) this.#store('configMaps', { ...found, metadata: { ...found.metadata, annotations: { ...found.metadata.annotations, ...annotations } } }); // prettier-ignore
+  }
+
+  deleteRevision(name: string): void {
+    this.version += 1;
+    this.stored.configMaps.delete(name);
+  }
+
+  restartDeadline(seen: RolloutNode, at: string): void {
+    this.check('nodeConfigs', seen.config);
+    const node = this.nodes.get(seen.node);
+    if (node !== undefined) node.assignedAt = at;
+    this.changed(seen.node, 'nodeConfigs');
+  }
+
+  /** Cordon and record of a drain, or what takes them away. */
+  patchNode(seen: RolloutNode, annotations: Record<string, string | null>, cordoned: boolean | undefined): void {
+    this.check('nodes', seen.object);
+    const node = this.nodes.get(seen.node);
     if (node === undefined) return;
-    this.onAssign(name, revision);
-    const spec = specOf(this.rules(), revision);
-    const map = this.revisions.find(({ metadata }) => metadata.name === revision);
-    const source = spec && { ...spec, uid: map?.metadata.uid ?? '', resourceVersion: map?.metadata.resourceVersion ?? '' };
-    Object.assign(node, { wanted: source, assignedAt: this.now, rollout: 'web', error: undefined, next: [] });
-    const soon = (ms: Millis, act: () => void): void => void node.next.push({ at: this.now + ms * (0.5 + this.random()), do: act });
-    if (source === null || source.uid === node.lastKnownGood?.uid) {
-      soon(3_000, () => Object.assign(node, { active: source, lastKnownGood: source, trial: false, ready: true }));
-      return;
+    for (const [key, value] of Object.entries(annotations)) {
+      if (value === null) delete node.annotations[key];
+      else node.annotations[key] = value;
     }
-    const fate = this.fateOf(map?.data?.['kubelet'] ?? '', name);
+    if (cordoned !== undefined) node.cordoned = cordoned;
+    this.changed(seen.node, 'nodes');
+  }
+
+  assign(rollout: string, seen: RolloutNode, revision: string | undefined, at: string): void {
+    this.check('nodeConfigs', seen.config);
+    const node = this.nodes.get(seen.node);
+    if (node === undefined) return;
+    const spec = specOf(this.rules(rollout), revision);
+    const map: ConfigMap | undefined = revision === undefined ? undefined : this.stored.configMaps.get(revision);
+    const source = spec && { ...spec, uid: map?.metadata.uid ?? '', resourceVersion: '1' };
+    if (node.wanted?.uid !== source?.uid) node.generation += 1;
+    Object.assign(node, { wanted: source, assignedAt: at, rollout, error: undefined, next: [] });
+    this.#act(node, source, map?.data?.['kubelet'] ?? '');
+    this.changed(seen.node, 'nodeConfigs');
+  }
+
+  #act(node: ModelNode, source: Source | null, content: string): void {
+    const soon = (ms: Millis, act: Partial<ModelNode>, when = (): boolean => true): void =>
+      void node.next.push({ at: this.time + ms * (0.5 + this.random()), do: () => when() && Object.assign(node, act) });
+    if (source === null || source.uid === node.lastKnownGood?.uid)
+      return soon(3_000, { active: source, lastKnownGood: source, trial: false, ready: true });
     const before = node.active;
-    switch (fate) {
+    switch (this.fateOf(content, node.name)) {
       case 'hangs':
         return;
       case 'rejects':
-        return soon(2_000, () => Object.assign(node, { error: 'failed to validate config, see Kubelet log for details' }));
+        return soon(2_000, { error: 'failed to validate config, see Kubelet log for details' });
       case 'goes down':
-        return soon(3_000, () => Object.assign(node, { active: source, trial: true, ready: false }));
+        return soon(3_000, { active: source, trial: true, ready: false });
       case 'condemns':
-        soon(3_000, () => Object.assign(node, { active: source, trial: true }));
-        return soon(60_000, () =>
-          Object.assign(node, { active: before, trial: false, ready: true, error: 'failed trial, see dkc-agent log for details' }),
-        );
+        soon(3_000, { active: source, trial: true });
+        return soon(60_000, { active: before, trial: false, ready: true, error: 'failed trial, see dkc-agent log for details' });
       case 'trusts':
-        soon(3_000, () => Object.assign(node, { active: source, trial: true, ready: true }));
-        soon(120_000, () => node.wanted === source && Object.assign(node, { active: source, lastKnownGood: source, trial: false }));
+        soon(3_000, { active: source, trial: true, ready: true });
+        return soon(120_000, { active: source, lastKnownGood: source, trial: false }, () => node.wanted === source);
     }
   }
 }
