@@ -14,6 +14,7 @@ import { judged, table, valueOf, type Figure } from './figure.ts';
 import { queueVisits } from './queue.ts';
 import { listDecode } from './list-decode.ts';
 import { requests } from './requests.ts';
+import { rolloutFleet } from './rollout-fleet.ts';
 import { rolloutGrowth } from './rollout-growth.ts';
 import { schedulerCore } from './scheduler-core.ts';
 import { schedulerMemory } from './scheduler-memory.ts';
@@ -41,11 +42,21 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   scheduler: schedulerWork,
   'scheduler-memory': schedulerMemory,
   'rollout-growth': rolloutGrowth,
+  'rollout-fleet': rolloutFleet,
   soak,
 };
 
 /** Only when asked for by name. */
-const long = new Set(['soak', 'daemonset-growth', 'daemonset-fleet', 'statefulset', 'scheduler-core', 'scheduler', 'scheduler-memory']);
+const long = new Set([
+  'rollout-fleet',
+  'soak',
+  'daemonset-growth',
+  'daemonset-fleet',
+  'statefulset',
+  'scheduler-core',
+  'scheduler',
+  'scheduler-memory',
+]);
 
 const asked = process.argv.slice(2);
 const unknown = asked.filter((name) => !(name in benchmarks));

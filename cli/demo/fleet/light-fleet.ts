@@ -18,6 +18,8 @@ export interface FleetDeps {
   version: string;
   /** Of all agents and kubelets. */
   client: Client;
+  /** Of one agent, by its place; where a server has a bound on watches of one connection. @default client */
+  clientOf?: (at: number) => Client;
 }
 
 export const FLEET_KUBELET_VERSION = 'v1.36.3';
@@ -48,7 +50,7 @@ export class LightFleet implements AsyncDisposable {
       const pool = POOLS[at % POOLS.length] ?? POOLS[0];
       const name = `${pool}-${String(at + 1).padStart(digits, '0')}`;
       this.#pools.set(name, pool);
-      const { pace, clock, random, version, client } = deps;
+      const { pace, clock, random, version, client, clientOf = () => client } = deps;
       return new LightNode({
         name,
         kubeletVersion: FLEET_KUBELET_VERSION,
@@ -57,7 +59,7 @@ export class LightFleet implements AsyncDisposable {
         clock,
         random,
         version,
-        client,
+        client: clientOf(at),
         fatal: (config) => this.#fatalOn(pool, config),
         onKubelet: (state) => this.#kubelet(name, state),
       });

@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { realClock } from '../../../base/clock.ts';
+import { realClock, type Millis } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
+import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
+import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { configMaps, namespaces, nodes } from '../../../kube/api/resources.ts';
+import { nodeConfigs } from '../../../agent/status/node-config.ts';
+import { Informers } from '../../../kube/cache/informers.ts';
+import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { LightAgents } from '../../support/fleet/light-agents.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Kubectl } from '../../support/kubectl.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
@@ -16,11 +22,30 @@ import { startSubject } from './cluster/controllers.ts';
 import { withRealParts } from './suite.ts';
 
 const NODES = Number(process.env['DKC_FLEET_NODES'] ?? 60);
-const PACE = { active: 200, trial: 500, condemned: 500 };
+const pace = { trialDuration: 1_000, unhealthyDeadline: 120_000, maxKubeletExits: 3, syncInterval: 1_000, restartMs: 100 };
+const BUDGET = 2;
+/** kube-apiserver takes 100 requests at once on one connection, and each watch of an agent is one. */
+const AGENTS_OF_A_CONNECTION = 15;
+/** For each stage of a rollout. */
+const PATIENCE_MS: Millis = Math.max(300_000, NODES * 3_000);
 const crds: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 
-const payload = (maxPods: number): string =>
-  JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods });
+/** What the server tells of its nodes, write by write. @returns once it tells of all that is there */
+async function follow(client: Client, record: FleetRecord, signal: AbortSignal): Promise<void> {
+  const informers = new Informers({ client, clock: realClock, random: seededRandom(1), log: silentLog });
+  for (const resource of [nodes, nodeConfigs]) {
+    const kind = `${resource.group}/${resource.resource}`;
+    const see = (type: 'MODIFIED' | 'DELETED', object: Readonly<KubeObject>): void =>
+      record.see(kind, { key: object.metadata.name ?? '', type, object });
+    informers.of(resource, { fields: 'all' }).addHandlers('record', {
+      added: (object) => see('MODIFIED', object),
+      updated: (_, after) => see('MODIFIED', after),
+      deleted: (last) => see('DELETED', last),
+    });
+  }
+  void informers.run(signal);
+  await informers.whenSynced(signal);
+}
 
 for (const release of await releases())
   await withRealParts(
@@ -30,35 +55,37 @@ for (const release of await releases())
       test(`${NODES} nodes: a good one completes though the controller is killed, a bad one stops at its budget and is taken back`, async (t) => {
         const plane = await startControlPlane({ release });
         t.after(() => plane.stop());
-        const client = createClient(
-          { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
-          { log: silentLog },
-        );
-        t.after(() => client.close());
+        const connect = (): Client => {
+          const one = createClient(
+            { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
+            { log: silentLog },
+          );
+          t.after(() => one.close());
+          return one;
+        };
+        const client = connect();
+        const connections = Array.from({ length: Math.ceil(NODES / AGENTS_OF_A_CONNECTION) }, connect);
+        const clientOf = (at: number): Client => connections[Math.floor(at / AGENTS_OF_A_CONNECTION)] ?? client;
         for (const definition of definitions({ cel: release.minor >= 28 })) await client.create(crds, definition);
         const isServed = () => client.list(rollouts).then(() => true as const, () => undefined); // prettier-ignore
         await eventually('NodeConfigRollouts are served', isServed, 30_000);
-        await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'dkc-system' } });
-        const agents = new LightAgents(client, realClock, PACE);
-        t.after(() => agents.stop());
-        void agents.run();
-        const add = async (_: unknown, at: number): Promise<void> => {
-          const name = `node-${at}`;
-          await client.create<KubeObject>(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
-          const now = new Date().toISOString();
-          const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastHeartbeatTime: now, lastTransitionTime: now }]; // prettier-ignore
-          const status = { nodeInfo: { kubeletVersion: `v${release.version}` }, conditions };
-          await client.patch(nodes, { name }, { status }, { type: 'merge', subresource: 'status' });
-          await agents.join(name);
-        };
-        await Promise.all(Array.from({ length: NODES }, add));
-        const configMap = {
-          apiVersion: 'v1',
-          kind: 'ConfigMap',
-          metadata: { name: 'web', namespace: 'dkc-system' },
-          data: { kubelet: payload(120) },
-        };
-        await client.create<KubeObject>(configMaps, configMap, { namespace: 'dkc-system' });
+        await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+        await client.create(configMaps, { ...configMap('good'), metadata: { name: 'web', namespace: NAMESPACE } });
+        const ending = new AbortController();
+        t.after(() => ending.abort());
+        const record = new FleetRecord();
+        await follow(client, record, ending.signal);
+        await using fleet = new LightFleet({
+          count: NODES,
+          pace,
+          clock: realClock,
+          random: seededRandom(3),
+          version: '0.1.0',
+          client,
+          clientOf,
+        });
+        await fleet.start(AbortSignal.timeout(PATIENCE_MS));
+        record.resetPeaks();
 
         await using controller = await startSubject('dkc', plane, ['--leader-elect=false'], 'rollout');
         const { kubectl: program } = await release.programs(['kubectl']);
@@ -69,28 +96,44 @@ for (const release of await releases())
           apiVersion: 'dkc.dev/v1alpha1',
           kind: 'NodeConfigRollout',
           metadata: { name: 'web' },
-          spec: { nodeSelector: {}, configMap: { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' }, drain: 'Always' },
+          spec: {
+            nodeSelector: {},
+            configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: KEY },
+            drain: 'Always',
+            failureBudget: BUDGET,
+          },
         });
         const rollout = () => client.get<NodeConfigRollout>(rollouts, { name: 'web' });
         const comesTo = (what: string, holds: (status: NonNullable<NodeConfigRollout['status']>) => boolean) =>
-          eventually(what, async () => (await rollout().then(({ status }) => status !== undefined && holds(status))) || undefined, 300_000);
+          eventually(
+            what,
+            async () => (await rollout().then(({ status }) => status !== undefined && holds(status))) || undefined,
+            PATIENCE_MS,
+          );
         await comesTo('some nodes have it', ({ nodes: of }) => (of?.settled ?? 0) >= 2);
         await controller.kill();
         await controller.start();
-        assert.match(await kubectl.good('wait --for=condition=Complete nodeconfigrollouts.dkc.dev/web --timeout=300s'), /condition met/);
-        t.diagnostic(
-          `${NODES} nodes in ${Math.round(performance.now() - from)} ms, drained one by one, at most ${agents.mostInFlight} in flight`,
-        );
+        await comesTo('the good one is complete', ({ phase }) => phase === 'Complete');
+        assert.match(await kubectl.good('wait --for=condition=Complete nodeconfigrollouts.dkc.dev/web --timeout=60s'), /condition met/);
         const { status: good } = await rollout();
+        t.diagnostic(`${NODES} nodes, each drained, in ${Math.round(performance.now() - from)} ms; peaks ${JSON.stringify(record.peaks)}`);
         assert.deepEqual([good?.nodes?.settled, good?.nodes?.failed], [NODES, 0]);
         const most = Math.max(1, Math.floor(NODES / 10));
-        assert.ok(agents.mostInFlight <= most, `${agents.mostInFlight} in flight`);
+        assert.ok(record.peaks.cordoned > 0 && record.peaks.unavailable <= most, `peaks ${JSON.stringify(record.peaks)}, not ${most}`);
 
-        agents.bad = (text) => (text.includes('13') ? 'condemns' : undefined);
-        await client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, { data: { kubelet: payload(13) } }, { type: 'merge' });
-        await comesTo('the bad one is taken back', ({ phase }) => phase === 'RolledBack');
-        const { status: bad } = await rollout();
-        assert.deepEqual([bad?.nodes?.failed, bad?.previousRevision], [1, good?.revision]);
+        record.resetPeaks();
+        const bad = configMap('deadly');
+        const change = { data: bad['data'], metadata: { annotations: bad.metadata.annotations } };
+        await client.patch(configMaps, { name: 'web', namespace: NAMESPACE }, change, { type: 'merge' });
+        await comesTo('the bad one stops', ({ stopped }) => stopped !== undefined);
+        await comesTo('it is taken back', ({ phase }) => phase === 'RolledBack');
+        const { status: stopped } = await rollout();
+        const touched = record.touched.get(stopped?.revision ?? '')?.size ?? 0;
+        t.diagnostic(`stopped and taken back: ${touched} nodes touched, ${fleet.crashed.size} kubelets crashed; peaks ${JSON.stringify(record.peaks)}; ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB with all agents`); // prettier-ignore
+        assert.equal(stopped?.previousRevision, good?.revision);
+        assert.ok((stopped?.nodes?.failed ?? 0) >= BUDGET && touched < NODES, JSON.stringify(stopped?.nodes));
+        assert.ok(record.peaks.unavailable <= most, `peaks ${JSON.stringify(record.peaks)}, not ${most}`);
+        assert.equal(record.assigned(stopped?.revision ?? ''), 0);
         const cordoned = await eventually('nodes are given back', async () => {
           const { items } = await client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
           const left = items.filter(({ metadata, spec }) => spec?.unschedulable === true || metadata.annotations?.['dkc.dev/drained-by'] !== undefined);

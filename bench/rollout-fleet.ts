@@ -1,0 +1,109 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startApiServer } from '../apiserver/server.ts';
+import { realClock } from '../base/clock.ts';
+import { silentLog } from '../base/log.ts';
+import { seededRandom } from '../base/random.ts';
+import { FleetRecord } from '../cli/demo/fleet/fleet-record.ts';
+import { LightFleet } from '../cli/demo/fleet/light-fleet.ts';
+import { KEY, NAMESPACE } from '../cli/demo/stage.ts';
+import { rollouts, type NodeConfigRollout } from '../controllers/rollout/types.ts';
+import { definitions } from '../deploy/definitions.ts';
+import { configMaps } from '../kube/api/resources.ts';
+import type { Client } from '../kube/client/client.ts';
+import { createClient } from '../kube/client/http-client.ts';
+import { freePorts } from '../test/support/real-parts/free-ports.ts';
+import { numberOf } from './daemonset/number.ts';
+import type { Figure } from './figure.ts';
+import { dkcPlan, startPlan } from './subject.ts';
+
+const pace = { trialDuration: 1_000, unhealthyDeadline: 120_000, maxKubeletExits: 3, syncInterval: 1_000, restartMs: 100 };
+const PATIENCE_MS = 3_600_000;
+const LOOK_MS = 20;
+
+/**
+ * A rollout through 5,000 light nodes (DKC_NODES), without holds, without drains (DKC_DRAIN) and with no bound on unavailable nodes: from the edit of its ConfigMap until the first node,
+ * and all of them, are assigned. The API server and all agents are in this process, and slow each other down; the controller, whose costs count, is in one of
+ * its own. Only when asked for by name.
+ */
+export async function rolloutFleet(): Promise<Figure[]> {
+  const count = numberOf(process.env, 'DKC_NODES', 5_000);
+  await using undo = new AsyncDisposableStack();
+  const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
+  undo.defer(() => rm(directory, { recursive: true, force: true }));
+  const [clock, random, log] = [realClock, seededRandom(3), silentLog] as const;
+  const given = { version: 'v1.36.3', dynamicKubeletConfig: false, definitions: definitions({ cel: false }) };
+  const server = await startApiServer({ clock, random, log, ...given });
+  undo.defer(() => server.stop());
+  const kubeconfig = join(directory, 'kubeconfig');
+  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  const record = new FleetRecord();
+  server.hooks.storage.onChange((kind, change) => record.see(kind, change));
+  const access = { server: 'http://local', origin: 'the benchmark', token: server.token };
+  // Agents have a connection of their own, so that the benchmark does not wait for their requests.
+  const connect = (): Client => {
+    const one = createClient(access, { clock, random, dial: server.dial });
+    undo.defer(() => one.close());
+    return one;
+  };
+  const [client, agents] = [connect(), connect()];
+  const fleet = undo.use(new LightFleet({ count, pace, clock, random, version: '0.1.0', client: agents }));
+  const [port = 0] = await freePorts(1);
+  const command = ['controllers', 'run', '--controllers=rollout', `--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
+  const subject = undo.use(await startPlan('dkc', dkcPlan(command, { port, directory }), directory));
+  await fleet.start(AbortSignal.timeout(PATIENCE_MS));
+  console.error(`  ${count} agents run`);
+
+  const until = async (holds: () => Promise<boolean> | boolean): Promise<number> => {
+    const from = performance.now();
+    while (!(await holds())) {
+      if (performance.now() - from > PATIENCE_MS) throw new Error(`it did not happen: ${JSON.stringify(record.peaks)}`);
+      await clock.sleep(LOOK_MS);
+    }
+    return (performance.now() - from) / 1_000;
+  };
+  const status = async () => (await client.get<NodeConfigRollout>(rollouts, { name: 'web' })).status;
+  const source = (maxPods: number) => ({ [KEY]: `${head}maxPods: ${maxPods}\n` });
+  const metadata = { name: 'web', namespace: NAMESPACE };
+  await client.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: source(120) });
+  const spec = {
+    nodeSelector: {},
+    configMap: { ...metadata, kubeletConfigKey: KEY },
+    maxUnavailable: '100%',
+    steps: [{ nodes: '100%' }],
+    drain: process.env['DKC_DRAIN'] ?? 'Never',
+  };
+  await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' }, spec });
+  const first = await until(async () => (await status())?.phase === 'Complete');
+  console.error(`  the first configuration is everywhere after ${first.toFixed(1)} s`);
+
+  const before = { usage: subject.usage(), requests: await requestsOf(port), revision: (await status())?.revision };
+  const touched = (): number =>
+    [...record.touched].filter(([name]) => name !== before.revision).reduce((sum, [, { size }]) => sum + size, 0);
+  await client.patch(configMaps, metadata, { data: source(121) }, { type: 'merge' });
+  const canary = await until(() => touched() > 0);
+  const assigned = canary + (await until(() => touched() >= count));
+  await until(async () => (await status())?.complete === true);
+  const usage = subject.usage();
+  const requests = (await requestsOf(port)) - before.requests;
+  const figure = (what: string, unit: string, value: number): Figure => ({
+    what: `rollout, ${count.toLocaleString('en')} nodes: ${what}`,
+    ours: { name: 'dkc', unit, values: [value] },
+  });
+  return [
+    figure('edit to first canary assigned', 's', canary),
+    figure('edit to all assigned, no holds', 's', assigned),
+    figure('API calls of the controller per node', 'calls', requests / count),
+    figure('processor time of the controller', 's', (usage.cpuMs - before.usage.cpuMs) / 1_000),
+    figure('memory of the controller, the most there was', 'MB', usage.peakMb),
+  ];
+}
+
+const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
+
+/** Requests that the process has sent, events and watches among them. */
+async function requestsOf(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  return [...text.matchAll(/^rest_client_requests_total\{.*\} (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0);
+}
