@@ -106,6 +106,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now())) return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
   const facts = observe(rules, clock.now(), observer);
+  if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
   const first = plan({ ...facts, gates: undefined });
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   const always = planned.actions.length > 0;

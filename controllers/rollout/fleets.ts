@@ -4,6 +4,7 @@ import type { Key } from '../../kube/cache/contract.ts';
 import type { Caches } from './caches.ts';
 import { Fleet } from './fleet.ts';
 import { rolloutNode } from './node.ts';
+import { rankOf } from './order.ts';
 import type { Rules } from './rules.ts';
 
 interface Followed {
@@ -13,6 +14,9 @@ interface Followed {
   /** Names of nodes to read before the next plan. */
   changed: Set<string>;
 }
+
+/** Nodes that one look reads: those of a large fleet are read in several, so that no turn of the event loop is long. */
+const MAX_READS = 500;
 
 /** The fleets of all rollouts. A look reads the nodes that changed since the last one; all of them where what the rollout selects has changed. */
 export class Fleets {
@@ -27,8 +31,12 @@ export class Fleets {
     this.#followed.delete(rollout);
   }
 
-  /** @param older - rollouts that have their nodes before this one, the oldest first */
-  of(rules: Rules, older: readonly Rules[], caches: Pick<Caches, 'nodes' | 'nodeConfigs'>, serves: ServerFacts): Fleet {
+  /**
+   * Reads nodes that changed, a part of them where they are many.
+   * @param older - rollouts that have their nodes before this one, the oldest first
+   * @returns the fleet; undefined: there are more to read
+   */
+  read(rules: Rules, older: readonly Rules[], caches: Pick<Caches, 'nodes' | 'nodeConfigs'>, serves: ServerFacts): Fleet | undefined {
     const selection = JSON.stringify([rules, ...older].map(({ name, uid, generation }) => [name, uid, generation]));
     let followed = this.#followed.get(rules.name);
     if (followed?.selection !== selection) {
@@ -37,15 +45,20 @@ export class Fleets {
       this.#followed.set(rules.name, followed);
     }
     const { fleet, changed } = followed;
+    let reads = 0;
     for (const name of changed) {
+      if (reads++ === MAX_READS) return undefined;
+      changed.delete(name);
       const object = caches.nodes.get(name);
       const labels = object?.metadata.labels;
       const holder = older.find(({ selector }) => matchesLabels(selector, labels));
       if (object === undefined || !matchesLabels(rules.selector, labels)) fleet.delete(name);
-      else if (holder === undefined) fleet.set(rolloutNode(object, caches.nodeConfigs.get(name), serves));
-      else fleet.setConflict(name, holder.name);
+      else if (holder === undefined) {
+        fleet.set(rolloutNode(object, caches.nodeConfigs.get(name), serves));
+        // Remembered: the turn that places all nodes is short of it.
+        rankOf(name, rules.uid);
+      } else fleet.setConflict(name, holder.name);
     }
-    changed.clear();
     return fleet;
   }
 }

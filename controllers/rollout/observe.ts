@@ -25,8 +25,8 @@ export interface Observer {
   gaps?: Pick<ClockGaps, 'look'>;
 }
 
-/** What the caches have of one rollout now. It only reads: what follows from it is for the plan. */
-export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> {
+/** What the caches have of one rollout now; undefined: look again at once, there are more nodes to read. It only reads: what follows from it is for the plan. */
+export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> | undefined {
   const { caches } = by;
   const { configMap, rollout } = rules;
   const older = caches.rollouts
@@ -35,12 +35,14 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     .toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))
     .map(by.rules)
     .filter(({ problems }) => problems.length === 0);
+  const fleet = by.fleets.read(rules, older, caches, by.serves);
+  if (fleet === undefined) return undefined;
   return {
     rules,
     now,
     source: caches.configMaps.get(`${configMap.namespace}/${configMap.name}`),
     revisions: caches.configMaps.list(configMap.namespace).filter((one) => isControlledBy(one, rollout)),
-    fleet: by.fleets.of(rules, older, caches, by.serves),
+    fleet,
     configs: by.configs,
     payloadOf: (from) => payloadOf(caches, from),
     drains: by.drains.statesOf(rules.name),

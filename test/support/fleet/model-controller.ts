@@ -3,7 +3,7 @@ import { rfc3339, type Millis } from '../../../base/clock.ts';
 import type { Action } from '../../../controllers/rollout/actions.ts';
 import type { Caches } from '../../../controllers/rollout/caches.ts';
 import { ClockGaps, wasClockSet } from '../../../controllers/rollout/clock-gaps.ts';
-import type { DrainFor, DrainState } from '../../../controllers/rollout/facts.ts';
+import type { DrainFor, DrainState, Facts } from '../../../controllers/rollout/facts.ts';
 import { cordonPatch, recordOf, timerPatch, uncordonPatch } from '../../../controllers/rollout/drain/record.ts';
 import { Fleets } from '../../../controllers/rollout/fleets.ts';
 import { nodeOf, ownerOf } from '../../../controllers/rollout/maintenance.ts';
@@ -105,6 +105,12 @@ export class ModelController {
     return [...this.#cached.nodes.items.keys()].flatMap((name) => this.knows(name) ?? []);
   }
 
+  #observe(rules: Rules, observer: Observer): Omit<Facts, 'gates'> {
+    const facts = observe(rules, this.#fleet.now, observer);
+    if (facts === undefined) throw new Error('this fleet has more nodes than one look reads');
+    return facts;
+  }
+
   /** One look at a rollout, as `controller.ts` does it: whoever drives it decides what becomes of each write, and may never come back. @returns whether anything changed */
   *look(name: string): Generator<Sending, boolean, Write> {
     const { caches } = this.#observer;
@@ -114,13 +120,10 @@ export class ModelController {
     if (own !== undefined && [...own].some(([kind, version]) => this.#cached[kind].version < version)) return false;
     if (isBehind(rollout.status?.touches, versionsOf(caches), this.#fleet.now)) return false;
     const rules = rulesRead(rollout);
-    const planned = plan({ ...observe(rules, this.#fleet.now, this.#observer), gates: undefined });
+    const planned = plan({ ...this.#observe(rules, this.#observer), gates: undefined });
     // What was followed from look to look is what is there.
     if ((this.#looks += 1) % 7 === 0)
-      assert.deepEqual(
-        planned,
-        plan({ ...observe(rules, this.#fleet.now, { ...this.#observer, fleets: new Fleets() }), gates: undefined }),
-      );
+      assert.deepEqual(planned, plan({ ...this.#observe(rules, { ...this.#observer, fleets: new Fleets() }), gates: undefined }));
     this.wakeIn = Math.min(Infinity, ...planned.wakeUps.map(({ requeueAfter }) => requeueAfter));
     const { status, actions } = planned;
     const isNews = !jsonEqual(status, rollout.status ?? {});
