@@ -5,7 +5,7 @@ import { Teller } from '../story.ts';
 import { buildFleet, ROLLOUT } from './fleet-stage.ts';
 import { tellFleet } from './fleet-story.ts';
 
-/** `dkc demo --nodes=N`. @param keep - everything stays up until Ctrl-C @returns the exit code */
+/** `dkc demo --nodes=N`. @param keep - everything stays up until Ctrl-C, as it does on a terminal @returns the exit code */
 export async function fleetDemo(context: Context, count: number, keep: boolean): Promise<Exit> {
   const teller = new Teller(context);
   await using stage = await buildFleet(context, count);
@@ -18,7 +18,7 @@ export async function fleetDemo(context: Context, count: number, keep: boolean):
     return wrong(`the demo failed: ${describeError(error)}`);
   }
   context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
-  if (!keep) return fine;
+  if (!keep && !context.stdout.isTTY) return fine;
   context.stdout.write(`
 Everything stays up until Ctrl-C. The fleet page: ${stage.pageUrl}
 

@@ -2,9 +2,11 @@ import { ActionError } from '../../../base/errors.ts';
 import type { Millis } from '../../../base/clock.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { configMaps } from '../../../kube/api/object.ts';
+import { progress, type Progress as Line } from '../../output/printable.ts';
 import { configMap, KEY, NAMESPACE } from '../stage.ts';
 import type { Context } from '../../command.ts';
 import type { Teller } from '../story.ts';
+import { barOf } from './bar.ts';
 import { ROLLOUT, type FleetStage } from './fleet-stage.ts';
 
 /** Nothing takes nearly as long with some hundred nodes. */
@@ -48,9 +50,9 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   await client.create(rollouts, object, { signal });
   teller.happened(`the admin creates ConfigMap ${NAMESPACE}/${ROLLOUT} with maxPods 120, and NodeConfigRollout ${ROLLOUT}:`);
   teller.note('steps 1, 10%, 50%, 100% of the nodes; at most 20% unavailable at once; 3 failed nodes stop it and it is taken back');
-  using progress = new Progress(context, stage, teller);
+  using shown = new Progress(context, stage, teller);
   const done = await until('the good rollout complete', ({ phase }) => phase === 'Complete');
-  progress.pause();
+  shown.pause();
   const { revision = '' } = done;
   before = revision;
   teller.happened(`complete: all ${count} nodes run ${revision} and have proved it`);
@@ -62,15 +64,17 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   const bad = configMap('deadly');
   await client.patch(configMaps, { name: ROLLOUT, namespace: NAMESPACE }, { data: bad['data'], metadata: { annotations: bad.metadata.annotations } }, { type: 'merge', signal }); // prettier-ignore
   teller.happened('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, and validates everywhere');
-  progress.resume();
+  shown.resume();
   const stopped = await until('the bad rollout stopped', ({ stopped: why, revision: now }) => now !== revision && why !== undefined);
-  progress.pause();
+  shown.pause();
   const { failures = [], previousRevision, revision: rejected = '' } = stopped;
   teller.happened(`${failures.length} nodes failed, the budget is used up: no further node is touched, those with it are taken back`);
   for (const { node, error } of failures.slice(0, 3)) teller.note(`${node}: ${error}`);
   if (previousRevision !== revision)
     throw new ActionError('tell', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
+  shown.resume();
   await until('the nodes taken back', ({ phase }) => phase === 'RolledBack');
+  shown.pause();
   teller.happened(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
   const touched = record.touched.get(rejected)?.size ?? 0;
   teller.note(
@@ -91,11 +95,12 @@ function within(unavailable: number, count: number, what: string): void {
     });
 }
 
-/** Says what goes on while a rollout is under way: each step as it begins, and how far it has come every few seconds. */
+/** Says what goes on while a rollout is under way: each step as it begins, and how far it has come; on a terminal with a bar, elsewhere every few seconds. */
 class Progress implements Disposable {
   readonly #teller: Teller;
   readonly #stage: FleetStage;
   readonly #context: Context;
+  readonly #line: Line;
   readonly #over = new AbortController();
   #step = '';
   #told = '';
@@ -104,6 +109,7 @@ class Progress implements Disposable {
 
   constructor(context: Context, stage: FleetStage, teller: Teller) {
     this.#context = context;
+    this.#line = progress(context);
     this.#stage = stage;
     this.#teller = teller;
     void this.#run().catch(() => {});
@@ -111,6 +117,7 @@ class Progress implements Disposable {
 
   pause(): void {
     this.#isPaused = true;
+    this.#line.clear();
   }
 
   resume(): void {
@@ -119,17 +126,20 @@ class Progress implements Disposable {
 
   [Symbol.dispose](): void {
     this.#over.abort();
+    this.#line.clear();
   }
 
   async #run(): Promise<void> {
     const { clock } = this.#context;
     for (; !this.#over.signal.aborted; await clock.sleep(100, this.#over.signal)) {
       const { status } = this.#stage.rollout.last ?? {};
-      if (this.#isPaused || status?.nodes === undefined || status.stopped !== undefined || status.phase === 'Complete') continue;
+      if (this.#isPaused || status?.nodes === undefined || status.phase === 'Complete') continue;
+      this.#line.draw(barOf(status, spec.steps?.length ?? 0));
+      if (status.stopped !== undefined) continue;
       const step = `${status.revision} ${status.step}`;
       const now = clock.monotonic();
       const isNew = step !== this.#step;
-      if (!isNew && now < this.#due) continue;
+      if (!isNew && (now < this.#due || this.#context.stderr.isTTY)) continue;
       this.#step = step;
       this.#due = now + PROGRESS_MS;
       this.#say(status, isNew);
@@ -147,6 +157,7 @@ class Progress implements Disposable {
       : `${settled} of ${selected} nodes have proved it, ${updated - settled - failures.length} on the way${failed}`;
     if (text === this.#told) return;
     this.#told = text;
+    this.#line.clear();
     this.#teller.happened(text);
   }
 }
