@@ -11,6 +11,7 @@ import { daemonSetWork } from './daemonset.ts';
 import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
+import { page } from './page.ts';
 import { queueVisits } from './queue.ts';
 import { listDecode } from './list-decode.ts';
 import { requests } from './requests.ts';
@@ -43,6 +44,7 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   'scheduler-memory': schedulerMemory,
   'rollout-growth': rolloutGrowth,
   'rollout-fleet': rolloutFleet,
+  page,
   soak,
 };
 
@@ -50,6 +52,7 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
 const long = new Set([
   'rollout-fleet',
   'soak',
+  'page',
   'daemonset-growth',
   'daemonset-fleet',
   'statefulset',

@@ -3,6 +3,10 @@ import { existsSync } from 'node:fs';
 /** Of playwright-core, what the tests of the fleet page use. */
 export interface BrowserPage {
   goto(url: string): Promise<unknown>;
+  /** Runs before any script of a page that is opened from here on. */
+  addInitScript(script: string): Promise<void>;
+  /** Chromium's own protocol. */
+  context(): { newCDPSession(page: BrowserPage): Promise<{ send(method: string, parameters?: object): Promise<unknown> }> };
   evaluate<T>(body: string): Promise<T>;
   screenshot(options: { path: string; clip?: { x: number; y: number; width: number; height: number } }): Promise<Uint8Array>;
   emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' | 'no-preference' }): Promise<void>;
