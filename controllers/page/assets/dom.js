@@ -24,12 +24,15 @@ export function command(text) {
   return make('button', { type: 'button', class: 'command', title: 'copy', onclick: copy }, make('code', {}, text), said);
 }
 
+const times = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const days = new Intl.DateTimeFormat('en-CA', { dateStyle: 'short' });
+
 /** `14:03:09`, with the day where it is another one than today. */
 export function clockTime(rfc3339) {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return '';
-  const time = at.toLocaleTimeString('en-GB');
-  return at.toDateString() === new Date().toDateString() ? time : `${at.toLocaleDateString('en-CA')} ${time}`;
+  const time = times.format(at);
+  return at.toDateString() === new Date().toDateString() ? time : `${days.format(at)} ${time}`;
 }
 
 /** `2m`, `3h 20m`: of a span in ms. */
@@ -41,4 +44,6 @@ export function span(ms) {
   return `${Math.floor(minutes / 60)}h${minutes % 60 === 0 ? '' : ` ${minutes % 60}m`}`;
 }
 
-export const count = (number) => number.toLocaleString('en-US');
+// Made once: the methods of numbers and dates make one for each call.
+const numbers = new Intl.NumberFormat('en-US');
+export const count = (number) => numbers.format(number);

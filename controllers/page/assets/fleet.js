@@ -6,6 +6,8 @@ export class Fleet {
   rollouts = new Map();
   /** Of the last message; RFC 3339. */
   time = '';
+  /** How many nodes there are of each state and standing, that somebody should look at, and that are not Ready; kept change by change. */
+  counts = { state: {}, standing: {}, troubled: 0, unready: 0 };
 
   /**
    * Takes over a picture or a change.
@@ -20,21 +22,47 @@ export class Fleet {
     for (const row of message.nodes) {
       const node = {};
       for (let at = 0; at < columns.length; at++) node[columns[at]] = strings[row[at]];
+      node.troubled = isTroubled(node);
       const before = this.nodes.get(node.name);
       reordered ||= before === undefined || groupings.some((of) => before[of] !== node[of]);
-      this.nodes.set(node.name, node);
+      this.#put(node.name, node);
       changed.push(node.name);
       there.add(node.name);
     }
-    if (message.full) for (const name of this.nodes.keys()) if (!there.has(name)) this.nodes.delete(name);
-    for (const name of message.goneNodes) reordered = this.nodes.delete(name) || reordered;
+    if (message.full) for (const name of this.nodes.keys()) if (!there.has(name)) this.#put(name, undefined);
+    for (const name of message.goneNodes) reordered = this.#put(name, undefined) || reordered;
     if (message.full) this.rollouts.clear();
     for (const rollout of message.rollouts) this.rollouts.set(rollout.name, rollout);
     for (const name of message.goneRollouts) this.rollouts.delete(name);
     this.time = message.time;
     return { reordered, changed, rollouts: message.full || message.rollouts.length > 0 || message.goneRollouts.length > 0 };
   }
+
+  /** @returns whether it was there */
+  #put(name, node) {
+    const before = this.nodes.get(name);
+    if (before !== undefined) this.#count(before, -1);
+    if (node === undefined) this.nodes.delete(name);
+    else {
+      this.nodes.set(name, node);
+      this.#count(node, 1);
+    }
+    return before !== undefined;
+  }
+
+  #count(node, by) {
+    const { counts } = this;
+    counts.state[node.state] = (counts.state[node.state] ?? 0) + by;
+    counts.standing[node.standing] = (counts.standing[node.standing] ?? 0) + by;
+    if (node.troubled) counts.troubled += by;
+    if (node.ready === 'False') counts.unready += by;
+  }
 }
+
+/** States that somebody should look at. */
+const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
+
+const isTroubled = ({ state, standing, drift }) => bad.has(state) || standing === 'failed' || drift !== '';
 
 /** Members by which nodes can be grouped. */
 export const groupings = ['zone', 'pool', 'kubeletVersion'];

@@ -1,6 +1,6 @@
 import { grouped, passes } from './fleet.js';
 import { count, make } from './dom.js';
-import { Cells, inWords, isTroubled } from './look.js';
+import { Cells, inWords } from './look.js';
 
 const SIZES = [26, 22, 18, 16, 14, 12, 10];
 const FLASH_MS = 700;
@@ -21,6 +21,8 @@ export class Grid {
   /** Where each node is: its group and its place in it. */
   #places = new Map();
   #columns = 1;
+  /** That cells were placed in, in CSS pixels. */
+  #width = 0;
   #filter = { words: [], states: new Set(), standings: new Set() };
   #by = 'zone';
   #current;
@@ -40,7 +42,11 @@ export class Grid {
       this.#cells.readColours();
       this.#layout();
     });
-    new ResizeObserver(() => this.#layout()).observe(document.getElementById('groups'));
+    new ResizeObserver(([{ contentRect }]) => {
+      // Its height is ours to choose.
+      if (contentRect.width !== this.#width) this.#layout();
+    }).observe(document.getElementById('groups'));
+    addEventListener('resize', () => this.#layout());
     const root = this.#root;
     root.addEventListener('click', (event) => this.#clicked(event));
     root.addEventListener('mousemove', (event) => this.#hover(event));
@@ -127,7 +133,7 @@ export class Grid {
       group.whole = false;
       heads.add(group);
       group.on.clearRect(0, 0, group.canvas.width, group.canvas.height);
-      for (const [at, name] of group.names.entries()) this.#drawCell({ group, at }, name, now);
+      for (const [at, name] of group.names.entries()) this.#drawCell({ group, at }, name, now, true);
     }
     for (const group of heads) this.#head(group);
     for (const [name, until] of this.#flashes) {
@@ -143,6 +149,7 @@ export class Grid {
     const groups = grouped(this.#fleet.nodes.values(), this.#by);
     const holder = document.getElementById('groups');
     const width = holder.clientWidth;
+    this.#width = width;
     const room = Math.max(320, window.innerHeight * 0.72);
     const height = (size) =>
       groups.reduce((sum, { names }) => sum + 34 + Math.ceil(names.length / Math.max(1, Math.floor(width / size))) * size, 0);
@@ -173,14 +180,14 @@ export class Grid {
     document.getElementById('empty').hidden = this.#places.size > 0;
   }
 
-  #drawCell({ group, at }, name, now) {
+  #drawCell({ group, at }, name, now, isClear = false) {
     const node = this.#fleet.nodes.get(name);
     if (node === undefined) return;
     const { size, scale } = this.#cells;
     const { on } = group;
     const side = Math.round(size * scale);
     const [x, y] = [(at % this.#columns) * size * scale, Math.floor(at / this.#columns) * size * scale];
-    on.clearRect(x, y, side, side);
+    if (!isClear) on.clearRect(x, y, side, side);
     on.globalAlpha = passes(node, this.#filter) ? 1 : 0.13;
     on.drawImage(this.#cells.of(node), x, y);
     if (node.ready === 'False') this.#cells.strike(on, size * scale, x, y);
@@ -205,7 +212,7 @@ export class Grid {
     for (const name of group.names) {
       const node = this.#fleet.nodes.get(name);
       if (node === undefined) continue;
-      if (isTroubled(node)) troubled++;
+      if (node.troubled) troubled++;
       if (node.standing === 'settled') settled++;
     }
     const { title, facts } = group;

@@ -19,11 +19,6 @@ export const standings = {
   'no-agent': 'no agent: not touched',
 };
 
-/** States that somebody should look at. */
-export const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
-
-export const isTroubled = ({ state, standing, drift }) => bad.has(state) || standing === 'failed' || drift !== '';
-
 /** Draws cells; each look is drawn once and then copied. */
 export class Cells {
   #sprites = new Map();

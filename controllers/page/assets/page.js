@@ -1,9 +1,9 @@
 import { count, make } from './dom.js';
 import { Fleet } from './fleet.js';
 import { Grid } from './grid.js';
-import { isTroubled, standings, states } from './look.js';
+import { standings, states } from './look.js';
 import { Panel } from './panel.js';
-import { Rollouts } from './rollouts.js';
+import { Rollouts, tones } from './rollouts.js';
 import { follow } from './stream.js';
 
 const fleet = new Fleet();
@@ -71,11 +71,7 @@ function refilter() {
 
 /** Buttons of states and standings with their counts; each filters. */
 function legend() {
-  const counts = { state: {}, standing: {} };
-  for (const { state, standing } of fleet.nodes.values()) {
-    counts.state[state] = (counts.state[state] ?? 0) + 1;
-    counts.standing[standing] = (counts.standing[standing] ?? 0) + 1;
-  }
+  const { counts } = fleet;
   chips(element('states'), Object.keys(states), counts.state, filter.states, (state) => ({ sample: { state }, says: states[state].says }));
   chips(element('standings'), Object.keys(standings), counts.standing, filter.standings, (standing) => ({
     sample: { state: standing === 'no-agent' ? 'no-agent' : standing === 'in-flight' ? 'pending' : 'trusted', standing },
@@ -109,12 +105,7 @@ function chips(root, names, counts, chosen, describe) {
 }
 
 function summary() {
-  let troubled = 0;
-  let unready = 0;
-  for (const node of fleet.nodes.values()) {
-    if (isTroubled(node)) troubled++;
-    if (node.ready === 'False') unready++;
-  }
+  const { troubled, unready } = fleet.counts;
   const parts = [
     `${count(fleet.nodes.size)} nodes`,
     troubled > 0 ? `${count(troubled)} to look at` : '',
@@ -122,8 +113,24 @@ function summary() {
   ];
   element('summary').textContent = parts.filter((part) => part !== '').join(' · ');
   const active = [...fleet.rollouts.values()].find(({ phase }) => phase !== 'Complete');
+  headline(active);
   const title = [troubled > 0 ? `(${count(troubled)}) ` : '', active === undefined ? '' : `${active.name} ${active.phase} · `, 'Fleet'];
   document.title = title.join('');
+}
+
+/** The rollout that goes on, to be read from across a room. */
+function headline(rollout) {
+  const shown = element('headline');
+  if (rollout === undefined) {
+    shown.textContent = '';
+    return;
+  }
+  const { name, phase, step, steps, nodes } = rollout;
+  const share = Math.floor((100 * nodes.settled) / Math.max(1, nodes.selected));
+  const text = `${name}: ${phase}, step ${count(step)} of ${count(steps.length)}, ${share}%`;
+  if (shown.textContent === text) return;
+  shown.dataset.tone = tones[phase] ?? 'busy';
+  shown.textContent = text;
 }
 
 /** For those who hear the page: phases, and nothing that changes every second. */

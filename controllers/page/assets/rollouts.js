@@ -1,7 +1,8 @@
 import { compareNames } from './fleet.js';
 import { clockTime, command, count, make, span } from './dom.js';
 
-const tones = {
+/** How phases look. */
+export const tones = {
   Complete: 'good',
   Progressing: 'busy',
   Holding: 'wait',

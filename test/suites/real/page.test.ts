@@ -87,6 +87,58 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     await page.close();
   });
 
+  test('Chromium refuses what the policy of the page does not allow, and has the nodes in its accessibility tree', async () => {
+    await using served = await servePage(30);
+    const { page } = await open(served);
+    await page.evaluate(`(() => {
+      window.refused = new Set();
+      document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => refused.add(effectiveDirective));
+      const script = document.createElement('script');
+      try { script.textContent = 'window.ran = true'; } catch {}
+      document.head.append(script);
+      document.body.setAttribute('style', 'color: red');
+      new Image().src = 'http://127.0.0.1:9/x.png';
+      fetch('http://127.0.0.1:9/').catch(() => {});
+      document.body.append(Object.assign(document.createElement('iframe'), { src: 'http://127.0.0.1:9/' }));
+    })()`);
+    for (const directive of ['require-trusted-types-for', 'style-src-attr', 'img-src', 'connect-src', 'frame-src'])
+      await until(page, `refused.has(${JSON.stringify(directive)})`);
+    assert.equal(await page.evaluate('window.ran'), undefined);
+    await page.evaluate("document.getElementById('fleet').focus()");
+    const inspector = await page.context().newCDPSession(page);
+    const { nodes } = (await inspector.send('Accessibility.getFullAXTree')) as {
+      nodes: { role?: { value: string }; name?: { value: string } }[];
+    };
+    const named = nodes.map(({ role, name }) => `${role?.value} ${name?.value}`);
+    for (const one of [
+      /^listbox Nodes$/,
+      /^option node-0000, trusted, waiting in web$/,
+      /^search Nodes$/,
+      /^radio Pool$/,
+      /^button trusted 30/,
+    ])
+      assert.ok(
+        named.some((text) => one.test(text)),
+        `${one} in ${named.filter((text) => /listbox|option|radio|button|search/.test(text)).join('; ')}`,
+      );
+    await page.close();
+  });
+
+  test('groups are zones, pools or versions', async () => {
+    await using served = await servePage(90);
+    const { page, problems } = await open(served);
+    const groups = (value: string): Promise<string> => page.evaluate(`(() => {
+      document.querySelector('#grouping input[value="${value}"]').click();
+      return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done([...document.querySelectorAll('.group h3')].map((one) => one.textContent).join(' ')))));
+    })()`); // prettier-ignore
+    assert.equal(await groups('pool'), 'batch gpu web');
+    assert.equal(await groups('kubeletVersion'), 'v1.34.9 v1.35.5 v1.36.3');
+    assert.equal(await groups(''), 'all nodes');
+    assert.equal(await groups('zone'), 'eu-west-1a eu-west-1b eu-west-1c');
+    assert.deepEqual(problems, []);
+    await page.close();
+  });
+
   test('one reader too many is told so, and comes in when there is a place', async () => {
     await using served = await servePage(20);
     const ending = new AbortController();

@@ -10,8 +10,9 @@ import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
 /** What the browser runs. */
 interface BrowserFleet {
-  nodes: Map<string, PageNode>;
+  nodes: Map<string, PageNode & { troubled?: boolean }>;
   rollouts: Map<string, PageRollout>;
+  counts: { state: Record<string, number>; troubled: number; unready: number };
   apply(message: Message): { reordered: boolean; changed: string[]; rollouts: boolean };
 }
 const path = '../../../../controllers/page/assets/fleet.js';
@@ -23,9 +24,18 @@ const TIME = '2026-03-01T00:00:00Z';
 /** As it went over the wire. */
 const sent = (message: Message): Message => JSON.parse(JSON.stringify(message)) as Message;
 
-function assertSame({ nodes, rollouts }: BrowserFleet, { picture }: PlayedFleet): void {
+function assertSame({ nodes, rollouts, counts }: BrowserFleet, { picture }: PlayedFleet): void {
   const { nodes: wanted, rollouts: wantedRollouts } = picture.model.fleet(TIME);
-  assert.deepEqual(Object.fromEntries(nodes), Object.fromEntries(wanted.map((node) => [node.name, node])));
+  assert.deepEqual(
+    Object.fromEntries(nodes),
+    Object.fromEntries(wanted.map((node) => [node.name, { ...node, troubled: nodes.get(node.name)?.troubled }])),
+  );
+  const there = (holds: (node: PageNode) => boolean): number => wanted.filter(holds).length;
+  assert.deepEqual([counts.state['pending'] ?? 0, counts.unready], [there(({ state }) => state === 'pending'), there(({ ready }) => ready === 'False')]); // prettier-ignore
+  assert.equal(
+    counts.troubled,
+    there(({ state, standing }) => state === 'refused' || state === 'condemned' || standing === 'failed'),
+  );
   assert.deepEqual(Object.fromEntries(rollouts), Object.fromEntries(wantedRollouts.map((one) => [one.name, one])));
 }
 
