@@ -1,5 +1,7 @@
 import { adminRights } from './admin-rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
+import { controllers } from './controllers.ts';
+import { monitoring } from './monitoring.ts';
 import { rolloutRights } from './rollout-rights.ts';
 import { definitions } from './definitions.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
@@ -7,7 +9,7 @@ import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** Parts of the manifests. */
-export const parts = ['crds', 'rbac'] as const;
+export const parts = ['crds', 'rbac', 'controllers', 'monitoring'] as const;
 export type Part = (typeof parts)[number];
 
 /** First release (1.N) that reads the CEL rules of our definitions. */
@@ -20,12 +22,14 @@ const LAST_WITH_CONFIG_SOURCE = 25;
 export interface ManifestOptions extends NodeRightsOptions {
   /** Absent: all. */
   only?: Part;
+  /** Of the controllers; undefined: nothing that runs in the cluster. */
+  image?: string | undefined;
   /** N of the API server's release 1.N. */
   release: number;
 }
 
-/** All that an API server needs for assignments, in the order in which it can be created. */
-export function manifests({ only, release, ...nodes }: ManifestOptions): KubeObject[] {
+/** All that an API server needs for assignments, and with `image` the rollout controller, in the order in which it can be created. */
+export function manifests({ only, release, image, ...nodes }: ManifestOptions): KubeObject[] {
   const hasConfigSource = release <= LAST_WITH_CONFIG_SOURCE;
   const rights = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
@@ -35,5 +39,7 @@ export function manifests({ only, release, ...nodes }: ManifestOptions): KubeObj
     ...(release >= FIRST_WITH_POLICIES ? admissionPolicy : []),
   ];
   const crds = definitions({ cel: release >= FIRST_WITH_CEL });
-  return only === 'crds' ? crds : only === 'rbac' ? rights : [...crds, ...rights];
+  const workloads = image === undefined ? [] : controllers(image, release);
+  const all = { crds, rbac: rights, controllers: workloads, monitoring };
+  return only === undefined ? [...crds, ...rights, ...workloads] : [...all[only]];
 }

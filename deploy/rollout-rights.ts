@@ -3,7 +3,7 @@ import { role, rule } from './rbac.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** What `dkc controllers run --controllers=rollout` does. */
-const CONTROLLER = 'dkc-rollout-controller';
+export const CONTROLLER = 'dkc-rollout-controller';
 /** Creates, approves, pauses and takes back rollouts. */
 const ADMIN = 'dkc-rollout';
 

@@ -16,15 +16,19 @@ export const deployManifests: Command = {
 
 Agents use the kubelet's own client certificate by default, and the roles are bound to the group system:nodes. With --nodes they are bound to each of these nodes by name: needed on servers older than 1.30, which have no admission policies, to keep a node from the status of others. With --credentials=service-account each of the nodes gets a ServiceAccount with its name in dkc-system.
 
-The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. Whoever may assign or roll out is root on every node.`,
+The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. Whoever may assign or roll out is root on every node.
+
+With --image it also prints what runs in the cluster: the rollout controller, two pods of one Deployment with their ServiceAccount, bindings, disruption budget, network policy and flow control. --only=monitoring prints a ServiceMonitor and alert rules, for clusters with the definitions of the Prometheus operator.`,
   examples: [
     { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
     { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'without what 1.20 does not serve' },
+    { run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 | kubectl apply -f -', what: 'and the rollout controller' },
     { run: 'dkc deploy manifests --only=rbac --nodes=node-a,node-b', what: 'rights of two kubelets, restricted to their own names' },
     { run: 'dkc deploy manifests --only=rbac --credentials=service-account --nodes=node-a', what: 'a ServiceAccount and its rights' },
   ],
   flags: [
     { name: 'only', type: 'string', value: 'PART', choices: parts, text: 'only this part', defaultText: 'all' },
+    { name: 'image', type: 'string', value: 'IMAGE', text: 'run the rollout controller from this image', defaultText: 'none' },
     {
       name: 'kubernetes-version',
       type: 'string',
@@ -62,7 +66,9 @@ The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-contr
     if (whose === 'service-account' && nodes.length === 0) throw usage('--credentials=service-account needs --nodes');
     if (whose === 'kubelet' && listsPods) throw usage('--list-pods is for --credentials=service-account; kubelets may list their own pods');
     const only = parts.find((one) => one === args.text('only'));
-    const objects = manifestsFor({ release: releaseOf(args), credentials: whose, nodes, listsPods, ...(only ? { only } : {}) });
+    const image = args.text('image')?.trim() || undefined;
+    if (only === 'controllers' && image === undefined) throw usage('--only=controllers needs --image');
+    const objects = manifestsFor({ release: releaseOf(args), credentials: whose, nodes, listsPods, image, ...(only ? { only } : {}) });
     context.stdout.write(manifestsText(objects));
     return fine;
   },

@@ -19,7 +19,9 @@ async function printed(...flags: string[]): Promise<Manifest[]> {
 }
 
 const files = [
-  { file: 'dkc.yaml', flags: [] },
+  { file: 'base/dkc.yaml', flags: [] },
+  { file: 'base/controllers.yaml', flags: ['--only=controllers', '--image=dkc'] },
+  { file: 'overlays/monitoring/monitoring.yaml', flags: ['--only=monitoring'] },
   { file: 'dkc-1.20.yaml', flags: ['--kubernetes-version=1.20'] },
 ];
 for (const { file, flags } of files)
@@ -39,6 +41,7 @@ const cases = [
   { why: 'prints one part', flags: ['--only=crds'], kinds: 'CustomResourceDefinition' },
   { why: 'prints the other part', flags: ['--only=rbac'], kinds: `${roles} ${policies}` },
   { why: 'leaves out policies before 1.30', flags: ['--only=rbac', '--kubernetes-version=v1.29.4+vendor'], kinds: roles },
+  { why: 'prints what runs in the cluster', flags: ['--only=controllers', '--image=dkc:1'], kinds: 'ServiceAccount ClusterRoleBinding RoleBinding Role PriorityLevelConfiguration FlowSchema Deployment Service PodDisruptionBudget NetworkPolicy' }, // prettier-ignore
   { why: 'has policies from 1.30 on', flags: ['--only=rbac', '--kubernetes-version=1.30'], kinds: `${roles} ${policies}` },
   { why: 'takes a release that is not known yet', flags: ['--only=rbac', '--kubernetes-version=1.99'], kinds: `${roles} ${policies}` },
 ];
@@ -66,7 +69,8 @@ const misuses = [
   { flags: ['--kubernetes-version=new'], says: '--kubernetes-version must be a version such as 1.36 or v1.36.3' },
   { flags: ['--kubernetes-version=1.19'], says: '--kubernetes-version must be 1.20 or newer' },
   { flags: ['--nodes=Node-A'], says: 'invalid node name "Node-A"' },
-  { flags: ['--only=policies'], says: 'must be one of crds, rbac' },
+  { flags: ['--only=policies'], says: 'must be one of crds, rbac, controllers, monitoring' },
+  { flags: ['--only=controllers'], says: '--only=controllers needs --image' },
 ];
 for (const { flags, says } of misuses)
   test(`deploy manifests ${flags.join(' ')} is wrong usage`, async () => {

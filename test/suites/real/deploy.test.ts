@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { realClock } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
+import { alertRules } from '../../../deploy/monitoring.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+import { configMaps, nodes } from '../../../kube/api/resources.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { LightAgents } from '../../support/fleet/light-agents.ts';
+import { Kubectl } from '../../support/kubectl.ts';
+import { startControlPlane } from '../../support/real-parts/control-plane.ts';
+import { givenRelease } from '../../support/real-parts/release.ts';
+import { root, startProcess } from './cluster/subject.ts';
+import { withRealParts } from './suite.ts';
+
+const release = await givenRelease();
+const NODES = ['node-a', 'node-b', 'node-c'];
+const PACE = { active: 200, trial: 500, condemned: 500 };
+const exprs = alertRules.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+
+interface Deployment {
+  spec: { template: { metadata: object; spec: { containers: { args: string[] }[] } } };
+}
+
+/** All of a path of deploy/ on a server; whoever is rolled out to are agents without a kubelet. */
+async function clusterWith(path: string, t: { after(done: () => Promise<void>): void }) {
+  const plane = await startControlPlane({ release });
+  t.after(() => plane.stop());
+  const { kubectl: program } = await release.programs(['kubectl']);
+  const kubectl = await Kubectl.start(program, plane.kubeconfig());
+  t.after(() => kubectl.stop());
+  const apply = () => kubectl.good(`apply --validate=strict -k ${join(root, path)}`);
+  await apply();
+  return { plane, kubectl, apply };
+}
+
+await withRealParts(
+  `deploy/ on a real API server ${release.version}`,
+  ['etcd', 'kube-apiserver', 'kubectl'],
+  () => {
+    test('kubectl apply -k deploy/ is all; the Deployment fits "restricted", gets ready with its own rights, and rolls out', async (t) => {
+      const { plane, kubectl, apply } = await clusterWith('deploy', t);
+      const again = (await apply()).trimEnd().split('\n');
+      const changed = again.filter((line) => !line.endsWith(' unchanged'));
+      t.diagnostic(changed.join(', '));
+
+      const { spec } = JSON.parse(await kubectl.good('-n dkc-system get deployment dkc-controllers -o json')) as Deployment;
+      await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
+      const { template } = spec;
+      const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'dkc-system' }, spec: template.spec };
+      await kubectl.good('create --dry-run=server -f -', JSON.stringify(pod));
+
+      const client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log: silentLog }); // prettier-ignore
+      t.after(() => client.close());
+      const agents = new LightAgents(client, realClock, PACE);
+      t.after(() => agents.stop());
+      void agents.run();
+      for (const name of NODES) {
+        await client.create<KubeObject>(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name } });
+        const now = new Date().toISOString();
+        const conditions = [{ type: 'Ready', status: 'True', reason: 'KubeletReady', message: '', lastHeartbeatTime: now, lastTransitionTime: now }]; // prettier-ignore
+        const status = { nodeInfo: { kubeletVersion: `v${release.version}` }, conditions };
+        await client.patch(nodes, { name }, { status }, { type: 'merge', subresource: 'status' });
+        await agents.join(name);
+      }
+      const data = { kubelet: JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', maxPods: 120 }) };
+      const named = { name: 'web', namespace: 'dkc-system' };
+      await client.create<KubeObject>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: named, data }, named);
+
+      // What the kubelet would start, with the token that it would mount; only ports and the way to the API server are this machine's.
+      const token = (await kubectl.good('-n dkc-system create token dkc-controllers')).trim();
+      const [container] = template.spec.containers;
+      const args = (container?.args ?? []).filter((flag) => !/^--(metrics|page)-bind-address/.test(flag));
+      await using controller = await startProcess('dkc', { ca: plane.ca, kubeconfig: () => plane.kubeconfig(token) }, async (place) => ({
+        program: process.execPath,
+        args: [join(root, 'cli/main.ts'), ...args, `--kubeconfig=${place.kubeconfig}`, `--metrics-bind-address=127.0.0.1:${place.port}`, '--page-bind-address=127.0.0.1:0'], // prettier-ignore
+        ready: { url: `http://127.0.0.1:${place.port}/readyz` },
+      }));
+      assert.match(await controller.answer('/healthz'), /ok/);
+      const rollout = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' } };
+      await client.create<NodeConfigRollout>(rollouts, {
+        ...rollout,
+        spec: { nodeSelector: {}, configMap: { ...named, kubeletConfigKey: 'kubelet' }, drain: 'Always', steps: [{ nodes: '100%' }] },
+      });
+      await eventually('the rollout is complete', async () => {
+        const { status } = await client.get<NodeConfigRollout>(rollouts, { name: 'web' });
+        return status?.phase === 'Complete' || undefined;
+      }, 120_000); // prettier-ignore
+      assert.doesNotMatch(await controller.log(), /missing rights|forbidden/);
+
+      // Its series, and those of the agents, are what alerts ask for.
+      const agent = await readFile(join(root, 'agent/metrics/metrics.ts'), 'utf8');
+      const metrics = await controller.metrics();
+      const names = exprs.flatMap((expr) => expr.match(/\b(?:leader|workqueue|rest|dkc_agent|kubelet|process)_[a-z_]+/g) ?? []);
+      assert.ok(names.length >= exprs.length - 1);
+      const missing = names.filter((name) => !metrics.includes(`# TYPE ${name} `) && !agent.includes(name.replace(/^dkc_agent_/, '')));
+      assert.deepEqual(missing, []);
+
+      const schema = await kubectl.good('get flowschema dkc-agents dkc-controllers -o json');
+      assert.doesNotMatch(schema, /"type": "Dangling",\s*"status": "True"/);
+    });
+  },
+  release,
+);
