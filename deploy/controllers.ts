@@ -45,6 +45,8 @@ export function controllers(image: string, release: number): KubeObject[] {
         // A creation has no name yet that a role could hold it to.
         rule('coordination.k8s.io', 'leases', 'create'),
         rule('coordination.k8s.io', 'leases', 'get update', [LEASE]),
+        // Who leads is said beside the Lease.
+        rule('', 'events', 'create patch'),
       ],
       SYSTEM_NAMESPACE,
     ),
