@@ -58,6 +58,14 @@ const spec: Schema = object(
     nodeDeadline: duration('A node that is not settled for longer has failed. Default: 15m.'),
     drain: { type: 'string', enum: ['Auto', 'Never', 'Always'], description: 'Auto drains a node where the difference has a field that needs it. Default: Auto.' }, // prettier-ignore
     drainTimeout: duration('After it a node that is not drained is given back, and has failed. Default: 10m.'),
+    drainPolicy: object('What a drain does with pods whose eviction loses something.', {
+      unmanagedPods: { type: 'string', enum: ['Evict', 'Block'], description: 'Pods without a controller, which nothing creates again. Block: the drain fails and names them. Default: Block.' }, // prettier-ignore
+      emptyDir: {
+        type: 'string',
+        enum: ['Evict', 'Block'],
+        description: 'Pods with an emptyDir volume, whose data is lost. Default: Evict.',
+      },
+    }),
     windows: list('When nodes may be touched; none: always. Asked again before every node.', 32, {
       type: 'object',
       required: ['schedule', 'duration'],

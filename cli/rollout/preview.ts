@@ -8,6 +8,7 @@ import { maxUnavailableOf, type Rules } from '../../controllers/rollout/rules.ts
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { table, type People } from '../output/output.ts';
+import { blockingPods, type BlockingPods } from './blocking-pods.ts';
 import { printable } from '../output/printable.ts';
 import type { FleetObjects } from './fleet-objects.ts';
 import { nodesOf, viewOf, type StepView } from './view.ts';
@@ -26,6 +27,8 @@ export interface Preview {
   /** Nodes by the fields of theirs that need a drained node. */
   drains: readonly { fields: readonly string[]; nodes: readonly string[] }[];
   drain: Rules['drain'];
+  /** Pods that would make a drain fail; absent: this user may not list pods. */
+  blocking: BlockingPods | undefined;
   /** Selected, and left to an older rollout. */
   conflicts: number;
 }
@@ -35,7 +38,7 @@ const MAX_USED = 50;
 
 /** @param object - as the server would store it. @throws ApiError, TransportError */
 export async function preview(
-  client: Pick<Client, 'get'>,
+  client: Pick<Client, 'get' | 'listEach'>,
   object: NodeConfigRollout,
   rules: Rules,
   fleet: FleetObjects,
@@ -62,6 +65,8 @@ export async function preview(
     if (same === undefined) drained.set(fields.join(), { fields, nodes: [node] });
     else same.nodes.push(node);
   }
+  const needsDrain = rules.drain === 'Auto' ? [...drained.values()].flatMap((one) => one.nodes) : nodes.map(({ node }) => node);
+  const blocking = await blockingPods(client, new Set(rules.drain === 'Never' ? [] : needsDrain), rules, signal);
   return {
     name: rules.name,
     nodes,
@@ -72,6 +77,7 @@ export async function preview(
     skipsRefused: rules.skipInvalidNodes,
     drains: [...drained.values()],
     drain: rules.drain,
+    blocking,
     conflicts: all.length - nodes.length,
   };
 }
@@ -99,7 +105,7 @@ export function reader(
 
 /** The plan for people: a line for each step, then what stands in the way. */
 export async function previewText(plan: Preview, how: People): Promise<string> {
-  const { nodes, steps, refused, drains, conflicts, drain } = plan;
+  const { nodes, steps, refused, drains, conflicts, drain, blocking } = plan;
   const lines = [`${printable(plan.name)}: ${nodesText(nodes.length)} selected, at most ${plan.maxUnavailable} unavailable at once`];
   if (conflicts > 0) lines.push(`${nodesText(conflicts)} more selected and left to older rollouts`);
   let total = 0;
@@ -130,6 +136,13 @@ export async function previewText(plan: Preview, how: People): Promise<string> {
   for (const { fields, nodes: of } of drains) after.push(`${nodesText(of.length)} ${verb} for ${fields.join(', ')}: ${namesOf(of)}`);
   if (drain === 'Always') after.push('Every node would be drained (drain: Always).');
   else if (plan.hasSource && nodes.length > 0 && drains.length === 0) after.push('No field that differs needs a drained node.');
+  if (blocking === undefined) after.push('It is not known whether pods would block a drain: this user may not list pods.');
+  else if (blocking.count > 0) {
+    after.push(
+      `${blocking.count} ${blocking.count === 1 ? 'pod' : 'pods'} would block the drain of ${nodesText(blocking.nodes)} (spec.drainPolicy):`,
+    );
+    after.push(...blocking.named.map((pod) => `  ${pod}`), ...(blocking.count > blocking.named.length ? [`  and ${blocking.count - blocking.named.length} more`] : [])); // prettier-ignore
+  }
   for (const state of ['not-ready', 'no-agent'] as const) {
     const names = steps.flatMap((step) => step.nodes.filter((one) => one.state === state).map(({ node }) => node));
     if (names.length > 0)

@@ -37,6 +37,7 @@ export const specFlags: readonly Flag[] = [
   { name: 'node-deadline', type: 'string', value: 'TIME', text: 'a node that is not settled for longer has failed', defaultText: '15m' },
   { name: 'drain', type: 'string', value: 'WHEN', choices: ['Auto', 'Never', 'Always'], text: 'which nodes are drained; Auto: where a field differs that needs it', defaultText: 'Auto' }, // prettier-ignore
   { name: 'drain-timeout', type: 'string', value: 'TIME', text: 'longest drain of a node', defaultText: '10m' },
+  { name: 'drain-policy', type: 'string', value: 'POD=WHAT,..', text: 'what a drain does with unmanagedPods and with pods that have an emptyDir: Evict or Block', defaultText: 'unmanagedPods=Block,emptyDir=Evict' }, // prettier-ignore
   { name: 'window', type: 'string', value: 'CRON TIME [ZONE]', text: 'when nodes may be touched: five cron fields, a duration, a time zone; several with ;', defaultText: 'always' }, // prettier-ignore
   { name: 'skip-invalid-nodes', type: 'boolean', text: 'leave out nodes whose kubelet would reject it; without this none is touched then' },
   { name: 'paused', type: 'boolean', text: 'create it paused: dkc rollout status shows who would be touched, dkc rollout resume begins' },
@@ -83,6 +84,7 @@ function specOf(args: Args, base: RolloutSpec): Partial<RolloutSpec> {
   const configMap = configMapOf(args, base);
   const steps = stepsOf(args);
   const windows = windowsOf(args.text('window'));
+  const drainPolicy = drainPolicyOf(args.text('drain-policy'));
   const texts = {
     spreadBy: 'spread-by',
     onFailure: 'on-failure',
@@ -102,9 +104,20 @@ function specOf(args: Args, base: RolloutSpec): Partial<RolloutSpec> {
     ...(steps === undefined ? {} : { steps }),
     ...(Object.fromEntries([...given(texts, (text) => text), ...given(counts, countOf)]) as Partial<RolloutSpec>),
     ...(windows === undefined ? {} : { windows }),
+    ...(drainPolicy === undefined ? {} : { drainPolicy: { ...base.drainPolicy, ...drainPolicy } }),
     ...(args.on('skip-invalid-nodes') ? { skipInvalidNodes: true } : {}),
     ...(args.on('paused') ? { paused: true } : {}),
   };
+}
+
+/** `unmanagedPods=Evict,emptyDir=Block`. What the values must be is checked where the spec is read. */
+function drainPolicyOf(text: string | undefined): RolloutSpec['drainPolicy'] {
+  if (text === undefined) return undefined;
+  const pairs = text.split(',').map((pair) => pair.split('=') as [string, string?]);
+  const wrong = pairs.find(([pod, what]) => (pod !== 'unmanagedPods' && pod !== 'emptyDir') || what === undefined);
+  if (wrong !== undefined)
+    throw usage('--drain-policy must be unmanagedPods=WHAT, emptyDir=WHAT or both with a comma between; WHAT is Evict or Block');
+  return Object.fromEntries(pairs);
 }
 
 /** A number of nodes as a number, all else as it is: what it must be is checked where the spec is read. */

@@ -4,7 +4,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { nodes } from '../../kube/api/resources.ts';
 import { EvictionBackoff } from './drain/backoff.ts';
 import { planConditions } from './drain/conditions.ts';
-import { defaultDrainPolicy, type DrainOutcome, type DrainStep, type Node } from './drain/contract.ts';
+import type { DrainOutcome, DrainStep, Node } from './drain/contract.ts';
 import { ApiEvictor } from './drain/evictor.ts';
 import { executeDrain, type DrainWorld } from './drain/execute.ts';
 import { podsOfNode } from './drain/observe.ts';
@@ -98,7 +98,7 @@ export class Drains {
   /** @returns the step at which it came to a stop */
   async #drain(rules: Rules, { node: name, object }: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<DrainStep> {
     let node = object as Readonly<Node>;
-    const policy = { ...defaultDrainPolicy, timeoutMs: rules.drainTimeoutMs };
+    const policy = { ...rules.drainPods, timeoutMs: rules.drainTimeoutMs };
     for (let steps = 1; ; steps++) {
       const pods = await podsOfNode(this.#client, name, signal);
       const { heldBack } = this.#backoff;

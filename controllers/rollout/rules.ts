@@ -3,6 +3,7 @@ import type { Millis } from '../../base/clock.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { labelSelectorOf, type LabelSelector, type LabelSelectorObject } from '../../kube/api/selector.ts';
+import { defaultDrainPolicy, type DrainPods } from './drain/contract.ts';
 import type { Gate } from './gates/contract.ts';
 import { gateProblems } from './gates/problems.ts';
 import type { Count, NodeConfigRollout } from './types.ts';
@@ -33,6 +34,7 @@ export interface Rules {
   nodeDeadlineMs: Millis;
   drain: 'Auto' | 'Never' | 'Always';
   drainTimeoutMs: Millis;
+  drainPods: DrainPods;
   windows: readonly Window[];
   gates: readonly Gate[];
   skipInvalidNodes: boolean;
@@ -96,6 +98,7 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
     nodeDeadlineMs: duration('spec.nodeDeadline', spec.nodeDeadline, 15 * 60_000),
     drain: spec.drain ?? 'Auto',
     drainTimeoutMs: duration('spec.drainTimeout', spec.drainTimeout, 10 * 60_000),
+    drainPods: drainPodsOf(spec.drainPolicy, problems),
     windows,
     gates,
     skipInvalidNodes: spec.skipInvalidNodes === true,
@@ -105,6 +108,13 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
     attempt: Math.max(1, spec.attempt ?? 1),
     historyLimit: Math.max(0, spec.revisionHistoryLimit ?? 10),
   };
+}
+
+function drainPodsOf(given: Partial<DrainPods> = {}, problems: string[]): DrainPods {
+  const { unmanagedPods, emptyDir } = { ...defaultDrainPolicy, ...given };
+  for (const [field, value] of Object.entries({ unmanagedPods, emptyDir }))
+    if (value !== 'Evict' && value !== 'Block') problems.push(`spec.drainPolicy.${field}: must be Evict or Block`);
+  return { unmanagedPods, emptyDir };
 }
 
 function isCount(value: unknown): value is Count {

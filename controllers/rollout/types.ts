@@ -1,4 +1,5 @@
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { DrainPods } from './drain/contract.ts';
 import type { Gate } from './gates/contract.ts';
 import type { Window } from './windows/windows.ts';
 
@@ -49,6 +50,8 @@ export interface RolloutSpec {
   drain?: 'Auto' | 'Never' | 'Always';
   /** A Go duration. @default 10m */
   drainTimeout?: string;
+  /** What a drain does with pods whose eviction loses something. */
+  drainPolicy?: Partial<DrainPods>;
   windows?: Window[];
   /** All must hold before a node is touched, and while a step holds. */
   gates?: Gate[];

@@ -14,11 +14,14 @@ export interface DrainOwner {
 }
 
 /** What a drain does with pods whose eviction loses something. */
-export interface DrainPolicy {
+export interface DrainPods {
   /** Pods without a controller, which nothing creates again. Block: the drain fails at once and names them, as kubectl drain without --force. @default 'Block' */
   unmanagedPods: 'Evict' | 'Block';
   /** Pods with an emptyDir volume, whose data is lost. Block: as kubectl drain without --delete-emptydir-data. @default 'Evict' */
   emptyDir: 'Evict' | 'Block';
+}
+
+export interface DrainPolicy extends DrainPods {
   /** From the cordon until the drain has failed, in ms. @default 600_000 */
   timeoutMs: Millis;
   /** Replaces `terminationGracePeriodSeconds` of the evicted pods, in seconds. @default each pod's own */

@@ -128,13 +128,17 @@ export class FleetWorld implements AsyncDisposable {
     else await this.client.patch(configMaps, { name, namespace: NAMESPACE }, { data: object.data }, { type: 'merge' });
   }
 
-  /** A running pod of a ReplicaSet. It ends as soon as it is asked to and has no finalizers: a kubelet is played too. */
-  async addPod(name: string, nodeName: string, { finalizers = [] }: { finalizers?: string[] } = {}): Promise<void> {
+  /** A running pod of a ReplicaSet, or of nobody. It ends as soon as it is asked to and has no finalizers: a kubelet is played too. */
+  async addPod(
+    name: string,
+    nodeName: string,
+    { finalizers = [], isBare = false }: { finalizers?: string[]; isBare?: boolean } = {},
+  ): Promise<void> {
     const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'app', uid: 'uid-app', controller: true }];
     const object = {
       apiVersion: 'v1',
       kind: 'Pod',
-      metadata: { name, namespace: 'default', ownerReferences, ...(finalizers.length === 0 ? {} : { finalizers }) },
+      metadata: { name, namespace: 'default', ...(isBare ? {} : { ownerReferences }), ...(finalizers.length === 0 ? {} : { finalizers }) },
       spec: { nodeName, containers: [{ name: 'main', image: 'app' }], terminationGracePeriodSeconds: 1 },
     };
     await this.client.create(pods, object, { namespace: 'default' });

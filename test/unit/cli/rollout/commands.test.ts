@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { whoAmI } from '../../../../cli/rollout/who.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../controllers/rollout/types.ts';
+import { pods } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';
@@ -39,6 +40,14 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   const dry = await run(`rollout create web ${SOURCE} --all --steps=1,100% --approve=1 --dry-run`);
   assert.deepEqual([dry.code, dry.stderr.includes('dry run, nothing was changed')], [0, true]);
   assert.match(dry.stdout, /^web: 4 nodes selected, at most 1 unavailable at once\n\nSTEP +NODES +ADDS +TOTAL +WHO\n1 +1 node, then approval +1 +1\/4 +node-\d\n2 +100% +3 +4\/4 +(node-\d(, |\n)){3}\nNo kubelet would reject it\.\n/); // prettier-ignore
+  await world.addPod('bare', 'node-2', { isBare: true });
+  const drains = `rollout create web ${SOURCE} --all --drain=Always --dry-run`;
+  assert.match(
+    (await run(drains)).stdout,
+    /^1 pod would block the drain of 1 node \(spec\.drainPolicy\):\n  default\/bare on node-2 has no controller$/m,
+  );
+  assert.doesNotMatch((await run(`${drains} --drain-policy=unmanagedPods=Evict`)).stdout, /would block/);
+  await world.client.delete(pods, { name: 'bare', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
   assert.match((await run('rollout status web')).stderr, /NodeConfigRollout web: not found; `dkc rollout status` lists them/);
 
   assert.deepEqual(await run(`rollout create web ${SOURCE} --all --steps=1,100% --approve=1`), { code: 0, stdout: 'nodeconfigrollout.dkc.dev/web created\n', stderr: '' }); // prettier-ignore
@@ -149,6 +158,7 @@ const made: { why: string; flags: string; spec: Partial<RolloutSpec> }[] = [
   { why: 'selects by labels', flags: '-l pool=web,tier!=test', spec: { nodeSelector: { matchLabels: { pool: 'web' }, matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['test'] }] } } }, // prettier-ignore
   { why: 'has steps with a hold, none after the last', flags: '--all --steps=2,50%,100% --hold=10m --approve=all', spec: { nodeSelector: {}, steps: [{ nodes: 2, hold: '10m', approve: true }, { nodes: '50%', hold: '10m', approve: true }, { nodes: '100%' }] } }, // prettier-ignore
   { why: 'has budgets', flags: '--all --max-unavailable=5% --failure-budget=3 --on-failure=Pause --drain=Never', spec: { nodeSelector: {}, maxUnavailable: '5%', failureBudget: 3, onFailure: 'Pause', drain: 'Never' } }, // prettier-ignore
+  { why: 'has a drain policy', flags: '--all --drain-policy=unmanagedPods=Evict,emptyDir=Block', spec: { nodeSelector: {}, drainPolicy: { unmanagedPods: 'Evict', emptyDir: 'Block' } } }, // prettier-ignore
 ];
 for (const { why, flags, spec } of made)
   test(`a rollout from flags ${why}, and no server is asked for it`, async () => {
@@ -159,6 +169,8 @@ for (const { why, flags, spec } of made)
 
 const refused = [
   { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },
+  { argv: `create web ${SOURCE} --all --drain-policy=pods=Evict`, says: '--drain-policy must be unmanagedPods=WHAT' },
+  { argv: `create web ${SOURCE} --all --drain-policy=emptyDir=Keep`, says: 'spec.drainPolicy.emptyDir: must be Evict or Block' },
   { argv: 'create web --configmap web --key kubelet --all', says: '--configmap must be NAMESPACE/NAME' },
   {
     argv: `create web ${SOURCE} --all --steps=1,200%`,

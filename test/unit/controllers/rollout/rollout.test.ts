@@ -235,6 +235,20 @@ test('a drain that does not end in time fails the node, which is given back; goi
   );
 });
 
+test('a pod that the drain policy keeps fails its node, which is not cordoned; with another policy the retry evicts it', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  await world.addPod('bare', 'node-0', { isBare: true });
+  const cordons = await world.watchCordons();
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { drain: 'Always' });
+  const { status } = await world.phase('web', 'RolledBack');
+  assert.deepEqual([status?.failures?.[0]?.error, cordons.seen.size], ['drain: Blocked: default/bare has no controller', 0]);
+  await world.edit('web', { drainPolicy: { unmanagedPods: 'Evict' }, attempt: 2 });
+  await world.phase('web', 'Complete');
+  assert.deepEqual([...cordons.seen], ['node-0']);
+});
+
 test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(2, { labels: { pool: 'a' } });
