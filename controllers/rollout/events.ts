@@ -17,6 +17,7 @@ const WARNINGS = new Set([
   'RollbackFailed',
   'NoPreviousRevision',
   'ConfigMapNotFound',
+  'RevisionNameTaken',
   'Invalid',
 ]);
 

@@ -40,6 +40,8 @@ export interface Facts {
   source: Readonly<ConfigMap> | undefined;
   /** Copies that this rollout made. */
   revisions: readonly Readonly<ConfigMap>[];
+  /** Whether a ConfigMap beside the source has this name, and is none of these. @default none does */
+  isTaken?: (name: string) => boolean;
   /** Nodes that it selects and no older rollout does. */
   fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
   configs: KubeletConfigs;

@@ -42,6 +42,10 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     now,
     source: caches.configMaps.get(`${configMap.namespace}/${configMap.name}`),
     revisions: caches.configMaps.list(configMap.namespace).filter((one) => isControlledBy(one, rollout)),
+    isTaken: (name) => {
+      const found = caches.configMaps.get(`${configMap.namespace}/${name}`);
+      return found !== undefined && !isControlledBy(found, rollout);
+    },
     fleet,
     configs: by.configs,
     payloadOf: (from) => payloadOf(caches, from),

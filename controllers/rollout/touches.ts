@@ -13,8 +13,8 @@ import type { RolloutStatus, Touch, Touches } from './types.ts';
 export const MAX_TOUCHES = 100;
 /** Nodes that a look has not begun to write by then are left to the next one, in ms. */
 export const TOUCH_MS: Millis = 20_000;
-/** A write that was decided on may arrive this much later, in ms: requests end after 30 s. */
-const LATE_MS: Millis = 60_000;
+/** A write that was decided on may arrive this much later, in ms, and a cache show it later still: requests end after 30 s, caches may be two minutes behind. */
+const LATE_MS: Millis = 180_000;
 /** A cache that is behind for longer than this is not waited for, in ms: a store that was restored from a backup counts lower. */
 const MAX_BEHIND_MS: Millis = 300_000;
 

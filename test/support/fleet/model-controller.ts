@@ -24,6 +24,8 @@ const KINDS: readonly Kind[] = ['rollouts', 'configMaps', 'nodes', 'nodeConfigs'
 interface Cached {
   items: ReadonlyMap<string, KubeObject>;
   version: number;
+  /** When it was brought up to date. */
+  at: Millis;
 }
 
 /** What becomes of a write on its way to the API server. */
@@ -55,7 +57,7 @@ export class ModelController {
   constructor(fleet: ModelFleet, name: string) {
     this.name = name;
     this.#fleet = fleet;
-    this.#cached = Object.fromEntries(KINDS.map((kind) => [kind, { items: new Map(), version: 0 }])) as never;
+    this.#cached = Object.fromEntries(KINDS.map((kind) => [kind, { items: new Map(), version: 0, at: 0 }])) as never;
     for (const kind of KINDS) this.sync(kind);
     this.#gaps = new ClockGaps({ now: () => fleet.now, monotonic: () => fleet.time });
     const cache = (kind: Kind) => {
@@ -77,13 +79,19 @@ export class ModelController {
   /** The watch of one kind brings what happened. */
   sync(kind: Kind): void {
     const [before, version] = [this.#cached[kind], this.#fleet.version];
+    before.at = this.#fleet.time;
     if (before.version === version) return;
-    this.#cached[kind] = { items: new Map(this.#fleet.stored[kind]), version };
+    this.#cached[kind] = { items: new Map(this.#fleet.stored[kind]), version, at: this.#fleet.time };
     if (kind !== 'nodes' && kind !== 'nodeConfigs') return;
     const { items } = this.#cached[kind];
     for (const name of new Set([...before.items.keys(), ...items.keys()]))
       if (before.items.get(name) !== items.get(name))
         for (const rollout of this.#fleet.stored.rollouts.keys()) this.#fleets.changed(rollout, name);
+  }
+
+  /** No watch is behind for longer than this. */
+  syncOlder(ms: Millis): void {
+    for (const kind of KINDS) if (this.#fleet.time - this.#cached[kind].at > ms) this.sync(kind);
   }
 
   syncAll(): void {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Millis } from '../../../base/clock.ts';
+import type { Node } from '../../../controllers/rollout/drain/contract.ts';
+import { recordOf } from '../../../controllers/rollout/drain/record.ts';
 import { failureBudgetOf, maxUnavailableOf } from '../../../controllers/rollout/rules.ts';
 import type { RolloutSpec } from '../../../controllers/rollout/types.ts';
 import { ModelController, type Sending, type Write } from './model-controller.ts';
@@ -10,6 +12,8 @@ const HOUR: Millis = 60 * MINUTE;
 const KINDS: readonly Kind[] = ['rollouts', 'configMaps', 'nodes', 'nodeConfigs'];
 /** A request ends after this. */
 const REQUEST_MS: Millis = 30_000;
+/** A cache is never older than this, but for the time until the next look. */
+const MAX_BEHIND_MS: Millis = 60_000;
 /** The default of spec.nodeDeadline. */
 const DEADLINE_MS: Millis = 15 * MINUTE;
 /** Looks in one moment of rest before it counts as a loop. */
@@ -119,6 +123,7 @@ export class RandomRun {
     for (let steps = 0; steps < 60; steps++) {
       this.#moment(true);
       for (const process of this.#processes) {
+        if (process.looks.size === 0) process.controller.syncOlder(MAX_BEHIND_MS);
         if (process.looks.size === 0 && this.#random() < 0.7)
           for (const kind of KINDS) if (this.#random() < 0.7) process.controller.sync(kind);
         for (const name of this.#rollouts) if (!process.looks.has(name) && this.#random() < 0.8) this.#begin(process, name);
@@ -322,15 +327,16 @@ export class RandomRun {
     };
     const isBack = status?.stopped !== undefined;
     const unavailable = nodes.filter((node) => isOurs(node) || (!isBack && isDown(node)));
-    const known = by?.knownNodes.filter(({ labels }) => this.#rollouts.length === 1 || labels['pool'] === rollout).length ?? 0;
-    const most = Math.max(maxUnavailableOf(rules, nodes.length), maxUnavailableOf(rules, known), by === undefined ? nodes.length : 0);
+    // Of so many nodes as there were when it was decided on.
+    const selected = Math.max(nodes.length, status?.nodes?.selected ?? 0);
+    const most = by === undefined ? Infinity : maxUnavailableOf(rules, selected);
     const target = fleet.nodes.get(name);
     if (target === undefined) return {};
     const isFree = unavailable.includes(target) || (isBack && (!target.ready || target.cordoned));
     if (!isFree && unavailable.length >= most)
       return { problem: `${rollout}: ${name} is touched beside ${unavailable.length} unavailable (${unavailable.map((node) => node.name).join(', ')}) of ${nodes.length}, ${most} may be` }; // prettier-ignore
     if (isBack || status === undefined) return {};
-    const touched = by?.knownNodes.filter(({ wanted }) => wanted?.name === status.revision) ?? [];
+    const touched = by?.knownNodes.filter((one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>) !== undefined) ?? [];
     const failed = touched.filter(({ error }) => error !== null);
     const wasNamed = status.touches?.nodes.some((touch) => touch.node === name) === true;
     if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)

@@ -76,6 +76,35 @@ test('a node that cannot download it at first has until its deadline; one that f
   assert.deepEqual([after?.phase, after?.nodes?.settled, after?.nodes?.updated], ['Complete', 3, 4], 'the later one is not touched');
 });
 
+test('a ConfigMap that has the name of the copy and is not its own is named and left, and waited for', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { signature: { required: true } });
+  const waits = { name: 'web', namespace: 'dkc-system' };
+  await world.roll('probe');
+  const name =
+    (await world.until('probe', 'its copy', ({ status }) => status?.revision !== undefined)).status?.revision?.replace('probe', 'web') ??
+    '';
+  await world.client.delete(rollouts, { name: 'probe' });
+  const foreign = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'dkc-system' }, data: { kubelet: '{}' } };
+  await world.client.create(configMaps, foreign, { namespace: 'dkc-system' });
+  await world.edit('web', { signature: { required: false } });
+  const { status } = await world.until(
+    'web',
+    'it says so',
+    (now) => now.status?.waitsFor === 'Revision' && now.status.message?.includes('exists') === true,
+  );
+  assert.match(
+    status?.message ?? '',
+    new RegExp(`ConfigMap dkc-system/${name} exists and this rollout did not make it; .* delete configmap ${name}$`),
+  );
+  assert.ok((await world.events('web')).some((event) => event.startsWith('RevisionNameTaken: ')));
+  assert.deepEqual((await world.client.get<KubeObject & { data?: object }>(configMaps, { ...waits, name })).data, foreign.data);
+  await world.client.delete(configMaps, { ...waits, name });
+  await world.phase('web', 'Complete');
+});
+
 test('an unsigned configuration is not rolled out where spec says that it must be signed', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(1);
