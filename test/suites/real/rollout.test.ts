@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { realClock, type Millis } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
@@ -9,7 +10,7 @@ import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { configMaps, namespaces, nodes } from '../../../kube/api/resources.ts';
+import { configMaps, namespaces, nodes, pods } from '../../../kube/api/resources.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -19,6 +20,7 @@ import { Kubectl } from '../../support/kubectl.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { releases } from '../../support/real-parts/release.ts';
 import { startSubject } from './cluster/controllers.ts';
+import { ACCOUNT, accountToken, addEvictable, allowRollouts } from './cluster/rollout-account.ts';
 import { withRealParts } from './suite.ts';
 
 const NODES = Number(process.env['DKC_FLEET_NODES'] ?? 60);
@@ -53,7 +55,7 @@ for (const release of await releases())
     ['etcd', 'kube-apiserver', 'kubectl'],
     () => {
       test(`${NODES} nodes: a good one completes though the controller is killed, a bad one stops at its budget and is taken back`, async (t) => {
-        const plane = await startControlPlane({ release });
+        const plane = await startControlPlane({ release, extraTokens: [accountToken] });
         t.after(() => plane.stop());
         const connect = (): Client => {
           const one = createClient(
@@ -71,6 +73,7 @@ for (const release of await releases())
         await eventually('NodeConfigRollouts are served', isServed, 30_000);
         await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
         await client.create(configMaps, { ...configMap('good'), metadata: { name: 'web', namespace: NAMESPACE } });
+        await allowRollouts(client);
         const ending = new AbortController();
         t.after(() => ending.abort());
         const record = new FleetRecord();
@@ -85,9 +88,12 @@ for (const release of await releases())
           clientOf,
         });
         await fleet.start(AbortSignal.timeout(PATIENCE_MS));
+        const [node] = (await client.list<KubeObject>(nodes)).items;
+        await addEvictable(client, node?.metadata.name ?? '');
         record.resetPeaks();
 
-        await using controller = await startSubject('dkc', plane, ['--leader-elect=false'], 'rollout');
+        const byRole = { ...plane, kubeconfig: () => plane.kubeconfig(ACCOUNT) };
+        await using controller = await startSubject('dkc', byRole, ['--leader-elect=false'], 'rollout');
         const { kubectl: program } = await release.programs(['kubectl']);
         const kubectl = await Kubectl.start(program, plane.kubeconfig());
         t.after(() => kubectl.stop());
@@ -120,6 +126,7 @@ for (const release of await releases())
         assert.deepEqual([good?.nodes?.settled, good?.nodes?.failed], [NODES, 0]);
         const most = Math.max(1, Math.floor(NODES / 10));
         assert.ok(record.peaks.cordoned > 0 && record.peaks.unavailable <= most, `peaks ${JSON.stringify(record.peaks)}, not ${most}`);
+        await assert.rejects(client.get(pods, { name: 'app', namespace: 'default' }), /not found/, 'its node was drained');
 
         record.resetPeaks();
         const bad = configMap('deadly');
@@ -141,6 +148,9 @@ for (const release of await releases())
         }, 60_000); // prettier-ignore
         assert.equal(cordoned, 'none');
         assert.match(await kubectl.good('get nodeconfigrollouts.dkc.dev web'), /RolledBack/);
+        assert.match(await kubectl.good('get events --namespace=default'), /NodeFailed +nodeconfigrollout\/web/i);
+        // All that it did, it did by its documented rights.
+        assert.doesNotMatch(await readFile(controller.logFile, 'utf8'), /forbidden/i);
       });
     },
     release,

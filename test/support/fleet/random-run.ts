@@ -336,7 +336,8 @@ export class RandomRun {
     if (!isFree && unavailable.length >= most)
       return { problem: `${rollout}: ${name} is touched beside ${unavailable.length} unavailable (${unavailable.map((node) => node.name).join(', ')}) of ${nodes.length}, ${most} may be` }; // prettier-ignore
     if (isBack || status === undefined) return {};
-    const touched = by?.knownNodes.filter((one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>) !== undefined) ?? [];
+    const touched =
+      by?.knownNodes.filter((one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>) !== undefined) ?? [];
     const failed = touched.filter(({ error }) => error !== null);
     const wasNamed = status.touches?.nodes.some((touch) => touch.node === name) === true;
     if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)
