@@ -1,7 +1,6 @@
 import type { RolloutStatus } from '../../../controllers/rollout/types.ts';
 
-/** So that the words beside it fit into a terminal of 80 columns. */
-const WIDTH = 24;
+const WIDTH = 40;
 
 /** How far a rollout has come, on one line: settled nodes, those in flight, those that failed, and the rest. Pure. */
 export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number): string {
@@ -17,8 +16,8 @@ export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number):
   const parts = [
     where,
     `${settled} of ${selected} settled`,
-    failed > 0 ? `${failed} failed` : '',
     inFlight > 0 ? `${inFlight} in flight` : '',
+    failed > 0 ? `${failed} failed` : '',
   ];
-  return `  ${bar}  ${parts.filter((part) => part !== '').join(' · ')}`;
+  return `          ${bar}  ${parts.filter((part) => part !== '').join(' · ')}`;
 }

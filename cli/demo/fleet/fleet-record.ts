@@ -1,4 +1,6 @@
 import { nodeConfigs, type NodeConfig } from '../../../agent/status/node-config.ts';
+import { sameSpec } from '../../../controllers/fleet/fleet-node.ts';
+import { fleetNode } from '../../../controllers/fleet/read-fleet-node.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import { nodes, resourceName, type KubeObject } from '../../../kube/api/object.ts';
 import type { Change } from '../../../apiserver/storage/watch-log.ts';
@@ -19,6 +21,8 @@ interface Seen {
   inFlight: boolean;
   cordoned: boolean;
   notReady: boolean;
+  /** The Node carries its assignment. */
+  onNode?: boolean;
 }
 
 const NODES = `/${resourceName(nodes)}`;
@@ -45,7 +49,7 @@ export class FleetRecord {
       type === 'DELETED'
         ? withoutObject(before, kind)
         : kind === NODES
-          ? { ...before, ...ofNode(object) }
+          ? { ...before, ...ofNode(object), ...ofConfigSource(object, before) }
           : { ...before, ...ofNodeConfig(object) };
     this.#seen.set(key, after);
     this.#count(before, -1);
@@ -94,6 +98,16 @@ function ofNode({ spec, status }: KubeObject): Pick<Seen, 'cordoned' | 'notReady
     cordoned: isJsonObject(spec) && spec['unschedulable'] === true,
     notReady: !(isJsonObject(ready) && ready['status'] === 'True'),
   };
+}
+
+/** Where the Node itself carries the assignment. */
+function ofConfigSource(object: KubeObject, before: Seen): Partial<Pick<Seen, 'wanted' | 'inFlight' | 'onNode'>> {
+  const { spec } = object;
+  if (!isJsonObject(spec) || !isJsonObject(spec['configSource']))
+    return before.onNode === true ? { wanted: undefined, inFlight: false } : {};
+  const { wanted, assigned, active, error, agent } = fleetNode(object);
+  const isProved = sameSpec(wanted, assigned) && sameSpec(wanted, active) && error === null && !agent?.trial;
+  return { onNode: true, wanted: wanted?.name, inFlight: !isProved };
 }
 
 function ofNodeConfig({ metadata, spec, status }: NodeConfig): Pick<Seen, 'wanted' | 'inFlight'> {
