@@ -1,6 +1,7 @@
 import type { RolloutStatus } from '../../../controllers/rollout/types.ts';
 
-const WIDTH = 40;
+/** So that the words beside it fit into a terminal of 80 columns. */
+const WIDTH = 24;
 
 /** How far a rollout has come, on one line: settled nodes, those in flight, those that failed, and the rest. Pure. */
 export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number): string {
@@ -16,8 +17,8 @@ export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number):
   const parts = [
     where,
     `${settled} of ${selected} settled`,
-    inFlight > 0 ? `${inFlight} in flight` : '',
     failed > 0 ? `${failed} failed` : '',
+    inFlight > 0 ? `${inFlight} in flight` : '',
   ];
-  return `          ${bar}  ${parts.filter((part) => part !== '').join(' · ')}`;
+  return `  ${bar}  ${parts.filter((part) => part !== '').join(' · ')}`;
 }
