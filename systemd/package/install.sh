@@ -8,6 +8,7 @@
 # Once installed: /usr/lib/dkc/uninstall [--purge]
 #
 # Exit: 0 done; 2 called wrongly; 3 could not do it, nothing changed or run it again.
+
 set -eu
 #steps#
 lib=/usr/lib/dkc
@@ -22,7 +23,7 @@ case $#:${1-} in
 1:--uninstall) mode=uninstall ;;
 1:--purge) mode=purge ;;
 *)
-    sed -n '2,/^$/s/^# \{0,1\}//p' "$0" | sed '/^set /,$d' >&2
+    sed -n '2,/^$/s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac
@@ -62,13 +63,13 @@ install_files() {
     # Noted before anything is put in place, so that whatever comes, an uninstall finds it all.
     cat "$record" "$unfinished" "$here/manifest" 2>/dev/null | sort -u >$unfinished.new
     mv -f $unfinished.new $unfinished
+    cp "$0" $lib/uninstall.new && chmod 0755 $lib/uninstall.new && mv -f $lib/uninstall.new $lib/uninstall
     # First everything beside its place, which takes long, then everything into its place, by renames; the kubelet's drop-in is last in the list.
     while read -r bits path; do
         mkdir -p "${path%/*}"
         cp -P "$here/files$path" "$path.dkc-new"
-        [ -L "$path.dkc-new" ] || chmod "$bits" "$path.dkc-new"
+        [ -L "$path.dkc-new" ] || { chmod "$bits" "$path.dkc-new" && sync "$path.dkc-new"; }
     done <"$here/manifest"
-    sync
     while read -r _ path; do
         if [ "$path" = /etc/dkc/agent.yaml ] && [ -e "$path" ]; then rm -f "$path.dkc-new"; else mv -fT "$path.dkc-new" "$path"; fi
     done <"$here/manifest"
@@ -78,11 +79,10 @@ install_files() {
         case $path in /etc/*) ;; *) rm -f "$path" "$path.dkc-new" ;; esac
     done
     rm -f $unfinished.now
-    cp "$0" $lib/uninstall.new && chmod 0755 $lib/uninstall.new && mv -f $lib/uninstall.new $lib/uninstall
     dkc_start "$first"
     cp "$here/manifest" $record.new && mv -f $record.new $record
     rm -f $unfinished
-    sync
+    sync $lib
 }
 
 case $mode in

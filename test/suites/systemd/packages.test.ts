@@ -7,6 +7,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { packageKinds } from './inside/packages.ts';
 import { onMachine } from './machine.ts';
+import { cuts } from './packages-cut.ts';
+import type { CutResult } from './scenarios/packages-cut.ts';
 import type { PackagesResult, Step } from './scenarios/packages.ts';
 import { machines } from './suite.ts';
 
@@ -15,49 +17,68 @@ const arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
 const next = version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
-await machines('packages', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'dkc-packages-'));
-  const [older, newer, again] = [join(dir, 'older'), join(dir, 'newer'), join(dir, 'again')];
-  const make = (out: string, called: string): Promise<unknown> =>
-    promisify(execFile)(process.execPath, ['scripts/package.ts', '--fast', `--arch=${arch}`, `--out=${out}`, `--version=${called}`], {
-      cwd: project,
-    });
-  before(() => Promise.all([make(older, version), make(newer, next)]));
-  after(() => rmSync(dir, { recursive: true }));
-
-  test('two builds give the same bytes', async () => {
-    await make(again, version);
-    const sums = (of: string): string => readFileSync(join(of, 'SHA256SUMS'), 'utf8');
-    assert.equal(sums(again), sums(older));
-    assert.equal(sums(older).split('\n').length, packageKinds.length + 2, 'a line for each package and the bill of materials');
-  });
-
-  for (const kind of packageKinds) {
-    test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, async () => {
-      const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, older, newer } });
-      const ours = '/var/lib/dkc/kubelet.yaml';
-      const row = (kubeletStarts: number, config: string, maxPods: number, agent: string, version: string): Step => ({ kubeletStarts, config, maxPods, agent, version }); // prettier-ignore
-      const local = '/var/lib/kubelet/config.yaml';
-      const back = kind !== 'rpm';
-      assert.deepEqual(steps, {
-        install: row(1, ours, 100, 'active enabled', version),
-        assign: row(1, ours, 120, 'active enabled', version),
-        upgrade: row(0, ours, 120, 'active enabled', next),
-        downgrade: row(0, ours, 120, 'active enabled', version),
-        'the same again': row(0, ours, 120, 'active enabled', version),
-        'upgrade of a disabled agent': row(0, ours, 120, 'inactive disabled', next),
-        remove: row(1, local, 100, 'inactive', ''),
-        ...(back ? { 'install after that': row(1, ours, 120, 'active enabled', next) } : {}),
-        purge: row(back ? 1 : 0, local, 100, 'inactive', ''),
+await machines(
+  'packages',
+  () => {
+    const dir = mkdtempSync(join(tmpdir(), 'dkc-packages-'));
+    const [older, newer, again] = [join(dir, 'older'), join(dir, 'newer'), join(dir, 'again')];
+    const make = (out: string, called: string): Promise<unknown> =>
+      promisify(execFile)(process.execPath, ['scripts/package.ts', '--fast', `--arch=${arch}`, `--out=${out}`, `--version=${called}`], {
+        cwd: project,
       });
-      assert.deepEqual(seen, {
-        settingsKept: true,
-        agentRestarted: true,
-        modes: ['700 root /etc/dkc', '600 root /etc/dkc/agent.yaml', '700 root /var/lib/dkc', '700 root /run/dkc'],
-        left: [],
-        gone: [],
-        complaints: [],
-      });
+    before(async () => void (await Promise.all([make(older, version), make(newer, next)])));
+    after(() => rmSync(dir, { recursive: true }));
+
+    test('two builds give the same bytes', async () => {
+      await make(again, version);
+      const sums = (of: string): string => readFileSync(join(of, 'SHA256SUMS'), 'utf8');
+      assert.equal(sums(again), sums(older));
+      assert.equal(sums(older).split('\n').length, packageKinds.length + 2, 'a line for each package and the bill of materials');
     });
-  }
-});
+
+    for (const kind of packageKinds) {
+      test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, async () => {
+        const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, older, newer } });
+        const ours = '/var/lib/dkc/kubelet.yaml';
+        const row = (kubeletStarts: number, config: string, maxPods: number, agent: string, version: string): Step => ({ kubeletStarts, config, maxPods, agent, version }); // prettier-ignore
+        const local = '/var/lib/kubelet/config.yaml';
+        const back = kind !== 'rpm';
+        assert.deepEqual(steps, {
+          install: row(1, ours, 100, 'active enabled', version),
+          assign: row(1, ours, 120, 'active enabled', version),
+          upgrade: row(0, ours, 120, 'active enabled', next),
+          downgrade: row(0, ours, 120, 'active enabled', version),
+          'the same again': row(0, ours, 120, 'active enabled', version),
+          'upgrade of a disabled agent': row(0, ours, 120, 'inactive disabled', next),
+          remove: row(1, local, 100, 'inactive', ''),
+          ...(back ? { 'install after that': row(1, ours, 120, 'active enabled', next) } : {}),
+          purge: row(back ? 1 : 0, local, 100, 'inactive', ''),
+        });
+        assert.deepEqual(seen, {
+          settingsKept: true,
+          agentRestarted: true,
+          modes: ['700 root /etc/dkc', '600 root /etc/dkc/agent.yaml', '700 root /var/lib/dkc', '700 root /run/dkc'],
+          left: [],
+          gone: [],
+          complaints: [],
+        });
+      });
+
+      test(`${kind}: what was cut short is finished or undone by the next command`, async () => {
+        const seen = await onMachine<Record<string, CutResult>>('packages-cut', { agent: 'none', options: { kind, older, newer, cuts: cuts[kind] } }); // prettier-ignore
+        const up = `${version}, active, /var/lib/dkc/kubelet.yaml`;
+        const local = 'none, inactive, /var/lib/kubelet/config.yaml';
+        const wanted = cuts[kind].map((cut): [string, CutResult] => [
+          `${cut.during} at ${cut.file ?? cut.call}, ${cut.then}`,
+          {
+            kubelet: cut.during === 'upgrade' ? 'untouched' : 'started again with 100 pods',
+            end: cut.then === 'purge' || cut.during === 'remove' ? local : up,
+            changed: [],
+          },
+        ]);
+        assert.deepEqual(seen, Object.fromEntries(wanted));
+      });
+    }
+  },
+  2,
+);

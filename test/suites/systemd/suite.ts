@@ -5,10 +5,11 @@ import { whyNoMachine } from './machine.ts';
 
 /**
  * Tests that boot machines. Where none can be booted they are skipped, with the reason; with CI=true that is a failure.
+ * @param concurrency - machines at a time. @default 1
  */
-export async function machines(name: string, define: () => void): Promise<void> {
+export async function machines(name: string, define: () => void, concurrency = 1): Promise<void> {
   const why = await whyNoMachine();
-  if (why === undefined) describe(name, define);
+  if (why === undefined) describe(name, { concurrency }, define);
   else test(name, process.env['CI'] === 'true' ? {} : { skip: why }, () => assert.fail(why));
 }
 
