@@ -88,7 +88,7 @@ await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<str
     const version = existsSync('/usr/bin/dkc') ? (JSON.parse(run('dkc', 'version', '-o', 'json')) as { version: string }).version : 'none';
     const end = `${version}, ${property('dkc-agent.service', 'ActiveState')}, ${last?.config}`;
     if (existsSync('/usr/bin/dkc')) act(purge);
-    else if (cut.then !== 'purge' && kind !== 'rpm') act(kind === 'deb' ? purge : ['rm', '-rf', '/etc/dkc', '/var/lib/dkc']);
+    else if (cut.then !== 'purge' && kind !== 'rpm') act(kind === 'deb' ? purge : [...install(older), '--purge']);
     const after = listing();
     const changed = [...after].filter((path) => !before.has(path)).concat([...before].filter((path) => !after.has(path)));
     result[`${cut.during} at ${cut.file ?? cut.call}, ${cut.then}`] = { kubelet, end, changed };
