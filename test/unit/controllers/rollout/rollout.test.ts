@@ -278,6 +278,22 @@ test('a pod that the drain policy keeps fails its node, which is not cordoned; w
   assert.deepEqual([...cordons.seen], ['node-0']);
 });
 
+test('on the way back the next node is cordoned once the one before is given back', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(4);
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { maxUnavailable: 1 });
+  await world.phase('web', 'Complete');
+  for (let at = 0; at < 4; at++) await world.addPod(`app-${at}`, `node-${at}`);
+  await world.payload({ maxPods: 90 });
+  const { status } = await world.until('web', 'three have it', ({ status: now }) => now?.nodes?.settled === 3);
+  const cordons = await world.watchCordons();
+  await world.edit('web', { abortedRevision: status?.revision });
+  await world.phase('web', 'RolledBack');
+  assert.ok(cordons.seen.size >= 3, `drained ${[...cordons.seen].join()}`);
+  assert.equal(cordons.atOnce, 1);
+});
+
 test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(2, { labels: { pool: 'a' } });
