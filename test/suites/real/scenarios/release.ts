@@ -1,18 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { startControlPlane, type ControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { givenRelease } from '../../../support/real-parts/release.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { Api } from '../../systemd/inside/api.ts';
-import { run } from '../../systemd/inside/program.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
-import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE, NODE_IP } from '../inside/names.ts';
+import { KEY, NAMESPACE, NODE } from '../inside/names.ts';
+import { releaseCluster } from '../inside/release-cluster.ts';
 import { configureAgent, configz, crashes, dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
 
-const ADMIN = '/etc/kubernetes/admin.conf';
 const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
 
 interface Named {
@@ -37,34 +32,9 @@ export interface ReleaseStory {
   back: Status;
 }
 
-/** Everything that a machine of a cluster of today needs: API server, definitions, roles, and the node's own token for agent and kubelet. */
-async function clusterUp(programs: string): Promise<{ api: Api; plane: ControlPlane }> {
-  run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
-  const release = await givenRelease(programs);
-  const { kubectl } = await release.programs(['kubectl']);
-  const plane = await startControlPlane({ release, nodes: [NODE], apiServerArgs: ['--enable-admission-plugins=NodeRestriction'] });
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text, { mode: 0o600 });
-  };
-  write(ADMIN, plane.kubeconfig());
-  write('/run/manifests.yaml', dkc('deploy', 'manifests', `--kubernetes-version=${release.version}`).stdout);
-  // The definition is served a moment after it is made, and the policy checks what is of its kind.
-  await eventually('the manifests', () => {
-    try {
-      run(kubectl, `--kubeconfig=${ADMIN}`, 'apply', '-f', '/run/manifests.yaml');
-      return true;
-    } catch {
-      return false;
-    }
-  });
-  for (const path of [KUBECONFIG, KUBELET_KUBECONFIG]) write(path, plane.kubeconfig(plane.nodeToken(NODE)));
-  return { api: new Api(ADMIN), plane };
-}
-
 /** The life of a node on a cluster of today: assigned by its NodeConfig, trusted, refused, rolled back, without an API server. */
 await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory> => {
-  const { api, plane } = await clusterUp(programs);
+  const { api, plane } = await releaseCluster(programs);
   systemctl('start', 'kubelet.service');
   await eventually('the Node', () => api.send<object>('GET', `/api/v1/nodes/${NODE}`).catch(() => undefined));
   await healthyOn(LOCAL_PODS);
