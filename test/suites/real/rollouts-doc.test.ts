@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { stringify } from 'yaml';
+import { realClock } from '../../../base/clock.ts';
+import { silentLog } from '../../../base/log.ts';
+import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
+import { nodes } from '../../../kube/api/resources.ts';
+import { createClient } from '../../../kube/client/http-client.ts';
+import { eventually } from '../../support/eventually.ts';
+import { LightAgents } from '../../support/fleet/light-agents.ts';
+import { HollowNodes } from '../../support/hollow/hollow-nodes.ts';
+import { startControlPlane } from '../../support/real-parts/control-plane.ts';
+import { Daemon } from '../../support/real-parts/daemon.ts';
+import { freePorts } from '../../support/real-parts/free-ports.ts';
+import { givenRelease } from '../../support/real-parts/release.ts';
+import { startProcess } from './cluster/subject.ts';
+import { comparable, readPage, type, writePage } from './console/console.ts';
+import { withRelease } from './suite.ts';
+
+const PAGE = new URL('../../../docs/rollouts.md', import.meta.url);
+const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
+const PROMETHEUS = '/usr/bin/prometheus';
+/** As the page calls it. */
+const SHOWN = 'prometheus.monitoring:9090';
+const CONTROLLER = { token: 'controllertoken', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: [] };
+const FILES = {
+  'kubelet.yaml': 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 120\n',
+  'web.yaml': `apiVersion: dkc.dev/v1alpha1
+kind: NodeConfigRollout
+metadata:
+  name: web
+spec:
+  nodeSelector: { matchLabels: { pool: web } }
+  configMap: { namespace: dkc-system, name: web, kubeletConfigKey: kubelet }
+  steps:
+    - { nodes: 1, approve: true }
+    - { nodes: 50%, hold: 5s }
+    - { nodes: 100% }
+  maxUnavailable: 3
+  gates:
+    - name: no-5xx
+      prometheus:
+        url: http://${SHOWN}
+        query: shop_errors > 0
+`,
+};
+
+await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () => {
+  test('shows what its commands print, on a real API server and a real Prometheus; RECORD=1 writes it', async (t) => {
+    const isThere = await access(PROMETHEUS).then(() => true, () => false); // prettier-ignore
+    if (!isThere && process.env['CI'] !== 'true') return t.skip("the gate needs Debian's package prometheus");
+    await using ends = new AsyncDisposableStack();
+    const home = await mkdtemp(join(tmpdir(), 'dkc-page-'));
+    ends.defer(() => rm(home, { recursive: true, force: true }));
+    const release = await givenRelease();
+    const plane = await startControlPlane({ release, extraTokens: [CONTROLLER] });
+    ends.defer(() => plane.stop());
+    const client = createClient(
+      { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
+      { log: silentLog },
+    );
+    ends.defer(() => client.close());
+    const shop = await startShop(home);
+    ends.defer(() => shop.stop());
+
+    const { kubectl } = await release.programs(['kubectl']);
+    await mkdir(join(home, 'bin'));
+    await writeFile(join(home, 'bin/dkc'), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`);
+    await chmod(join(home, 'bin/dkc'), 0o755);
+    await writeFile(join(home, 'kubeconfig'), plane.kubeconfig());
+    for (const [name, text] of Object.entries(FILES)) await writeFile(join(home, name), text.replaceAll(SHOWN, shop.address));
+    const path = `${join(home, 'bin')}:${dirname(kubectl ?? '')}:/usr/bin:/bin`;
+    const shell = { cwd: home, env: { PATH: path, HOME: home, KUBECONFIG: join(home, 'kubeconfig'), LC_ALL: 'C.UTF-8' } };
+
+    const agents = new LightAgents(client, realClock, { active: 300, trial: 1_500, condemned: 1_500 });
+    ends.defer(() => agents.stop());
+    const ending = new AbortController();
+    ends.defer(() => ending.abort());
+    const status = async (): Promise<RolloutStatus> => (await client.get<NodeConfigRollout>(rollouts, { name: 'web' })).status ?? {};
+    const until = async (word: string): Promise<unknown> =>
+      eventually(word, async () => { const { phase, waitsFor } = await status(); return phase === word || waitsFor === word; }, 120_000, async () => JSON.stringify(await status())); // prettier-ignore
+
+    /** What goes on beside the commands, by the words of the page. */
+    const events: Record<string, (word: string) => Promise<unknown>> = {
+      fleet: async () => {
+        const hollow = new HollowNodes({ client, clock: realClock, log: silentLog, heartbeatMs: 1_000 });
+        void hollow.run(ending.signal);
+        void agents.run();
+        const names = [...'abcdefghij'].map((letter) => `node-${letter}`);
+        await hollow.add(names.map((name, at) => ({ name, labels: { pool: at < 8 ? 'web' : 'batch' } })));
+        for (const name of names) {
+          await client.patch(nodes, { name }, { status: { nodeInfo: { kubeletVersion: `v${release.version}` } } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
+          await agents.join(name);
+        }
+      },
+      controller: async () => {
+        const theirs = { ca: plane.ca, kubeconfig: () => plane.kubeconfig(CONTROLLER.token) };
+        const controller = await startProcess('dkc', theirs, async ({ kubeconfig, port }) => ({
+          program: process.execPath,
+          args: [MAIN, 'controllers', 'run', '--controllers=rollout', `--kubeconfig=${kubeconfig}`, '--leader-elect-resource-name=dkc-rollout', `--metrics-bind-address=127.0.0.1:${port}`, '--page-bind-address='], // prettier-ignore
+          ready: { url: `http://127.0.0.1:${port}/readyz` },
+        }));
+        ends.use(controller);
+      },
+      until,
+      'errors:': async (count) => shop.errors(Number(count)),
+      'kubelets die of maxPods': async (value) => {
+        agents.bad = (text) => (text.includes(`maxPods: ${value}\n`) ? 'condemns' : undefined);
+      },
+    };
+    const happen = async (words: string): Promise<void> => {
+      const [name, event] = Object.entries(events).find(([key]) => words.startsWith(key)) ?? assert.fail(`nothing is called ${words}`);
+      await event(words.slice(name.length).trim());
+    };
+
+    const page = await readFile(PAGE, 'utf8');
+    const parts = readPage(page);
+    const differences: string[] = [];
+    for (const part of parts) {
+      if (part.is === 'event') await happen(part.words);
+      if (part.is !== 'command') continue;
+      const output = (await type(part.command, shell)).replaceAll(shop.address, SHOWN);
+      const [shown, seen] = [comparable(part.command, part.output), comparable(part.command, output)];
+      if (shown !== seen) differences.push(`$ ${part.command}\n--- the page\n${shown}\n--- now\n${seen}`);
+      part.output = output;
+    }
+    if (process.env['RECORD'] !== undefined) await writeFile(PAGE, writePage(parts));
+    else assert.deepEqual(differences, [], 'docs/rollouts.md shows something else; RECORD=1 writes it');
+  });
+});
+
+/** A Prometheus that scrapes a shop, whose errors a test sets. */
+async function startShop(home: string): Promise<{ address: string; errors(count: number): Promise<void>; stop(): Promise<void> }> {
+  let errors = 0;
+  const exporter = createServer((_, reply) => reply.setHeader('content-type', 'text/plain; version=0.0.4').end(`shop_errors ${errors}\n`));
+  exporter.listen(0, '127.0.0.1');
+  await once(exporter, 'listening');
+  const targets = [`127.0.0.1:${(exporter.address() as AddressInfo).port}`];
+  const config = { global: { scrape_interval: '300ms', scrape_timeout: '300ms' }, scrape_configs: [{ job_name: 'shop', static_configs: [{ targets }] }] }; // prettier-ignore
+  await writeFile(join(home, 'prometheus.yaml'), stringify(config));
+  const [port] = await freePorts(1);
+  const address = `127.0.0.1:${port}`;
+  const prometheus = new Daemon({
+    name: 'prometheus',
+    program: PROMETHEUS,
+    args: [`--config.file=${home}/prometheus.yaml`, `--storage.tsdb.path=${home}/data`, `--web.listen-address=${address}`],
+    log: join(home, 'prometheus.log'),
+    home,
+    ready: { url: `http://${address}/-/ready` },
+    ca: '',
+  });
+  await prometheus.start();
+  return {
+    address,
+    async errors(count) {
+      errors = count;
+      await eventually('Prometheus has it', async () => {
+        const answer = await fetch(`http://${address}/api/v1/query?query=shop_errors`);
+        return (await answer.text()).includes(`"${count}"]`);
+      });
+    },
+    async stop() {
+      await prometheus.stop(5_000);
+      exporter.closeAllConnections();
+      exporter.close();
+    },
+  };
+}
