@@ -21,8 +21,11 @@ function nameOf(row: Row): string {
     const value = row[key];
     if (typeof value === 'string') return value;
   }
-  const { kind, metadata } = row as { kind?: unknown; metadata?: { name?: unknown } };
-  if (typeof kind === 'string' && typeof metadata?.name === 'string') return `${kind.toLowerCase()}/${metadata.name}`;
+  const { apiVersion, kind, metadata } = row as { apiVersion?: unknown; kind?: unknown; metadata?: { name?: unknown } };
+  if (typeof kind === 'string' && typeof metadata?.name === 'string') {
+    const [group, version] = typeof apiVersion === 'string' ? apiVersion.split('/') : [];
+    return `${kind.toLowerCase()}${version === undefined ? '' : `.${group}`}/${metadata.name}`;
+  }
   throw new UsageError('-o name: the output of this command has no names; use -o json');
 }
 

@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 import { UsageError } from '../failure.ts';
-import { jsonText, yamlText } from './structured.ts';
+import { jsonText, withoutManagedFields, yamlText } from './structured.ts';
 import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
 
@@ -70,8 +70,9 @@ export async function show(context: Context, args: Args, view: View): Promise<vo
   context.stdout.write((await scriptText(args, view.data)) ?? (await view.people(peopleFor(context, args))));
 }
 
-/** `data` as json, yaml, name, jsonpath or custom-columns say it; undefined for table and wide. */
-export async function scriptText(args: Args, data: unknown): Promise<string | undefined> {
+/** `given` as json, yaml, name, jsonpath or custom-columns say it; undefined for table and wide. */
+export async function scriptText(args: Args, given: unknown): Promise<string | undefined> {
+  const data = withoutManagedFields(given);
   const format = formatOf(args);
   const template = (args.text('output') ?? '').slice(format.length + 1);
   switch (format) {

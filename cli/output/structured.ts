@@ -1,5 +1,14 @@
 import { Document, isScalar, visit } from 'yaml';
+import { isJsonObject } from '../../kube/api/json.ts';
 import { hasControls, printableLines } from './printable.ts';
+
+/** An object of the API, or a list of them, without managedFields, as kubectl shows them; anything else as it is. */
+export function withoutManagedFields(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(withoutManagedFields);
+  if (!isJsonObject(data) || !isJsonObject(data['metadata']) || !('managedFields' in data['metadata'])) return data;
+  const { managedFields: _, ...metadata } = data['metadata'];
+  return { ...data, metadata };
+}
 
 /** JSON for scripts: big integers exact, a line end last. Control characters appear as escapes. */
 export function jsonText(data: unknown, indent = 2): string {

@@ -8,7 +8,7 @@ import { UsageError } from '../failure.ts';
 import { span } from '../node/spoken.ts';
 import { formatOf, peopleFor } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
-import { jsonText } from '../output/structured.ts';
+import { jsonText, withoutManagedFields } from '../output/structured.ts';
 import { watchFleetObjects } from './fleet-objects.ts';
 import { stepOf } from './list.ts';
 import { isObserved, outcomeOf, RUN_CONTROLLER } from './rollouts.ts';
@@ -132,7 +132,7 @@ async function writeLines(
   let written = '';
   const onSeen = ({ object }: { object: NodeConfigRollout | undefined }): void => {
     if (object !== undefined) {
-      const line = isJson ? jsonText(object, 0) : `${lineOf(object)}\n`;
+      const line = isJson ? jsonText(withoutManagedFields(object), 0) : `${lineOf(object)}\n`;
       if (line !== written) context.stdout.write(line);
       written = line;
     }

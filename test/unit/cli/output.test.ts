@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { paintFor, table } from '../../../cli/output/output.ts';
+import { paintFor, scriptText, table } from '../../../cli/output/output.ts';
 import { printable } from '../../../cli/output/printable.ts';
 import { jsonText, yamlText } from '../../../cli/output/structured.ts';
+import type { Args } from '../../../cli/args/args.ts';
 import { runCli } from '../../support/cli-context.ts';
 
 const plain = { wide: false, paint: paintFor({ env: {} }, { isTTY: false }), columns: undefined };
@@ -48,6 +49,21 @@ test('yaml reads back as the same values, control characters escaped', () => {
   const text = yamlText(data);
   assert.equal(printable(text.replaceAll('\n', '')), text.replaceAll('\n', ''));
   assert.deepEqual(parse(text), data);
+});
+
+test('objects of the API are shown as kubectl shows them: without managedFields, and named by kind and group', async () => {
+  const object = {
+    apiVersion: 'dkc.dev/v1alpha1',
+    kind: 'NodeConfigRollout',
+    metadata: { name: 'web', managedFields: [{ manager: 'dkc' }] },
+  };
+  const shown = async (output: string, data: unknown) => scriptText({ text: () => output } as unknown as Args, data);
+  for (const format of ['json', 'yaml', 'jsonpath={.metadata}'])
+    for (const data of [object, [object]]) assert.doesNotMatch((await shown(format, data)) ?? '', /managedFields/);
+  assert.equal(
+    await shown('name', [object, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } }]),
+    'nodeconfigrollout.dkc.dev/web\nnode/a\n',
+  );
 });
 
 test('version prints the contract, in each format', async () => {

@@ -59,7 +59,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   assert.match(tree.stdout, /^Phase: +◷ Holding \(waits for: Approval\)$/m);
   assert.match(tree.stdout, /^├─ ◌ step 1: 1 node, then approval   1\/1 settled\n│  └─ ✔ node-\d   settled\n└─ • step 2: 100%   0\/3 settled\n   ├─ • node-\d   waiting\n/m); // prettier-ignore
   assert.match((await run('rollout status')).stdout, /^NAME   PHASE     STEP   SELECTED   UPDATED   SETTLED   FAILED   AGE\nweb    Holding   1\/2    4          1         1         0 {8}\d+[sm]\n$/); // prettier-ignore
-  assert.equal((await run('rollout status -o name')).stdout, 'nodeconfigrollout/web\n');
+  assert.equal((await run('rollout status -o name')).stdout, 'nodeconfigrollout.dkc.dev/web\n');
 
   const wrong = [
     { argv: 'rollout approve web --step=2', says: 'Cannot approve NodeConfigRollout web: step 1 waits for approval, not step 2' },
