@@ -5,7 +5,7 @@ import { CONTROLLER } from './rollout-rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** Name of the Deployment of the rollout controller, and of what belongs to it. */
-export const WORKLOAD = 'dkc-controllers';
+export const WORKLOAD = 'dkc-rollout-controller';
 /** The Lease, in {@link SYSTEM_NAMESPACE}: another one than that of DaemonSet and StatefulSet controllers. */
 export const LEASE = 'dkc-rollout';
 const METRICS_PORT = 10_461;

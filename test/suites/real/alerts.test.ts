@@ -27,7 +27,7 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
     };
     const silent = (alertname: string) => ({ eval_time: '30m', alertname, exp_alerts: [] });
     const series = (of: Record<string, string>) => Object.entries(of).map(([series, values]) => ({ series, values }));
-    const job = 'job="dkc-controllers"';
+    const job = 'job="dkc-rollout-controller"';
     const well = series({ [`up{${job}}`]: '1x40', 'leader_election_master_status{name="dkc-rollout",pod="a"}': '1x40', 'leader_election_master_status{name="dkc-rollout",pod="b"}': '0x40', 'dkc_agent_kubelet_unhealthy{instance="n1"}': '0x40', 'dkc_agent_drift{instance="n1",kind="file"}': '0x40', 'kubelet_node_config_error{instance="n1"}': '0x40', [`rest_client_requests_total{${job},code="200"}`]: '0+60x40', [`rest_client_requests_total{${job},code="403"}`]: '0x40', [`workqueue_unfinished_work_seconds{${job}}`]: '1x40' }); // prettier-ignore
     const badly = series({ 'leader_election_master_status{name="dkc-rollout",pod="a"}': '1x40', 'leader_election_master_status{name="dkc-rollout",pod="b"}': '1x40', 'dkc_agent_kubelet_unhealthy{instance="n1"}': '1x40', 'dkc_agent_drift{instance="n1",kind="file"}': '1x40', 'kubelet_node_config_error{instance="n1"}': '1x40', [`rest_client_requests_total{${job},code="<error>"}`]: '0+60x40', [`rest_client_requests_total{${job},code="403"}`]: '0+1x40', [`workqueue_unfinished_work_seconds{${job}}`]: '400x40' }); // prettier-ignore
     const instance = { instance: 'n1' };

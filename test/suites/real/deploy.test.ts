@@ -47,10 +47,10 @@ await withRealParts(
       const again = (await apply()).trimEnd().split('\n');
       const changed = again.filter((line) => !line.endsWith(' unchanged'));
       // kubectl sends the selector of a budget each time, whether it differs or not.
-      assert.deepEqual(changed, ['poddisruptionbudget.policy/dkc-controllers configured']);
-      assert.equal(await kubectl.good('-n dkc-system get pdb dkc-controllers -o jsonpath={.metadata.generation}'), '1');
+      assert.deepEqual(changed, ['poddisruptionbudget.policy/dkc-rollout-controller configured']);
+      assert.equal(await kubectl.good('-n dkc-system get pdb dkc-rollout-controller -o jsonpath={.metadata.generation}'), '1');
 
-      const { spec } = JSON.parse(await kubectl.good('-n dkc-system get deployment dkc-controllers -o json')) as Deployment;
+      const { spec } = JSON.parse(await kubectl.good('-n dkc-system get deployment dkc-rollout-controller -o json')) as Deployment;
       await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
       const { template } = spec;
       const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'dkc-system' }, spec: template.spec };
@@ -74,7 +74,7 @@ await withRealParts(
       await client.create<KubeObject>(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: named, data }, named);
 
       // What the kubelet would start, with the token that it would mount; only ports and the way to the API server are this machine's.
-      const token = (await kubectl.good('-n dkc-system create token dkc-controllers')).trim();
+      const token = (await kubectl.good('-n dkc-system create token dkc-rollout-controller')).trim();
       const [container] = template.spec.containers;
       const args = (container?.args ?? []).filter((flag) => !/^--(metrics|page)-bind-address/.test(flag));
       await using controller = await startProcess('dkc', { ca: plane.ca, kubeconfig: () => plane.kubeconfig(token) }, async (place) => ({
