@@ -92,7 +92,7 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
         const hollow = new HollowNodes({ client, clock: realClock, log: silentLog, heartbeatMs: 1_000 });
         void hollow.run(ending.signal);
         void agents.run();
-        const names = [...'abcdefghij'].map((letter) => `node-${letter}`);
+        const names = 'abcdefghij'.split('').map((letter) => `node-${letter}`);
         await hollow.add(names.map((name, at) => ({ name, labels: { pool: at < 8 ? 'web' : 'batch' } })));
         for (const name of names) {
           await client.patch(nodes, { name }, { status: { nodeInfo: { kubeletVersion: `v${release.version}` } } }, { type: 'merge', subresource: 'status' }); // prettier-ignore

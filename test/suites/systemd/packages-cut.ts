@@ -8,25 +8,25 @@ export interface Cut {
   /** In place of a call of a program that has these words. */
   call?: string;
   /** The same once more, the older version, or purge. */
-  then: 'again' | 'back' | 'purge';
+  afterwards: 'again' | 'back' | 'purge';
 }
 
 /** While files are unpacked; between two files; between two steps of the scripts, which all kinds share. */
 export const cuts: Readonly<Record<PackageKind, readonly Cut[]>> = {
   deb: [
-    { during: 'install', file: 'node.dpkg-new', then: 'again' },
-    { during: 'install', call: 'systemctl restart', then: 'purge' },
-    { during: 'upgrade', file: 'node.dpkg-new', then: 'back' },
-    { during: 'remove', call: 'systemctl try-restart', then: 'again' },
+    { during: 'install', file: 'node.dpkg-new', afterwards: 'again' },
+    { during: 'install', call: 'systemctl restart', afterwards: 'purge' },
+    { during: 'upgrade', file: 'node.dpkg-new', afterwards: 'back' },
+    { during: 'remove', call: 'systemctl try-restart', afterwards: 'again' },
   ],
   rpm: [
-    { during: 'install', file: 'node;', then: 'again' },
-    { during: 'upgrade', file: 'node;', then: 'back' },
+    { during: 'install', file: 'node;', afterwards: 'again' },
+    { during: 'upgrade', file: 'node;', afterwards: 'back' },
   ],
   tar: [
-    { during: 'install', file: 'node.dkc-new', then: 'purge' },
-    { during: 'install', call: 'mv -fT /usr/lib/systemd/system/dkc-agent.service.dkc-new', then: 'again' },
-    { during: 'upgrade', call: 'mv -fT /usr/lib/dkc/kubelet-sync.dkc-new', then: 'back' },
-    { during: 'remove', call: 'rm -f /usr/lib/dkc/dkc.js', then: 'again' },
+    { during: 'install', file: 'node.dkc-new', afterwards: 'purge' },
+    { during: 'install', call: 'mv -fT /usr/lib/systemd/system/dkc-agent.service.dkc-new', afterwards: 'again' },
+    { during: 'upgrade', call: 'mv -fT /usr/lib/dkc/kubelet-sync.dkc-new', afterwards: 'back' },
+    { during: 'remove', call: 'rm -f /usr/lib/dkc/dkc.js', afterwards: 'again' },
   ],
 };

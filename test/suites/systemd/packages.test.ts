@@ -69,10 +69,10 @@ await machines(
         const up = `${version}, active, /var/lib/dkc/kubelet.yaml`;
         const local = 'none, inactive, /var/lib/kubelet/config.yaml';
         const wanted = cuts[kind].map((cut): [string, CutResult] => [
-          `${cut.during} at ${cut.file ?? cut.call}, ${cut.then}`,
+          `${cut.during} at ${cut.file ?? cut.call}, ${cut.afterwards}`,
           {
             kubelet: cut.during === 'upgrade' ? 'untouched' : 'started again with 100 pods',
-            end: cut.then === 'purge' || cut.during === 'remove' ? local : up,
+            end: cut.afterwards === 'purge' || cut.during === 'remove' ? local : up,
             changed: [],
           },
         ]);

@@ -15,7 +15,7 @@ export interface ReleaseCluster {
   api: Api;
   plane: ControlPlane;
   /** As the admin. @returns what it prints @throws where it does not end with 0 */
-  kubectl(...args: string[]): string;
+  kubectl: (...args: string[]) => string;
 }
 
 /** A file that only root reads. */

@@ -160,7 +160,7 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
   writePrivate('/run/application.json', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: application() }));
   kubectl('apply', '-f', '/run/application.json');
   const podsOf = async (app: string): Promise<Kube<Pod>[]> => (await client.list<Kube<Pod>>(pods, { labelSelector: `app=${app}` })).items;
-  const placed = async (app: string): Promise<string> => (await podsOf(app)).filter(isReady).map(({ spec }) => spec?.nodeName).toSorted().join(' '); // prettier-ignore
+  const placed = async (app: string): Promise<string> => (await podsOf(app)).filter(isReady).map(({ spec }) => spec?.nodeName ?? '').toSorted((a, b) => (a < b ? -1 : 1)).join(' '); // prettier-ignore
   for (const app of ['shop', 'log'])
     await eventually(`${app} runs on each node`, async () => (await placed(app)) === 'node-0 node-1 node-2', 120_000, () => kubectl('get', 'pods', '-o', 'wide')); // prettier-ignore
   const daemon = async (): Promise<string> => {

@@ -79,8 +79,8 @@ await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<str
     await cutShort(command, cut);
     const untouched = kubeletPid() === pid ? 'untouched' : 'another process';
     const kubelet = cut.during === 'upgrade' ? untouched : await restarted();
-    act({ again: command, back: install(older), purge }[cut.then]);
-    if (cut.then !== 'purge' && cut.during !== 'remove') {
+    act({ again: command, back: install(older), purge }[cut.afterwards]);
+    if (cut.afterwards !== 'purge' && cut.during !== 'remove') {
       await settled();
       await eventually('a kubelet on the effective file', () => kubeletStarts().at(-1)?.config === EFFECTIVE);
     }
@@ -88,10 +88,10 @@ await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<str
     const version = existsSync('/usr/bin/dkc') ? (JSON.parse(run('dkc', 'version', '-o', 'json')) as { version: string }).version : 'none';
     const end = `${version}, ${property('dkc-agent.service', 'ActiveState')}, ${last?.config}`;
     if (existsSync('/usr/bin/dkc')) act(purge);
-    else if (cut.then !== 'purge' && kind !== 'rpm') act(kind === 'deb' ? purge : [...install(older), '--purge']);
+    else if (cut.afterwards !== 'purge' && kind !== 'rpm') act(kind === 'deb' ? purge : [...install(older), '--purge']);
     const after = listing();
     const changed = [...after].filter((path) => !before.has(path)).concat([...before].filter((path) => !after.has(path)));
-    result[`${cut.during} at ${cut.file ?? cut.call}, ${cut.then}`] = { kubelet, end, changed };
+    result[`${cut.during} at ${cut.file ?? cut.call}, ${cut.afterwards}`] = { kubelet, end, changed };
   }
   return result;
 });
