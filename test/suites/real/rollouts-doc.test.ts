@@ -28,7 +28,7 @@ const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
 const PROMETHEUS = '/usr/bin/prometheus';
 /** As the page calls it. */
 const SHOWN = 'prometheus.monitoring:9090';
-const CONTROLLER = { token: 'controllertoken', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: [] };
+const CONTROLLER = { token: 'controllertoken', user: 'system:serviceaccount:dkc-system:dkc-rollout-controller', groups: [] };
 const FILES = {
   'kubelet.yaml': 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 120\n',
   'web.yaml': `apiVersion: dkc.dev/v1alpha1
@@ -103,7 +103,7 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
         const theirs = { ca: plane.ca, kubeconfig: () => plane.kubeconfig(CONTROLLER.token) };
         const controller = await startProcess('dkc', theirs, async ({ kubeconfig, port }) => ({
           program: process.execPath,
-          args: [MAIN, 'controllers', 'run', '--controllers=rollout', `--kubeconfig=${kubeconfig}`, '--leader-elect-resource-name=dkc-rollout', `--metrics-bind-address=127.0.0.1:${port}`, '--page-bind-address='], // prettier-ignore
+          args: [MAIN, 'controllers', 'run', '--controllers=rollout', `--kubeconfig=${kubeconfig}`, '--leader-elect-resource-namespace=dkc-system', '--leader-elect-resource-name=dkc-rollout', `--metrics-bind-address=127.0.0.1:${port}`, '--page-bind-address='], // prettier-ignore
           ready: { url: `http://127.0.0.1:${port}/readyz` },
         }));
         ends.use(controller);
