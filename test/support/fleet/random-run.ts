@@ -337,7 +337,9 @@ export class RandomRun {
       return { problem: `${rollout}: ${name} is touched beside ${unavailable.length} unavailable (${unavailable.map((node) => node.name).join(', ')}) of ${nodes.length}, ${most} may be` }; // prettier-ignore
     if (isBack || status === undefined) return {};
     const touched =
-      by?.knownNodes.filter((one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>) !== undefined) ?? [];
+      by?.knownNodes.filter(
+        (one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>)?.owner.name === rollout,
+      ) ?? [];
     const failed = touched.filter(({ error }) => error !== null);
     const wasNamed = status.touches?.nodes.some((touch) => touch.node === name) === true;
     if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)
