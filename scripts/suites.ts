@@ -7,8 +7,6 @@ export interface Suite {
   options: string[];
   /** Processes that share the files; 0 gives each file a process, one after the other. */
   shared: number;
-  /** Of those that share: files that compute for long in fake time. A process of their own pays, since it runs without the runner's async hook. */
-  alone: readonly string[];
 }
 
 /** Few processes for the unit tests: a process per file would cost more than the tests. Two share them, since they only compute. */
@@ -16,22 +14,6 @@ const unit: Suite = {
   files: () => globSync(['test/unit/**/*.test.ts', 'test/suites/embedded/**/*.test.ts']),
   options: [SHARED, '--test-timeout=300000'],
   shared: Math.min(2, availableParallelism()),
-  alone: [
-    'agent/stories',
-    'agent/kill-sweep',
-    'agent/boot/boot-table',
-    'controllers/random',
-    'controllers/faults',
-    'controllers/rollout/random',
-    'controllers/rollout/rollout',
-    'controllers/rollout/sweep',
-    'controllers/statefulset/model/model',
-    'embedded/stories',
-    'scheduler/faults',
-    'scheduler/handover',
-    'scheduler/hostile',
-    'scheduler/core/rollouts',
-  ].map((file) => `${file}.test.ts`),
 };
 
 /** File after file: each has a machine or a control plane that no other may disturb. */
@@ -39,7 +21,6 @@ const slow = (name: string, timeoutMs: number): Suite => ({
   files: () => globSync(`test/suites/${name}/**/*.test.ts`),
   options: ['--test-concurrency=1', `--test-timeout=${timeoutMs}`],
   shared: 0,
-  alone: [],
 });
 
 export const suites: Readonly<Record<string, Suite>> = {

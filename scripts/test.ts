@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closingLines, mergedClosing } from './closing-lines.ts';
+import { isHookless } from './hookless.ts';
 import { Records, type FileRun } from './records.ts';
 import { runFiles, SHARED, type Ended } from './run-files.ts';
 import { failedOnce, report, whyNoSecondTry } from './second-try.ts';
@@ -31,11 +32,10 @@ process.exitCode = await (suite.shared > 0 ? together(suite) : oneByOne());
 if (process.exitCode === 0) rmSync(scratch, { recursive: true });
 
 /** More parts than processes, so that none waits long for the slowest; every so many files, since neighbors tend to take as long as each other. */
-async function together({ shared, alone }: Suite): Promise<number> {
-  const isAlone = (file: string): boolean => alone.some((one) => file.endsWith(one));
-  const sharing = files.filter((file) => !isAlone(file));
+async function together({ shared }: Suite): Promise<number> {
+  const sharing = files.filter((file) => !isHookless(file));
   const parts = [
-    ...files.filter(isAlone).map((file) => [file]),
+    ...files.filter(isHookless).map((file) => [file]),
     ...Array.from({ length: shared * PARTS_EACH }, (_, at) => sharing.filter((_file, index) => index % (shared * PARTS_EACH) === at)),
   ];
   const ended: Ended[] = [];
@@ -46,7 +46,7 @@ async function together({ shared, alone }: Suite): Promise<number> {
       const durations = join(scratch, `durations-${at}`);
       const reporters = ['spec', 'stdout', './scripts/durations-reporter.ts', durations];
       const flags = reporters.map((value, index) => `--test-reporter${index % 2 === 0 ? '' : '-destination'}=${value}`);
-      const apart = part.length === 1 && isAlone(part[0] ?? '');
+      const apart = part.length === 1 && isHookless(part[0] ?? '');
       const one = await runFiles(part, [...options.filter((option) => !apart || option !== SHARED), ...flags], false);
       process.stdout.write(one.text);
       if (existsSync(durations)) records.addDurations(name, readFileSync(durations, 'utf8'));

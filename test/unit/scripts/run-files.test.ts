@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { closingLines } from '../../../scripts/closing-lines.ts';
 import { runFiles, SHARED } from '../../../scripts/run-files.ts';
@@ -19,7 +19,9 @@ for (const options of [[SHARED], []])
     test(`a file that ${what} ends the run with ${code}, ${options.length > 0 ? 'shared' : 'alone'}`, async () => {
       const folder = mkdtempSync(join(tmpdir(), 'dkc-run-files-'));
       try {
-        const file = join(folder, 'one.test.mjs');
+        // Named as a file that runs without the hook where it does not share a process.
+        const file = join(folder, 'agent/stories.test.ts');
+        mkdirSync(dirname(file));
         writeFileSync(file, `import { test } from 'node:test';\ntest('one', async () => { ${body} });\n`);
         const ended = await runFiles([file], options, false);
         assert.equal(ended.code, code, ended.text);
