@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
@@ -18,7 +18,7 @@ const OPERATIONS = join(import.meta.dirname, '../../../../docs/operations.md');
 /** The commands of docs/operations.md under a heading, line by line, without their comments. */
 function documented(heading: string): string[] {
   const text = readFileSync(OPERATIONS, 'utf8');
-  const block = new RegExp(`^## ${heading}$[^]*?\`\`\`sh\\n([^]*?)\`\`\``, 'm').exec(text)?.[1];
+  const block = new RegExp(`^## ${heading}$(?:(?!^## )[^])*?\`\`\`sh\\n([^]*?)\`\`\``, 'm').exec(text)?.[1];
   if (block === undefined) throw new Error(`${OPERATIONS} has no commands under ${heading}`);
   return block
     .split('\n')
@@ -61,20 +61,5 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<StopResult
   run('sh', '-ec', unmask);
   await settled();
   note('unmasked');
-
-  // In here the agent's Node.js is mounted from outside, and the stand-in for a kubelet runs on it too.
-  const kubelet = '/usr/bin/kubelet';
-  writeFileSync(kubelet, readFileSync(kubelet, 'utf8').replace('/usr/lib/dkc/node', process.execPath));
-  run('umount', '-l', '/usr/lib/dkc/node');
-  const uninstall = documented('Uninstall');
-  for (const line of uninstall) run('sh', '-ec', line);
-  await kubeletStart(before + 1);
-  note('uninstalled');
-  await die();
-  note('uninstalled, and the kubelet restarts');
-  const left = ['/usr/lib/dkc/dkc.js', '/var/lib/dkc', '/etc/dkc', '/run/dkc', '/usr/lib/systemd/system/dkc-agent.service'].filter(
-    existsSync,
-  );
-  if (left.length > 0) throw new Error(`Uninstalling left ${left.join(', ')}`);
   return result;
 });
