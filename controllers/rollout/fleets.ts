@@ -3,7 +3,7 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Key } from '../../kube/cache/contract.ts';
 import type { Caches } from './caches.ts';
 import { Fleet } from './fleet.ts';
-import { rolloutNode } from './node.ts';
+import { viewOf } from './node.ts';
 import { rankOf } from './order.ts';
 import type { Rules } from './rules.ts';
 
@@ -54,7 +54,7 @@ export class Fleets {
       const holder = older.find(({ selector }) => matchesLabels(selector, labels));
       if (object === undefined || !matchesLabels(rules.selector, labels)) fleet.delete(name);
       else if (holder === undefined) {
-        fleet.set(rolloutNode(object, caches.nodeConfigs.get(name), serves));
+        fleet.set(viewOf(object, caches.nodeConfigs.get(name), serves));
         // Remembered: the turn that places all nodes is short of it.
         rankOf(name, rules.uid);
       } else fleet.setConflict(name, holder.name);

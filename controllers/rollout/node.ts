@@ -42,6 +42,18 @@ export function rolloutNode(object: Readonly<KubeObject>, config: Readonly<KubeO
   };
 }
 
+/** Of nodes that have not changed since: objects of a cache never change. */
+const views = new WeakMap<object, { config: object | undefined; view: RolloutNode }>();
+
+/** {@link rolloutNode}, computed once for as long as neither object changes, for the controller and the fleet page. */
+export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
+  const known = views.get(node);
+  if (known !== undefined && known.config === config) return known.view;
+  const view = rolloutNode(node, config, serves);
+  views.set(node, { config, view });
+  return view;
+}
+
 /**
  * Where a node stands on its way to a revision.
  *

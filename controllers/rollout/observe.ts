@@ -1,5 +1,4 @@
 import type { Millis } from '../../base/clock.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { ClockGaps } from './clock-gaps.ts';
@@ -8,7 +7,6 @@ import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
 import type { Facts, KubeletConfigs } from './facts.ts';
 import type { Fleets } from './fleets.ts';
-import { rolloutNode, type RolloutNode } from './node.ts';
 import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import type { NodeConfigRollout } from './types.ts';
@@ -72,16 +70,4 @@ export function comesBefore(other: Readonly<NodeConfigRollout>, than: Readonly<N
   if (other.metadata.uid === than.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
   const [a, b] = [other, than].map(({ metadata }) => `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`);
   return (a ?? '') < (b ?? '');
-}
-
-/** Of nodes that have not changed since: objects of a cache never change. */
-const views = new WeakMap<object, { config: object | undefined; view: RolloutNode }>();
-
-/** {@link rolloutNode}, computed once for as long as neither object changes. */
-export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> | undefined, serves: ServerFacts): RolloutNode {
-  const known = views.get(node);
-  if (known !== undefined && known.config === config) return known.view;
-  const view = rolloutNode(node, config, serves);
-  views.set(node, { config, view });
-  return view;
 }

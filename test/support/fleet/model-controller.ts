@@ -7,8 +7,8 @@ import type { DrainFor, DrainState, Facts } from '../../../controllers/rollout/f
 import { cordonPatch, recordOf, timerPatch, uncordonPatch } from '../../../controllers/rollout/drain/record.ts';
 import { Fleets } from '../../../controllers/rollout/fleets.ts';
 import { nodeOf, ownerOf } from '../../../controllers/rollout/maintenance.ts';
-import type { RolloutNode } from '../../../controllers/rollout/node.ts';
-import { observe, versionsOf, viewOf, type Observer } from '../../../controllers/rollout/observe.ts';
+import { viewOf, type RolloutNode } from '../../../controllers/rollout/node.ts';
+import { observe, versionsOf, type Observer } from '../../../controllers/rollout/observe.ts';
 import { plan } from '../../../controllers/rollout/plan.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';
 import { isBehind, TOUCH_MS } from '../../../controllers/rollout/touches.ts';
