@@ -30,7 +30,6 @@ export class Grouping implements Groups {
   readonly #key: string;
   readonly #nodes: ReadonlyMap<string, RolloutNode>;
   readonly #placements = new Map<string, Ranked>();
-  readonly #ranks = new Map<string, string>();
   readonly #groups = new Map<Group, SortedList<Ranked>>();
   readonly #deadlines = new SortedList<Ranked>(byDeadline);
   /** Assigned by a clock that is ahead of ours, or before ours was set: their deadlines move with ours. */
@@ -45,9 +44,9 @@ export class Grouping implements Groups {
     this.#place = place;
     this.#key = course.key;
     this.#nodes = nodes;
-    for (const name of nodes.keys()) this.#ranks.set(name, rankOf(name, course.rules.uid));
     // In their order, so that none has its place searched.
-    for (const [name] of [...this.#ranks].toSorted(([, a], [, b]) => (a < b ? -1 : 1))) this.#changed.add(name);
+    const ranked = [...nodes.keys()].map((name) => ({ name, rank: rankOf(name, course.rules.uid) }));
+    for (const { name } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) this.#changed.add(name);
   }
 
   /** Whether it can be brought up to date. A clock that was set back makes failed nodes be in flight again: all are placed anew. */
@@ -97,12 +96,9 @@ export class Grouping implements Groups {
     const node = this.#nodes.get(name);
     if (node === undefined) {
       this.#placements.delete(name);
-      this.#ranks.delete(name);
       return;
     }
-    const rank = this.#ranks.get(name) ?? rankOf(name, course.rules.uid);
-    this.#ranks.set(name, rank);
-    const after = { ...this.#place(node, course), rank };
+    const after = { ...this.#place(node, course), rank: before?.rank ?? rankOf(name, course.rules.uid) };
     this.#placements.set(name, after);
     for (const group of after.groups) this.#group(group).add(after);
     if (after.failsAt !== Infinity) this.#deadlines.add(after);

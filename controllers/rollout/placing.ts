@@ -48,7 +48,8 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
  * maintained                   a drain of theirs goes on, or they have arrived and are given back
  *
  * On the way back, of a revision that has stopped:
- * behind                       still assigned it: free ones cost nobody's place, the others wait for one
+ * free                         still assigned it, and unavailable already: they cost nobody's place
+ * others                       still assigned it: they wait for a place
  * begun                        still assigned it, and about to be written
  * returning, stuck             assigned the one before: on their way, or not settled in time
  * taken                        unavailable while others go back
