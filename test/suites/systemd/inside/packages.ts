@@ -52,6 +52,12 @@ export function act([program = '', ...args]: readonly string[]): string {
   return stdout + stderr;
 }
 
+/** Of the installed program; undefined: none is installed. */
+export function installedVersion(): string | undefined {
+  if (!existsSync('/usr/bin/dkc')) return undefined;
+  return (JSON.parse(run('dkc', 'version', '-o', 'json')) as { version: string }).version;
+}
+
 /** All files and links where packages put theirs, but those of package managers, the journal and the test itself. */
 export function listing(): Set<string> {
   const others = ['/var/lib/dpkg', '/var/lib/rpm', '/var/lib/kubelet', '/var/lib/systemd'];

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, watch, writeFileSync } from 'node:fs';
+import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { EFFECTIVE, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
-import { act, installers, listing, type PackageKind } from '../inside/packages.ts';
+import { act, installedVersion, installers, listing, type PackageKind } from '../inside/packages.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
 import { property, settled, systemctl } from '../inside/systemctl.ts';
@@ -85,9 +85,9 @@ await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<str
       await eventually('a kubelet on the effective file', () => kubeletStarts().at(-1)?.config === EFFECTIVE);
     }
     const last = kubeletStarts().at(-1);
-    const version = existsSync('/usr/bin/dkc') ? (JSON.parse(run('dkc', 'version', '-o', 'json')) as { version: string }).version : 'none';
-    const end = `${version}, ${property('dkc-agent.service', 'ActiveState')}, ${last?.config}`;
-    if (existsSync('/usr/bin/dkc')) act(purge);
+    const version = installedVersion();
+    const end = `${version ?? 'none'}, ${property('dkc-agent.service', 'ActiveState')}, ${last?.config}`;
+    if (version !== undefined) act(purge);
     else if (cut.afterwards !== 'purge' && kind !== 'rpm') act(kind === 'deb' ? purge : [...install(older), '--purge']);
     const after = listing();
     const changed = [...after].filter((path) => !before.has(path)).concat([...before].filter((path) => !after.has(path)));

@@ -1,7 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Bundle, type AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
-import { act, installers, listing, type PackageKind } from '../inside/packages.ts';
+import { act, installedVersion, installers, listing, type PackageKind } from '../inside/packages.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
 import { property, settled, systemctl } from '../inside/systemctl.ts';
@@ -61,7 +61,7 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
       config: last?.config ?? '',
       maxPods: last?.maxPods,
       agent: `${property('dkc-agent.service', 'ActiveState')} ${property('dkc-agent.service', 'UnitFileState')}`.trim(),
-      version: existsSync('/usr/bin/dkc') ? (JSON.parse(run('dkc', 'version', '-o', 'json')) as { version: string }).version : '',
+      version: installedVersion() ?? '',
     };
     starts = all.length;
   };
