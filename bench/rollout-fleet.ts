@@ -1,18 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startApiServer } from '../apiserver/server.ts';
 import { realClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { seededRandom } from '../base/random.ts';
-import { FleetRecord } from '../cli/demo/fleet/fleet-record.ts';
+import { startFleetServer } from '../cli/demo/fleet/fleet-server.ts';
 import { LightFleet } from '../cli/demo/fleet/light-fleet.ts';
 import { KEY, NAMESPACE } from '../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout } from '../controllers/rollout/types.ts';
-import { definitions } from '../deploy/definitions.ts';
 import { configMaps } from '../kube/api/resources.ts';
-import type { Client } from '../kube/client/client.ts';
-import { createClient } from '../kube/client/http-client.ts';
 import { freePorts } from '../test/support/real-parts/free-ports.ts';
 import { numberOf } from './daemonset/number.ts';
 import type { Figure } from './figure.ts';
@@ -30,24 +23,8 @@ const LOOK_MS = 20;
 export async function rolloutFleet(): Promise<Figure[]> {
   const count = numberOf(process.env, 'DKC_NODES', 5_000);
   await using undo = new AsyncDisposableStack();
-  const directory = await mkdtemp(join(tmpdir(), 'dkc-bench-'));
-  undo.defer(() => rm(directory, { recursive: true, force: true }));
   const [clock, random, log] = [realClock, seededRandom(3), silentLog] as const;
-  const given = { version: 'v1.36.3', dynamicKubeletConfig: false, definitions: definitions({ cel: false }) };
-  const server = await startApiServer({ clock, random, log, ...given });
-  undo.defer(() => server.stop());
-  const kubeconfig = join(directory, 'kubeconfig');
-  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-  const record = new FleetRecord();
-  server.hooks.storage.onChange((kind, change) => record.see(kind, change));
-  const access = { server: 'http://local', origin: 'the benchmark', token: server.token };
-  // Agents have a connection of their own, so that the benchmark does not wait for their requests.
-  const connect = (): Client => {
-    const one = createClient(access, { clock, random, dial: server.dial });
-    undo.defer(() => one.close());
-    return one;
-  };
-  const [client, agents] = [connect(), connect()];
+  const { directory, kubeconfig, record, client, agents } = await startFleetServer({ clock, random, log }, 'the benchmark', undo);
   const fleet = undo.use(new LightFleet({ count, pace, clock, random, version: '0.1.0', client: agents }));
   const [port = 0] = await freePorts(1);
   const command = ['controllers', 'run', '--controllers=rollout', `--kubeconfig=${kubeconfig}`, '--leader-elect=false'];

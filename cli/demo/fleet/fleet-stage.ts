@@ -1,12 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { startApiServer } from '../../../apiserver/server.ts';
 import type { Millis } from '../../../base/clock.ts';
 import { fleetPage } from '../../../controllers/page/page.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/definitions.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { watchObject } from '../../../kube/client/watch-object.ts';
@@ -14,12 +9,12 @@ import { runProcess } from '../../../kube/process/process.ts';
 import type { Context } from '../../command.ts';
 import { pageAssets } from '../../controllers/page-assets.ts';
 import { Eye } from '../eye.ts';
-import { FleetRecord } from './fleet-record.ts';
+import type { FleetRecord } from './fleet-record.ts';
+import { SERVER_VERSION, startFleetServer } from './fleet-server.ts';
 import { LightFleet } from './light-fleet.ts';
 import type { Pace } from './light-node.ts';
 
 export const ROLLOUT = 'web';
-const SERVER_VERSION = 'v1.36.3';
 
 /** Agents in a hurry: a trial of 3 s instead of 10 min. */
 export const quickPace: Pace = {
@@ -46,28 +41,9 @@ export interface FleetStage extends AsyncDisposable {
 export async function buildFleet(context: Context, count: number): Promise<FleetStage> {
   const { clock, random, log } = context;
   await using undo = new AsyncDisposableStack();
-  const root = await mkdtemp(join(tmpdir(), 'dkc-demo-'));
-  undo.defer(() => rm(root, { recursive: true, force: true }));
-  const server = await startApiServer({
-    clock,
-    random,
-    log,
-    version: SERVER_VERSION,
-    dynamicKubeletConfig: false,
-    definitions: definitions({ cel: false }),
-    // Each agent watches two objects or three.
-    bookmarkMs: 600_000 satisfies Millis,
-  });
-  undo.defer(() => server.stop());
-  const kubeconfig = join(root, 'kubeconfig');
-  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
-  const record = new FleetRecord();
-  server.hooks.storage.onChange((kind, change) => record.see(kind, change));
-  const access = { server: 'http://local', origin: 'demo', token: server.token };
-  // Agents have a connection of their own, so that nobody else waits for their requests.
-  const [client, agents] = [0, 1].map(() => createClient(access, { clock, random, dial: server.dial })) as [Client, Client];
-  undo.defer(() => client.close());
-  undo.defer(() => agents.close());
+  // Each agent watches two objects or three.
+  const bookmarkMs: Millis = 600_000;
+  const { kubeconfig, access, dial, record, client, agents } = await startFleetServer({ clock, random, log, bookmarkMs }, 'demo', undo);
   const over = new AbortController();
   undo.defer(() => over.abort(new Error('the demo is over')));
   const working = Promise.withResolvers<void>();
@@ -87,7 +63,7 @@ export async function buildFleet(context: Context, count: number): Promise<Fleet
       onReady: () => working.resolve(),
       onFailed: ({ error }) => working.reject(error),
     },
-    { clock, random, log, signal: over.signal, createClient: (source, given) => createClient(source, { ...given, dial: server.dial }) },
+    { clock, random, log, signal: over.signal, createClient: (source, given) => createClient(source, { ...given, dial }) },
   );
   undo.defer(async () => void (await controller.catch(() => 1)));
   const rollout = new Eye<NodeConfigRollout>(clock);
