@@ -11,7 +11,7 @@ import type { PageNodeEvent } from './contract.ts';
 export const MAX_HISTORY = 50;
 /** Events that are read for it: the API server gives the oldest first. */
 const MAX_READ = 500;
-/** An answer is given again for so long, whoever asks. */
+/** How long an answer serves all who ask, in ms. */
 export const FRESH_MS: Millis = 3_000;
 /** Answers that are kept. */
 const MAX_ANSWERS = 64;

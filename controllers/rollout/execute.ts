@@ -186,7 +186,7 @@ async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
 /**
  * Writes the status on the rollout as the cache has it. Where that is not the newest nothing is written: what changed, an approval perhaps, brings the
  * rollout back, and is planned with.
- * @param always - also where nothing changes: the server says whether the rollout is the newest one, and so does whoever decided on it last
+ * @param always - also where nothing changes: the server says whether the rollout is the newest one, also beside another process that leads
  * @returns false: there is a newer one
  */
 export async function writeStatus(

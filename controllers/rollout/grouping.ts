@@ -23,7 +23,7 @@ const byDeadline = (a: Ranked, b: Ranked): number => a.failsAt - b.failsAt || by
 
 /**
  * Nodes in groups, from look to look: a node is placed again when it changed, when it is drained or touched, or when the time of its placement is over. So a look
- * costs what has changed, and finds what placing all nodes anew would find.
+ * costs what has changed, and finds what placing all nodes again would find.
  */
 export class Grouping implements Groups {
   readonly #place: Placer;
@@ -49,7 +49,7 @@ export class Grouping implements Groups {
     for (const { name } of ranked.toSorted((a, b) => (a.rank < b.rank ? -1 : 1))) this.#changed.add(name);
   }
 
-  /** Whether it can be brought up to date. A clock that was set back makes failed nodes be in flight again: all are placed anew. */
+  /** Whether it can be brought up to date. A clock that was set back makes failed nodes be in flight again: all are placed again. */
   serves(place: Placer, { key, now }: Course): boolean {
     return this.#place === place && this.#key === key && this.#now <= now;
   }

@@ -43,7 +43,7 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
  * unavailable                  in flight, failed, changing to anything else, or down
- * pending                      about to be written, by whoever decided on it
+ * pending                      about to be written, by this process or another
  * misdated                     assigned at a time that the clock has jumped from
  * maintained                   a drain of theirs goes on, or they have arrived and are given back
  *

@@ -26,7 +26,7 @@ interface Deployment {
   spec: { template: { metadata: object; spec: { containers: { args: string[] }[] } } };
 }
 
-/** All of a path of deploy/ on a server; whoever is rolled out to are agents without a kubelet. */
+/** Applies a path of deploy/ to a server. The nodes have agents without a kubelet. */
 async function clusterWith(path: string, t: { after(done: () => Promise<void>): void }) {
   const plane = await startControlPlane({ release });
   t.after(() => plane.stop());

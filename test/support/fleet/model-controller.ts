@@ -119,7 +119,7 @@ export class ModelController {
     return facts;
   }
 
-  /** One look at a rollout, as `controller.ts` does it: whoever drives it decides what becomes of each write, and may never come back. @returns whether anything changed */
+  /** One look at a rollout, as `controller.ts` does it: the caller decides what becomes of each write, and may never resume it. @returns whether anything changed */
   *look(name: string): Generator<Sending, boolean, Write> {
     const { caches } = this.#observer;
     const rollout = caches.rollouts.get(name);

@@ -27,14 +27,14 @@ interface Process {
 
 /**
  * One random fleet with one or two rollouts: first a good configuration, then a bad one for some of its nodes, among everything that may happen meanwhile.
- * Writes are judged by what is true when the API server takes them, not by what the planner thought.
+ * Writes are checked against what is true when the API server takes them, not by what the planner thought.
  *
  * | trouble | how |
  * | --- | --- |
  * | a controller is killed | before any write; the write may still arrive later |
  * | two lead | each looks at its own caches, their writes in any order |
  * | faults | refused, conflict, an answer that is lost |
- * | old caches | each kind is brought up to date by itself, seldom |
+ * | old caches | each kind is brought up to date separately, seldom |
  * | clocks | set forward and back, by seconds or hours |
  * | nodes | come, go, flap, are cordoned by somebody |
  */
@@ -281,7 +281,7 @@ export class RandomRun {
     const how: Write = dice < 0.05 || isOver ? 'refused' : dice < 0.1 ? 'answer lost' : 'arrives';
     if (how !== 'arrives') this.#say(`${process.controller.name}: ${next.value.what}: ${how}`);
     const { send } = next.value;
-    next.value.send = () => this.#judged(next.value, send, process.controller);
+    next.value.send = () => this.#checked(next.value, send, process.controller);
     look.next = look.steps.next(how);
     look.since = this.#fleet.time;
     if (look.next.done === true) process.looks.delete(name);
@@ -291,18 +291,18 @@ export class RandomRun {
   #take(sending: Sending, how: Write): void {
     this.#say(`${sending.what}: ${how} late`);
     try {
-      this.#judged(sending, sending.send, undefined);
+      this.#checked(sending, sending.send, undefined);
     } catch (error) {
       if (!(error instanceof NotWritten)) throw error;
     }
   }
 
   /** A write that the API server takes, and what was true before it. @param by - absent: gone, and what it knew with it */
-  #judged(sending: Sending, send: () => void, by: ModelController | undefined): void {
+  #checked(sending: Sending, send: () => void, by: ModelController | undefined): void {
     const { action, node, rollout } = sending;
     const name = node?.node ?? '';
     const isTouch = action?.do === 'assign' || (action?.do === 'drain' && sending.what.startsWith('cordon'));
-    const before = isTouch ? this.#judge(name, rollout, by) : undefined;
+    const before = isTouch ? this.#check(name, rollout, by) : undefined;
     const version = this.#fleet.version;
     send();
     this.writes += this.#fleet.version > version ? 1 : 0;
@@ -311,7 +311,7 @@ export class RandomRun {
   }
 
   /** Counted from what nodes are, not with the planner's own functions. */
-  #judge(name: string, rollout: string, by: ModelController | undefined): { problem?: string } {
+  #check(name: string, rollout: string, by: ModelController | undefined): { problem?: string } {
     const fleet = this.#fleet;
     const { status } = fleet.rollout(rollout);
     const rules = fleet.rules(rollout);
@@ -320,7 +320,7 @@ export class RandomRun {
       (node.rollout === rollout &&
         (node.error !== undefined || node.trial || node.observed !== node.generation || node.active?.uid !== node.wanted?.uid)) ||
       node.annotations['dkc.dev/drained-by'] !== undefined;
-    // Of a node that went down by itself a controller can know only what its cache has.
+    // Of a node that went down without a write a controller can know only what its cache has.
     const isDown = (node: ModelNode): boolean => {
       const known = by?.knows(node.name);
       return (!node.ready || node.cordoned) && known !== undefined && (known.ready !== true || known.cordoned);
