@@ -4,7 +4,7 @@ import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
 
 /** Nodes report all the time, and each report has a rollout looked at: gates are not asked more often than this, in ms. */
-const KEPT_MS: Millis = 10_000;
+export const KEPT_MS: Millis = 10_000;
 
 /** Asks the gates of rollouts, and keeps each answer for a moment. */
 export class GateChecks {

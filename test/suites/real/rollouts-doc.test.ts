@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import { stringify } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
+import { KEPT_MS } from '../../../controllers/rollout/gate-checks.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { nodes } from '../../../kube/api/resources.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
@@ -109,7 +110,11 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
         ends.use(controller);
       },
       until,
-      'errors:': async (count) => shop.errors(Number(count)),
+      'errors:': async (count) => {
+        await shop.errors(Number(count));
+        // The controller may have asked a moment ago, and goes on by that answer for so long. Nothing tells when it is over.
+        if (count !== '0') await realClock.sleep(KEPT_MS);
+      },
       'kubelets die of maxPods': async (value) => {
         agents.bad = (text) => (text.includes(`maxPods: ${value}\n`) ? 'condemns' : undefined);
       },

@@ -41,6 +41,7 @@ export function type(command: string, { cwd, env }: { cwd: string; env: Record<s
 export function comparable(command: string, output: string): string {
   const lines = output
     .replace(/\b(?:\d+(?:d|h|m|s))+\b/g, 'AGE')
+    .replace(/\bjust now\b/g, 'AGE ago')
     .replace(/@\d+/g, '@N')
     .replace(/node-[a-z]\b/g, 'NODE')
     .replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME')
