@@ -61,6 +61,7 @@ export const mayDoIO: readonly RegExp[] = [
 export const decides: readonly RegExp[] = [
   /^kube\/client\/(json-values|kubeconfig|list-decoder|managed-fields|too-large|watch-loop)\.ts$/,
   /^cli\/controllers\/(explain-set|explain-stateful-set|names)\.ts$/,
+  /^cli\/doctor\/(check\.ts$|node\/|cluster\/)/,
   /^cli\/scheduler\/(explain-pod|rights)\.ts$/,
 ];
 

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { ConfigFlag, DriftFacts, UnitFacts } from './plan.ts';
 import { VolatileFile } from '../boot/volatile-file.ts';
-import { flagValue } from '../host/command-line.ts';
+import { flagValue, propertiesOf } from '../host/command-line.ts';
 import { startedAs } from '../host/kubelet.ts';
 import { STARTED_FILE, startOf } from '../host/unit.ts';
 import type { AgentOptions, AgentWorld } from '../options.ts';
@@ -79,21 +79,11 @@ async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDe
   };
 }
 
-/** Values by name, as `systemctl show` prints them: a name for each line, some names on several. */
-function propertiesOf(shown: string): (name: string) => string {
-  const lines = shown.split('\n');
-  return (name) =>
-    lines
-      .filter((line) => line.startsWith(`${name}=`))
-      .map((line) => line.slice(name.length + 1))
-      .join('\n');
-}
-
 /** Longest command line that is read, in bytes; the kernel's own limit for one argument. */
 const MAX_COMMAND_LINE = 128 * 1024;
 
 /** Of a process, program first; empty where it has ended, or may not be looked at. */
-async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 'read'>): Promise<string[]> {
+export async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 'read'>): Promise<string[]> {
   if (!/^[1-9]\d*$/.test(pid)) return [];
   const bytes = await disk.read(`/proc/${pid}/cmdline`, MAX_COMMAND_LINE).catch(() => new Uint8Array());
   const text = new TextDecoder().decode(bytes);
@@ -101,7 +91,7 @@ async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 'read'>
 }
 
 /** Whether a path is the file that the agent writes for the kubelet, whatever links lead to its directory. */
-async function samePlaceAs(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<(path: string) => Promise<boolean>> {
+export async function samePlaceAs(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<(path: string) => Promise<boolean>> {
   const real = async (path: string): Promise<string> => join(await disk.realPath(dirname(path)).catch(() => dirname(path)), basename(path));
   const ours = [options.effectiveConfig, new VolatileFile(options, disk).config];
   const realOurs = await Promise.all(ours.map(real));

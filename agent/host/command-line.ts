@@ -21,6 +21,16 @@ export function environmentFilesOf(text: string): string[] {
   return [...text.matchAll(/^(\S.*?) \(ignore_errors=(?:yes|no)\)$/gm)].flatMap(([, path]) => (path === undefined ? [] : [path]));
 }
 
+/** Values by name, as `systemctl show` prints them: a name for each line, some names on several. */
+export function propertiesOf(shown: string): (name: string) => string {
+  const lines = shown.split('\n');
+  return (name) =>
+    lines
+      .filter((line) => line.startsWith(`${name}=`))
+      .map((line) => line.slice(name.length + 1))
+      .join('\n');
+}
+
 /** `argv[]=` out of `ExecStart={ path=... ; argv[]=... ; ignore_errors=no ; ... }`; the last one, since an empty ExecStart= resets. */
 export function execStartOf(text: string): string | undefined {
   return [...text.matchAll(/argv\[\]=(.*?) ; ignore_errors=/g)].at(-1)?.[1];

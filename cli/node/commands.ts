@@ -9,6 +9,12 @@ export const nodeCommands: readonly Entry[] = [
     load: async () => (await import('./status.ts')).status,
   },
   {
+    name: 'doctor',
+    summary: 'Check what would keep dkc from working, and say what to do',
+    group: 'On a node',
+    load: async () => (await import('../doctor/command.ts')).doctor,
+  },
+  {
     name: 'checkpoints list',
     summary: 'List the configurations that this node keeps',
     group: 'On a node',

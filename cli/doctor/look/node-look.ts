@@ -1,0 +1,119 @@
+import { lstat, readlink, statfs } from 'node:fs/promises';
+import { unitProperties, type Properties } from './systemctl.ts';
+import { seen } from '../examine.ts';
+import { the, Unseen, type Seen } from '../check.ts';
+import type { AgentOptions } from '../../../agent/options.ts';
+import { readForKubelet } from '../../../agent/drift/observe.ts';
+import { readDropIns } from '../../../agent/host/drop-ins.ts';
+import { applyDefaults, applyFlags, closestKubeletVersion, decode, withDropIns, type DropIns } from '../../../agent/config/config.ts';
+import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
+import { problemText } from '../../../agent/evaluate/local.ts';
+import { startedAs, type CommandLine } from '../../../agent/host/kubelet.ts';
+import type { Context } from '../../command.ts';
+
+/** What the disk of commands does not tell. */
+export interface HostDisk {
+  free(path: string): Promise<{ bytes: number; /** null: the file system has no such number. */ files: number | null }>;
+  owner(path: string): Promise<{ uid: number; mode: number }>;
+  /** What a symbolic link says. */
+  link(path: string): Promise<string>;
+}
+
+export const realHostDisk: HostDisk = {
+  async free(path) {
+    const { bavail, bsize, files, ffree } = await statfs(path);
+    return { bytes: bavail * bsize, files: files === 0 ? null : ffree };
+  },
+  async owner(path) {
+    const { uid, mode } = await lstat(path);
+    return { uid, mode: mode & 0o7777 };
+  },
+  link: (path) => readlink(path),
+};
+
+/** A node, as the gatherers of `dkc doctor` look at it. What several of them need is looked at once. */
+export class NodeLook {
+  readonly context: Context;
+  readonly options: AgentOptions;
+  readonly host: HostDisk;
+  /** Why the settings of the agent could not be read; the options are then those of an agent without any. */
+  readonly settingsProblem: string | undefined;
+  readonly settingsFile: string;
+  #kubeletUnit: Promise<Seen<Properties>> | undefined;
+  #started: Promise<Seen<CommandLine>> | undefined;
+  #version: Promise<Seen<string>> | undefined;
+  #effective: Promise<Seen<EffectiveConfig>> | undefined;
+
+  constructor(context: Context, options: AgentOptions, about: { settingsFile: string; settingsProblem?: string; host?: HostDisk }) {
+    this.context = context;
+    this.options = options;
+    this.host = about.host ?? realHostDisk;
+    this.settingsFile = about.settingsFile;
+    this.settingsProblem = about.settingsProblem;
+  }
+
+  /** The kubelet's unit, as systemd has it. */
+  kubeletUnit(): Promise<Seen<Properties>> {
+    const { kubeletUnit } = this.options;
+    this.#kubeletUnit ??=
+      kubeletUnit === ''
+        ? Promise.resolve({ unseen: 'kubeletUnit is empty: dkc restarts no kubelet here' })
+        : seen(() => unitProperties(this.context, kubeletUnit));
+    return this.#kubeletUnit;
+  }
+
+  /** How systemd would start the kubelet now; with `kubeletArgs` the arguments that its file has. */
+  started(): Promise<Seen<CommandLine>> {
+    this.#started ??= seen(async () => {
+      const unit = the(await this.kubeletUnit());
+      const { ExecStart: execStart = '', Environment: environment = '', EnvironmentFiles: environmentFiles = '' } = unit;
+      const line = await startedAs({ execStart, environment, environmentFiles }, this.context.disk);
+      if (line === undefined) throw new Unseen(`${this.options.kubeletUnit} has no ExecStart=`);
+      return line;
+    });
+    return this.#started;
+  }
+
+  /** What the kubelet's binary calls itself: `v1.36.3`. */
+  version(): Promise<Seen<string>> {
+    this.#version ??= seen(async () => {
+      const { program = '' } = the(await this.started());
+      const { stdout, stderr } = await this.context.exec(program, ['--version'], { timeoutMs: 5000, signal: this.context.signal });
+      const found = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
+      if (found === undefined) throw new Unseen(`${program} --version says: ${(stdout || stderr).trim().slice(0, 200)}`);
+      return found;
+    });
+    return this.#version;
+  }
+
+  /** Version and arguments, for what depends on them; where the settings name a version, that one. */
+  async kubelet(): Promise<KubeletFacts> {
+    const told = this.options.kubeletVersion ?? the(await this.version());
+    const line = await this.started();
+    return { version: closestKubeletVersion(told).version, args: 'seen' in line ? line.seen.args : [] };
+  }
+
+  /** The configuration that the kubelet has, or gets at its next start: file, drop-ins, flags and defaults. */
+  effective(): Promise<Seen<EffectiveConfig>> {
+    this.#effective ??= seen(async () => {
+      const kubelet = await this.kubelet();
+      const { effectiveConfig } = this.options;
+      const decoded = decode(await readForKubelet(this.options, this.context.disk), kubelet.version);
+      if (!decoded.ok) throw new Unseen(`${effectiveConfig}: ${problemText(decoded.errors)}`);
+      const dropIns = await readDropIns(this.context.disk, kubelet);
+      const merged = withDropIns(decoded.written, dropIns, kubelet.version);
+      const defaulted = applyDefaults(applyFlags(merged, kubelet.args, kubelet.version).merged, kubelet.version);
+      return { written: decoded.written, defaulted, dropIns, kubelet };
+    });
+    return this.#effective;
+  }
+}
+
+export interface EffectiveConfig {
+  /** The effective file. */
+  written: JsonObject;
+  /** With drop-ins, flags and defaults. */
+  defaulted: JsonObject;
+  dropIns: DropIns | undefined;
+  kubelet: KubeletFacts;
+}

@@ -1,0 +1,92 @@
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { applyFlags, removedFlags, type DropIns } from '../../../agent/config/config.ts';
+import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
+import { isList, isObject } from '../../../agent/config/decode/document.ts';
+
+/** Where a command line's --config leads; null: it has none. */
+export type ConfigFlag = { path: string; isEffective: boolean } | null;
+
+export interface CommandLineFacts {
+  /** As systemd would start it. */
+  next: Seen<ConfigFlag>;
+  /** Of the process that runs; null: none does. */
+  running: Seen<ConfigFlag | 'none'>;
+  /** Arguments of the next start, and the version. */
+  kubelet: Seen<KubeletFacts>;
+  /** Drop-ins of --config-dir; undefined: it has no such directory. */
+  dropIns: Seen<DropIns | undefined>;
+  /** Files in which flags may stand: path and text. */
+  sources: readonly { path: string; text: string }[];
+  effectiveConfig: string;
+  kubeletUnit: string;
+}
+
+export const commandLineChecks: readonly Check<CommandLineFacts>[] = [
+  { name: 'config-flag', wants: 'systemd starts the kubelet with the effective file as its --config', decide: nextStart },
+  { name: 'kubelet-process', wants: 'the kubelet that runs was started with the effective file', decide: runningProcess },
+  { name: 'kubelet-flags', wants: 'no flag of the kubelet decides a field of the configuration', decide: flags },
+  { name: 'config-dir', wants: 'no file in --config-dir changes the configuration', decide: configDir },
+];
+
+function nextStart({ next, effectiveConfig, kubeletUnit }: CommandLineFacts): Verdict {
+  const config = the(next);
+  const remedy = `look for what sets --config: systemctl cat ${kubeletUnit}; it must come from $KUBELET_CONFIG_ARGS`;
+  if (config === null) return failed(`the command line of ${kubeletUnit} has no --config: the drop-in has no effect`, remedy);
+  if (!config.isEffective) return failed(`the kubelet would be started with --config=${config.path}, not with ${effectiveConfig}`, remedy);
+  return ok(`--config=${config.path}`);
+}
+
+function runningProcess({ running, next, effectiveConfig, kubeletUnit }: CommandLineFacts): Verdict {
+  const config = the(running);
+  if (config === 'none') return skipped('no kubelet runs');
+  if (config?.isEffective) return ok(`--config=${config.path}`);
+  const isNextRight = 'seen' in next && next.seen?.isEffective === true;
+  return failed(
+    `the kubelet that runs ${config === null ? 'has no --config' : `has --config=${config.path}`}, not ${effectiveConfig}`,
+    isNextRight ? `systemctl restart ${kubeletUnit}` : 'see config-flag',
+  );
+}
+
+function flags({ kubelet, sources }: CommandLineFacts): Verdict {
+  const { args, version } = the(kubelet);
+  const [removed] = removedFlags({ args, version });
+  const { shadowed, problems } = applyFlags({}, args, version);
+  const [problem] = problems;
+  if (removed) return failed(removed.message, `remove the flag${whereFrom([/--[-a-z]+/.exec(removed.message)?.[0] ?? ''], sources)}`);
+  if (problem) return failed(problem.message, `fix the flag${whereFrom([/--[-a-z]+/.exec(problem.message)?.[0] ?? ''], sources)}`);
+  if (shadowed.length === 0) return ok('none does');
+  const names = [...new Set(shadowed.map(({ flag }) => flag))];
+  return warning(
+    `whatever a configuration says: ${someOf(shadowed.map(({ flag, field }) => `${flag} decides ${field}`))}`,
+    `remove ${someOf(names)}${whereFrom(names, sources)}, and set the field in the configuration`,
+  );
+}
+
+/** ` from FILE and FILE`, or nothing where no known file has them. */
+function whereFrom(flags: readonly string[], sources: CommandLineFacts['sources']): string {
+  const files = sources.filter(({ text }) =>
+    flags.some((flag) => flag !== '' && new RegExp(`(^|[\\s"'=])${flag}([\\s="']|$)`, 'm').test(text)),
+  );
+  return files.length === 0 ? '' : ` from ${someOf(files.map(({ path }) => path))}`;
+}
+
+function configDir({ dropIns, kubeletUnit }: CommandLineFacts): Verdict {
+  const found = the(dropIns);
+  if (found === undefined) return ok('the kubelet has no --config-dir');
+  const [broken] = found.problems;
+  if (broken) return failed(broken.message, 'fix or remove that file');
+  const files = found.files.map(({ path, written }) => ({ path, keys: keysOf(written) })).filter(({ keys }) => keys.length > 0);
+  if (files.length === 0) return ok(`${found.dir} sets nothing`);
+  return warning(
+    `they win over any configuration: ${someOf(files.map(({ path, keys }) => `${path} sets ${someOf(keys, 8)}`))}`,
+    `move these fields into the configuration and remove the files; systemctl restart ${kubeletUnit}`,
+  );
+}
+
+/** Paths of what a document sets, dots between the levels, but for apiVersion and kind. */
+function keysOf(written: JsonObject, prefix = ''): string[] {
+  return Object.entries(written).flatMap(([key, value]) => {
+    if (prefix === '' && (key === 'apiVersion' || key === 'kind')) return [];
+    return isObject(value) && !isList(value) ? keysOf(value, `${prefix}${key}.`) : [`${prefix}${key}`];
+  });
+}

@@ -1,0 +1,89 @@
+import { basename } from 'node:path';
+import { assignmentsOf } from './unit-file.ts';
+import { failed, ok, skipped, someOf, the, type Check, type Seen, type Verdict } from '../check.ts';
+import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/command-line.ts';
+
+/** The files that make up the kubelet's unit. */
+export interface DropInFacts {
+  /** Those that systemd has loaded: the unit first, then its drop-ins, in the order in which they apply. */
+  files: Seen<readonly { path: string; text: string }[]>;
+  /** Of the unit: `/var/lib/kubelet/kubeadm-flags.env`, with their text; those that cannot be read are left out. */
+  environmentFiles: Seen<readonly { path: string; text: string }[]>;
+  /** Whether systemd knows the unit at all. */
+  isLoaded: Seen<boolean>;
+  /** Where the drop-in lies on the disk, loaded or not. */
+  onDisk: readonly string[];
+  kubeletUnit: string;
+  effectiveConfig: string;
+}
+
+export const DROP_IN = '20-dkc.conf';
+/** Of the agent, for a kubelet whose disk takes no writes. */
+const OURS = '/run/dkc/kubelet.env';
+const VARIABLE = 'KUBELET_CONFIG_ARGS';
+
+export const dropInChecks: readonly Check<DropInFacts>[] = [
+  { name: 'drop-in', wants: `the unit of the kubelet has the drop-in ${DROP_IN}`, decide: hasDropIn },
+  { name: 'drop-in-order', wants: `no drop-in after ${DROP_IN} takes back what it sets`, decide: dropInWins },
+  { name: 'environment-files', wants: `no EnvironmentFile names another configuration file`, decide: environmentFiles },
+];
+
+function hasDropIn({ files, isLoaded, onDisk, kubeletUnit }: DropInFacts): Verdict {
+  if (!the(isLoaded)) return skipped(`there is no ${kubeletUnit}`);
+  const loaded = the(files).find(({ path }) => basename(path) === DROP_IN);
+  if (loaded) return ok(loaded.path);
+  const [there] = onDisk;
+  if (there !== undefined)
+    return failed(`${there} is there, and systemd has not loaded it`, `systemctl daemon-reload && systemctl restart ${kubeletUnit}`);
+  const copy = `install -D -m 0644 /usr/lib/systemd/system/kubelet.service.d/${DROP_IN} /etc/systemd/system/${kubeletUnit}.d/${DROP_IN}`;
+  return failed(
+    `${kubeletUnit} has no drop-in ${DROP_IN}: the kubelet does not read the effective file`,
+    kubeletUnit === 'kubelet.service'
+      ? `install the package of dkc again, or ${copy}; systemctl daemon-reload`
+      : `${copy} && systemctl daemon-reload`,
+  );
+}
+
+function dropInWins(facts: DropInFacts): Verdict {
+  const files = the(facts.files);
+  const ours = files.findIndex(({ path }) => basename(path) === DROP_IN);
+  if (ours < 0) return skipped(`${DROP_IN} is not loaded`);
+  const against = files.slice(ours + 1).flatMap(({ path, text }) => takesBack(text, facts).map((what) => ({ path, what })));
+  if (against.length === 0) return ok(files.length === ours + 1 ? 'it is the last one' : `nothing in ${files.slice(ours + 1).map(({ path }) => basename(path)).join(', ')} is against it`); // prettier-ignore
+  const paths = [...new Set(against.map(({ path }) => path))];
+  return failed(
+    someOf(against.map(({ path, what }) => `${path} ${what}`)),
+    `remove those lines from ${paths.join(' and ')}, or give the file a name that sorts before ${DROP_IN}; systemctl daemon-reload && systemctl restart ${facts.kubeletUnit}`,
+  );
+}
+
+/** What a later drop-in does to ours. */
+function takesBack(text: string, { effectiveConfig }: Pick<DropInFacts, 'effectiveConfig'>): string[] {
+  return assignmentsOf(text).flatMap(({ section, key, value }) => {
+    if (section !== 'Service') return [];
+    if (key === 'Environment') {
+      if (value === '') return ['empties Environment='];
+      const set = parseEnvironment(value)[VARIABLE];
+      return set === undefined || set === `--config=${effectiveConfig}` ? [] : [`sets ${VARIABLE}`];
+    }
+    if (key === 'ExecStart' && value !== '')
+      return value.includes(VARIABLE) || value.includes(`--config=${effectiveConfig}`) ? [] : [`has an ExecStart= without $${VARIABLE}`];
+    if (['ExecStartPre', 'ExecStopPost', 'EnvironmentFile'].includes(key) && value === '') return [`empties ${key}=`];
+    return [];
+  });
+}
+
+function environmentFiles({ environmentFiles, isLoaded, kubeletUnit }: DropInFacts): Verdict {
+  if (!the(isLoaded)) return skipped(`there is no ${kubeletUnit}`);
+  const all = the(environmentFiles).filter(({ path }) => path !== OURS);
+  const bad = all.flatMap(({ path, text }) =>
+    Object.entries(parseEnvironmentFile(text))
+      .filter(([name, value]) => name === VARIABLE || /(^|\s)--config[= ]/.test(value))
+      .map(([name]) => ({ path, name })),
+  );
+  if (bad.length === 0) return ok(all.length === 0 ? 'none is there' : all.map(({ path }) => path).join(', '));
+  return failed(
+    someOf(bad.map(({ path, name }) => `${path} sets --config in ${name}, which wins over the drop-in`)),
+    `remove that from ${[...new Set(bad.map(({ path }) => path))].join(' and ')}; systemctl restart ${kubeletUnit}`,
+  );
+}

@@ -1,0 +1,118 @@
+import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import type { Properties } from '../look/systemctl.ts';
+
+/** What systemd says of the two units. */
+export interface UnitFacts {
+  /** Of `systemctl --version`. */
+  systemd: Seen<number>;
+  agent: Seen<Properties>;
+  kubelet: Seen<Properties>;
+  kubeletUnit: string;
+  /** Since the machine was booted, in s. */
+  uptimeS: Seen<number>;
+}
+
+/** As docs/install.md says. */
+export const OLDEST_SYSTEMD = 252;
+const AGENT = 'dkc-agent.service';
+/** An agent that is restarted this often and runs for less than this is in trouble; one that takes over assignments is not. */
+const MANY_RESTARTS = 5;
+const YOUNG_S = 60;
+
+export const unitChecks: readonly Check<UnitFacts>[] = [
+  {
+    name: 'systemd-version',
+    wants: `systemd ${OLDEST_SYSTEMD} or newer`,
+    decide: ({ systemd }) =>
+      the(systemd) >= OLDEST_SYSTEMD
+        ? ok(`systemd ${the(systemd)}`)
+        : failed(
+            `systemd ${the(systemd)} is older than ${OLDEST_SYSTEMD}`,
+            'upgrade the operating system of this node; see docs/install.md',
+          ),
+  },
+  {
+    name: 'agent-unit',
+    wants: 'dkc-agent.service is installed, enabled and not masked',
+    decide: ({ agent }) => installed(AGENT, the(agent), 'install the package of dkc on this node; see docs/install.md'),
+  },
+  { name: 'agent-running', wants: 'dkc-agent.service runs', decide: agentRuns },
+  {
+    name: 'kubelet-unit',
+    wants: 'the unit of the kubelet is there, enabled and not masked',
+    decide: ({ kubelet, kubeletUnit }) =>
+      installed(
+        kubeletUnit,
+        the(kubelet),
+        'set kubeletUnit in /etc/dkc/agent.yaml to the unit of this kubelet: systemctl list-units | grep -i kubelet',
+      ),
+  },
+  { name: 'kubelet-running', wants: 'the unit of the kubelet runs', decide: kubeletRuns },
+  { name: 'kubelet-restart', wants: 'systemd restarts the kubelet whenever it ends, without a limit', decide: kubeletRestarts },
+  { name: 'daemon-reload', wants: 'systemd has read the unit files as they are', decide: reloaded },
+];
+
+function installed(unit: string, { LoadState, UnitFileState }: Properties, install: string): Verdict {
+  if (LoadState === 'not-found') return failed(`there is no ${unit}`, install);
+  if (LoadState === 'masked')
+    return failed(`${unit} is masked: it does not start`, `systemctl unmask ${unit} && systemctl enable --now ${unit}`);
+  if (LoadState !== 'loaded') return failed(`${unit} cannot be loaded: ${LoadState}`, `systemd-analyze verify ${unit}`);
+  if (UnitFileState === 'disabled') return warning(`${unit} is disabled: it does not start at boot on its own`, `systemctl enable ${unit}`);
+  return ok(`${unit} is ${UnitFileState || 'loaded'}`);
+}
+
+function agentRuns({ agent, uptimeS }: UnitFacts): Verdict {
+  const unit = the(agent);
+  const { ActiveState = '', SubState = '', Result = '', NRestarts = '0', ActiveEnterTimestampMonotonic = '' } = unit;
+  if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${AGENT} to run`);
+  if (ActiveState === 'inactive') return failed(`${AGENT} is stopped: nothing new is applied here`, `systemctl start ${AGENT}`);
+  if (ActiveState !== 'active')
+    return failed(`${AGENT} is ${ActiveState} (${SubState}, ${Result}), restarted ${NRestarts} times`, `journalctl -u ${AGENT} -e`);
+  const runsS = 'seen' in uptimeS ? uptimeS.seen - Number(ActiveEnterTimestampMonotonic) / 1e6 : Number.POSITIVE_INFINITY;
+  if (Number(NRestarts) >= MANY_RESTARTS && runsS < YOUNG_S)
+    return warning(`${AGENT} was restarted ${NRestarts} times, the last time ${Math.round(runsS)} s ago`, `journalctl -u ${AGENT} -e`);
+  return ok(`${AGENT} is active`);
+}
+
+function kubeletRuns({ kubelet, kubeletUnit }: UnitFacts): Verdict {
+  const unit = the(kubelet);
+  const { ActiveState = '', SubState = '', Result = '', NRestarts = '0' } = unit;
+  if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${kubeletUnit} to run`);
+  if (ActiveState === 'active' || ActiveState === 'reloading') return ok(`${kubeletUnit} is active`);
+  const restart = `systemctl reset-failed ${kubeletUnit} && systemctl start ${kubeletUnit}`;
+  if (Result === 'start-limit-hit')
+    return failed(
+      `${kubeletUnit} was started too often, and systemd starts it no more`,
+      `${restart}; StartLimitIntervalSec=0 keeps it from that`,
+    );
+  if (ActiveState === 'inactive') return failed(`${kubeletUnit} is stopped`, `systemctl start ${kubeletUnit}`);
+  if (ActiveState === 'failed') return failed(`${kubeletUnit} has failed: ${Result}`, `journalctl -u ${kubeletUnit} -e; ${restart}`);
+  return failed(
+    `${kubeletUnit} is ${ActiveState} (${SubState}, ${Result}), restarted ${NRestarts} times`,
+    `journalctl -u ${kubeletUnit} -e; dkc status`,
+  );
+}
+
+/** Without either, an accident of the agent or one bad configuration can leave the node without its kubelet. */
+function kubeletRestarts({ kubelet, kubeletUnit }: UnitFacts): Verdict {
+  const unit = the(kubelet);
+  const { Restart = '', StartLimitIntervalUSec = '', StartLimitBurst = '' } = unit;
+  if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${kubeletUnit}`);
+  const edit = `systemctl edit ${kubeletUnit}`;
+  if (Restart !== 'always') return warning(`${kubeletUnit} has Restart=${Restart}`, `${edit}, and write Restart=always into [Service]`);
+  if (StartLimitIntervalUSec !== '0' && StartLimitBurst !== '0')
+    return warning(
+      `systemd gives up ${kubeletUnit} after ${StartLimitBurst} starts in ${StartLimitIntervalUSec}`,
+      `${edit}, and write StartLimitIntervalSec=0 into [Unit]`,
+    );
+  return ok('Restart=always, without a limit');
+}
+
+function reloaded({ agent, kubelet, kubeletUnit }: UnitFacts): Verdict {
+  const units = [{ name: AGENT, unit: agent }, { name: kubeletUnit, unit: kubelet }]; // prettier-ignore
+  const known = units.filter(({ unit }) => 'seen' in unit);
+  if (known.length === 0) the(agent);
+  const stale = known.filter(({ unit }) => the(unit)['NeedDaemonReload'] === 'yes').map(({ name }) => name);
+  if (stale.length === 0) return ok('nothing has changed since they were loaded');
+  return warning(`files of ${stale.join(' and ')} have changed since systemd has read them`, 'systemctl daemon-reload');
+}

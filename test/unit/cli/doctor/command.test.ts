@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { checksOnPage } from './rows.ts';
+import { nodeTopics } from '../../../../cli/doctor/topics.ts';
+import type { Exec } from '../../../../base/exec.ts';
+import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+
+interface Line {
+  check: string;
+  result: string;
+  detail: string;
+  remedy: string | null;
+}
+
+/** A systemd that has both units up, and a kubelet that says its version. */
+const answers: Exec = async (program, args) => {
+  if (program === '/usr/bin/kubelet') return { code: 0, stdout: 'Kubernetes v1.30.1\n', stderr: '' };
+  if (args[0] === '--version') return { code: 0, stdout: 'systemd 255 (255.4)\n', stderr: '' };
+  const state = 'LoadState=loaded UnitFileState=enabled ActiveState=active Restart=always StartLimitIntervalUSec=0 NeedDaemonReload=no';
+  const command =
+    'path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet --config=/elsewhere.yaml --kubeconfig=/k ; ignore_errors=no ; start_time=[n/a]';
+  const lines = [...state.split(' '), `ExecStart={ ${command} }`];
+  return { code: 0, stdout: `${lines.join('\n')}\n`, stderr: '' };
+};
+
+test('every check is on the page, in the order of the report', () => {
+  const names = nodeTopics.flatMap(({ checks }) => checks.map(({ name }) => name));
+  assert.deepEqual(checksOnPage.slice(0, names.length), names);
+  assert.equal(new Set(names).size, names.length);
+});
+
+test('the report names what is wrong, with a remedy, and exits with 1', async (t) => {
+  const node = await nodeOnDisk(t, { kubeletUnit: 'kubelet.service' });
+  const { code, stdout, stderr } = await node.dkcIn({ exec: answers }, 'doctor', '-o', 'json');
+  assert.equal(code, 1, stderr);
+  const lines = new Map((JSON.parse(stdout) as Line[]).map((line) => [line.check, line]));
+  const results = (name: string) => lines.get(name)?.result;
+  assert.deepEqual(
+    ['settings', 'systemd-version', 'agent-unit', 'kubelet-restart', 'drop-in', 'config-flag', 'kubelet-version', 'store', 'last-known-good', 'local-config'].map((name) => `${name} ${results(name)}`),
+    ['settings ok', 'systemd-version ok', 'agent-unit ok', 'kubelet-restart ok', 'drop-in failed', 'config-flag failed', 'kubelet-version ok', 'store ok', 'last-known-good ok', 'local-config ok'],
+  ); // prettier-ignore
+  assert.match(lines.get('config-flag')?.detail ?? '', /--config=\/elsewhere\.yaml, not with .*\/kubelet\.yaml/);
+  assert.match(stderr, /^dkc: \d of \d+ checks failed: drop-in, /);
+});
+
+test('damage on the disk is named, and stays as it is', async (t) => {
+  const node = await nodeOnDisk(t);
+  const source = await node.save('7');
+  await node.trust(source);
+  await writeFile(node.paths.file(source, 'kubelet'), 'cut');
+  await writeFile(node.localConfig, kubeletYaml(-1));
+  const before = await node.observe();
+  const { code, stdout } = await node.dkc('doctor');
+  assert.equal(code, 1);
+  assert.match(stdout, /^store +failed +\S+\/kubelet: /m);
+  assert.match(stdout, /^last-known-good +skipped +the store is damaged$/m);
+  assert.match(stdout, /^local-config +failed +a kubelet does not start with \S+: .*maxPods/m);
+  assert.match(stdout, /\nWhat to do:\n(.*\n)* {2}local-config: fix it: dkc validate /);
+  assert.deepEqual((await node.observe()).problems, before.problems);
+});
+
+test('settings that cannot be read are a finding, and the other checks go on with the defaults', async (t) => {
+  const node = await nodeOnDisk(t, { maxPod: '3' });
+  const { code, stdout } = await node.dkc('doctor');
+  assert.equal(code, 1);
+  assert.match(stdout, /^settings +failed +Cannot use \S+agent\.yaml: unknown key maxPod/m);
+  assert.match(stdout, /^agent-unit +skipped/m);
+});
+
+test('a wrong flag is a usage error', async (t) => {
+  const { code, stdout } = await (await nodeOnDisk(t)).dkc('doctor', '--node-name=No_Name');
+  assert.deepEqual([code, stdout], [2, '']);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ok, the, type Check, type Seen } from '../../../../cli/doctor/check.ts';
+import { examineAll, seen, topic, type Bounds } from '../../../../cli/doctor/examine.ts';
+import { exitOf, reportText } from '../../../../cli/doctor/report.ts';
+import { paintFor } from '../../../../cli/output/output.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const number: Check<Seen<number>> = { name: 'number', wants: 'a number', decide: (fact) => ok(String(the(fact))) };
+const broken: Check<unknown> = {
+  name: 'broken',
+  wants: 'nothing',
+  decide: () => {
+    throw new TypeError('no such member');
+  },
+};
+const bounds = (over: Partial<Bounds> = {}): Bounds => ({
+  clock: new FakeClock(),
+  signal: new AbortController().signal,
+  timeoutMs: 5000,
+  ...over,
+});
+
+test('a check that throws, a fact that is not known and a gatherer that fails stop nobody else', async () => {
+  const denied = Object.assign(new Error('EACCES: permission denied, open'), { code: 'EACCES', path: '/etc/dkc/agent.yaml' });
+  const found = await examineAll(
+    [
+      topic([broken, number], async () => ({ seen: 1 })),
+      topic([number], async () => seen(() => Promise.reject(denied))),
+      topic([number], () => Promise.reject(new Error('no such disk'))),
+      topic([number], async () => ({ seen: 2 })),
+    ],
+    undefined,
+    bounds(),
+  );
+  assert.deepEqual(
+    found.map(({ check, result, detail }) => `${check} ${result}: ${detail}`),
+    [
+      'broken skipped: this check failed itself: no such member',
+      'number ok: 1',
+      'number skipped: permission denied: /etc/dkc/agent.yaml; run this as root',
+      'number skipped: no such disk',
+      'number ok: 2',
+    ],
+  );
+});
+
+test('what does not answer is skipped when its time is over, and told to stop', async () => {
+  const clock = new FakeClock();
+  let told: AbortSignal | undefined;
+  const hangs = topic([number], (_, signal) => {
+    told = signal;
+    return new Promise<Seen<number>>(() => {});
+  });
+  const found = examineAll([hangs, topic([number], async () => ({ seen: 1 }))], undefined, bounds({ clock }));
+  await clock.advance(4999);
+  assert.equal(told?.aborted, false);
+  await clock.advance(1);
+  assert.deepEqual((await found).map(({ detail }) => detail), ['no answer within 5 s', '1']); // prettier-ignore
+  assert.equal(told?.aborted, true);
+});
+
+test('Ctrl-C ends all waits', async () => {
+  const stop = new AbortController();
+  const found = examineAll([topic([number], () => new Promise<Seen<number>>(() => {}))], undefined, bounds({ signal: stop.signal }));
+  stop.abort(new Error('interrupted by a person'));
+  await assert.rejects(found, /interrupted by a person/);
+});
+
+const how = { wide: false, paint: paintFor({ env: {} }, { isTTY: false }), columns: undefined };
+
+test('remedies are beneath the table, in its order', async () => {
+  const findings = [
+    { check: 'a', result: 'ok', detail: 'fine' } as const,
+    { check: 'b', result: 'failed', detail: 'is masked', remedy: 'systemctl unmask b' } as const,
+    { check: 'c', result: 'warning', detail: 'is\u001b[31m old', remedy: 'upgrade c' } as const,
+  ];
+  const text = await reportText(findings, new Map([['a', 'all well']]), how);
+  assert.equal(
+    text,
+    [
+      'CHECK   RESULT    DETAIL',
+      'a       ok        fine',
+      'b       failed    is masked',
+      'c       warning   is\\u001b[31m old',
+      '',
+      'What to do:',
+      '  b: systemctl unmask b',
+      '  c: upgrade c',
+      '',
+    ].join('\n'),
+  );
+  assert.match(await reportText(findings, new Map([['a', 'all well']]), { ...how, wide: true }), /^a +ok +all well +fine$/m);
+});
+
+test('the exit code is 1 only where a check failed, and 3 where nothing could be looked at', () => {
+  const of = (...results: ('ok' | 'warning' | 'failed' | 'skipped')[]) =>
+    results.map((result, at) => ({ check: `c${at}`, result, detail: 'x' }));
+  assert.equal(exitOf(of('ok', 'warning', 'skipped'), 'this node').code, 0);
+  assert.deepEqual(exitOf(of('ok', 'failed', 'failed'), 'this node'), { code: 1, why: '2 of 3 checks failed: c1, c2' });
+  assert.throws(() => exitOf(of('skipped', 'skipped'), 'this node'), /Cannot look at this node: x/);
+});
