@@ -18,7 +18,7 @@ export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } 
 export { pathsToProbe, preflightFatal } from './preflight/preflight.ts';
 export { filesToRead } from './preflight/files.ts';
 export { defaultSocket, socketPaths } from './preflight/runtime.ts';
-export { portsOfKubelet } from './preflight/server.ts';
+export { portsOfKubelet, serversOfKubelet } from './preflight/server.ts';
 export { preflightSysctls } from './preflight/host.ts';
 export { POD_RULES } from './preflight/pods.ts';
 export { renderYaml, renderYamlWithin } from './yaml/render.ts';

@@ -32,6 +32,11 @@ export function pairMatches(certificates: string, keys: string): boolean | undef
   }
 }
 
+/** The certificates of a PEM file that can be parsed, in its order. */
+export function certificatesIn(text: string): X509Certificate[] {
+  return blocksOf(text, isCertificate).flatMap((block) => certificateOf(block) ?? []);
+}
+
 function certificateOf(block: string): X509Certificate | undefined {
   try {
     return new X509Certificate(block);

@@ -33,6 +33,9 @@ export const skipped = (detail: string): Verdict => ({ result: 'skipped', detail
 /** A fact, or why nobody could look at it. */
 export type Seen<T> = { seen: T } | { unseen: string };
 
+/** What a fact is where it is known. */
+export type Known<T> = T extends { seen: infer Value } ? Value : never;
+
 /** A check needs a fact that could not be looked at: it is skipped with this message. */
 export class Unseen extends Error {
   override name = 'Unseen';

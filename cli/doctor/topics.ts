@@ -1,10 +1,17 @@
 import { topic, type Topic } from './examine.ts';
 import { lookAtCommandLine, lookAtHost } from './look/command-line.ts';
 import { lookAtDisk, lookAtSettings } from './look/disk.ts';
+import { lookAtPermissions } from './look/permissions.ts';
+import { lookAtPorts } from './look/ports.ts';
+import { lookAtCredentials, lookAtServer } from './look/server.ts';
 import type { NodeLook } from './look/node-look.ts';
 import { lookAtStore } from './look/store.ts';
 import { lookAtDropIns, lookAtUnits } from './look/units.ts';
 import { commandLineChecks } from './node/command-line.ts';
+import { credentialChecks, nodeWords } from './node/credentials.ts';
+import { permissionChecks } from './node/permissions.ts';
+import { portChecks } from './node/ports.ts';
+import { serverChecks } from './node/server.ts';
 import { diskChecks } from './node/disk.ts';
 import { dropInChecks } from './node/drop-ins.ts';
 import { hostChecks } from './node/host.ts';
@@ -19,6 +26,10 @@ export const nodeTopics: readonly Topic<NodeLook>[] = [
   topic(dropInChecks, lookAtDropIns),
   topic(commandLineChecks, lookAtCommandLine),
   topic(hostChecks, lookAtHost),
+  topic(portChecks, lookAtPorts),
   topic(diskChecks, lookAtDisk),
+  topic(permissionChecks, lookAtPermissions),
   topic(storeChecks, lookAtStore),
+  topic(credentialChecks(nodeWords), lookAtCredentials),
+  topic(serverChecks, lookAtServer),
 ];

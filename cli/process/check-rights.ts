@@ -54,7 +54,7 @@ export class RightsCheck {
     const { clock, log, againMs = AGAIN_MS } = this.#options;
     while (!signal.aborted) {
       try {
-        this.#learn(await this.#ask(signal));
+        this.#learn(await missingRights(this.#options.client, this.#rights, signal));
         if (this.#missing.length === 0) return;
       } catch (error) {
         if (signal.aborted) return;
@@ -64,17 +64,6 @@ export class RightsCheck {
       }
       await clock.sleep(againMs, signal).catch(() => {});
     }
-  }
-
-  async #ask(signal: AbortSignal): Promise<Right[]> {
-    const asked = await Promise.all(this.#rights.map(async (right) => ({ right, isAllowed: await this.#isAllowed(right, signal) })));
-    return asked.filter(({ isAllowed }) => !isAllowed).map(({ right }) => right);
-  }
-
-  async #isAllowed({ verb, group, resource, subresource, namespace, name }: Right, signal: AbortSignal): Promise<boolean> {
-    const review = { metadata: {}, spec: { resourceAttributes: { verb, group, version: 'v1', resource, subresource, namespace, name } } };
-    const { status } = await this.#options.client.create<Review>(reviews, review, { signal });
-    return status?.allowed === true;
   }
 
   #learn(missing: readonly Right[]): void {
@@ -90,6 +79,22 @@ export class RightsCheck {
   #words(): string {
     return this.#missing.length === 0 ? 'no missing rights known' : `missing: ${rightsText(this.#missing)}`;
   }
+}
+
+/** Those that the API server does not grant to whom it takes this client for. @throws ApiError, TransportError */
+export async function missingRights(client: Pick<Client, 'create'>, rights: readonly Right[], signal: AbortSignal): Promise<Right[]> {
+  const asked = await Promise.all(rights.map(async (right) => ({ right, isAllowed: await isAllowed(client, right, signal) })));
+  return asked.filter(({ isAllowed }) => !isAllowed).map(({ right }) => right);
+}
+
+async function isAllowed(
+  client: Pick<Client, 'create'>,
+  { verb, group, resource, subresource, namespace, name }: Right,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const review = { metadata: {}, spec: { resourceAttributes: { verb, group, version: 'v1', resource, subresource, namespace, name } } };
+  const { status } = await client.create<Review>(reviews, review, { signal });
+  return status?.allowed === true;
 }
 
 /** Something that this process has to be allowed. */

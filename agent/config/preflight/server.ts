@@ -55,7 +55,12 @@ const SERVERS = [
 
 /** The ports that a kubelet with this defaulted configuration listens on: those that are free for it when it is restarted. */
 export function portsOfKubelet(defaulted: JsonObject, kubelet: KubeletFacts): number[] {
-  return serversOf(new Preflight(defaulted, {}, kubelet)).map(({ port }) => port);
+  return serversOfKubelet(defaulted, kubelet).map(({ port }) => port);
+}
+
+/** The same with the field and the address of each. */
+export function serversOfKubelet(defaulted: JsonObject, kubelet: KubeletFacts): { field: string; address: string; port: number }[] {
+  return serversOf(new Preflight(defaulted, {}, kubelet));
 }
 
 /** By the field that says so. */

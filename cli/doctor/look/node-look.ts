@@ -1,4 +1,5 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
+import { aheadOf } from './server-clock.ts';
 import { unitProperties, type Properties } from './systemctl.ts';
 import { seen } from '../examine.ts';
 import { the, Unseen, type Seen } from '../check.ts';
@@ -9,33 +10,42 @@ import { applyDefaults, applyFlags, closestKubeletVersion, decode, withDropIns, 
 import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
 import { problemText } from '../../../agent/evaluate/local.ts';
 import { startedAs, type CommandLine } from '../../../agent/host/kubelet.ts';
+import { probeHealth, type HealthProbe } from '../../../agent/trial/health.ts';
+import type { ClusterAccess } from '../../../kube/client/access.ts';
+import type { Millis } from '../../../base/clock.ts';
 import type { Context } from '../../command.ts';
 
-/** What the disk of commands does not tell. */
-export interface HostDisk {
+/** What of a host the world of commands does not tell. */
+export interface HostReads {
   free(path: string): Promise<{ bytes: number; /** null: the file system has no such number. */ files: number | null }>;
-  owner(path: string): Promise<{ uid: number; mode: number }>;
+  /** Of what is at a path itself, without following a link. */
+  owner(path: string): Promise<{ uid: number; gid: number; mode: number }>;
   /** What a symbolic link says. */
   link(path: string): Promise<string>;
+  /** The clock of an API server less ours, in ms. */
+  ahead(access: ClusterAccess, signal: AbortSignal): Promise<Millis>;
+  probe: HealthProbe;
 }
 
-export const realHostDisk: HostDisk = {
+export const realHost: HostReads = {
   async free(path) {
     const { bavail, bsize, files, ffree } = await statfs(path);
     return { bytes: bavail * bsize, files: files === 0 ? null : ffree };
   },
   async owner(path) {
-    const { uid, mode } = await lstat(path);
-    return { uid, mode: mode & 0o7777 };
+    const { uid, gid, mode } = await lstat(path);
+    return { uid, gid, mode: mode & 0o7777 };
   },
   link: (path) => readlink(path),
+  ahead: aheadOf,
+  probe: probeHealth,
 };
 
 /** A node, as the gatherers of `dkc doctor` look at it. What several of them need is looked at once. */
 export class NodeLook {
   readonly context: Context;
   readonly options: AgentOptions;
-  readonly host: HostDisk;
+  readonly host: HostReads;
   /** Why the settings of the agent could not be read; the options are then those of an agent without any. */
   readonly settingsProblem: string | undefined;
   readonly settingsFile: string;
@@ -44,10 +54,10 @@ export class NodeLook {
   #version: Promise<Seen<string>> | undefined;
   #effective: Promise<Seen<EffectiveConfig>> | undefined;
 
-  constructor(context: Context, options: AgentOptions, about: { settingsFile: string; settingsProblem?: string; host?: HostDisk }) {
+  constructor(context: Context, options: AgentOptions, about: { settingsFile: string; settingsProblem?: string; host?: HostReads }) {
     this.context = context;
     this.options = options;
-    this.host = about.host ?? realHostDisk;
+    this.host = about.host ?? realHost;
     this.settingsFile = about.settingsFile;
     this.settingsProblem = about.settingsProblem;
   }

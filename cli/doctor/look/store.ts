@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { seen } from '../examine.ts';
-import { the, Unseen } from '../check.ts';
+import { the, Unseen, type Known } from '../check.ts';
 import type { StoreFacts } from '../node/store.ts';
 import type { NodeLook } from './node-look.ts';
 import { observeNode } from '../../../agent/admin/observe.ts';
@@ -36,8 +36,8 @@ export async function lookAtStore(look: NodeLook): Promise<StoreFacts> {
   };
 }
 
-type StoreAt = Extract<StoreFacts['store'], { seen: unknown }>['seen'];
-type LocalAt = Extract<StoreFacts['local'], { seen: unknown }>['seen'];
+type StoreAt = Known<StoreFacts['store']>;
+type LocalAt = Known<StoreFacts['local']>;
 
 async function localOf(look: NodeLook): Promise<LocalAt> {
   const { context, options } = look;

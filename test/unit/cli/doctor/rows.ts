@@ -30,13 +30,13 @@ const onPage = new Map(
   page
     .split('\n')
     .filter((line) => line.startsWith('| `'))
-    .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')))
+    .map((line) => line.split(/ (?<!\\)\| /).map((cell) => cell.replace(/^\| | \|$/g, '')))
     .map((cells) => [(cells[0] ?? '').replaceAll('`', ''), cells] as const),
 );
 export const checksOnPage: readonly string[] = [...onPage.keys()];
 const plain = (text: string): string =>
   text
-    .replaceAll('`', '')
+    .replaceAll(/`|\\(?=\|)/g, '')
     .replaceAll(/dkc-agent\.service/g, 'dkc-agent')
     .replaceAll('kubelet.service', 'kubelet');
 

@@ -1,0 +1,113 @@
+import { readFile } from 'node:fs/promises';
+import { seen } from '../examine.ts';
+import { Unseen, type Seen } from '../check.ts';
+import type { Credential, CredentialFacts } from '../node/credentials.ts';
+import { certificatesIn, pairMatches } from '../../../agent/host/pem.ts';
+import { parseAccountToken } from '../../../agent/run/account-token.ts';
+import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
+import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import type { ClusterAccess, Material } from '../../../kube/client/access.ts';
+import type { Millis } from '../../../base/clock.ts';
+
+/** What a kubeconfig comes down to, or why it does not. @throws what keeps this user from reading it */
+export async function accessOf(load: () => Promise<ClusterAccess>): Promise<ClusterAccess | { problem: string }> {
+  try {
+    return await load();
+  } catch (error) {
+    const code = errorCode(error instanceof ActionError ? (error.cause ?? error) : error);
+    if (code === 'EACCES' || code === 'EPERM') throw error;
+    return { problem: error instanceof ActionError ? error.message : describeError(error) };
+  }
+}
+
+/** The agent's own. @param kubeconfig - undefined: it has none */
+export async function lookAtKubeconfig(
+  kubeconfig: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  now: Millis,
+): Promise<{ facts: CredentialFacts; access: Seen<ClusterAccess> }> {
+  if (kubeconfig === undefined)
+    return { facts: without(undefined, 'no kubeconfig is set', now), access: { unseen: 'no kubeconfig is set' } };
+  const found = await seen(() => accessOf(() => loadKubeconfig(kubeconfig, { environment })));
+  return credentialsOf(kubeconfig, found, now);
+}
+
+export async function credentialsOf(
+  kubeconfig: string,
+  found: Seen<ClusterAccess | { problem: string }>,
+  now: Millis,
+): Promise<{ facts: CredentialFacts; access: Seen<ClusterAccess> }> {
+  if ('unseen' in found) return { facts: { ...without(kubeconfig, found.unseen, now), problem: found }, access: found };
+  if ('problem' in found.seen) {
+    const why = 'the kubeconfig cannot be used';
+    return { facts: { ...without(kubeconfig, why, now), problem: { seen: found.seen.problem } }, access: { unseen: why } };
+  }
+  const access = found.seen;
+  const { clientCertificate, clientKey, ca, token, tokenFile } = access;
+  const certificate = clientCertificate && (() => ofCertificate(clientCertificate, clientKey, kubeconfig));
+  const authority = ca && (() => ofAuthority(ca, kubeconfig));
+  const bearer = tokenFile !== undefined ? { file: tokenFile } : token !== undefined ? { data: token } : undefined;
+  return {
+    facts: {
+      kubeconfig,
+      problem: { seen: undefined },
+      certificate: await orProblem(certificate),
+      token: await orProblem(bearer && (() => ofToken(bearer, kubeconfig))),
+      authority: await orProblem(authority),
+      now,
+    },
+    access: { seen: access },
+  };
+}
+
+function without(kubeconfig: string | undefined, why: string, now: Millis): CredentialFacts {
+  const unseen = { unseen: why };
+  return { kubeconfig, problem: { seen: undefined }, certificate: unseen, token: unseen, authority: unseen, now };
+}
+
+/** What cannot be read is what is wrong, unless this user may not read it. */
+function orProblem<T>(look: (() => Promise<T>) | undefined): Promise<Seen<T | { problem: string } | 'none'>> {
+  return seen(async () => {
+    if (look === undefined) return 'none';
+    try {
+      return await look();
+    } catch (error) {
+      if (['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+      return { problem: describeError(error) };
+    }
+  });
+}
+
+export const textOf = async (material: Material): Promise<string> => ('data' in material ? material.data : readFile(material.file, 'utf8'));
+
+const fromOf = (material: Material, kubeconfig: string) => ({
+  from: 'file' in material ? material.file : kubeconfig,
+  isEmbedded: !('file' in material),
+});
+
+async function ofCertificate(material: Material, key: Material | undefined, kubeconfig: string) {
+  const text = await textOf(material);
+  const [first] = certificatesIn(text);
+  const { from, isEmbedded } = fromOf(material, kubeconfig);
+  if (first === undefined) throw new Unseen(`there is no certificate in ${from}`);
+  const keyText = key === undefined ? undefined : await textOf(key);
+  return { from, isEmbedded, ...datesOf(first), fitsKey: keyText === undefined ? undefined : pairMatches(text, keyText) };
+}
+
+async function ofAuthority(material: Material, kubeconfig: string): Promise<Credential> {
+  const all = certificatesIn(await textOf(material)).map(datesOf).toSorted((a, b) => b.notAfter - a.notAfter); // prettier-ignore
+  const { from, isEmbedded } = fromOf(material, kubeconfig);
+  const [longest] = all;
+  if (longest === undefined) throw new Unseen(`there is no certificate in ${from}`);
+  return { from, isEmbedded, ...longest };
+}
+
+async function ofToken(material: Material, kubeconfig: string): Promise<Credential> {
+  const token = parseAccountToken(await textOf(material));
+  return { ...fromOf(material, kubeconfig), notBefore: token?.issuedAt ?? 0, notAfter: token?.expiresAt ?? null };
+}
+
+const datesOf = ({ validFrom, validTo }: { validFrom: string; validTo: string }) => ({
+  notBefore: Date.parse(validFrom),
+  notAfter: Date.parse(validTo),
+});

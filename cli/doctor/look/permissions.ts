@@ -1,0 +1,51 @@
+import { dirname } from 'node:path';
+import { seen } from '../examine.ts';
+import type { PermissionFacts, Trusted } from '../node/permissions.ts';
+import type { NodeLook } from './node-look.ts';
+import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import type { ClusterAccess } from '../../../kube/client/access.ts';
+import { errorCode } from '../../../base/errors.ts';
+import { DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
+
+export async function lookAtPermissions(look: NodeLook): Promise<PermissionFacts> {
+  const { context, options, settingsFile } = look;
+  const { dynamicConfigDir, effectiveConfig, localConfig, kubeconfig, policy = DEFAULT_POLICY_FILE } = options;
+  const access =
+    kubeconfig === undefined ? undefined : await loadKubeconfig(kubeconfig, { environment: context.env }).catch(() => undefined);
+  const secrets = [dynamicConfigDir, ...(kubeconfig === undefined ? [] : [kubeconfig]), ...secretFilesOf(access)];
+  const others = [settingsFile, effectiveConfig, localConfig, ...(policy === 'none' ? [] : [policy])];
+  return { trusted: await seen(() => trustedOf(look, secrets, others)) };
+}
+
+function secretFilesOf(access: ClusterAccess | undefined): string[] {
+  const { tokenFile, clientKey } = access ?? {};
+  return [...(tokenFile === undefined ? [] : [tokenFile]), ...(clientKey && 'file' in clientKey ? [clientKey.file] : [])];
+}
+
+/** Each path with links followed, and every directory above it, once. @throws EACCES */
+async function trustedOf({ context, host }: NodeLook, secrets: readonly string[], others: readonly string[]): Promise<Trusted[]> {
+  const found = new Map<string, Trusted>();
+  const add = async (path: string, isSecret: boolean): Promise<void> => {
+    const kind = (await context.disk.stat(path))?.kind;
+    if (found.has(path) || kind === undefined) return;
+    found.set(path, { path, ...(await host.owner(path)), isSecret, isDir: kind === 'dir' });
+  };
+  for (const [paths, isSecret] of [
+    [secrets, true],
+    [others, false],
+  ] as const)
+    // prettier-ignore
+    for (const path of paths) {
+      const real = await context.disk.realPath(path).catch((error: unknown) => {
+        if (['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+        return undefined; // not there: other checks say so
+      });
+      if (real === undefined) continue;
+      await add(real, isSecret);
+      for (let dir = dirname(real); ; dir = dirname(dir)) {
+        await add(dir, false);
+        if (dir === dirname(dir)) break;
+      }
+    }
+  return [...found.values()];
+}

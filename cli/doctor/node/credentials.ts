@@ -1,0 +1,119 @@
+import { failed, ok, skipped, the, warning, type Check, type Known, type Seen, type Verdict } from '../check.ts';
+import type { Millis } from '../../../base/clock.ts';
+
+const DAY: Millis = 24 * 3600 * 1000;
+/** Left of a credential when it is warned of: whoever renews it has missed that by then. */
+const SOON: Millis = 7 * DAY;
+/** Kubelets renew their certificate, and agents their token, with at least a tenth of its lifetime left. */
+const LAST_SHARE = 0.1;
+
+/** A certificate or a token. */
+export interface Credential {
+  /** Path of its file, or of the kubeconfig that it is embedded in. */
+  from: string;
+  isEmbedded: boolean;
+  notBefore: Millis;
+  /** null: never, or it does not say. */
+  notAfter: Millis | null;
+}
+
+export interface CredentialFacts {
+  /** undefined: none is set. */
+  kubeconfig: string | undefined;
+  /** Why the kubeconfig cannot be used; undefined where it can. */
+  problem: Seen<string | undefined>;
+  /** `none`: the kubeconfig has no client certificate. */
+  certificate: Seen<
+    (Credential & { /** undefined: one of them cannot be read. */ fitsKey: boolean | undefined }) | { problem: string } | 'none'
+  >;
+  token: Seen<Credential | { problem: string } | 'none'>;
+  /** The certificate authority that the API server is proved by; of several the one that is valid the longest. */
+  authority: Seen<Credential | { problem: string } | 'none'>;
+  now: Millis;
+}
+
+/** Words of a remedy that differ between a node and a person. */
+export interface CredentialWords {
+  missing: Verdict;
+  renew: string;
+}
+
+export const nodeWords: CredentialWords = {
+  missing: warning(
+    'no kubeconfig is set: the agent receives no assignments',
+    'set kubeconfig in /etc/dkc/agent.yaml; systemctl restart dkc-agent',
+  ),
+  renew:
+    'the kubelet renews its certificate: systemctl restart kubelet, journalctl -u kubelet; a node that was off for too long joins again',
+};
+
+export function credentialChecks({ missing, renew }: CredentialWords): readonly Check<CredentialFacts>[] {
+  return [
+    {
+      name: 'kubeconfig',
+      wants: 'the kubeconfig can be read and names an API server',
+      decide: ({ kubeconfig, problem }) => {
+        const why = the(problem);
+        if (why !== undefined) return failed(why, `put ${kubeconfig ?? 'the kubeconfig'} in order; on a node kubeadm join writes it`);
+        return kubeconfig === undefined ? missing : ok(kubeconfig);
+      },
+    },
+    {
+      name: 'client-credentials',
+      wants: 'client certificate and token are valid for a week at least',
+      decide: (facts) => client(facts, renew),
+    },
+    { name: 'certificate-authority', wants: 'the certificate authority of the API server is valid', decide: authority },
+  ];
+}
+
+function client({ certificate, token, now }: CredentialFacts, renew: string): Verdict {
+  const [cert, bearer] = [the(certificate), the(token)];
+  if (cert === 'none' && bearer === 'none') return skipped('the kubeconfig has neither a client certificate nor a token of its own');
+  const verdicts = [...(cert === 'none' ? [] : [certificateOf(cert, now, renew)]), ...(bearer === 'none' ? [] : [tokenOf(bearer, now)])];
+  return (
+    verdicts.find(({ result }) => result === 'failed') ??
+    verdicts.find(({ result }) => result === 'warning') ??
+    ok(verdicts.map(({ detail }) => detail).join('; '))
+  );
+}
+
+function certificateOf(cert: Exclude<Known<CredentialFacts['certificate']>, 'none'>, now: Millis, renew: string): Verdict {
+  if ('problem' in cert) return failed(cert.problem, renew);
+  if (cert.fitsKey === false) return failed(`the key beside the client certificate in ${cert.from} is not its own`, renew);
+  const verdict = validity(`the client certificate in ${cert.from}`, cert, now, renew);
+  if (verdict.result !== 'ok' || !cert.isEmbedded) return verdict;
+  return warning(
+    `${verdict.detail}, and is part of the kubeconfig: the kubelet renews only a file`,
+    `name the file that the kubelet renews in ${cert.from}: client-certificate and client-key: /var/lib/kubelet/pki/kubelet-client-current.pem`,
+  );
+}
+
+function tokenOf(bearer: Exclude<Known<CredentialFacts['token']>, 'none'>, now: Millis): Verdict {
+  const remedy =
+    'the agent renews the token in a tokenFile below /var/lib/dkc; a void one is made again by kubectl -n dkc-system create token NODE';
+  if ('problem' in bearer) return failed(bearer.problem, remedy);
+  return validity(`the token in ${bearer.from}`, bearer, now, remedy);
+}
+
+function authority({ authority, now }: CredentialFacts): Verdict {
+  const found = the(authority);
+  const remedy = 'put the new certificate authority into the kubeconfig: kubeadm certs check-expiration shows all of a cluster';
+  if (found === 'none') return skipped('the kubeconfig names no certificate authority');
+  if ('problem' in found) return failed(found.problem, remedy);
+  return validity(`the certificate authority in ${found.from}`, found, now, remedy);
+}
+
+function validity(what: string, { notBefore, notAfter }: Credential, now: Millis, remedy: string): Verdict {
+  if (notBefore > now)
+    return failed(`${what} is valid from ${day(notBefore)} on: is the clock of this machine right?`, 'timedatectl set-ntp true');
+  if (notAfter === null) return ok(`${what} does not expire, or does not say when`);
+  const left = notAfter - now;
+  if (left <= 0) return failed(`${what} expired on ${day(notAfter)}`, remedy);
+  if (left < Math.min(SOON, (notAfter - notBefore) * LAST_SHARE))
+    return warning(`${what} expires on ${day(notAfter)}, in ${span(left)}`, remedy);
+  return ok(`${what} is valid until ${day(notAfter)}`);
+}
+
+const day = (ms: Millis): string => new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+const span = (ms: Millis): string => (ms >= DAY ? `${Math.floor(ms / DAY)} days` : `${Math.max(1, Math.floor(ms / 60_000))} minutes`);

@@ -1,0 +1,78 @@
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { ownerOfPort } from '../../../agent/metrics/kubernetes-ports.ts';
+import { isWildcard } from '../../../agent/config/preflight/addresses.ts';
+
+/** A socket that listens, and whether it is one of the process that is to have the port. */
+export interface Listening {
+  address: string;
+  port: number;
+  isOwn: boolean;
+}
+
+export interface PortFacts {
+  /** Ports of the configuration, by the field that names them. */
+  kubelet: Seen<readonly { field: string; address: string; port: number }[]>;
+  /** What listens, as seen from the kubelet's process. */
+  listening: Seen<readonly Listening[]>;
+  /** `kubeletHealthz`; '' for none. */
+  healthz: string;
+  health: Seen<{ healthy: boolean; detail: string }>;
+  /** `metricsBindAddress`; '' for none. */
+  metrics: string;
+  /** What listens, as seen from the agent's process. */
+  listeningOfAgent: Seen<readonly Listening[]>;
+}
+
+export const portChecks: readonly Check<PortFacts>[] = [
+  { name: 'kubelet-ports', wants: 'nobody else listens on a port of the kubelet', decide: kubeletPorts },
+  { name: 'kubelet-health', wants: 'the kubelet answers at kubeletHealthz, and is healthy', decide: health },
+  { name: 'metrics-port', wants: 'nobody else listens on the metrics port of the agent', decide: metricsPort },
+];
+
+function kubeletPorts({ kubelet, listening }: PortFacts): Verdict {
+  const ports = the(kubelet);
+  const others = the(listening).filter(({ isOwn }) => !isOwn);
+  const taken = ports.filter(({ address, port }) =>
+    others.some((other) => other.port === port && (other.address === address || isWildcard(other.address) || isWildcard(address))),
+  );
+  const [first] = taken;
+  if (first === undefined) return ok(ports.map(({ field, port }) => `${field} ${port}`).join(', ') || 'it has none');
+  return failed(
+    `another program listens on ${someOf(taken.map(({ field, port }) => `${port} (${field})`))}`,
+    `find it, and stop it: ss -ltnp 'sport = :${first.port}'; or set another ${first.field} in the configuration`,
+  );
+}
+
+function health({ healthz, health, kubelet }: PortFacts): Verdict {
+  if (healthz === '') return skipped('kubeletHealthz is empty: a trial ends by time alone');
+  const configured = 'seen' in kubelet ? kubelet.seen.find(({ field }) => field === 'healthzPort')?.port : undefined;
+  const asked = portOf(healthz);
+  const { healthy, detail } = the(health);
+  if (healthy) return ok(`${healthz}: ${detail}`);
+  if (configured !== undefined && asked !== configured && asked !== 10_250)
+    return failed(
+      `${healthz} does not answer, and the configuration has healthzPort ${configured}`,
+      `set kubeletHealthz in /etc/dkc/agent.yaml to http://127.0.0.1:${configured}/healthz; systemctl restart dkc-agent`,
+    );
+  return failed(`${healthz}: ${detail}`, 'journalctl -u kubelet -e; dkc status');
+}
+
+function metricsPort({ metrics, listeningOfAgent }: PortFacts): Verdict {
+  if (metrics === '') return ok('metricsBindAddress is empty: no metrics are served');
+  const port = Number(/:(\d+)$/.exec(metrics)?.[1]);
+  const remedy = 'set another metricsBindAddress in /etc/dkc/agent.yaml; systemctl restart dkc-agent';
+  const owner = ownerOfPort(port);
+  if (owner !== undefined) return warning(`${metrics} is the port of ${owner}: no metrics are served there`, remedy);
+  if (the(listeningOfAgent).some((other) => other.port === port && !other.isOwn))
+    return warning(`another program listens on ${metrics}: no metrics are served`, remedy);
+  return ok(metrics);
+}
+
+function portOf(url: string): number | undefined {
+  try {
+    const { port, protocol } = new URL(url);
+    return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+  } catch {
+    return undefined;
+  }
+}

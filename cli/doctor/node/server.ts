@@ -1,0 +1,121 @@
+import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { rightsText, type Right } from '../../process/check-rights.ts';
+import type { ServerFacts as Serves } from '../../../controllers/fleet/server-facts.ts';
+import type { Millis } from '../../../base/clock.ts';
+
+export interface ServerFacts {
+  /** What the API server serves, or why it did not answer. */
+  server: Seen<Serves | { problem: string }>;
+  assignment: 'auto' | 'node' | 'nodeconfig';
+  nodeName: string;
+  node: Seen<'found' | 'missing' | { problem: string }>;
+  /** Of the agent's user, those that it lacks. */
+  missing: Seen<readonly Right[]>;
+  /** The API server's clock less ours, in ms. */
+  ahead: Seen<Millis>;
+  /** Of `timedatectl`. */
+  isSynchronized: Seen<boolean>;
+  /** Of the kubelet's binary: `v1.36.3`. */
+  kubelet: Seen<string>;
+}
+
+const INSTALL = 'dkc deploy manifests | kubectl apply -f -';
+const MINUTE: Millis = 60_000;
+/** Certificates and tokens that were just made are not valid yet for a clock that is behind. */
+const FAR_MS = 5 * MINUTE;
+const OFF_MS = MINUTE / 2;
+
+export const serverChecks: readonly Check<ServerFacts>[] = [
+  { name: 'api-server', wants: 'the API server answers this node', decide: answers },
+  { name: 'node-object', wants: 'there is a Node with the name that the agent goes by', decide: nodeObject },
+  { name: 'assignment', wants: 'the API server has an object that assigns', decide: assignment },
+  { name: 'agent-rights', wants: 'the user of the agent has the rights that it needs', decide: rights },
+  { name: 'clock', wants: 'the clock is within 30 s of that of the API server', decide: clock },
+  { name: 'version-skew', wants: 'the kubelet is not newer than the API server, and at most three minors older', decide: skew },
+];
+
+function answers({ server }: ServerFacts): Verdict {
+  const found = the(server);
+  if (!('problem' in found)) return ok(`API server ${found.version}`);
+  return failed(
+    found.problem,
+    'look for the API server, its address in the kubeconfig, and the network between: curl -k SERVER/healthz; until then the node keeps its configuration',
+  );
+}
+
+function nodeObject({ node, nodeName }: ServerFacts): Verdict {
+  const found = the(node);
+  if (found === 'found') return ok(`Node ${nodeName}`);
+  if (found === 'missing')
+    return failed(
+      `there is no Node ${nodeName}`,
+      'set nodeName in /etc/dkc/agent.yaml to the name in kubectl get nodes; systemctl restart dkc-agent',
+    );
+  return failed(found.problem, `let the agent read its Node: ${INSTALL}`);
+}
+
+function assignment({ server, assignment, nodeName }: ServerFacts): Verdict {
+  const found = the(server);
+  if ('problem' in found) return skipped('the API server does not answer');
+  const { version, servesNodeConfigs, hasConfigSource } = found;
+  if (servesNodeConfigs && assignment !== 'node') return ok(`NodeConfig ${nodeName}`);
+  if (hasConfigSource && assignment !== 'nodeconfig')
+    return ok(`API server ${version}: Node.spec.configSource, if the gate DynamicKubeletConfig is on`);
+  if (servesNodeConfigs)
+    return failed(
+      `API server ${version} drops Node.spec.configSource, and the settings say assignment: node`,
+      'remove assignment from /etc/dkc/agent.yaml; systemctl restart dkc-agent',
+    );
+  return failed(`API server ${version} does not serve NodeConfigs: nothing can be assigned`, INSTALL);
+}
+
+function rights({ missing }: ServerFacts): Verdict {
+  const all = the(missing);
+  const vital = all.filter((right) => right.vital);
+  if (all.length === 0) return ok('it has all of them');
+  const remedy = `${INSTALL}; for other credentials than the kubelet's see docs/operations.md, "Rights"`;
+  if (vital.length > 0) return failed(`it may not: ${rightsText(vital)}`, remedy);
+  return warning(`it may not: ${rightsText(all)}`, remedy);
+}
+
+function clock({ ahead, isSynchronized }: ServerFacts): Verdict {
+  const remedy = 'timedatectl set-ntp true; chronyc tracking or timedatectl timesync-status shows how it goes';
+  const off = the(ahead);
+  const text = `the API server's clock is ${span(off)} ${off < 0 ? 'behind' : 'ahead'}`;
+  if (Math.abs(off) > FAR_MS) return failed(text, remedy);
+  if (Math.abs(off) > OFF_MS) return warning(text, remedy);
+  if ('seen' in isSynchronized && !isSynchronized.seen)
+    return warning('nothing keeps the clock of this node right: it is not synchronized', remedy);
+  return ok(Math.abs(off) < 2000 ? 'the same as that of the API server' : text);
+}
+
+function skew({ server, kubelet }: ServerFacts): Verdict {
+  const found = the(server);
+  if ('problem' in found) return skipped('the API server does not answer');
+  const [own, servers] = [minorOf(the(kubelet)), minorOf(found.version)];
+  if (own === undefined || servers === undefined) return skipped(`kubelet ${the(kubelet)}, API server ${found.version}`);
+  return skewOf(own, servers) ?? ok(`kubelet ${the(kubelet)}, API server ${found.version}`);
+}
+
+/** What Kubernetes supports; from 1.28 on kubelets may be three minors older, before that two. undefined: it is fine. */
+export function skewOf(kubelet: number, server: number, of = 'the kubelet'): Verdict | undefined {
+  if (kubelet > server)
+    return failed(
+      `${of} is 1.${kubelet} and newer than the API server, which is 1.${server}`,
+      'upgrade the API server, or install an older kubelet',
+    );
+  if (server - kubelet > (server >= 28 ? 3 : 2))
+    return warning(`${of} is 1.${kubelet}, too old for an API server 1.${server}`, 'upgrade the kubelet');
+  return undefined;
+}
+
+/** N of `v1.N.2+vendor`; undefined for what is none. */
+export function minorOf(version: string): number | undefined {
+  const found = /^v?1\.(\d{1,3})(?:\D|$)/.exec(version)?.[1];
+  return found === undefined ? undefined : Number(found);
+}
+
+const span = (ms: Millis): string => {
+  const s = Math.round(Math.abs(ms) / 1000);
+  return s < 120 ? `${s} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`;
+};

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { chmod, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { connect } from '../../../../cli/connect/connect.ts';
+import { manifests } from '../../../../deploy/manifests.ts';
+import type { ApiServer } from '../../../../apiserver/server.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { apiServer } from '../../../support/embedded-api.ts';
+import { nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+import { realClock } from '../../../../base/clock.ts';
+
+type Results = Map<string, { result: string; detail: string }>;
+type Look = (settings?: Record<string, string>, now?: number) => Promise<Results>;
+
+const node = { token: 'of-node-a', user: 'system:node:node-a', groups: ['system:nodes', 'system:authenticated'] };
+
+/** `dkc doctor` on a node whose agent has this kubeconfig. */
+const lookWith = (t: TestContext, kubeconfig: string): Look => async (settings = {}, now = Date.now()) => {
+  const { dkcIn } = await nodeOnDisk(t, { kubeconfig, ...settings });
+  const { stdout } = await dkcIn({ connect: (query) => connect(query, {}), clock: { ...realClock, now: () => now } }, 'doctor', '-o', 'json');
+  return new Map((JSON.parse(stdout) as { check: string; result: string; detail: string }[]).map((line) => [line.check, line]));
+}; // prettier-ignore
+
+async function nodeOf(t: TestContext): Promise<{ server: ApiServer; look: Look }> {
+  const server = await apiServer({ tokens: [node], version: 'v1.36.3' });
+  t.after(() => server.stop());
+  const kubeconfig = join(await tempDir(t), 'kubelet.conf');
+  await writeFile(kubeconfig, server.kubeconfig(node.token), { mode: 0o600 });
+  return { server, look: lookWith(t, kubeconfig) };
+}
+
+const of = (found: Results, ...names: string[]): string[] => names.map((name) => `${name} ${found.get(name)?.result}`);
+
+test('a node of a cluster without our manifests is told what is missing, and with them all is fine', async (t) => {
+  const { server, look } = await nodeOf(t);
+  const before = await look();
+  assert.deepEqual(of(before, 'kubeconfig', 'api-server', 'node-object', 'agent-rights', 'clock'), ['kubeconfig ok', 'api-server ok', 'node-object failed', 'agent-rights failed', 'clock ok']); // prettier-ignore
+  assert.match(
+    before.get('agent-rights')?.detail ?? '',
+    /get, list, watch nodeconfigs\.dkc\.dev node-a.*configmaps in namespace dkc-system/,
+  );
+
+  server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
+  for (const object of manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false }))
+    if (object.kind !== 'Namespace') server.add(object);
+  assert.deepEqual(of(await look(), 'node-object', 'assignment', 'agent-rights'), ['node-object ok', 'assignment ok', 'agent-rights ok']);
+  assert.deepEqual(of(await look({ nodeName: 'node-b' }), 'node-object', 'agent-rights'), ['node-object failed', 'agent-rights failed']);
+});
+
+test('an API server that is away, and one that never answers, cost the checks of the network alone', async (t) => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  t.after(() => silent.close());
+  const { port } = silent.address() as { port: number };
+  const kubeconfig = join(await tempDir(t), 'kubelet.conf');
+  const at = (url: string) => JSON.stringify({ 'current-context': 'a', contexts: [{ name: 'a', context: { cluster: 'a' } }], clusters: [{ name: 'a', cluster: { server: url } }] }); // prettier-ignore
+  await writeFile(kubeconfig, at('http://127.0.0.1:1'));
+  const away = await lookWith(t, kubeconfig)();
+  assert.deepEqual(of(away, 'store', 'api-server', 'node-object', 'clock'), [
+    'store ok',
+    'api-server failed',
+    'node-object skipped',
+    'clock skipped',
+  ]);
+  await writeFile(kubeconfig, at(`http://127.0.0.1:${port}`));
+  const hangs = await lookWith(t, kubeconfig)();
+  assert.deepEqual(of(hangs, 'store', 'api-server', 'node-object'), ['store ok', 'api-server failed', 'node-object skipped']);
+});
+
+test('certificates are read from their files, with the day on which they expire', async (t) => {
+  const authority = await makeAuthority();
+  t.after(() => authority.remove());
+  const { cert, key } = await authority.client('system:node:node-a', ['system:nodes']);
+  const [dir, other] = [await tempDir(t), await authority.client('other')];
+  const [pem, kubeconfig] = [join(dir, 'current.pem'), join(dir, 'kubelet.conf')];
+  const user = { 'client-certificate': pem, 'client-key': pem };
+  const cluster = { server: 'https://127.0.0.1:1', 'certificate-authority-data': Buffer.from(authority.ca).toString('base64') };
+  await writeFile(kubeconfig, JSON.stringify({ 'current-context': 'a', contexts: [{ name: 'a', context: { cluster: 'a', user: 'u' } }], clusters: [{ name: 'a', cluster }], users: [{ name: 'u', user }] })); // prettier-ignore
+  const [look, now] = [lookWith(t, kubeconfig), Date.now()];
+  const hours = (count: number): number => now + count * 3_600_000;
+  const client = async (at: number): Promise<string> => {
+    const found = await look({}, at);
+    return `${found.get('client-credentials')?.result}, ${found.get('certificate-authority')?.result}`;
+  };
+  const looks = async (text: string): Promise<string> => {
+    await writeFile(pem, text);
+    return (await look()).get('client-credentials')?.detail ?? '';
+  };
+  assert.match(await looks(''), /there is no certificate in/);
+  assert.match(await looks(cert + other.key), /the key beside .* is not its own/);
+  assert.match(await looks(cert + key), /is valid until/);
+  assert.deepEqual(await Promise.all([now, hours(23), hours(25), hours(45), hours(49), hours(-24)].map(client)), ['ok, ok', 'warning, ok', 'failed, ok', 'failed, warning', 'failed, failed', 'failed, failed']); // prettier-ignore
+  assert.match((await look({ kubeconfig: '/nowhere/kubelet.conf' })).get('kubeconfig')?.detail ?? '', /nowhere\/kubelet\.conf/);
+});
+
+test('what others may read or write is named', async (t) => {
+  const { look } = await nodeOf(t);
+  const kubeconfig = join(await tempDir(t), 'kubelet.conf');
+  await writeFile(kubeconfig, '{}');
+  await chmod(kubeconfig, 0o666);
+  const found = await look({ kubeconfig });
+  assert.match(found.get('writable-by-others')?.detail ?? '', /kubelet\.conf (has mode 0666|belongs to user)/);
+  assert.match(found.get('readable-by-others')?.detail ?? '', /kubelet\.conf has mode 0666/);
+});
