@@ -82,6 +82,8 @@ export interface Command {
 /** A place to write text. */
 export interface Sink {
   write(text: string): void;
+  /** Bytes as they are, for an archive. Absent where nobody could take them. */
+  writeBytes?(bytes: Uint8Array): void;
   readonly isTTY: boolean;
   /** Width of the terminal, undefined without one. */
   readonly columns: number | undefined;

@@ -116,6 +116,12 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./scheduler/why-pod.ts')).whyPodCommand,
   },
   {
+    name: 'support-bundle',
+    summary: 'Collect what a maintainer needs to understand a node or a fleet, without secrets',
+    group: 'Other commands',
+    load: async () => (await import('./support-bundle/command.ts')).supportBundle,
+  },
+  {
     name: 'demo',
     summary: 'Run a guided demo on this machine: under a minute, no root',
     group: 'Other commands',

@@ -44,6 +44,7 @@ function sink(stream: NodeJS.WriteStream & { fd: 1 | 2 }): Sink {
   const isTTY = isatty(stream.fd);
   return {
     write: (text) => void stream.write(text),
+    writeBytes: (bytes) => void stream.write(bytes),
     isTTY,
     columns: isTTY ? stream.columns : undefined,
     rows: isTTY ? stream.rows : undefined,

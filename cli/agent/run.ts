@@ -14,6 +14,7 @@ import { realRandom } from '../../base/random.ts';
 import { realDisk } from '../../base/real-disk.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
 import { runFlags } from './flags.ts';
+import { askKubelet } from '../connect/ask-kubelet.ts';
 import { buildInfo } from '../build-info.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
@@ -59,12 +60,6 @@ async function run(options: AgentOptions, log: Log): Promise<number> {
   return runAgent(options, agentWorld(log));
 }
 
-/** In ms: it asks the API server who we are before it answers. */
-const KUBELET_TIMEOUT_MS = 10_000;
-
-/** As large as a configuration from the command line may be. */
-const MAX_CONFIGZ_BYTES = 4 * 1024 * 1024;
-
 /** The world of an agent: leaner than a command's, since it is held in memory on every node for years. */
 function agentWorld(log: Log): AgentWorld {
   const stop = new AbortController();
@@ -84,21 +79,7 @@ function agentWorld(log: Log): AgentWorld {
       const { kubeconfigSource } = await import('../../kube/client/load-access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
-    askKubelet: async (url, { kubeconfig, nodeName }) => {
-      const { createClient } = await import('../../kube/client/http-client.ts');
-      const { loadKubeconfig } = await import('../../kube/client/load-access.ts');
-      const { kubeletAccess } = await import('../../kube/client/kubelet-access.ts');
-      const client = createClient(kubeletAccess(await loadKubeconfig(kubeconfig), url, nodeName), {
-        userAgent: 'dkc-agent',
-        largestList: MAX_CONFIGZ_BYTES,
-      });
-      const { pathname, search } = new URL(url);
-      try {
-        return await client.raw('GET', `${pathname}${search}`, { timeoutMs: KUBELET_TIMEOUT_MS });
-      } finally {
-        await client.close();
-      }
-    },
+    askKubelet: (url, as) => askKubelet(url, { ...as, userAgent: 'dkc-agent' }),
     tokenFile: async (kubeconfig) => (await (await import('../../kube/client/load-access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     version: buildInfo().version,
     stop: stop.signal,

@@ -9,7 +9,7 @@ const PAGE = 500;
 export async function listPages<T extends KubeObject>(
   client: Pick<Client, 'listEach'>,
   resource: Resource,
-  selection: { labelSelector?: string },
+  selection: { namespace?: string; labelSelector?: string },
   onEach: (object: T) => void,
   signal: AbortSignal,
 ): Promise<void> {

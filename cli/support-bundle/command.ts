@@ -1,0 +1,155 @@
+import { describeError } from '../../base/errors.ts';
+import { silentLog } from '../../base/log.ts';
+import type { AgentOptions } from '../../agent/options.ts';
+import { SYSTEM_NAMESPACE } from '../../deploy/names.ts';
+import { connectFlags, connectQueryOf } from '../connect/flags.ts';
+import { nodeOptions } from '../agent/node-options.ts';
+import { agentOptions, settingsOf } from '../agent/options.ts';
+import { nodeFlags } from '../agent/flags.ts';
+import { fine, withNote, type Command, type Context, type Flag } from '../command.ts';
+import { UsageError } from '../failure.ts';
+import { show } from '../output/output.ts';
+import { nodeSideFlags } from '../node/node-side.ts';
+import { archiveOf } from './archive.ts';
+import { clusterCollectors } from './cluster/collectors.ts';
+import { collectAll } from './collect.ts';
+import { defaultBounds, MIB, type Bounds, type Collector } from './collector.ts';
+import { writeNewFile } from './output-file.ts';
+import { KnownValues } from './redact/known-values.ts';
+import { nodeCollectors } from './node/collectors.ts';
+import { contentsText, errorsText, indexOf, type Made } from './report.ts';
+import type { Args } from '../args/args.ts';
+
+const DEFAULT_LINES = 5_000;
+
+const flags: readonly Flag[] = [
+  { name: 'cluster', type: 'boolean', text: 'a bundle of the fleet, from the API server, instead of one of this node' },
+  {
+    name: 'output-file',
+    type: 'string',
+    value: 'FILE',
+    completes: 'file',
+    text: 'file to write; - is standard output',
+    defaultText: 'dkc-support-NODE-TIME.tar.gz here',
+  },
+  { name: 'dry-run', type: 'boolean', text: 'list what would be put in, and write nothing' },
+  { name: 'since', type: 'duration', value: 'TIME', default: '24h', text: 'how far back the journals of the units go' },
+  { name: 'lines', type: 'number', default: DEFAULT_LINES, text: 'newest lines of each journal' },
+  {
+    name: 'max-size',
+    type: 'number',
+    value: 'MIB',
+    default: defaultBounds.total / MIB,
+    text: 'largest size of all files together, before compression, in MiB',
+  },
+  {
+    name: 'namespace',
+    alias: 'n',
+    type: 'string',
+    value: 'NS',
+    default: SYSTEM_NAMESPACE,
+    text: 'with --cluster: namespace of the ConfigMaps and controllers',
+  },
+  ...connectFlags.filter(({ name }) => name !== 'kubeconfig'),
+  ...nodeSideFlags(['node-name', 'kubeconfig', 'effective-config', 'local-config', 'policy'], {
+    kubeconfig: 'kubeconfig of the agent; with --cluster, yours',
+  }),
+];
+
+export const supportBundle: Command = {
+  describe: [
+    'Writes an archive with what a maintainer needs to understand this node, or with --cluster the fleet: versions, status, store, settings, units, ' +
+      'journals, metrics. Values of fields that may hold a secret are redacted; credentials are described and never copied. Prints what is in it, what was left out, and why.',
+    'The archive is new, readable by its owner alone, and there whole or not at all. What cannot be read is named in errors.txt and stops nothing else. Look through it before you send it.',
+  ].join('\n\n'),
+  examples: [
+    { run: 'dkc support-bundle', what: 'of this node, as root' },
+    { run: 'dkc support-bundle --dry-run', what: 'what would be in it' },
+    { run: 'dkc support-bundle --since=2h --output-file=/tmp/node-a.tar.gz', what: 'shorter journals, another place' },
+    { run: 'dkc support-bundle --cluster', what: 'of the fleet, from anywhere with a kubeconfig' },
+    { run: 'dkc support-bundle --output-file=- | ssh bastion "cat > node-a.tar.gz"', what: 'without a file on this node' },
+  ],
+  flags,
+  positionals: [],
+  async run(given, args) {
+    // What the parts would log is in their errors.
+    const context = { ...given, log: silentLog };
+    const known = new KnownValues();
+    const isCluster = args.on('cluster');
+    const { options, problem } = isCluster ? { options: undefined, problem: undefined } : await optionsOf(context, args);
+    const of = options?.nodeName ?? 'cluster';
+    const collectors: Collector[] = options
+      ? nodeCollectors(context, { options, problem, flags: givenNodeFlags(args), settings: settingsFileOf(context, args), sinceMs: args.ms('since') ?? 0, journalLines: args.number('lines') ?? DEFAULT_LINES }, known) // prettier-ignore
+      : clusterCollectors(
+          context,
+          { connect: connectQueryOf(context, args), namespace: args.text('namespace') ?? SYSTEM_NAMESPACE },
+          known,
+        );
+    if (args.on('dry-run')) {
+      const data = collectors.map(({ name, what }) => ({ name, what }));
+      await show(context, args, { data, people: () => data.map(({ what }) => `${what}\n`).join('') });
+      return fine;
+    }
+    const target = targetOf(context, args, of);
+    const bounds: Bounds = { ...defaultBounds, total: (args.number('max-size') ?? 0) * MIB };
+    const contents = await collectAll(context, collectors, known, bounds);
+    const { stem } = target;
+    const report = { of, made: new Date(context.clock.now()).toISOString(), dkc: context.build, ...contents };
+    const own = [{ path: 'index.json', text: indexOf(report) }, { path: 'errors.txt', text: errorsText(contents) }]; // prettier-ignore
+    const bytes = await archiveOf(stem, [...own, ...contents.files], new Date(context.clock.now()));
+    context.signal.throwIfAborted();
+    const made: Made = { ...report, archive: { path: target.path, bytes: bytes.length } };
+    if (target.write === undefined) await writeNewFile(target.path, bytes, randomName(context));
+    else target.write(bytes);
+    const listing = target.write === undefined ? context : { ...context, stdout: context.stderr };
+    await show(listing, args, { data: JSON.parse(indexOf(made)), people: (how) => contentsText(made, how) });
+    const { length: failed } = contents.errors;
+    return withNote(
+      context,
+      fine,
+      failed === 0 ? undefined : { level: 'note', text: `${failed} of ${collectors.length} parts failed: see errors.txt in the bundle` },
+    );
+  },
+};
+
+/** Settings that cannot be read are part of what somebody has to understand: then flags and defaults say where things are. */
+async function optionsOf(context: Context, args: Args): Promise<{ options: AgentOptions; problem: string | undefined }> {
+  try {
+    return { options: await nodeOptions(context, args), problem: undefined };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    return { options: agentOptions(settingsOf(args, context), {}, context), problem: describeError(error) };
+  }
+}
+
+const settingsFileOf = (context: Context, args: Args): string | undefined => {
+  const named = args.text('agent-config');
+  return named === undefined ? undefined : context.path(named);
+};
+
+/** The node's flags of this command line, but for the kubeconfig: with one `dkc status` would ask the API server, which may be away. */
+function givenNodeFlags(args: Args): string[] {
+  return nodeFlags.flatMap(({ name }) => {
+    const value = args.value(name);
+    return value === undefined || name === 'kubeconfig' ? [] : [`--${name}=${value}`];
+  });
+}
+
+interface Target {
+  /** Of the folder in the archive. */
+  stem: string;
+  path: string;
+  write?: (bytes: Uint8Array) => void;
+}
+
+function targetOf(context: Context, args: Args, of: string): Target {
+  const time = new Date(context.clock.now()).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const stem = `dkc-support-${of.replaceAll(/[^\w.-]/g, '_')}-${time}`;
+  const asked = args.text('output-file');
+  if (asked !== '-') return { stem, path: context.path(asked ?? `${stem}.tar.gz`) };
+  const { stdout } = context;
+  if (stdout.isTTY) throw new UsageError('support-bundle: --output-file=- writes an archive, and standard output is a terminal; redirect it to a file'); // prettier-ignore
+  return { stem, path: '-', write: (bytes) => stdout.writeBytes?.(bytes) };
+}
+
+const randomName = ({ random }: Pick<Context, 'random'>): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0'); // prettier-ignore

@@ -1,0 +1,93 @@
+import { AGENT_CONFIG_FILE, DEFAULT_POLICY_FILE, type AgentOptions } from '../../../agent/options.ts';
+import { askKubelet } from '../../connect/ask-kubelet.ts';
+import { jsonText, yamlText } from '../../output/structured.ts';
+import { MIB, type Found } from '../collector.ts';
+import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
+import { redactObject } from '../redact/objects.ts';
+import { redactSettings } from '../redact/settings.ts';
+import { redactText } from '../redact/text.ts';
+import { parsed, readProblem } from './store.ts';
+import type { Disk } from '../../../base/disk.ts';
+
+/** agent.yaml and policy.yaml without comments. */
+export async function settingsFiles(
+  disk: Pick<Disk, 'readLinked'>,
+  settings: string | undefined,
+  policy: string | undefined,
+  withheld: Withheld,
+): Promise<Found[]> {
+  const of = async (path: string, to: string, redact: (document: unknown) => unknown): Promise<Found> => {
+    try {
+      const text = new TextDecoder().decode(await disk.readLinked(path, MIB));
+      const document = parsed(text);
+      if (document === undefined) return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are no YAML` };
+      return { path: to, text: yamlText(redact(document)), note: 'without comments' };
+    } catch (error) {
+      return { path: to, leftOut: readProblem(error) };
+    }
+  };
+  return [
+    await of(settings ?? AGENT_CONFIG_FILE, 'config/agent.yaml', (document) => redactSettings(document, withheld)),
+    ...(policy === 'none' ? [] : [await of(policy ?? DEFAULT_POLICY_FILE, 'config/policy.yaml', (document) => redactObject(document))]),
+  ];
+}
+
+/** Five fields, as systemd/kubelet-stopped writes them. */
+const exitLine = /^[\dTZ:.-]{10,40} [a-z-]{1,40} [a-z-]{1,40} [A-Z0-9]{1,20} (?:-|[0-9a-f]{64})$/;
+
+/** The last ends of the kubelet. @param lines - so many at most */
+export async function kubeletExits(disk: Pick<Disk, 'readEnd'>, path: string, lines: number): Promise<Found> {
+  const all = new TextDecoder().decode(await disk.readEnd(path, MIB)).split('\n').filter((line) => line !== ''); // prettier-ignore
+  const last = all.slice(-lines);
+  const good = last.filter((line) => exitLine.test(line));
+  const odd = last.length - good.length;
+  return { path: 'kubelet-exits', text: good.map((line) => `${line}\n`).join(''), note: `last ${good.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} of another form are left out`}` }; // prettier-ignore
+}
+
+/** What the agent's metrics port says. */
+export async function agentMetrics(address: string, signal: AbortSignal): Promise<Found> {
+  const path = 'metrics.txt';
+  if (address === '') return { path, leftOut: 'metricsBindAddress is empty' };
+  return {
+    path,
+    text: redactText(await textFrom(`http://${address.replace(/^(?:0\.0\.0\.0|\[::\])?(?=:\d+$)/, '127.0.0.1')}/metrics`, signal)),
+  };
+}
+
+const MAX_METRICS_BYTES = 4 * MIB;
+
+async function textFrom(url: string, signal: AbortSignal): Promise<string> {
+  const answer = await fetch(url, { signal, redirect: 'error' });
+  if (!answer.ok || answer.body === null) throw new Error(`${url} answered ${answer.status}`);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of answer.body) {
+    parts.push(part);
+    bytes += part.length;
+    if (bytes > MAX_METRICS_BYTES) break;
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+const DEFAULT_CONFIGZ = 'https://127.0.0.1:10250/configz';
+
+/** What the running kubelet says that it uses. */
+export async function configz(
+  { kubeletConfigz, kubeconfig, nodeName }: AgentOptions,
+  withheld: Withheld,
+  signal: AbortSignal,
+): Promise<Found> {
+  const path = 'config/configz.yaml';
+  if (kubeconfig === undefined) return { path, leftOut: 'the agent has no kubeconfig to ask the kubelet with' };
+  const answer = await askKubelet(kubeletConfigz || DEFAULT_CONFIGZ, { kubeconfig, nodeName, userAgent: 'dkc-cli', signal });
+  const config = (answer as { kubeletconfig?: unknown } | null)?.kubeletconfig;
+  return { path, text: yamlText(redactKubeletConfig(config, withheld)), note: 'values of secret and unknown fields are redacted' };
+}
+
+/** What dkc itself is told for this node, and why it could not be read. */
+export function optionsFile(options: AgentOptions, problem: string | undefined): Found {
+  return {
+    path: 'options.json',
+    text: jsonText({ ...(problem === undefined ? {} : { problem: redactText(problem) }), options: redactObject(options) }),
+  };
+}

@@ -1,0 +1,150 @@
+import { basename, join } from 'node:path';
+import { parseDocument } from 'yaml';
+import { describeError, errorCode } from '../../../base/errors.ts';
+import { layout, manifestName } from '../../../agent/store/layout.ts';
+import { MAX_JOURNAL_BYTES } from '../../../agent/store/journal.ts';
+import { driftedName } from '../../../agent/store/layout.ts';
+import { jsonText, yamlText } from '../../output/structured.ts';
+import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
+import { redactObject } from '../redact/objects.ts';
+import { redactText } from '../redact/text.ts';
+import type { Disk } from '../../../base/disk.ts';
+import type { AgentOptions } from '../../../agent/options.ts';
+import type { Found } from '../collector.ts';
+
+/** Files and folders that are listed. */
+const MAX_LISTED = 5_000;
+/** Checkpoints whose files are looked at. */
+const MAX_CHECKPOINTS = 200;
+/** A configuration is at most a megabyte. */
+const MAX_FILE_BYTES = 2 * 1024 * 1024;
+
+type StoreDisk = Pick<Disk, 'list' | 'read' | 'readLinked' | 'readEnd' | 'stat'>;
+type Options = Pick<AgentOptions, 'dynamicConfigDir' | 'effectiveConfig' | 'localConfig'>;
+
+/** Every file of the store that is text of ours, redacted, and a list of all that lies there. Links are never followed. */
+export async function storeFiles(disk: StoreDisk, { dynamicConfigDir: root }: Options, withheld: Withheld): Promise<Found[]> {
+  const paths = layout(root);
+  const listed = await listTree(disk, root);
+  const found: Found[] = [
+    { path: 'store/files.txt', text: listed.map(({ line }) => line).join(''), note: 'all that lies in the directory' },
+  ];
+  const checkpoints = new Set<string>();
+  for (const { path, kind } of listed) {
+    const to = `store/${path.slice(root.length + 1)}`;
+    const isMeta =
+      path.startsWith(`${paths.metaDir}/`) || (path.startsWith(`${root}/`) && /^[a-z-]+\.json$/.test(path.slice(root.length + 1)));
+    const isCheckpoint = path.startsWith(`${paths.checkpoints}/`);
+    if (kind === 'other') found.push({ path: to, leftOut: 'no regular file, such as a symbolic link: not followed' });
+    else if (kind === 'file' && isMeta) found.push(await recordAt(disk, path, to));
+    else if (kind === 'file' && isCheckpoint) {
+      const [uid = '', version = ''] = path.slice(paths.checkpoints.length + 1).split('/');
+      checkpoints.add(`${uid}/${version}`);
+      if (checkpoints.size > MAX_CHECKPOINTS) found.push({ path: to, leftOut: `there are more than ${MAX_CHECKPOINTS} checkpoints` });
+      else found.push(basename(path) === manifestName ? await recordAt(disk, path, to) : await configAt(disk, path, to, withheld));
+    }
+  }
+  return found;
+}
+
+/** The journal's end: whole lines that are JSON. @param lines - so many at most */
+export async function journalEnd(disk: Pick<Disk, 'readEnd'>, root: string, lines: number): Promise<Found> {
+  const text = new TextDecoder().decode(await disk.readEnd(layout(root).journal, MAX_JOURNAL_BYTES));
+  const all = text.split('\n').filter((line) => line !== '');
+  const last = all.slice(-lines);
+  const read = last.map((line) => jsonLine(line)).filter((line) => line !== undefined);
+  const odd = last.length - read.length;
+  return {
+    path: 'store/store/journal.jsonl',
+    text: read.join(''),
+    keep: 'end',
+    note: `last ${read.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} that are no JSON are left out`}`,
+  };
+}
+
+function jsonLine(line: string): string | undefined {
+  try {
+    return `${JSON.stringify(redactObject(JSON.parse(line)))}\n`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The effective file, the local one and the one the kubelet was started with. The local one may be a link, as administrators keep it. */
+export async function configFiles(disk: StoreDisk, options: Options, started: string, withheld: Withheld): Promise<Found[]> {
+  const { effectiveConfig, localConfig } = options;
+  return [
+    await configAt(disk, effectiveConfig, 'config/effective.yaml', withheld),
+    await configAt(disk, driftedName(effectiveConfig), 'config/effective.drifted.yaml', withheld),
+    await configAt({ read: disk.readLinked }, localConfig, 'config/local.yaml', withheld),
+    await configAt(disk, started, 'config/kubelet-started.yaml', withheld),
+  ];
+}
+
+async function configAt(disk: Pick<StoreDisk, 'read'>, path: string, to: string, withheld: Withheld): Promise<Found> {
+  const text = await textAt(disk, path);
+  if (typeof text !== 'string') return { path: to, leftOut: text.problem };
+  const document = parsed(text);
+  if (typeof document !== 'object' || document === null || (document as { kind?: unknown }).kind !== 'KubeletConfiguration')
+    return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are no KubeletConfiguration` };
+  return { path: to, text: yamlText(redactKubeletConfig(document, withheld)), note: 'values of secret and unknown fields are redacted' };
+}
+
+async function recordAt(disk: StoreDisk, path: string, to: string): Promise<Found> {
+  const text = await textAt(disk, path);
+  if (typeof text !== 'string') return { path: to, leftOut: text.problem };
+  if (text === '') return { path: to, text: '' };
+  const document = parsed(text);
+  if (typeof document !== 'object' || document === null)
+    return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are neither JSON nor YAML` };
+  const shown = redactObject(document);
+  return { path: to, text: text.trimStart().startsWith('{') || text.trimStart().startsWith('[') ? jsonText(shown) : yamlText(shown) };
+}
+
+async function textAt(disk: Pick<StoreDisk, 'read'>, path: string): Promise<string | { problem: string }> {
+  try {
+    return new TextDecoder().decode(await disk.read(path, MAX_FILE_BYTES));
+  } catch (error) {
+    return { problem: readProblem(error) };
+  }
+}
+
+/** undefined where it is neither JSON nor YAML. No error of the reader is shown: it would quote the line. */
+export function parsed(text: string): unknown {
+  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+  if (document.errors.length > 0) return undefined;
+  try {
+    return document.toJS({ maxAliasCount: 100 }) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+interface Listed {
+  path: string;
+  kind: 'file' | 'dir' | 'other';
+  line: string;
+}
+
+async function listTree(disk: StoreDisk, root: string): Promise<Listed[]> {
+  const listed: Listed[] = [];
+  const walk = async (dir: string, depth: number): Promise<void> => {
+    for (const name of await disk.list(dir)) {
+      if (listed.length >= MAX_LISTED) return;
+      const path = join(dir, name);
+      const stat = await disk.stat(path);
+      if (!stat) continue;
+      const about = `${stat.kind.padEnd(5)} ${stat.mode.toString(8).padStart(4, '0')} ${String(stat.bytes).padStart(9)} ${new Date(stat.modifiedMs).toISOString()}`;
+      listed.push({ path, kind: stat.kind, line: `${about} ${redactText(path)}\n` });
+      if (stat.kind === 'dir' && depth < 5) await walk(path, depth + 1);
+    }
+  };
+  await walk(root, 0);
+  return listed;
+}
+
+/** Why a file is left out. */
+export function readProblem(error: unknown): string {
+  const code = errorCode(error);
+  return code === 'ENOENT' ? 'no such file' : redactText(describeError(error));
+}

@@ -1,0 +1,39 @@
+import { fields } from '../../../agent/config/fields/fields.ts';
+import { isSecretName, REDACTED, redactText } from './text.ts';
+
+/** Flags of kubelets and of dkc whose values are paths, numbers, names of modes: beside those that stand for a known field. */
+const KNOWN = new Set(
+  [
+    'config config-dir kubeconfig bootstrap-kubeconfig root-dir cert-dir node-ip hostname-override cloud-provider container-runtime',
+    'container-runtime-endpoint image-service-endpoint pod-infra-container-image runtime-cgroups feature-gates v vmodule logging-format',
+    'leader-elect controllers concurrent-syncs namespace metrics-bind-address dynamic-config-dir local-config effective-config kubelet-unit',
+    'kubelet-version merge policy agent-config exit-on-lock-contention lock-file register-node enable-server seccomp-default',
+  ].flatMap((names) => names.split(' ')),
+);
+const OF_FIELDS = new Set(
+  fields.filter(({ secret }) => secret !== true).flatMap(({ flag }) => (flag === undefined ? [] : [flag.replace(/^-+/, '')])),
+);
+
+/** Values of known flags may be this: paths, numbers, lists of settings, addresses. */
+const PLAIN = /^["']?[A-Za-z0-9_./:,=%@~*+[\]-]{0,256}["']?$/;
+
+/** A command line without the values of flags that are not known to be harmless; words that are no flags are looked at as text. */
+export function redactFlags(words: readonly string[]): string[] {
+  let waiting: 'known' | 'unknown' | undefined;
+  return words.map((word) => {
+    const [, dashes = '', name = '', value] = /^(["']?--?)([A-Za-z0-9][A-Za-z0-9_-]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
+    if (dashes === '') {
+      const before = waiting;
+      waiting = undefined;
+      // The value of the flag before it, unless that flag takes none.
+      return before === 'unknown' ? REDACTED : shownWord(word);
+    }
+    const isKnown = (KNOWN.has(name) || OF_FIELDS.has(name)) && !isSecretName(name);
+    waiting = value === undefined ? (isKnown ? 'known' : 'unknown') : undefined;
+    if (value === undefined) return redactText(word);
+    return `${dashes}${name}=${isKnown && PLAIN.test(value) ? redactText(value) : isSwitch(value) ? value : REDACTED}`;
+  });
+}
+
+const isSwitch = (value: string): boolean => /^["']?(?:true|false|\d{1,3})["']?$/.test(value);
+const shownWord = (word: string): string => (PLAIN.test(word) || /^\$\{?\w+\}?$/.test(word) ? redactText(word) : REDACTED);

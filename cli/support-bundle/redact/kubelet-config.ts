@@ -1,0 +1,108 @@
+import { fields } from '../../../agent/config/fields/fields.ts';
+import type { Field } from '../../../agent/config/fields/field.ts';
+import { REDACTED, redactText } from './text.ts';
+
+/** Told of every text that is withheld; `secret` where the field is one by its meaning. */
+export type Withheld = (value: string, why: 'secret' | 'unlisted') => void;
+
+const byName = new Map(fields.map((field) => [field.name, field]));
+const groups = new Set(fields.flatMap(({ name }) => name.split('.').slice(0, -1).map((_, at, all) => all.slice(0, at + 1).join('.')))); // prettier-ignore
+/** Of free texts, those that name a protocol, a version, a socket or the domain that every node of a cluster shares. */
+const OPEN_TEXTS = new Set(
+  'apiVersion kind clusterDomain contentType tlsMinVersion showHiddenMetricsForVersion containerRuntimeEndpoint imageServiceEndpoint'.split(
+    ' ',
+  ),
+);
+
+type Shape = (value: string) => boolean;
+const matches = (shape: RegExp): Shape => (value) => value.length <= 256 && shape.test(value); // prettier-ignore
+const duration = matches(/^-?(?:\d{1,18}|(?:\d{1,12}(?:\.\d{1,9})?(?:ns|us|\u00b5s|ms|s|m|h))+)$/);
+const quantity = matches(/^[+-]?\d{1,24}(?:\.\d{1,9})?(?:[KMGTPE]i?|[numk]|[eE][+-]?\d{1,3})?%?$/);
+const path = matches(/^[A-Za-z0-9_./@:~-]*$/);
+const address = matches(/^[0-9A-Fa-f.:/]*$/);
+const identifier = matches(/^[A-Za-z][A-Za-z0-9]{0,80}$/);
+const setting = matches(/^[a-z][A-Za-z0-9.-]{0,60}$/);
+const resource = matches(/^[a-z][a-z0-9./-]{0,80}$/);
+const listed = matches(/^(?:TLS_[A-Z0-9_]{1,80}|[a-z]{1,20}(?:\.[a-z0-9_*-]{1,40}){1,6})$/);
+
+/** Texts that a field of this type may show; all others are withheld. */
+function shapeOf(type: string): Shape | undefined {
+  const choices = /enum\(([^)]*)\)/.exec(type)?.[1]?.split('|');
+  if (choices) return (value) => value === '' || choices.includes(value);
+  if (type.includes('duration')) return duration;
+  if (type.includes('quantity') || type.includes('percent')) return quantity;
+  if (type === 'path' || type === 'cgroup') return path;
+  if (type === 'ip' || type === 'cidr' || type === 'list<ip>') return address;
+  if (type === 'cpuset') return matches(/^[0-9,-]*$/);
+  if (type === 'list<string>') return listed;
+  if (type === 'map<string,string>') return (value) => quantity(value) || /^(?:true|false)$/.test(value);
+  return undefined;
+}
+
+function keysOf(type: string): Shape {
+  if (type === 'map<string,bool>') return identifier;
+  if (type.startsWith('map<resource')) return resource;
+  return setting;
+}
+
+/**
+ * A KubeletConfiguration with the values of known fields that are numbers, switches, words of a list, durations, quantities, paths and addresses.
+ * What a field does not allow by its type is withheld, and so are fields that no kubelet knows.
+ */
+export function redactKubeletConfig(document: unknown, withheld: Withheld = () => undefined): unknown {
+  return config(document, '', withheld);
+}
+
+function config(value: unknown, at: string, withheld: Withheld): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return withhold(value, 'unlisted', withheld);
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) => {
+      const name = at === '' ? key : `${at}.${key}`;
+      const field = byName.get(name);
+      if (field) return [key, leaf(inner, field, withheld)];
+      if (groups.has(name)) return [key, config(inner, name, withheld)];
+      if (OPEN_TEXTS.has(name) && typeof inner === 'string') return [key, openText(inner)];
+      // Its name may well be a misspelled one, which is what somebody looks for.
+      return [identifier(key) ? key : REDACTED, withhold(inner, 'unlisted', withheld)];
+    }),
+  );
+}
+
+function leaf(value: unknown, field: Field, withheld: Withheld): unknown {
+  if (field.secret === true) return withhold(value, 'secret', withheld);
+  if (typeof value === 'string' && OPEN_TEXTS.has(field.name)) return openText(value);
+  if (typeof value === 'string' && (field.type === 'url' || field.name === 'staticPodURL')) return hostOnly(value, withheld);
+  return plain(value, shapeOf(field.type), keysOf(field.type), withheld, 0);
+}
+
+function plain(value: unknown, shape: Shape | undefined, keys: Shape, withheld: Withheld, depth: number): unknown {
+  if (value === null || typeof value === 'boolean' || typeof value === 'number' || typeof value === 'bigint') return value;
+  if (typeof value === 'string')
+    return shape?.(value) === true && redactText(value) === value ? value : withhold(value, 'unlisted', withheld);
+  if (depth > 5 || typeof value !== 'object') return withhold(value, 'unlisted', withheld);
+  if (Array.isArray(value)) return (value as readonly unknown[]).map((one) => plain(one, shape, keys, withheld, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]: [string, unknown]) => [
+      keys(key) && redactText(key) === key ? key : REDACTED,
+      plain(inner, shape, keys, withheld, depth + 1),
+    ]),
+  );
+}
+
+const openText = (value: string): string => (matches(/^(?:unix:\/\/)?[A-Za-z0-9./_-]*$/)(value) ? redactText(value) : REDACTED);
+
+/** Scheme and host: user, path and query are withheld, unless it is a socket of this machine. */
+function hostOnly(value: string, withheld: Withheld): string {
+  if (value === '' || /^unix:\/\/\/[\w./-]{1,200}$/.test(value)) return value;
+  withheld(value, 'secret');
+  const url = URL.parse(value);
+  return url === null ? REDACTED : `${url.protocol}//${url.host}/${REDACTED}`;
+}
+
+function withhold(value: unknown, why: 'secret' | 'unlisted', withheld: Withheld, depth = 0): string {
+  if (typeof value === 'string' && value !== '') withheld(value, why);
+  else if (typeof value === 'object' && value !== null && depth < 20) {
+    for (const inner of Object.values(value)) withhold(inner, why, withheld, depth + 1);
+  }
+  return REDACTED;
+}

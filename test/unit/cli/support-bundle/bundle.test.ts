@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { withinBounds } from '../../../../cli/support-bundle/bounds.ts';
+import { collectAll } from '../../../../cli/support-bundle/collect.ts';
+import { defaultBounds, type Collector } from '../../../../cli/support-bundle/collector.ts';
+import { KnownValues } from '../../../../cli/support-bundle/redact/known-values.ts';
+import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
+import type { Exec } from '../../../../base/exec.ts';
+
+const secrets = Array.from({ length: 18 }, (_, at) => `Hunter${at}x7`);
+const [header, annotation, journal, agentKey, agentUrl, unitVar, unitFlag, bearer, pem, otherKey, effective, exits, evidence, comment, kubeconfigToken, password, message, query] = secrets as [string, ...string[]] & string[]; // prettier-ignore
+
+/** A node with a secret in every place that a bundle is made from, and programs that print some more. */
+async function nodeOfSecrets(t: { after(done: () => Promise<void>): void }): Promise<{ node: NodeOnDisk; exec: Exec }> {
+  const dir = await tempDir(t);
+  const kubeconfig = join(dir, 'kubeconfig');
+  const user = { token: kubeconfigToken, username: 'u', password };
+  const parts = { clusters: [{ name: 'c', cluster: { server: 'https://10.0.0.1:6443' } }], users: [{ name: 'node-user', user }] };
+  await writeFile(
+    kubeconfig,
+    JSON.stringify({ ...parts, contexts: [{ name: 'x', context: { cluster: 'c', user: 'node-user' } }], 'current-context': 'x' }),
+  );
+  const node = await nodeOnDisk(t, {
+    kubeconfig,
+    kubeletHealthz: `http://u:${agentUrl}@127.0.0.1:1/healthz?q=${query}`,
+    metricsBindAddress: '""',
+  });
+  const text = `# ${comment}\napiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 7\nstaticPodURLHeader: {Authorization: [Bearer ${header}]}\nmaxPod: ${effective}\n`;
+  const source = await node.save('41', {
+    files: { kubelet: text, other: `password ${otherKey}` },
+    annotations: { 'dkc.dev/retry': `token=${annotation}` },
+  });
+  await node.assign(source);
+  await node.condemn(source, { evidence: [`died with --password=${evidence}`], reason: `Authorization: Bearer ${bearer}` });
+  await node.runs('assigned', source);
+  await writeFile(node.paths.effective, text);
+  await node.store.addToJournal({ at: new Date(0).toISOString(), event: 'assigned', source, detail: `{"apiKey":"${journal}"}` });
+  await writeFile(join(node.root, '..', 'kubelet-exits'), `2026-01-01T00:00:00Z exit-code exited 1 -\n${exits}\n`);
+  const settings = join(node.root, '..', 'agent.yaml');
+  const log = [
+    `2026-01-01T00:00:03+0000 h kubelet[1]: sent ${header} and ${kubeconfigToken} and ${effective}`,
+    `2026-01-01T00:00:02+0000 h kubelet[1]: -----BEGIN PRIVATE KEY-----\n    ${pem}\n    -----END PRIVATE KEY-----`,
+    `2026-01-01T00:00:01+0000 h kubelet[1]: "failed" err="client_secret=${message}"`,
+  ];
+  const exec: Exec = async (program, args) => {
+    const stdout =
+      program === 'journalctl'
+        ? `${log.join('\n')}\n`
+        : args[0] === 'cat'
+          ? `# /etc/a.conf\n# ${comment}\n[Service]\nEnvironment=A=${unitVar}\nExecStart=/k --x-thing=${unitFlag}\n`
+          : '';
+    return { code: 0, stdout, stderr: '' };
+  };
+  await writeFile(settings, `${await readFile(settings, 'utf8')}# ${agentKey}\n`);
+  return { node, exec };
+}
+
+async function unpacked(dir: string): Promise<{ name: string; text: string; mode: number }> {
+  const name = (await readdir(dir)).find((one) => one.endsWith('.tar.gz')) ?? '';
+  const path = join(dir, name);
+  return { name, text: gunzipSync(await readFile(path)).toString('utf8'), mode: (await stat(path)).mode & 0o777 };
+}
+
+test('a bundle of a node has no secret in it, wherever one was, and neither has the output', async (t) => {
+  const { node, exec } = await nodeOfSecrets(t);
+  const out = await tempDir(t);
+  const ran = await node.dkcIn({ exec, path: (text) => resolve(out, text) }, 'support-bundle');
+  assert.equal(ran.code, 0, ran.stderr);
+  const { name, text, mode } = await unpacked(out);
+  assert.match(name, /^dkc-support-node-a-20260301T\d{6}Z\.tar\.gz$/);
+  assert.equal(mode, 0o600);
+  for (const secret of secrets) {
+    for (const form of [secret, Buffer.from(secret).toString('base64').slice(0, -2)])
+      assert.ok(!`${text}${ran.stdout}${ran.stderr}`.includes(form), `${secret}: ${text.split('\n').find((line) => line.includes(form))}`);
+  }
+  // What is no secret is there.
+  for (const shown of [
+    'maxPods: 7',
+    'node-user',
+    'dkc-system',
+    '"condemned"',
+    'exit-code exited 1 -',
+    'kubelet[1]: "failed"',
+    'units/dkc-agent.service.txt',
+    '"token"',
+    'index.json',
+  ])
+    assert.ok(text.includes(shown), shown);
+});
+
+test('a bundle never takes the place of a file, leaves nothing half done, and says what to do', async (t) => {
+  const node = await nodeOnDisk(t);
+  const out = await tempDir(t);
+  const file = join(out, 'a.tar.gz');
+  await writeFile(file, 'mine');
+  const ran = await node.dkc('support-bundle', `--output-file=${file}`);
+  assert.equal(ran.code, 3);
+  assert.match(
+    ran.stderr,
+    /^dkc: Cannot write \S+a\.tar\.gz: there is a file of this name; move it away or name another one with --output-file/,
+  );
+  assert.deepEqual([await readFile(file, 'utf8'), await readdir(out)], ['mine', ['a.tar.gz']]);
+});
+
+test('a bundle for standard output is bytes there, and the list is on stderr', async (t) => {
+  const node = await nodeOnDisk(t);
+  const parts: Uint8Array[] = [];
+  const stdout = { write: () => assert.fail('text on stdout'), writeBytes: (bytes: Uint8Array) => void parts.push(bytes), isTTY: false, columns: undefined }; // prettier-ignore
+  const ran = await node.dkcIn({ stdout }, 'support-bundle', '--output-file=-');
+  assert.equal(ran.code, 0);
+  assert.ok(gunzipSync(Buffer.concat(parts)).toString('utf8').includes('index.json'));
+  assert.match(ran.stderr, /versions\.json/);
+  const terminal = await node.dkcIn({ stdout: { ...stdout, isTTY: true } }, 'support-bundle', '--output-file=-');
+  assert.deepEqual([terminal.code, terminal.stderr.includes('standard output is a terminal')], [2, true]);
+});
+
+test('links in the store are named and not followed', async (t) => {
+  const node = await nodeOnDisk(t);
+  const outside = await tempDir(t);
+  await writeFile(join(outside, 'x.json'), '{"where":"outside-of-it"}');
+  await symlink(join(outside, 'x.json'), join(node.paths.metaDir, 'x.json'));
+  await mkdir(join(node.paths.checkpoints, 'uid'), { recursive: true });
+  await symlink(outside, join(node.paths.checkpoints, 'uid', '1'));
+  const out = await tempDir(t);
+  const ran = await node.dkcIn({ path: (text) => resolve(out, text) }, 'support-bundle');
+  assert.match(ran.stdout, /store\/store\/meta\/x\.json: no regular file, such as a symbolic link: not followed/);
+  const { text } = await unpacked(out);
+  assert.ok(text.includes('checkpoints/uid/1: no regular file') || text.includes('store/store/checkpoints/uid/1'));
+  assert.ok(!text.includes('outside-of-it'));
+});
+
+test('a dry run lists the parts and writes nothing', async (t) => {
+  const node = await nodeOnDisk(t);
+  const out = await tempDir(t);
+  const ran = await node.dkcIn({ path: (text) => resolve(out, text) }, 'support-bundle', '--dry-run');
+  assert.deepEqual([ran.code, await readdir(out)], [0, []]);
+  assert.match(ran.stdout, /^units\/: units and drop-ins/m);
+});
+
+test('broken settings are no reason for no bundle', async (t) => {
+  const node = await nodeOnDisk(t);
+  const out = await tempDir(t);
+  await writeFile(join(node.root, '..', 'agent.yaml'), 'nodeNam: x\n');
+  const ran = await node.dkcIn({ path: (text) => resolve(out, text) }, 'support-bundle', `--dynamic-config-dir=${node.root}`);
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.match((await unpacked(out)).text, /unknown key nodeNam; did you mean nodeName\?/);
+});
+
+test('a part that hangs ends after its time, one that fails is named, and the others are there', async () => {
+  const clock = new FakeClock();
+  const hangs: Collector = { name: 'hangs', what: '', collect: () => new Promise(() => undefined) };
+  const fails: Collector = { name: 'fails', what: '', collect: () => Promise.reject(new Error('password=hunter2')) };
+  const works: Collector = { name: 'works', what: '', collect: async () => [{ path: 'a', text: 'b' }] };
+  const collecting = collectAll({ clock, signal: new AbortController().signal }, [hangs, fails, works], new KnownValues(), defaultBounds);
+  await clock.advance(defaultBounds.time);
+  const { files, errors } = await collecting;
+  assert.deepEqual(files.map(({ path }) => path), ['a']); // prettier-ignore
+  assert.deepEqual(
+    errors.toSorted((a, b) => (a.collector < b.collector ? -1 : 1)),
+    [
+      { collector: 'fails', why: 'password=<redacted>' },
+      { collector: 'hangs', why: 'no result within 30 s' },
+    ],
+  );
+});
+
+const bounds = { total: 25, file: 10, count: 3, time: 1 };
+const lines = '1111\n2222\n3333\n';
+const bounded = [
+  { why: 'cut to whole lines from the start', found: [{ path: 'a', text: lines }], is: ['a 10 first 10 of 15 bytes'] },
+  { why: 'cut to whole lines from the end', found: [{ path: 'a', text: lines, keep: 'end' as const }], is: ['a 5 last 5 of 15 bytes'] },
+  {
+    why: 'left out past the total',
+    found: 'abc'.split('').map((path) => ({ path, text: '123456789\n' })),
+    is: ['a 10 ', 'b 10 ', '-c the bundle would be larger than 25 bytes'],
+  },
+  {
+    why: 'left out past the count',
+    found: 'abcd'.split('').map((path) => ({ path, text: '1' })),
+    is: ['a 1 ', 'b 1 ', 'c 1 ', '-d the bundle has 3 files'],
+  },
+  { why: 'left out with a name that is taken', found: [{ path: 'a', text: '1' }, { path: './a', text: '2' }], is: ['a 1 ', '-a another file has this name'] }, // prettier-ignore
+  { why: 'kept in the folder', found: [{ path: '../../x/\u001b[1m y', text: '1' }], is: ['x/__1m_y 1 '] },
+];
+for (const { why, found, is } of bounded)
+  test(`a file is ${why}`, () => {
+    const { files, leftOut } = withinBounds(found, [], bounds);
+    assert.deepEqual(
+      [...files.map(({ path, bytes, note = '' }) => `${path} ${bytes} ${note}`), ...leftOut.map((one) => `-${one.path} ${one.why}`)],
+      is,
+    );
+  });

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redactKubeletConfig } from '../../../../cli/support-bundle/redact/kubelet-config.ts';
+import { redactSettings } from '../../../../cli/support-bundle/redact/settings.ts';
+import { KnownValues } from '../../../../cli/support-bundle/redact/known-values.ts';
+
+const X = '<redacted>';
+const cases: { why: string; config: Record<string, unknown>; is: Record<string, unknown> }[] = [
+  { why: 'numbers and switches', config: { maxPods: 110, enableServer: true }, is: { maxPods: 110, enableServer: true } },
+  {
+    why: 'words of a list',
+    config: { cgroupDriver: 'systemd', topologyManagerPolicy: 'none' },
+    is: { cgroupDriver: 'systemd', topologyManagerPolicy: 'none' },
+  },
+  { why: 'no word beside the list', config: { cgroupDriver: 'hunter2' }, is: { cgroupDriver: X } },
+  { why: 'durations', config: { syncFrequency: '1m0s' }, is: { syncFrequency: '1m0s' } },
+  { why: 'no text for a number', config: { maxPods: 'hunter2' }, is: { maxPods: X } },
+  { why: 'quantities', config: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } }, is: { evictionHard: { 'memory.available': '100Mi', 'nodefs.available': '10%' } } }, // prettier-ignore
+  { why: 'gates', config: { featureGates: { A: true, B: 'hunter2' } }, is: { featureGates: { A: true, B: X } } },
+  {
+    why: 'the domain',
+    config: { clusterDomain: 'cluster.local', clusterDNS: ['10.96.0.10'] },
+    is: { clusterDomain: 'cluster.local', clusterDNS: ['10.96.0.10'] },
+  },
+  { why: 'no header', config: { staticPodURLHeader: { Authorization: ['hunter2'] } }, is: { staticPodURLHeader: X } },
+  { why: 'of a URL the host', config: { staticPodURL: 'https://u:p@h:1/hunter2?a' }, is: { staticPodURL: `https://h:1/${X}` } },
+  {
+    why: 'paths',
+    config: { authentication: { x509: { clientCAFile: '/etc/ca.crt' } } },
+    is: { authentication: { x509: { clientCAFile: '/etc/ca.crt' } } },
+  },
+  { why: 'sockets', config: { containerRuntimeEndpoint: 'unix:///run/c.sock' }, is: { containerRuntimeEndpoint: 'unix:///run/c.sock' } },
+  { why: 'the name of an unknown field', config: { maxPod: 'hunter2', 'hunter 3': 1 }, is: { maxPod: X, [X]: X } },
+  {
+    why: 'known ciphers',
+    config: { tlsCipherSuites: ['TLS_AES_128_GCM_SHA256', 'hunter2'] },
+    is: { tlsCipherSuites: ['TLS_AES_128_GCM_SHA256', X] },
+  },
+  { why: 'nothing in the place of a group', config: { authentication: 'hunter2' }, is: { authentication: X } },
+];
+for (const { why, config, is } of cases)
+  test(`a configuration is shown with ${why}`, () => assert.deepEqual(redactKubeletConfig(config), is));
+
+test('withheld values are told, so that they can be removed elsewhere', () => {
+  const known = new KnownValues();
+  redactKubeletConfig({ staticPodURLHeader: { A: ['Bearer correct-horse', 'pass'] }, typo: 'Zq8-long-enough', other: 'word' }, known.add);
+  assert.equal(known.sweep('a correct-horse b pass c Zq8-long-enough d word e'), `a ${X} b ${X} c ${X} d word e`);
+});
+
+test('a known secret is found in JSON, in a URL and in base64, wherever it begins', () => {
+  const secret = 'p"ss w/rd-of-node';
+  const known = new KnownValues();
+  known.add(secret, 'secret');
+  assert.equal(known.sweep(JSON.stringify({ a: secret })), `{"a":"${X}"}`);
+  assert.equal(known.sweep(`?q=${encodeURIComponent(secret)}`), `?q=${X}`);
+  for (const before of ['', 'u', 'us', 'user:']) {
+    const swept = known.sweep(Buffer.from(`${before}${secret}!`).toString('base64'));
+    assert.ok(swept.includes(X), before);
+    assert.ok(!Buffer.from(swept.replaceAll(X, ''), 'base64').toString('latin1').includes('rd-of'), before);
+  }
+});
+
+test('settings are shown without user and query of URLs, and without keys that dkc does not know', () => {
+  const settings = { nodeName: 'a', kubeletHealthz: 'http://u:hunter2@127.0.0.1:1/healthz?k=hunter3', hunter4: 'hunter5', verbosity: 2 };
+  const is = { nodeName: 'a', kubeletHealthz: `http://${X}@127.0.0.1:1/healthz?${X}`, verbosity: 2, '1 unknown keys': X };
+  assert.deepEqual(redactSettings(settings, () => undefined), is); // prettier-ignore
+});

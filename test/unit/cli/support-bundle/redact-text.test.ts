@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { redactText } from '../../../../cli/support-bundle/redact/text.ts';
+import { redactFlags } from '../../../../cli/support-bundle/redact/flags.ts';
+import { redactUnit } from '../../../../cli/support-bundle/redact/unit.ts';
+import { redactObject } from '../../../../cli/support-bundle/redact/objects.ts';
+
+/** X stands for what is withheld. `why` finishes "removes". */
+const shown = (text: string): string => text.replaceAll('<redacted>', 'X');
+
+const texts = [
+  { why: 'a value after a colon, to the end of the line', text: 'password: correct horse battery', is: 'password: X' },
+  { why: 'one word after an equals sign', text: '--token=abc123 --v=2', is: '--token=X --v=2' },
+  { why: 'the word after a flag', text: 'run --client-secret abc123 now', is: 'run --client-secret X now' },
+  { why: 'a header', text: 'Authorization: Bearer abcdef123', is: 'Authorization: X' },
+  { why: 'a bearer token without a name', text: 'sent Bearer abcdef123 to it', is: 'sent Bearer X to it' },
+  { why: 'user and query of a URL', text: 'GET https://user:p@ss@host:1/x?sig=1 done', is: 'GET https://X@host:1/x?X done' },
+  { why: 'a quoted value of many words', text: 'a="b" token="q w e" err="z"', is: 'a="b" token="X" err="z"' },
+  { why: 'a value in JSON', text: '{"token":"abc","b":1}', is: '{"token":"X","b":1}' },
+  { why: 'a value in quoted JSON', text: String.raw`msg="{\"password\":\"hunter2\"}"`, is: String.raw`msg="{\"password\":\"X\"}"` },
+  { why: 'a variable', text: 'DB_PASSWORD=hunter2 FOO=1', is: 'DB_PASSWORD=X FOO=1' },
+  { why: 'a JSON web token', text: 'got eyJhbGciOi.eyJzdWIiO.c2ln here', is: 'got X here' },
+  { why: 'a bootstrap token at the end', text: 'with abcdef.0123456789abcdef', is: 'with X' },
+  { why: 'a key of a cloud', text: 'id AKIAIOSFODNN7EXAMPLE', is: 'id X' },
+  { why: 'a long random run', text: 'x Zm9vYmFy1zQmF6cXV4Q29ycmVjdA y', is: 'x X y' },
+  { why: 'a digest of unknown meaning', text: 'c6015908e2a6c6015908e2a6c6015908e2a6c6015908', is: 'X' },
+  {
+    why: 'nothing of a digest that is named',
+    text: 'sha256:c6015908e2a6c6015908e2a6c6015908',
+    is: 'sha256:c6015908e2a6c6015908e2a6c6015908',
+  },
+  { why: 'nothing of a uid', text: 'uid="8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55"', is: 'uid="8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55"' },
+  { why: 'no path of a key', text: '--tls-private-key-file=/etc/k.key', is: '--tls-private-key-file=/etc/k.key' },
+  { why: 'no switch', text: 'automountServiceAccountToken: false', is: 'automountServiceAccountToken: false' },
+  {
+    why: 'no name of a configuration',
+    text: 'fell back to dkc-system/web-1:kubelet@10188',
+    is: 'fell back to dkc-system/web-1:kubelet@10188',
+  },
+  {
+    why: 'a key in PEM',
+    text: 'a\n-----BEGIN RSA PRIVATE KEY-----\nMIIB\nabc\n-----END RSA PRIVATE KEY-----\nb',
+    is: 'a\n<redacted RSA PRIVATE KEY>\nX\nb',
+  },
+  {
+    why: 'a key in one line',
+    text: '"-----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY-----\\n"',
+    is: '"<redacted PRIVATE KEY>\\n"',
+  },
+  { why: 'a key that a log has line by line', text: '01:00 k: -----BEGIN PRIVATE KEY-----\n01:00 k: MII\n01:00 k: -----END PRIVATE KEY-----', is: '01:00 k: <redacted PRIVATE KEY>\nX' }, // prettier-ignore
+  { why: 'a key without an end', text: '-----BEGIN PRIVATE KEY-----\nMII', is: '<redacted PRIVATE KEY>' },
+];
+for (const { why, text, is } of texts) test(`removes ${why}`, () => assert.equal(shown(redactText(text)), is));
+
+test('a line of megabytes is cut, and read in time that grows with its length', () => {
+  for (const part of ['a', 'token', 'a://', '"', 'password="', '-----BEGIN ', 'eyJ', '\\']) {
+    const text = redactText(part.repeat(2 ** 21 / part.length));
+    assert.ok(text.length < 100_000, part);
+  }
+});
+
+const flags = [
+  { why: 'known flags', argv: '--config=/a/b --v=2 --node-ip=10.0.0.1', is: '--config=/a/b --v=2 --node-ip=10.0.0.1' },
+  { why: 'a flag of a field', argv: '--max-pods=110 --cluster-domain=cluster.local', is: '--max-pods=110 --cluster-domain=cluster.local' },
+  { why: 'an unknown flag', argv: '--vendor-thing=hunter2 --other=true', is: '--vendor-thing=X --other=true' },
+  { why: 'an unknown flag and its word', argv: '--vendor-thing hunter2 --v 2', is: '--vendor-thing X --v 2' },
+  { why: 'a secret field', argv: '--manifest-url-header=A:b', is: '--manifest-url-header=X' },
+  { why: 'a value that is none of a known flag', argv: '--config=a;b', is: '--config=X' },
+  { why: 'variables', argv: '/usr/bin/kubelet $KUBELET_ARGS', is: '/usr/bin/kubelet $KUBELET_ARGS' },
+];
+for (const { why, argv, is } of flags)
+  test(`a command line is shown with ${why}`, () => assert.equal(shown(redactFlags(argv.split(' ')).join(' ')), is));
+
+test('a unit is shown without comments, values of variables and credentials', () => {
+  const unit = [
+    '# /etc/systemd/system/kubelet.service.d/9.conf',
+    '# password is hunter2',
+    '[Service]',
+    'Environment="A=hunter2" B=hunter3',
+    'Environment="KUBELET_KUBEADM_ARGS=--max-pods=9 --x=hunter4"',
+    'SetCredential=x:hunter5',
+    'EnvironmentFile=-/etc/default/kubelet',
+    'ExecStart=/usr/bin/kubelet --config=/a \\',
+    '    --magic=hunter6 $KUBELET_KUBEADM_ARGS',
+    'Restart=always',
+  ].join('\n');
+  assert.equal(
+    shown(redactUnit(unit)),
+    [
+      '# /etc/systemd/system/kubelet.service.d/9.conf',
+      '[Service]',
+      'Environment=A=X B=X',
+      'Environment="KUBELET_KUBEADM_ARGS=--max-pods=9 --x=X"',
+      'SetCredential=X',
+      'EnvironmentFile=-/etc/default/kubelet',
+      'ExecStart=/usr/bin/kubelet --config=/a --magic=X $KUBELET_KUBEADM_ARGS',
+      'Restart=always',
+    ].join('\n'),
+  );
+});
+
+test('an object is shown without annotations of others, managed fields, variables and what has a secret name', () => {
+  const seen = redactObject({
+    metadata: {
+      uid: 'abcd',
+      managedFields: [1],
+      annotations: { 'dkc.dev/retry': '1', 'kubectl.kubernetes.io/last-applied-configuration': 'a' },
+    },
+    spec: {
+      env: [{ name: 'A', value: 'hunter2' }],
+      args: ['--x=hunter3', '--v=2'],
+      token: 'hunter4',
+      tokenSeconds: 5,
+      deep: { apiKey: { a: 'b' } },
+    },
+    contentSha256: 'c6015908e2a6c6015908e2a6c6015908',
+  });
+  assert.deepEqual(JSON.parse(shown(JSON.stringify(seen))), {
+    metadata: { uid: 'abcd', annotations: { 'dkc.dev/retry': '1', 'kubectl.kubernetes.io/last-applied-configuration': 'X' } },
+    spec: { env: [{ name: 'A', value: 'X' }], args: ['--x=X', '--v=2'], token: 'X', tokenSeconds: 5, deep: { apiKey: 'X' } },
+    contentSha256: 'c6015908e2a6c6015908e2a6c6015908',
+  });
+});
