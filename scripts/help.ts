@@ -5,6 +5,7 @@ const commands: [string, string][] = [
   ['npm run check', 'types, lint, format, import direction, no I/O in the files that decide'],
   ['npm run build', 'dist/dkc.js: one executable file without node_modules'],
   ['npm run package', 'dist/packages: tarball, .deb and .rpm for amd64 and arm64 (docs/packages.md)'],
+  ['npm run image', 'dist/image: container image for amd64 and arm64 as an OCI layout, without a daemon (docs/packages.md)'],
   ['npm run test:systemd', 'the node agent under a real systemd; needs root'],
   ['npm run test:kubelet', "our decode and validation against the kubelet's own code (built from Debian's source, cached)"],
   ['npm run test:real', 'a real kubelet, and a real API server with all that goes with it; needs root'],

@@ -3,8 +3,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, w
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { archs, sha256, toolsFor, type Arch } from './package/node-binary.ts';
+import { archs, sha256, type Arch } from './package/node-binary.ts';
 import { formats, type Format } from './package/formats.ts';
+import { chosen, missingTools } from './package/options.ts';
 import { releaseOf, stage } from './package/tree.ts';
 
 /**
@@ -22,20 +23,8 @@ const { values } = parseArgs({
   },
 });
 
-function chosen<Name extends string>(names: readonly string[], known: readonly Name[]): Name[] {
-  const wrong = names.find((name) => !known.includes(name as Name));
-  if (wrong !== undefined) throw new Error(`unknown ${wrong}; known: ${known.join(', ')}`);
-  return known.filter((name) => names.includes(name));
-}
-
 const wanted = { archs: chosen(values.arch, archs), formats: chosen(values.format, Object.keys(formats) as Format[]) };
-const missing = Object.entries(Object.assign({}, ...wanted.archs.map(toolsFor)) as Record<string, string>).filter(([tool]) => !has(tool));
-if (missing.length > 0) {
-  console.error(
-    `npm run package needs ${missing.map(([tool]) => tool).join(', ')}: apt-get install ${missing.map(([, name]) => name).join(' ')}`,
-  );
-  process.exit(3);
-}
+missingTools('package', wanted.archs);
 
 // The mode of a folder is part of a package.
 process.umask(0o022);
@@ -65,13 +54,4 @@ async function packagesOf(arch: Arch): Promise<string[]> {
     ...wanted.formats.map((format) => formats[format]({ root, entries, arch, release, out: values.out, scratch: dir, fast: values.fast })),
     bill,
   ];
-}
-
-function has(tool: string): boolean {
-  try {
-    execFileSync(tool, ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -125,6 +125,18 @@ export function rpm(made: Made): string {
   return file;
 }
 
+/** What install.sh puts in place, in this order. */
+export const manifestText = (entries: readonly Entry[]): string => entries.map(({ mode, path }) => `${mode} ${path}\n`).join('');
+
+/** For `sha256sum -c`, run in the folder that stands for `/`. */
+export const sumsText = (root: string, entries: readonly Entry[]): string =>
+  entries
+    .filter(({ mode }) => mode !== '0777')
+    .map(({ path }) => `${sha256(readFileSync(join(root, path)))}  .${path}\n`)
+    .join('');
+
+export const installScript = (): string => withSteps('install.sh');
+
 /** By tar, with install.sh in it. */
 export function tarball(made: Made): string {
   const { release, arch, scratch, out, fast, entries, root } = made;
@@ -132,10 +144,9 @@ export function tarball(made: Made): string {
   const dir = join(scratch, 'tar', name);
   mkdirSync(dir, { recursive: true });
   copyTree(root, join(dir, 'files'));
-  writeFileSync(join(dir, 'manifest'), entries.map(({ mode, path }) => `${mode} ${path}\n`).join(''));
-  const hashed = entries.filter(({ mode }) => mode !== '0777').map(({ path }) => `${sha256(readFileSync(join(root, path)))}  .${path}\n`);
-  writeFileSync(join(dir, 'sha256sums'), hashed.join(''));
-  writeFileSync(join(dir, 'install.sh'), withSteps('install.sh'), { mode: 0o755 });
+  writeFileSync(join(dir, 'manifest'), manifestText(entries));
+  writeFileSync(join(dir, 'sha256sums'), sumsText(root, entries));
+  writeFileSync(join(dir, 'install.sh'), installScript(), { mode: 0o755 });
   for (const file of readdirSync(dir)) utimesSync(join(dir, file), release.epoch, release.epoch);
   const file = join(out, `${name}.tar`);
   run(made, 'tar', '-C', join(scratch, 'tar'), '--format=gnu', '--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${release.epoch}`, '-cf', file, name); // prettier-ignore

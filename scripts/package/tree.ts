@@ -110,7 +110,8 @@ License: Apache-2.0
  On Debian systems the text of the Apache License 2.0 is in /usr/share/common-licenses/Apache-2.0; it is also in LICENSE beside this file.
 `;
 
-function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: string): string {
+/** Of the bundle, Node.js, and what else is with them. */
+export function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: string, more: readonly Component[] = []): string {
   const bundled = JSON.parse(readFileSync(join(bundle, 'bundled.json'), 'utf8')) as {
     dir: string;
     name: string;
@@ -130,11 +131,11 @@ function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: string):
     sha256: nodeSha256,
     purl: `pkg:generic/node@${pinnedNode.version}?arch=${arch}`,
   };
-  return bom({ ...release, arch }, [...once.values(), node]);
+  return bom({ ...release, arch }, [...once.values(), node, ...more]);
 }
 
 /** Every file and folder has the time of the commit. */
-function sameTime(root: string, epoch: number): void {
+export function sameTime(root: string, epoch: number): void {
   for (const path of globSync('**', { cwd: root })) {
     const at = join(root, path);
     if (lstatSync(at).isSymbolicLink()) lutimesSync(at, epoch, epoch);

@@ -1,0 +1,150 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { homedir, tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { nodePackage, sha256, stripped, type Arch } from '../package/node-binary.ts';
+import type { Component } from '../package/sbom.ts';
+
+interface Pinned {
+  version: string;
+  /** SPDX expression. */
+  license: string;
+  /** Of the .deb. */
+  sha256: Record<Arch, string>;
+}
+
+/** Debian's packages that the first layer has files of, and the time of that layer in s: that of the newest of them. */
+export const base = JSON.parse(readFileSync(join(import.meta.dirname, 'base.json'), 'utf8')) as {
+  suite: string;
+  epoch: number;
+  packages: Record<string, Pinned>;
+};
+
+/** Number of the user that the image runs as; `deploy/workload.ts` has the same. */
+export const USER = 65_532;
+
+const multiarch: Record<Arch, { triplet: string; loader: string }> = {
+  amd64: { triplet: 'x86_64-linux-gnu', loader: '/lib64/ld-linux-x86-64.so.2' },
+  arm64: { triplet: 'aarch64-linux-gnu', loader: '/lib/ld-linux-aarch64.so.1' },
+};
+
+/** What Node.js is linked with (`ldd`), by package. */
+const libraries: Record<string, readonly string[]> = {
+  libc6: ['libc.so.6', 'libm.so.6', 'libdl.so.2', 'libpthread.so.0'],
+  'libstdc++6': ['libstdc++.so.6'],
+  'libgcc-s1': ['libgcc_s.so.1'],
+};
+
+const cacheDir = (): string => process.env['DKC_CACHE'] ?? join(homedir(), '.cache/dkc');
+/** A version has an epoch behind a colon, which apt writes as %3a in names of files. */
+const fileName = (name: string, version: string): string => `${name}_${version.replace(':', '%3a')}`;
+
+/**
+ * The folders of Debian's packages for `arch`, unpacked, by name. They are downloaded by apt from the sources of this machine, with lists of their
+ * own so that nothing of it changes; apt checks Debian's signature, and `base.json` the bytes. Kept in the cache ($DKC_CACHE, else ~/.cache/dkc).
+ * @throws {Error} where a package is not to be had any more, or has other bytes
+ */
+function debianPackages(arch: Arch, scratch: string): Map<string, string> {
+  const cache = join(cacheDir(), `debian-${arch}`);
+  mkdirSync(cache, { recursive: true });
+  const wanted = Object.entries(base.packages);
+  const cached = (name: string, { version }: Pinned): string => join(cache, `${fileName(name, version)}.deb`);
+  const missing = wanted.filter(([name, pinned]) => !existsSync(cached(name, pinned)));
+  if (missing.length > 0) {
+    const dir = download(missing.map(([name, { version }]) => `${name}=${version}`), arch); // prettier-ignore
+    for (const [name, pinned] of missing) {
+      const [file] = globSync(`${fileName(name, pinned.version)}_*.deb`, { cwd: dir });
+      if (file === undefined) throw new Error(`apt has no ${name} ${pinned.version} for ${arch}: Debian has a newer one; see docs/packages.md, "Container image"`); // prettier-ignore
+      copyFileSync(join(dir, file), `${cached(name, pinned)}.new`);
+      renameSync(`${cached(name, pinned)}.new`, cached(name, pinned));
+    }
+    rmSync(dir, { recursive: true });
+  }
+  return new Map(
+    wanted.map(([name, pinned]) => {
+      const file = cached(name, pinned);
+      const [seen, right] = [sha256(readFileSync(file)), pinned.sha256[arch]];
+      if (seen !== right) throw new Error(`${file} has sha256 ${seen}, not ${right} (scripts/image/base.json)`);
+      const to = join(scratch, `${name}-${arch}`);
+      mkdirSync(to, { recursive: true });
+      execFileSync('dpkg-deb', ['-x', file, to]);
+      return [name, to];
+    }),
+  );
+}
+
+function download(names: readonly string[], arch: Arch): string {
+  const home = mkdtempSync(join(tmpdir(), 'dkc-apt-'));
+  const out = mkdtempSync(join(tmpdir(), 'dkc-debs-'));
+  try {
+    for (const dir of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(home, dir), { recursive: true });
+    writeFileSync(join(home, 'status'), '');
+    // As root apt would become another user, who may not write here.
+    const own = { 'APT::Architecture': arch, 'APT::Architectures': arch, 'Dir::State::lists': join(home, 'lists'), 'Dir::State::status': join(home, 'status'), 'Dir::Cache': join(home, 'cache'), 'APT::Sandbox::User': 'root' }; // prettier-ignore
+    const options = ['-qq', ...Object.entries(own).flatMap(([key, value]) => ['-o', `${key}=${value}`])];
+    const run = (...args: string[]): unknown => execFileSync('apt-get', [...options, ...args], { cwd: out, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 }); // prettier-ignore
+    run('update');
+    run('download', ...names);
+    return out;
+  } finally {
+    rmSync(home, { recursive: true });
+  }
+}
+
+/** The libraries, certificates and Node.js of the first layer, below `root`. */
+export function stageBase(root: string, arch: Arch, scratch: string): void {
+  const packages = debianPackages(arch, scratch);
+  const dirOf = (name: string): string => packages.get(name) ?? '';
+  const { triplet, loader } = multiarch[arch];
+  const put = (path: string, mode: number, bytes: string | Uint8Array): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), bytes);
+    chmodSync(join(root, path), mode);
+  };
+  for (const [name, files] of Object.entries(libraries))
+    for (const file of files) {
+      const from = ['lib', 'usr/lib'].map((lib) => join(dirOf(name), lib, triplet, file)).find(existsSync);
+      if (from === undefined) throw new Error(`Debian's package ${name} has no ${file}`);
+      put(`/usr/lib/${triplet}/${file}`, 0o755, readFileSync(from));
+    }
+  put(`/usr/lib/${triplet}/${basename(loader)}`, 0o755, readFileSync(join(dirOf('libc6'), 'lib', triplet, basename(loader))));
+  symlinkSync('usr/lib', join(root, 'lib'));
+  const link = join(root, loader.replace(/^\/lib\//, '/usr/lib/'));
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(`/usr/lib/${triplet}/${basename(loader)}`, link);
+  // For the installer of nodes: Node.js itself cannot change its root.
+  put('/usr/sbin/chroot', 0o755, readFileSync(join(dirOf('coreutils'), 'usr/sbin/chroot')));
+  const mozilla = join(dirOf('ca-certificates'), 'usr/share/ca-certificates');
+  const certificates = globSync('mozilla/*.crt', { cwd: mozilla }).toSorted();
+  put('/etc/ssl/certs/ca-certificates.crt', 0o644, certificates.map((file) => readFileSync(join(mozilla, file), 'utf8')).join(''));
+  put('/etc/passwd', 0o644, `root:x:0:0:root:/:/usr/sbin/nologin\ndkc:x:${USER}:${USER}:dkc:/:/usr/sbin/nologin\n`);
+  put('/etc/group', 0o644, `root:x:0:\ndkc:x:${USER}:\n`);
+  // Without it the C library asks DNS before /etc/hosts.
+  put('/etc/nsswitch.conf', 0o644, 'hosts: files dns\n');
+  for (const [name, dir] of packages) {
+    // Of a library of GCC it is a link to that of gcc-12-base.
+    const copyright = join(dir, 'usr/share/doc', name, 'copyright');
+    if (existsSync(copyright)) put(`/usr/share/doc/${name}/copyright`, 0o644, readFileSync(copyright));
+  }
+  // Those that the files of copyright refer to.
+  for (const name of ['GPL-2', 'GPL-3', 'LGPL-2.1', 'LGPL-3', 'MPL-2.0', 'Apache-2.0', 'GFDL-1.2']) {
+    const path = `/usr/share/common-licenses/${name}`;
+    put(path, 0o644, readFileSync(join(dirOf('base-files'), path)));
+  }
+  mkdirSync(join(root, 'usr/lib/dkc'), { recursive: true });
+  stripped(join(nodePackage(arch), 'bin/node'), join(root, 'usr/lib/dkc/node'), arch);
+  chmodSync(join(root, 'usr/lib/dkc/node'), 0o755);
+  mkdirSync(join(root, 'tmp'));
+  chmodSync(join(root, 'tmp'), 0o1777);
+}
+
+/** For the bill of materials. */
+export function baseComponents(arch: Arch): Component[] {
+  return Object.entries(base.packages).map(([name, { version, license, sha256 }]) => ({
+    name,
+    version,
+    license,
+    sha256: sha256[arch],
+    purl: `pkg:deb/debian/${encodeURIComponent(name)}@${encodeURIComponent(version)}?arch=${name === 'ca-certificates' ? 'all' : arch}&distro=${base.suite}`,
+  }));
+}

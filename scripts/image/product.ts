@@ -1,0 +1,39 @@
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { installScript, manifestText, sumsText } from '../package/formats.ts';
+import { sha256, type Arch } from '../package/node-binary.ts';
+import { sbom, stage, type Release } from '../package/tree.ts';
+import { baseComponents } from './base.ts';
+
+/** Where the image has the package of a node. */
+const PACKAGE = '/usr/lib/dkc/package';
+/** Of the package, what the image has in the same place for itself: Node.js is not in it twice. */
+const shared = new Set(['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js']);
+const doc = '/usr/share/doc/dkc';
+
+/** No shell is in the image: the script of the package could not run. */
+const ENTRY = `#!/usr/lib/dkc/node\nrequire('/usr/lib/dkc/dkc.js');\n`;
+
+/** What is above the first layer: the bundle, and the package that the installer of nodes brings. @param scratch - a folder of its own */
+export async function stageProduct(root: string, bundle: string, arch: Arch, release: Release, scratch: string): Promise<void> {
+  const packaged = join(scratch, `package-${arch}`);
+  const entries = await stage(packaged, bundle, arch, release);
+  const copy = (from: string, to: string): void => {
+    mkdirSync(dirname(join(root, to)), { recursive: true });
+    cpSync(join(packaged, from), join(root, to), { verbatimSymlinks: true });
+  };
+  const put = (path: string, mode: number, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+    chmodSync(join(root, path), mode);
+  };
+  copy('/usr/lib/dkc/dkc.js', '/usr/lib/dkc/dkc.js');
+  put('/usr/bin/dkc', 0o755, ENTRY);
+  for (const name of ['LICENSE', 'NOTICE']) copy(`${doc}/${name}`, `${doc}/${name}`);
+  const node = sha256(readFileSync(join(packaged, 'usr/lib/dkc/node')));
+  put(`${doc}/sbom.cdx.json`, 0o644, sbom(bundle, arch, release, node, baseComponents(arch)));
+  for (const { path } of entries) if (!shared.has(path)) copy(path, `${PACKAGE}/files${path}`);
+  put(`${PACKAGE}/manifest`, 0o644, manifestText(entries));
+  put(`${PACKAGE}/sha256sums`, 0o644, sumsText(packaged, entries));
+  put(`${PACKAGE}/install.sh`, 0o755, installScript());
+}

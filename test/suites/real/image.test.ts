@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  closeSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { base } from '../../../scripts/image/base.ts';
+import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
+import { readLayout, unpack, type Image } from '../../support/image/layout.ts';
+import { printed } from '../../support/image/pod.ts';
+import { orSkip } from './suite.ts';
+
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string };
+/** `e_machine` of ELF. */
+const machines: Record<string, number> = { amd64: 62, arm64: 183 };
+
+orSkip(await whyNoImage(), 'container image', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'dkc-image-test-'));
+  const built = join(dir, 'image');
+  const rootOf = (arch: string): string => join(dir, `root-${arch}`);
+  let layout: ReturnType<typeof readLayout>;
+  before(async () => {
+    await buildImage(built, ['amd64', 'arm64']);
+    layout = readLayout(built);
+    for (const image of layout.images) {
+      const root = rootOf(image.config.architecture);
+      mkdirSync(root);
+      unpack(built, image, root);
+    }
+  });
+  after(() => rmSync(dir, { recursive: true }));
+  const mine = (): Image =>
+    layout.images.find(({ config }) => config.architecture === machineArch) ?? assert.fail('no image for this machine');
+
+  test('it is a layout as the specification has it: digests, sizes, types, platforms, layers', () => {
+    assert.deepEqual(layout.problems, []);
+    assert.equal(layout.name, version);
+    assert.deepEqual(layout.images.map(({ config }) => config.architecture), ['amd64', 'arm64']); // prettier-ignore
+    for (const { config } of layout.images) {
+      assert.deepEqual([config.config.User, config.config.Entrypoint], ['65532:65532', ['/usr/bin/dkc']]);
+      assert.equal(config.config.Labels['org.opencontainers.image.version'], version);
+    }
+  });
+
+  test('a blob with a byte more is noticed by this test', () => {
+    const copy = join(dir, 'copy');
+    cpSync(built, copy, { recursive: true });
+    const [layer] = mine().layers;
+    const path = join(copy, 'blobs', layer?.digest.replace(':', '/') ?? '');
+    cpSync(join(copy, 'index.json'), path);
+    assert.throws(() => readLayout(copy), /incorrect header check/);
+    rmSync(copy, { recursive: true });
+  });
+
+  test('a second build gives the same bytes', async () => {
+    const again = join(dir, 'again');
+    await buildImage(again);
+    assert.deepEqual(readLayout(again).images[0]?.pointer, mine().pointer);
+    rmSync(again, { recursive: true });
+  });
+
+  for (const arch of Object.keys(machines))
+    test(`${arch}: every program is for that machine, and no shell is there`, () => {
+      const root = rootOf(arch);
+      const files = globSync('**', { cwd: root }).map((path) => join(root, path)).filter((path) => lstatSync(path).isFile()); // prettier-ignore
+      const elf = files.map((path) => ({ path, head: head(path) })).filter(({ head }) => head.readUInt32BE(0) === 0x7f454c46);
+      assert.ok(elf.length >= 9, `Node.js, chroot, the loader and its libraries: ${elf.length}`);
+      assert.deepEqual(elf.filter(({ head }) => head.readUInt16LE(18) !== machines[arch]), []); // prettier-ignore
+      assert.deepEqual(
+        ['bin/sh', 'usr/bin/sh', 'usr/bin/env'].filter((path) => existsSync(join(root, path))),
+        [],
+      );
+      const bill = JSON.parse(readFileSync(join(root, 'usr/share/doc/dkc/sbom.cdx.json'), 'utf8')) as { components: { name: string }[] };
+      const names = new Set(bill.components.map(({ name }) => name));
+      assert.deepEqual(
+        ['node', 'yaml', ...Object.keys(base.packages)].filter((name) => !names.has(name)),
+        [],
+      );
+      assert.match(readFileSync(join(root, 'usr/share/doc/dkc/NOTICE'), 'utf8'), /is Node\.js/);
+    });
+
+  const commands = [
+    { args: ['--version'], says: new RegExp(`^dkc ${version.replaceAll('.', '\\.')} `) },
+    { args: ['controllers', 'run', '--help'], says: /^Usage: dkc controllers run/ },
+    { args: ['scheduler', 'run', '--help'], says: /^Usage: dkc scheduler run/ },
+  ];
+  for (const { args, says } of commands)
+    test(`dkc ${args.join(' ')} runs in it, as its user with a root that nobody can write to`, () =>
+      assert.match(printed(rootOf(machineArch), mine().config, args), says));
+
+  test('the program is that user, and cannot write', () => {
+    const script = `let e; try { fs.writeFileSync('/tmp/x', '') } catch (error) { e = error.code } console.log(process.getuid(), process.getgid(), e)`;
+    assert.equal(printed(rootOf(machineArch), mine().config, ['-e', script], ['/usr/lib/dkc/node']), '65532 65532 EROFS\n');
+  });
+});
+
+function head(path: string): Buffer {
+  const bytes = Buffer.alloc(20);
+  const file = openSync(path, 'r');
+  readSync(file, bytes, 0, 20, 0);
+  closeSync(file);
+  return bytes;
+}

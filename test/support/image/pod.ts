@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DaemonPlan } from '../real-parts/daemon.ts';
+import type { ImageConfig } from './layout.ts';
+
+/** Of a pod template, what matters here. */
+export interface PodSpec {
+  securityContext: { runAsUser: number; runAsGroup: number };
+  containers: Container[];
+}
+export interface Container {
+  name: string;
+  args: string[];
+  ports: { name: string; containerPort: number }[];
+  livenessProbe: Probe;
+  readinessProbe: Probe;
+  securityContext: { readOnlyRootFilesystem: boolean };
+}
+interface Probe {
+  httpGet: { path: string; port: string };
+}
+
+const ACCOUNT_DIR = 'var/run/secrets/kubernetes.io/serviceaccount';
+
+/** As a container runtime: the root read-only, with /proc, and the program as the numeric user, who gets no other rights. */
+const CONTAINER = `set -e
+root=$1 user=$2 account=$3; shift 3
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+[ -z "$account" ] || mount --bind "$account" "$root/${ACCOUNT_DIR}"
+mount -o remount,ro,bind "$root"
+exec setpriv --no-new-privs chroot --userspec="$user" "$root" "$@"`;
+
+const inRoot = (root: string, user: string, account: string, command: readonly string[]): string[] => {
+  // Places that a runtime mounts something at.
+  for (const place of ['proc', 'dev', ACCOUNT_DIR]) mkdirSync(join(root, place), { recursive: true });
+  return ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', CONTAINER, 'sh', root, user, account, ...command];
+};
+
+/** What the image's entry point prints, run as the image says. @param args - behind the entry point */
+export function printed(root: string, { config }: ImageConfig, args: readonly string[], entry = config.Entrypoint): string {
+  const env = Object.fromEntries(config.Env.map((line) => line.split(/=(.*)/s, 2)));
+  return execFileSync('unshare', inRoot(root, config.User, '', [...entry, ...args]), {
+    encoding: 'utf8',
+    env: { ...env, PATH: `${env['PATH']}:/bin:/sbin` },
+  });
+}
+
+export interface PodPlace {
+  /** Where the image is unpacked: of this pod alone. */
+  root: string;
+  config: ImageConfig;
+  /** A folder for what the kubelet would mount. */
+  home: string;
+  plane: { url: string; ca: string };
+  namespace: string;
+  /** Of its ServiceAccount. */
+  token: string;
+}
+
+/** How to run the only container of a pod as the kubelet would: its arguments, user and account's files; in this machine's network, since there is no other. */
+export function podPlan(
+  name: string,
+  { containers, securityContext }: PodSpec,
+  place: PodPlace,
+): DaemonPlan & { probes: Record<'live' | 'ready', string> } {
+  const [container] = containers;
+  if (container === undefined) throw new Error(`${name} has no container`);
+  if (!container.securityContext.readOnlyRootFilesystem) throw new Error(`${name} may write to its root`);
+  const { root, config, home, plane, token, namespace } = place;
+  const account = join(home, 'account');
+  mkdirSync(account, { recursive: true });
+  for (const [file, text] of Object.entries({ token, 'ca.crt': plane.ca, namespace })) writeFileSync(join(account, file), text);
+  const { hostname, port } = new URL(plane.url);
+  const env = [...config.config.Env, `KUBERNETES_SERVICE_HOST=${hostname}`, `KUBERNETES_SERVICE_PORT=${port}`];
+  const user = `${securityContext.runAsUser}:${securityContext.runAsGroup}`;
+  const command = [...config.config.Entrypoint, ...container.args];
+  const url = ({ httpGet }: Probe): string => {
+    const found = container.ports.find(({ name }) => name === httpGet.port);
+    return `http://127.0.0.1:${found?.containerPort}${httpGet.path}`;
+  };
+  const probes = { live: url(container.livenessProbe), ready: url(container.readinessProbe) };
+  const args = [
+    '-i',
+    'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
+    ...env.filter((line) => !line.startsWith('PATH=')),
+    'unshare',
+    ...inRoot(root, user, account, command),
+  ];
+  return { name, program: 'env', args, log: join(home, 'log'), home, ready: { url: probes.ready }, ca: plane.ca, probes };
+}
