@@ -20,12 +20,14 @@ export async function accessOf(load: () => Promise<ClusterAccess>): Promise<Clus
   }
 }
 
-/** The agent's own. @param kubeconfig - undefined: it has none */
+/** The agent's own. @param given - undefined: it has none */
 export async function lookAtKubeconfig(
-  kubeconfig: string | undefined,
+  given: Seen<string | undefined>,
   environment: Readonly<Record<string, string | undefined>>,
   now: Millis,
 ): Promise<{ facts: CredentialFacts; access: Seen<ClusterAccess> }> {
+  if ('unseen' in given) return { facts: { ...without(undefined, given.unseen, now), problem: given }, access: given };
+  const kubeconfig = given.seen;
   if (kubeconfig === undefined)
     return { facts: without(undefined, 'no kubeconfig is set', now), access: { unseen: 'no kubeconfig is set' } };
   const found = await seen(() => accessOf(() => loadKubeconfig(kubeconfig, { environment })));

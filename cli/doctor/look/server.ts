@@ -18,14 +18,21 @@ import { describeError } from '../../../base/errors.ts';
 /** Longest wait for one answer, in ms. */
 const REQUEST_MS = 5000;
 
-export async function lookAtCredentials({ context, options }: NodeLook): Promise<CredentialFacts> {
-  return (await lookAtKubeconfig(options.kubeconfig, context.env, context.clock.now())).facts;
+export async function lookAtCredentials(look: NodeLook): Promise<CredentialFacts> {
+  return (await ofAgent(look)).facts;
+}
+
+/** Settings that cannot be read do not say that there is no kubeconfig. */
+function ofAgent({ context, options, settingsProblem }: NodeLook): ReturnType<typeof lookAtKubeconfig> {
+  const { kubeconfig } = options;
+  const unknown = settingsProblem !== undefined && kubeconfig === undefined;
+  return lookAtKubeconfig(unknown ? { unseen: 'the settings cannot be read' } : { seen: kubeconfig }, context.env, context.clock.now());
 }
 
 export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise<ServerFacts> {
   const { context, options, host } = look;
   const { nodeName, kubeconfig, assignment } = options;
-  const { access } = await lookAtKubeconfig(kubeconfig, context.env, context.clock.now());
+  const { access } = await ofAgent(look);
   const client = await seen(async () => {
     the(access);
     return context.connect({ ...(kubeconfig === undefined ? {} : { kubeconfig }), requestTimeoutMs: REQUEST_MS });
@@ -40,7 +47,10 @@ export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise
     const [node, missing, ahead, isSynchronized, kubelet] = await Promise.all([
       seen(() => nodeOf(asked(), nodeName, signal)),
       seen(() => missingRights(asked(), agentRights(options), signal)),
-      seen(() => host.ahead(the(access), signal)),
+      seen(async () => {
+        asked();
+        return host.ahead(the(access), signal);
+      }),
       seen(async () => (await systemdSays(context, 'timedatectl', ['show', '-p', 'NTPSynchronized', '--value'])).trim() === 'yes'),
       look.version(),
     ]);

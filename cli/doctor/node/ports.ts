@@ -48,13 +48,13 @@ function health({ healthz, health, kubelet }: PortFacts): Verdict {
   const configured = 'seen' in kubelet ? kubelet.seen.find(({ field }) => field === 'healthzPort')?.port : undefined;
   const asked = portOf(healthz);
   const { healthy, detail } = the(health);
-  if (healthy) return ok(`${healthz}: ${detail}`);
+  if (healthy) return ok(detail);
   if (configured !== undefined && asked !== configured && asked !== 10_250)
     return failed(
       `${healthz} does not answer, and the configuration has healthzPort ${configured}`,
       `set kubeletHealthz in /etc/dkc/agent.yaml to http://127.0.0.1:${configured}/healthz; systemctl restart dkc-agent`,
     );
-  return failed(`${healthz}: ${detail}`, 'journalctl -u kubelet -e; dkc status');
+  return failed(detail, 'journalctl -u kubelet -e; dkc status');
 }
 
 function metricsPort({ metrics, listeningOfAgent }: PortFacts): Verdict {

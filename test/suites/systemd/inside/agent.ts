@@ -32,18 +32,22 @@ const KEY = 'kubelet';
 /** dist/dkc.js as installed, on its own embedded API server. */
 export class Bundle implements AgentUnderTest {
   readonly #settings: string;
+  readonly #release: string | undefined;
   #api: Api | undefined;
   #assigned = 0;
 
-  /** @param settings - lines for agent.yaml */
-  constructor(settings = '') {
+  /** @param settings - lines for agent.yaml @param release - of an API server of today, which assigns in NodeConfigs; absent: 1.20, and in the Node */
+  constructor(settings = '', release?: string) {
     this.#settings = settings;
+    this.#release = release;
   }
 
   async prepare(): Promise<void> {
     mkdirSync('/etc/dkc', { recursive: true, mode: 0o700 });
-    writeFileSync('/etc/dkc/agent.yaml', `nodeName: ${NODE}\nkubeconfig: ${KUBECONFIG}\nassignment: node\n${this.#settings}`);
-    const server = ['apiserver', '--listen=127.0.0.1:6443', `--write-kubeconfig=${KUBECONFIG}`];
+    const assignment = this.#release === undefined ? 'node' : 'auto';
+    writeFileSync('/etc/dkc/agent.yaml', `nodeName: ${NODE}\nkubeconfig: ${KUBECONFIG}\nassignment: ${assignment}\n${this.#settings}`);
+    const like = this.#release === undefined ? [] : [`--kubernetes-version=${this.#release}`];
+    const server = ['apiserver', '--listen=127.0.0.1:6443', `--write-kubeconfig=${KUBECONFIG}`, ...like];
     run('systemd-run', '--quiet', '--unit=apiserver', '/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js', ...server);
     await eventually('the API server', () => existsSync(KUBECONFIG));
     await this.api.send('POST', '/api/v1/nodes', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } });

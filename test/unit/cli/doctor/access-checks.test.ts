@@ -9,7 +9,7 @@ const ports: PortFacts = {
   kubelet: known([{ field: 'port', address: '0.0.0.0', port: 10_250 }, { field: 'healthzPort', address: '127.0.0.1', port: 10_248 }]),
   listening: known([{ address: '::', port: 10_250, isOwn: true }, { address: '127.0.0.1', port: 10_248, isOwn: true }, { address: '::', port: 22, isOwn: false }]),
   healthz: 'http://127.0.0.1:10248/healthz',
-  health: known({ healthy: true, detail: '200' }),
+  health: known({ healthy: true, detail: 'http://127.0.0.1:10248/healthz answered 200' }),
   metrics: '127.0.0.1:10460',
   listeningOfAgent: listening(10_460, true),
 }; // prettier-ignore
@@ -19,7 +19,7 @@ const portRows: (Row & { facts: Partial<PortFacts> })[] = [
   { check: 'kubelet-ports', where: 'another program has one', facts: { listening: listening(10_248, false) }, is: 'failed', says: 'another program listens on 10248 (healthzPort)', todo: 'ss -ltnp' },
   { check: 'kubelet-ports', where: 'another program has one on another address', facts: { listening: listening(10_248, false, '10.0.0.1') }, is: 'ok', says: '10248' },
   { check: 'kubelet-ports', where: 'another program has one on all addresses', facts: { listening: listening(10_248, false, '::') }, is: 'failed', says: '10248', todo: 'ss -ltnp' },
-  { check: 'kubelet-health', where: 'it is healthy', facts: {}, is: 'ok', says: '10248/healthz: 200' },
+  { check: 'kubelet-health', where: 'it is healthy', facts: {}, is: 'ok', says: 'answered 200' },
   { check: 'kubelet-health', where: 'it is not', facts: { health: sick }, is: 'failed', says: 'ECONNREFUSED', todo: 'journalctl -u kubelet' },
   { check: 'kubelet-health', where: 'another port is asked than it has', facts: { health: sick, healthz: 'http://127.0.0.1:10300/healthz' }, is: 'failed', says: 'healthzPort 10248', todo: 'set kubeletHealthz' },
   { check: 'kubelet-health', where: 'nobody asks', facts: { healthz: '' }, is: 'skipped', says: 'kubeletHealthz is empty' },
