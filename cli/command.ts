@@ -33,6 +33,10 @@ export interface Flag {
   prefixes?: readonly string[];
   /** Of a string: what the flag means without `=`. A word after it is then no value of it. */
   implied?: string;
+  /** Of a string: may be given more than once, and every value counts: `Args.texts` has them. */
+  many?: true;
+  /** Of a duration: a number without a unit is seconds, as kubectl reads it. */
+  bareSeconds?: true;
   /** Values that completion offers where others are right as well. */
   offers?: readonly string[];
   completes?: Completes;
@@ -108,7 +112,10 @@ export interface ConnectQuery {
   context?: string;
   /** Whom to impersonate. */
   as?: string;
-  /** Longest wait for an answer, in ms. Absent: the client's own. */
+  /** Its groups. @default none */
+  asGroups?: readonly string[];
+  asUid?: string;
+  /** Longest wait for an answer, in ms; Infinity: none. Absent: the client's own. */
   requestTimeoutMs?: number;
 }
 

@@ -1,12 +1,13 @@
 import { connectFlags, namespaceFlag } from './connect/flags.ts';
-import { formatFlag, noHeadersFlag, checkFormat } from './output/output.ts';
+import { formatFlag, formatOf, noHeadersFlag, checkFormat } from './output/output.ts';
 import { takesNext, parse } from './args/parse.ts';
 import { nearest } from '../base/nearest.ts';
 import { inKindWords } from './explain/kinds.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { overview, spokenAs } from './help/help.ts';
 import { printable } from './output/printable.ts';
-import type { Flag, Context } from './command.ts';
+import type { Args } from './args/args.ts';
+import type { Command, Flag, Context, Sink } from './command.ts';
 import type { Entry } from './commands.ts';
 
 /** Without a terminal help is this wide. */
@@ -47,17 +48,25 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
         verbose ||= parsed.verbose;
         // Others have formats of their own, which the parser has checked.
         if (command.flags.includes(formatFlag)) await checkFormat(parsed.args);
-        const exit = await command.run(world, parsed.args);
-        if (exit.code === 1) world.stderr.write(`dkc: ${printable(exit.why)}\n`);
+        const exit = await command.run(speaking(world, command, parsed.args, said), parsed.args);
+        if (exit.code === 1) world.stderr.write(said(`dkc: ${printable(exit.why)}\n`));
         return exit.code;
       }
     }
   } catch (error) {
     // Whatever else an interrupted command complains of: the person asked for its end.
     const cause: unknown = world.signal.aborted && world.signal.reason instanceof Interrupted ? world.signal.reason : error;
-    world.stderr.write(cause instanceof UsageError ? said(failureText(cause, verbose)) : failureText(cause, verbose));
+    world.stderr.write(said(failureText(cause, verbose)));
     return exitCodeOf(cause);
   }
+}
+
+/** What people read names commands as the person called them; what scripts read stays as it is. */
+function speaking(world: Context, command: Command, args: Args, said: (text: string) => string): Context {
+  if (world.program === 'dkc') return world;
+  const speaker = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(said(text)) });
+  const forPeople = command.flags.includes(formatFlag) && ['table', 'wide'].includes(formatOf(args));
+  return { ...world, stderr: speaker(world.stderr), stdout: forPeople ? speaker(world.stdout) : world.stdout };
 }
 
 /** `dkc help checkpoints list` is `dkc checkpoints list --help`. */

@@ -2,6 +2,7 @@
 import { describeError } from '../base/errors.ts';
 import { outliveReaders } from './output/lost-reader.ts';
 import { nodeProblem } from './build-info.ts';
+import { completesForKubectl } from './called-as.ts';
 
 const outputFailure = outliveReaders([process.stdout]);
 outliveReaders([process.stderr]); // a log that cannot be written is no reason to fail
@@ -27,6 +28,8 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const [first, second, ...rest] = argv;
   const asksForHelp = rest.includes('--help') || rest.includes('-h');
-  if (first === 'agent' && second === 'run' && !asksForHelp) return (await import('./agent/run.ts')).agentRun(rest);
+  // To complete `kubectl dkc agent run` is not to run it.
+  const completes = completesForKubectl(process.env, process.argv[1]);
+  if (first === 'agent' && second === 'run' && !asksForHelp && !completes) return (await import('./agent/run.ts')).agentRun(rest);
   return (await import('./every-command.ts')).runCommand(argv);
 }

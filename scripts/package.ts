@@ -5,12 +5,14 @@ import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { archs, sha256, type Arch } from './package/node-binary.ts';
 import { formats, type Format } from './package/formats.ts';
+import { EXAMPLE_BASE, krewManifest, pluginName } from './package/krew.ts';
 import { chosen, missingTools } from './package/options.ts';
 import { releaseOf, stage } from './package/tree.ts';
 
 /**
  * `npm run package`: packages of this checkout in dist/packages, for each architecture and format, with SHA256SUMS and bills of materials beside
- * them. `--arch`, `--format` (repeated) make fewer, `--fast` compresses little, `--version` calls it another version than package.json's.
+ * them. `--arch`, `--format` (repeated) make fewer, `--fast` compresses little, `--version` calls it another version than package.json's,
+ * `--download-base=URL` is where krew downloads from.
  * Two runs at one commit write the same bytes (docs/packages.md).
  */
 const { values } = parseArgs({
@@ -19,6 +21,7 @@ const { values } = parseArgs({
     format: { type: 'string', multiple: true, default: Object.keys(formats) },
     out: { type: 'string', default: 'dist/packages' },
     version: { type: 'string' },
+    'download-base': { type: 'string' },
     fast: { type: 'boolean', default: false },
   },
 });
@@ -38,10 +41,20 @@ try {
   mkdirSync(values.out, { recursive: true });
   const made: string[] = [];
   for (const arch of wanted.archs) made.push(...(await packagesOf(arch)));
+  if (wanted.formats.includes('krew')) made.push(krewFile());
   writeFileSync(join(values.out, 'SHA256SUMS'), made.toSorted().map((file) => `${sha256(readFileSync(file))}  ${basename(file)}\n`).join('')); // prettier-ignore
   for (const file of made) console.log(`${file}: ${(statSync(file).size / 2 ** 20).toFixed(1)} MiB`);
 } finally {
   rmSync(scratch, { recursive: true, force: true });
+}
+
+/** The manifest names the archives that were made now, by their hashes. */
+function krewFile(): string {
+  const file = join(values.out, 'dkc.krew.yaml');
+  const archives = wanted.archs.map((arch) => ({ arch, file: pluginName(version, arch) }));
+  const hashed = archives.map(({ arch, file: name }) => ({ arch, file: name, sha256: sha256(readFileSync(join(values.out, name))) }));
+  writeFileSync(file, krewManifest({ version, archives: hashed, base: values['download-base'] ?? EXAMPLE_BASE }));
+  return file;
 }
 
 async function packagesOf(arch: Arch): Promise<string[]> {

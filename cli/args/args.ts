@@ -7,16 +7,28 @@ export type ArgValue = string | number | boolean;
 export class Args {
   readonly #flags: ReadonlyMap<string, ArgValue | undefined>;
   readonly #positionals: ReadonlyMap<string, readonly string[]>;
+  readonly #lists: ReadonlyMap<string, readonly string[]>;
 
-  /** @param flags - every declared flag, undefined where it is absent; @param positionals - every declared one, empty where absent */
-  constructor(flags: ReadonlyMap<string, ArgValue | undefined>, positionals: ReadonlyMap<string, readonly string[]>) {
+  /** @param flags - every declared flag, undefined where it is absent; @param positionals - every declared one, empty where absent; @param lists - all values of flags that may be given more than once */
+  constructor(
+    flags: ReadonlyMap<string, ArgValue | undefined>,
+    positionals: ReadonlyMap<string, readonly string[]>,
+    lists: ReadonlyMap<string, readonly string[]> = new Map(),
+  ) {
     this.#flags = flags;
     this.#positionals = positionals;
+    this.#lists = lists;
   }
 
   text(name: string): string | undefined {
     const value = this.#flag(name);
     return typeof value === 'string' ? value : undefined;
+  }
+
+  /** Every value of a flag that may be given more than once, in their order; empty when absent. */
+  texts(name: string): readonly string[] {
+    const last = this.text(name);
+    return this.#lists.get(name) ?? (last === undefined ? [] : [last]);
   }
 
   /** False when absent. */

@@ -27,7 +27,7 @@ export function flagValue(flag: Flag, given: unknown): FlagRead {
         ? { ok: true, value: Number(raw) }
         : { ok: false, problem: 'must be an integer, 0 or more' };
     case 'duration':
-      return durationValue(raw);
+      return durationValue(flag.bareSeconds && typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? `${raw}s` : raw);
   }
 }
 

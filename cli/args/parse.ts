@@ -56,7 +56,11 @@ export async function parse(entry: Named, command: Command, argv: readonly strin
   for (const flag of flags) if (flag.required && values.get(flag.name) === undefined) throw usage(entry, `--${flag.name} is missing`);
   const rest = (Array.isArray(given['_']) ? given['_'] : []).map(String);
   const positionals = readPositionals(entry, command.positionals, rest);
-  return { want: 'run', args: new Args(values, positionals), verbose: Number(values.get('verbose') ?? values.get('verbosity') ?? 0) > 0 };
+  return {
+    want: 'run',
+    args: new Args(values, positionals, listed(flags, argv)),
+    verbose: Number(values.get('verbose') ?? values.get('verbosity') ?? 0) > 0,
+  };
 }
 
 function readPositionals(entry: Named, declared: readonly Positional[], given: readonly string[]): Map<string, readonly string[]> {
@@ -113,6 +117,19 @@ function writtenValues(flags: readonly Flag[], argv: readonly string[]): Readonl
     else values.delete(flag.name);
   }
   return values;
+}
+
+/** All values of flags that may be given more than once: to yargs only the last one counts. */
+function listed(flags: readonly Flag[], argv: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const lists = new Map<string, string[]>();
+  for (let at = 0; at < argv.length && argv[at] !== '--'; at++) {
+    const [, name = '', inline] = /^--([^-=][^=]*)(?:=([\s\S]*))?$/.exec(argv[at] ?? '') ?? [];
+    const flag = flags.find((one) => one.name === name);
+    if (!flag || !takesNext(flag)) continue;
+    const value = inline ?? argv[++at] ?? '';
+    if (flag.many) lists.set(name, [...(lists.get(name) ?? []), value]);
+  }
+  return lists;
 }
 
 /** Whether its value may be the word after it. */

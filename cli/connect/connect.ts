@@ -11,13 +11,19 @@ import type { Client } from '../../kube/client/client.ts';
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
 export async function connect(query: ConnectQuery, env: Environment): Promise<Client> {
   const { requestTimeoutMs: timeoutMs } = query;
-  return createClient(await accessOf(query, env), { userAgent: 'dkc-cli', ...(timeoutMs === undefined ? {} : { timeoutMs }) });
+  return createClient(await accessOf(query, env), {
+    userAgent: 'dkc-cli',
+    ...(timeoutMs === undefined ? {} : { timeoutMs: Math.min(timeoutMs, NO_LIMIT_MS) }),
+  });
 }
 
 /** The namespace of the context that the kubeconfig names; undefined where it has none. @throws {ActionError} as {@link connect} */
 export async function namespaceOf(query: ConnectQuery, env: Environment): Promise<string | undefined> {
   return (await accessOf(query, env)).namespace;
 }
+
+/** A year: no command runs for as long. */
+const NO_LIMIT_MS = 365 * 86_400_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -28,7 +34,9 @@ async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterA
     throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'no such file; set --kubeconfig or $KUBECONFIG' });
   const choice = query.context === undefined ? {} : { context: query.context };
   const access = await loadKubeconfig(paths, { ...choice, environment: env });
-  return query.as === undefined ? access : { ...access, impersonate: { user: query.as, groups: [] } };
+  if (query.as === undefined) return access;
+  const { as: user, asGroups: groups = [], asUid: uid } = query;
+  return { ...access, impersonate: { user, groups, ...(uid === undefined ? {} : { uid }) } };
 }
 
 /** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */

@@ -1,3 +1,4 @@
+import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { ConnectQuery, Context, Flag } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -21,7 +22,16 @@ export const connectFlags: readonly Flag[] = [
     defaultText: 'the current context',
   },
   { name: 'as', type: 'string', value: 'USER', text: 'user to impersonate' },
-  { name: 'request-timeout', type: 'duration', value: 'TIME', text: 'timeout of a single API request', defaultText: '30s' },
+  { name: 'as-group', type: 'string', many: true, value: 'GROUP', text: 'group to impersonate with --as; may be repeated' },
+  { name: 'as-uid', type: 'string', value: 'UID', text: 'uid to impersonate with --as' },
+  {
+    name: 'request-timeout',
+    type: 'duration',
+    bareSeconds: true,
+    value: 'TIME',
+    text: 'timeout of a single API request, in seconds without a unit; 0 = none',
+    defaultText: '30s',
+  },
 ];
 
 /** Beside {@link connectFlags}, for what lives in namespaces. */
@@ -44,17 +54,31 @@ export async function withClient<T>(context: Context, args: Args, work: (client:
   }
 }
 
+/** The namespace of an object that was named by NAME alone: that of `-n`, else the context's. undefined where it was named with one, or neither says. */
+export async function namespaceFor(context: Pick<Context, 'path' | 'namespaceOf'>, args: Args, named: string): Promise<string | undefined> {
+  const flag = args.text('namespace');
+  return flag ?? (named === '' || named.includes('/') ? undefined : await context.namespaceOf(connectQueryOf(context, args)));
+}
+
 /** What the connect flags say. */
 export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): ConnectQuery {
   const kubeconfig = args.text('kubeconfig');
   const name = args.text('context');
   const as = args.text('as');
+  const asGroups = args.texts('as-group').filter((group) => group !== '');
+  const asUid = args.text('as-uid');
+  // kubectl's words.
+  if (!as && (asGroups.length > 0 || asUid))
+    throw new UsageError('--as-group and --as-uid need --as: there is no impersonation without a user');
+  const given = args.ms('request-timeout');
   // 0 is kubectl's word for no limit.
-  const requestTimeoutMs = args.ms('request-timeout') || undefined;
+  const requestTimeoutMs = given === 0 ? Infinity : given;
   return {
     ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),
     ...(name ? { context: name } : {}),
     ...(as ? { as } : {}),
+    ...(asGroups.length > 0 ? { asGroups } : {}),
+    ...(asUid ? { asUid } : {}),
     ...(requestTimeoutMs ? { requestTimeoutMs } : {}),
   };
 }

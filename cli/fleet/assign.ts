@@ -4,7 +4,7 @@ import { isNotFound } from '../../kube/client/errors.ts';
 import { agentDefaults } from '../../agent/options.ts';
 import { printable } from '../output/printable.ts';
 import { fine, type Command, type Flag } from '../command.ts';
-import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
+import { connectFlags, namespaceFlag, namespaceFor, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output/output.ts';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
@@ -81,7 +81,8 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
   ],
   positionals: [nodePositional],
   async run(context, args) {
-    const source = specSourceOf(args.text('configmap') ?? '', args.text('namespace'), args.text('key') ?? '');
+    const configMap = args.text('configmap') ?? '';
+    const source = specSourceOf(configMap, await namespaceFor(context, args, configMap), args.text('key') ?? '');
     const choice = chosenNodes('assign', args);
     const goal = goals.find((goal) => goal === args.text('wait'));
     const dryRun = dryRunOf('assign', args, goal !== undefined);
@@ -151,7 +152,9 @@ function specSourceOf(configMap: string, flag: string | undefined, kubeletConfig
   const parts = configMap.split('/');
   const [namespace = '', name = ''] = parts.length === 1 && flag !== undefined ? [flag, configMap] : parts;
   if (name === '' || parts.length > 2)
-    throw new UsageError(`assign: --configmap must be NAMESPACE/NAME, or NAME with -n NAMESPACE; see dkc assign --help`);
+    throw new UsageError(
+      `assign: --configmap must be NAMESPACE/NAME, or NAME with -n NAMESPACE or a context that has one; see dkc assign --help`,
+    );
   if (flag !== undefined && namespace !== flag) throw new UsageError(`assign: --configmap names namespace ${namespace}, and -n ${flag}`);
   const [problem] = specSourceProblems({ namespace, name, kubeletConfigKey });
   if (problem !== undefined) throw new UsageError(`assign: ${problem}`);

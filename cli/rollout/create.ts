@@ -4,7 +4,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import type { Args } from '../args/args.ts';
 import { fine, type Command, type Context, type Exit } from '../command.ts';
-import { connectFlags, withClient } from '../connect/flags.ts';
+import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { configMapNow } from '../fleet/assign.ts';
 import { formatFlag, formatOf, scriptText, show } from '../output/output.ts';
@@ -34,6 +34,7 @@ With --dry-run, prints which nodes each step would touch, whose kubelet would re
     { name: 'dry-run', type: 'string', value: 'WHERE', implied: 'server', choices: ['server', 'client'], text: 'change nothing: print the plan, or with =client the object' }, // prettier-ignore
     { name: 'watch', alias: 'w', type: 'boolean', text: 'then watch it until its end, as dkc rollout watch' },
     { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' },
+    namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],

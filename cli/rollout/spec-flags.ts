@@ -8,6 +8,7 @@ import { parseLabelSelector, SelectorError, type LabelRequirement } from '../../
 import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
 import { readConfigFile } from '../config/config-file.ts';
+import { namespaceFor } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { allFlag, selectorFlag } from '../fleet/node-names.ts';
 import { readRules } from './rollouts.ts';
@@ -55,7 +56,7 @@ export async function rolloutOf(context: Context, args: Args, nameOf: (args: Arg
     apiVersion: `${rollouts.group}/${rollouts.version}`,
     kind: rollouts.kind,
     metadata: { ...base.metadata, name },
-    spec: { ...base.spec, ...specOf(args, base.spec ?? {}) },
+    spec: { ...base.spec, ...specOf(args, base.spec ?? {}, await namespaceFor(context, args, args.text('configmap') ?? '')) },
   };
   const [problem] = readRules(object).problems;
   if (problem !== undefined) throw usage(problem);
@@ -79,9 +80,9 @@ async function readRollout(context: Context, file: string): Promise<Partial<Node
   return { metadata: metadata ?? {}, spec: spec ?? {} };
 }
 
-function specOf(args: Args, base: RolloutSpec): Partial<RolloutSpec> {
+function specOf(args: Args, base: RolloutSpec, own: string | undefined): Partial<RolloutSpec> {
   const nodeSelector = selectorOf(args, base);
-  const configMap = configMapOf(args, base);
+  const configMap = configMapOf(args, base, own);
   const steps = stepsOf(args);
   const windows = windowsOf(args.text('window'));
   const drainPolicy = drainPolicyOf(args.text('drain-policy'));
@@ -123,11 +124,18 @@ function drainPolicyOf(text: string | undefined): RolloutSpec['drainPolicy'] {
 /** A number of nodes as a number, all else as it is: what it must be is checked where the spec is read. */
 const countOf = (text: string): Count => (/^[0-9]{1,9}$/.test(text) ? Number(text) : text);
 
-function configMapOf(args: Args, base: RolloutSpec): NonNullable<RolloutSpec['configMap']> {
+function configMapOf(args: Args, base: RolloutSpec, own: string | undefined): NonNullable<RolloutSpec['configMap']> {
   const text = args.text('configmap');
-  const [namespace, name, ...more] = text === undefined ? [base.configMap?.namespace, base.configMap?.name] : text.split('/');
+  const [namespace, name, ...more] =
+    text === undefined
+      ? [base.configMap?.namespace, base.configMap?.name]
+      : text.includes('/') || own === undefined
+        ? text.split('/')
+        : [own, text];
+  if (own !== undefined && text !== undefined && namespace !== own) throw usage(`--configmap names namespace ${namespace}, and -n ${own}`);
   const kubeletConfigKey = args.text('key') ?? base.configMap?.kubeletConfigKey;
-  if (namespace === undefined || name === undefined || more.length > 0) throw usage('--configmap must be NAMESPACE/NAME');
+  if (namespace === undefined || name === undefined || more.length > 0)
+    throw usage('--configmap must be NAMESPACE/NAME, or NAME with -n NAMESPACE or a context that has one');
   if (kubeletConfigKey === undefined) throw usage('--key is missing');
   const source = { namespace, name, kubeletConfigKey };
   const [problem] = specSourceProblems(source);

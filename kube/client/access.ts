@@ -23,7 +23,7 @@ export interface ClusterAccess {
   basic?: { username: string; password: string };
   clientCertificate?: Material;
   clientKey?: Material;
-  impersonate?: { user: string; groups: readonly string[] };
+  impersonate?: { user: string; groups: readonly string[]; uid?: string };
   /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
   /** The context's namespace. */

@@ -97,6 +97,7 @@ export class Credentials {
     const headers: Record<string, string | string[]> = authorization === undefined ? {} : { authorization };
     if (access.impersonate) {
       headers['impersonate-user'] = access.impersonate.user;
+      if (access.impersonate.uid !== undefined) headers['impersonate-uid'] = access.impersonate.uid;
       if (access.impersonate.groups.length > 0) headers['impersonate-group'] = [...access.impersonate.groups];
     }
     return { endpoint: this.#endpoint(access, pems), headers };

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync, globSync, lstatSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { sha256, type Arch } from './node-binary.ts';
+import { pluginName } from './krew.ts';
 import { SETTINGS, type Entry, type Release } from './tree.ts';
 
 export interface Made {
@@ -154,5 +155,21 @@ export function tarball(made: Made): string {
   return `${file}.gz`;
 }
 
-export const formats = { deb, rpm, tar: tarball };
+/** By tar: kubectl's plugin alone, for krew, with the Node.js beside it that its launcher starts. */
+export function plugin(made: Made): string {
+  const { release, arch, scratch, out, fast, root } = made;
+  const dir = join(scratch, 'krew');
+  mkdirSync(dir);
+  for (const name of ['node', 'dkc.js']) cpSync(join(root, 'usr/lib/dkc', name), join(dir, name));
+  for (const name of ['LICENSE', 'NOTICE']) cpSync(join(root, 'usr/share/doc/dkc', name), join(dir, name));
+  for (const name of ['kubectl-dkc', 'kubectl_complete-dkc']) writeFileSync(join(dir, name), template('kubectl-dkc'), { mode: 0o755 });
+  for (const file of readdirSync(dir)) utimesSync(join(dir, file), release.epoch, release.epoch);
+  const archive = join(out, pluginName(release.version, arch));
+  const tar = archive.replace(/\.gz$/, '');
+  run(made, 'tar', '-C', dir, '--format=gnu', '--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${release.epoch}`, '-cf', tar, ...readdirSync(dir).toSorted()); // prettier-ignore
+  run(made, 'gzip', '-n', '-f', fast ? '-1' : '-9', tar);
+  return archive;
+}
+
+export const formats = { deb, rpm, tar: tarball, krew: plugin };
 export type Format = keyof typeof formats;

@@ -55,8 +55,10 @@ export async function stage(root: string, bundle: string, arch: Arch, release: R
   copy('/usr/lib/dkc/dkc.js', '0755', join(bundle, 'dkc.js'));
   for (const script of ['kubelet-sync', 'kubelet-stopped']) copy(`/usr/lib/dkc/${script}`, '0755', `systemd/${script}`);
   copy('/usr/bin/dkc', '0755', 'systemd/dkc');
-  symlinkSync('dkc', join(root, 'usr/bin/kubectl-dkc'));
-  entries.push({ path: '/usr/bin/kubectl-dkc', mode: '0777' });
+  for (const name of ['kubectl-dkc', 'kubectl_complete-dkc']) {
+    symlinkSync('dkc', join(root, 'usr/bin', name));
+    entries.push({ path: `/usr/bin/${name}`, mode: '0777' });
+  }
   copy('/usr/lib/tmpfiles.d/dkc.conf', '0644', 'systemd/tmpfiles.d/dkc.conf');
   copy('/usr/lib/systemd/system/dkc-agent.service', '0644', 'systemd/dkc-agent.service');
   put(SETTINGS, '0600', packagedSettings(readFileSync('systemd/agent.yaml', 'utf8')));

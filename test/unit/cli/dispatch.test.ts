@@ -4,7 +4,7 @@ import { ActionError } from '../../../base/errors.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
 import { Interrupted, UsageError } from '../../../cli/failure.ts';
-import { formatFlag } from '../../../cli/output/output.ts';
+import { formatFlag, show } from '../../../cli/output/output.ts';
 import { programName } from '../../../cli/help/help.ts';
 import { commands, type Entry } from '../../../cli/commands.ts';
 import { cliContext, runCli } from '../../support/cli-context.ts';
@@ -212,6 +212,31 @@ test('as a plugin of kubectl, usage lines say what the person typed', async () =
   assert.equal(programName({}, '/usr/local/bin/kubectl-dkc'), 'kubectl dkc');
   assert.equal(programName({ DKC_CALLED_AS: '/usr/bin/kubectl-dkc' }, '/usr/lib/dkc/dkc.js'), 'kubectl dkc');
   assert.equal(programName({}, '/usr/lib/dkc/dkc.js'), 'dkc');
+});
+
+test('as a plugin of kubectl, errors and what people read name commands so, and data stays as it is', async () => {
+  const entry: Entry = {
+    name: 'thing do',
+    summary: 'Do',
+    group: 'Fleet',
+    load: async () => ({
+      describe: 'Does.',
+      examples: [],
+      flags: [formatFlag],
+      positionals: [],
+      run: async (context, args) => {
+        await show(context, args, { data: ['dkc thing do'], people: () => 'next: dkc thing do\n' });
+        return wrong('see dkc thing do');
+      },
+    }),
+  };
+  const said = async (...argv: string[]): Promise<string[]> => {
+    const { context, out, err } = cliContext({ program: 'kubectl dkc' });
+    await dispatch([entry], ['thing', 'do', ...argv], context);
+    return [out(), err()];
+  };
+  assert.deepEqual(await said(), ['next: kubectl dkc thing do\n', 'dkc: see kubectl dkc thing do\n']);
+  assert.equal((await said('-o', 'json'))[0], '[\n  "dkc thing do"\n]\n');
 });
 
 test('asking for a flag that a command does not declare is a bug that shows at once', async () => {

@@ -5,7 +5,9 @@ import { allFlags } from '../../../cli/args/parse.ts';
 import { commands } from '../../../cli/commands.ts';
 import { commandPage } from '../../../scripts/package/man.ts';
 import { checkBinary, checkIntegrity, pinnedNode } from '../../../scripts/package/node-binary.ts';
+import { parse } from 'yaml';
 import { packageVersion } from '../../../scripts/package/formats.ts';
+import { EXAMPLE_BASE, krewManifest, pluginName } from '../../../scripts/package/krew.ts';
 import { bom, npmPurl } from '../../../scripts/package/sbom.ts';
 import { packagedSettings } from '../../../scripts/package/tree.ts';
 
@@ -29,6 +31,36 @@ test('the pinned Node.js is the one that npm installs', () => {
 });
 
 test('a pre-release sorts before its release', () => assert.equal(packageVersion('1.0.0-rc.1'), '1.0.0~rc.1'));
+
+test('the manifest for krew has an archive and a selector for each architecture, a version with v, and a short description as krew wants it', () => {
+  const archives = (['amd64', 'arm64'] as const).map((arch) => ({
+    arch,
+    file: pluginName('1.0.0-rc.1', arch),
+    sha256: arch.padEnd(64, '0'),
+  }));
+  const { apiVersion, kind, metadata, spec } = parse(krewManifest({ version: '1.0.0-rc.1', archives, base: EXAMPLE_BASE })) as {
+    apiVersion: string;
+    kind: string;
+    metadata: { name: string };
+    spec: {
+      version: string;
+      shortDescription: string;
+      platforms: { selector: { matchLabels: object }; uri: string; sha256: string; bin: string }[];
+    };
+  };
+  assert.deepEqual([apiVersion, kind, metadata.name], ['krew.googlecontainertools.github.com/v1alpha2', 'Plugin', 'dkc']);
+  assert.equal(spec.version, 'v1.0.0-rc.1');
+  assert.ok(spec.shortDescription.length <= 50 && !spec.shortDescription.endsWith('.'));
+  assert.deepEqual(
+    spec.platforms,
+    archives.map(({ arch, file, sha256 }) => ({
+      selector: { matchLabels: { os: 'linux', arch } },
+      uri: `${EXAMPLE_BASE}/${file}`,
+      sha256,
+      bin: 'kubectl-dkc',
+    })),
+  );
+});
 
 test('a bill of materials names a package as its registry does, with the hash of the lock file', () => {
   const purl = npmPurl('@kubernetes/client-node', '2.0.1');
