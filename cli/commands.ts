@@ -75,9 +75,23 @@ export const commands: readonly Entry[] = [
   ...rolloutCommands,
   {
     name: 'deploy manifests',
-    summary: 'Print the CRD, roles and admission policy that the API server needs',
+    summary: 'Print the CRDs and roles that the API server needs, and what runs in the cluster',
     group: 'Fleet',
     load: async () => (await import('./deploy/manifests.ts')).deployManifests,
+  },
+  {
+    name: 'deploy install-node',
+    summary: "Install the node's package out of this container image",
+    group: 'Fleet',
+    hidden: true,
+    load: async () => (await import('./deploy/install-node.ts')).installNode,
+  },
+  {
+    name: 'deploy hold',
+    summary: 'Do nothing until asked to end, as a pod whose work is done',
+    group: 'Fleet',
+    hidden: true,
+    load: async () => (await import('./deploy/hold.ts')).hold,
   },
   {
     name: 'controllers run',

@@ -2,14 +2,20 @@ import { adminRights } from './admin-rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { controllers } from './controllers.ts';
 import { monitoring } from './monitoring.ts';
+import { nodeInstaller } from './node-installer.ts';
+import { scheduler } from './scheduler.ts';
+import { sets } from './sets.ts';
 import { rolloutRights } from './rollout-rights.ts';
 import { definitions } from './definitions.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
 import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
+/** Parts that somebody has to ask for. */
+export const overlays = ['scheduler', 'sets', 'node-installer', 'monitoring'] as const;
+export type Overlay = (typeof overlays)[number];
 /** Parts of the manifests. */
-export const parts = ['crds', 'rbac', 'controllers', 'monitoring'] as const;
+export const parts = ['crds', 'rbac', 'controllers', ...overlays] as const;
 export type Part = (typeof parts)[number];
 
 /** First release (1.N) that reads the CEL rules of our definitions. */
@@ -22,14 +28,16 @@ const LAST_WITH_CONFIG_SOURCE = 25;
 export interface ManifestOptions extends NodeRightsOptions {
   /** Absent: all. */
   only?: Part;
-  /** Of the controllers; undefined: nothing that runs in the cluster. */
+  /** Besides, in this order. @default none */
+  overlays?: readonly Overlay[];
+  /** Of all that runs in the cluster; undefined: nothing that does. */
   image?: string | undefined;
   /** N of the API server's release 1.N. */
   release: number;
 }
 
-/** All that an API server needs for assignments, and with `image` the rollout controller, in the order in which it can be created. */
-export function manifests({ only, release, image, ...nodes }: ManifestOptions): KubeObject[] {
+/** All that an API server needs for assignments, with `image` the rollout controller, and what is asked for besides, in the order in which it can be created. */
+export function manifests({ only, release, image, overlays: more = [], ...nodes }: ManifestOptions): KubeObject[] {
   const hasConfigSource = release <= LAST_WITH_CONFIG_SOURCE;
   const rights = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: SYSTEM_NAMESPACE } },
@@ -39,7 +47,16 @@ export function manifests({ only, release, image, ...nodes }: ManifestOptions): 
     ...(release >= FIRST_WITH_POLICIES ? admissionPolicy : []),
   ];
   const crds = definitions({ cel: release >= FIRST_WITH_CEL });
-  const workloads = image === undefined ? [] : controllers(image, release);
-  const all = { crds, rbac: rights, controllers: workloads, monitoring };
-  return only === undefined ? [...crds, ...rights, ...workloads] : [...all[only]];
+  const inCluster = (make: (image: string, release: number) => KubeObject[]): KubeObject[] =>
+    image === undefined ? [] : make(image, release);
+  const all: Record<Part, () => readonly KubeObject[]> = {
+    crds: () => crds,
+    rbac: () => rights,
+    controllers: () => inCluster(controllers),
+    scheduler: () => inCluster(scheduler),
+    sets: () => inCluster(sets),
+    'node-installer': () => inCluster(nodeInstaller),
+    monitoring: () => monitoring,
+  };
+  return only === undefined ? [...crds, ...rights, ...all.controllers(), ...more.flatMap((name) => all[name]())] : [...all[only]()];
 }

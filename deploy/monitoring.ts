@@ -1,9 +1,10 @@
-import { controllerLabels, LEASE, WORKLOAD } from './controllers.ts';
+import { LEASE, rolloutWorkload, WORKLOAD } from './controllers.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
+import { labelsOf } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 const API_VERSION = 'monitoring.coreos.com/v1';
-const metadata = { name: WORKLOAD, namespace: SYSTEM_NAMESPACE, labels: { ...controllerLabels } };
+const metadata = { name: WORKLOAD, namespace: SYSTEM_NAMESPACE, labels: labelsOf(rolloutWorkload) };
 
 interface Alert {
   alert: string;
@@ -40,7 +41,7 @@ export const monitoring: readonly KubeObject[] = [
     apiVersion: API_VERSION,
     kind: 'ServiceMonitor',
     metadata,
-    spec: { selector: { matchLabels: { ...controllerLabels } }, endpoints: [{ port: 'metrics', interval: '30s' }] },
+    spec: { selector: { matchLabels: labelsOf(rolloutWorkload) }, endpoints: [{ port: 'metrics', interval: '30s' }] },
   },
   { apiVersion: API_VERSION, kind: 'PrometheusRule', metadata, spec: alertRules },
 ];

@@ -63,6 +63,7 @@ export const decides: readonly RegExp[] = [
   /^cli\/controllers\/(explain-set|explain-stateful-set|names)\.ts$/,
   /^cli\/doctor\/(check\.ts$|node\/|cluster\/)/,
   /^cli\/scheduler\/(explain-pod|rights)\.ts$/,
+  /^cli\/deploy\/install-plan\.ts$/,
   /^cli\/support-bundle\/(bounds\.ts$|redact\/)/,
 ];
 

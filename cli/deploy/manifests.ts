@@ -1,4 +1,4 @@
-import { manifests as manifestsFor, parts } from '../../deploy/manifests.ts';
+import { manifests as manifestsFor, overlays, parts, type Overlay } from '../../deploy/manifests.ts';
 import { credentials } from '../../deploy/node-rights.ts';
 import { fine, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
@@ -18,17 +18,24 @@ Agents use the kubelet's own client certificate by default, and the roles are bo
 
 The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. Whoever may assign or roll out is root on every node.
 
-With --image it also prints what runs in the cluster: the rollout controller, two pods of one Deployment with their ServiceAccount, bindings, disruption budget, network policy and flow control. --only=monitoring prints a ServiceMonitor and alert rules, for clusters with the definitions of the Prometheus operator.`,
+With --image it also prints what runs in the cluster: the rollout controller, two pods of one Deployment with their ServiceAccount, bindings, disruption budget, network policy and flow control.
+
+--overlay adds what a cluster may do without, comma-separated: scheduler (dkc-scheduler beside kube-scheduler, for pods that name it), sets (DaemonSets and StatefulSets taken over from kube-controller-manager, which must run without its own first), node-installer (puts the package on nodes with the label dkc.dev/node-installer=true), monitoring (a ServiceMonitor, alert rules and a Grafana board, for clusters with the definitions of the Prometheus operator). --only prints one of these alone.`,
   examples: [
     { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
     { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'without what 1.20 does not serve' },
     { run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 | kubectl apply -f -', what: 'and the rollout controller' },
+    {
+      run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 --overlay=scheduler,monitoring',
+      what: 'and the scheduler, alerts and a board',
+    },
     { run: 'dkc deploy manifests --only=rbac --nodes=node-a,node-b', what: 'rights of two kubelets, restricted to their own names' },
     { run: 'dkc deploy manifests --only=rbac --credentials=service-account --nodes=node-a', what: 'a ServiceAccount and its rights' },
   ],
   flags: [
     { name: 'only', type: 'string', value: 'PART', choices: parts, text: 'only this part', defaultText: 'all' },
-    { name: 'image', type: 'string', value: 'IMAGE', text: 'run the rollout controller from this image', defaultText: 'none' },
+    { name: 'overlay', type: 'string', value: 'A,B', offers: overlays, text: `also these: ${overlays.join(', ')}`, defaultText: 'none' },
+    { name: 'image', type: 'string', value: 'IMAGE', text: 'run the rollout controller and overlays from this image', defaultText: 'none' },
     {
       name: 'kubernetes-version',
       type: 'string',
@@ -67,12 +74,34 @@ With --image it also prints what runs in the cluster: the rollout controller, tw
     if (whose === 'kubelet' && listsPods) throw usage('--list-pods is for --credentials=service-account; kubelets may list their own pods');
     const only = parts.find((one) => one === args.text('only'));
     const image = args.text('image')?.trim() || undefined;
-    if (only === 'controllers' && image === undefined) throw usage('--only=controllers needs --image');
-    const objects = manifestsFor({ release: releaseOf(args), credentials: whose, nodes, listsPods, image, ...(only ? { only } : {}) });
+    const wanted = overlaysOf(args);
+    if (only !== undefined && wanted.length > 0) throw usage('--overlay adds to what is printed without --only; use one of them');
+    const needing = [only, ...wanted].find((part) => part !== undefined && needsImage.has(part));
+    if (needing !== undefined && image === undefined) throw usage(`--${only === needing ? 'only' : 'overlay'}=${needing} needs --image`);
+    const objects = manifestsFor({
+      release: releaseOf(args),
+      credentials: whose,
+      nodes,
+      listsPods,
+      image,
+      overlays: wanted,
+      ...(only ? { only } : {}),
+    });
     context.stdout.write(manifestsText(objects));
     return fine;
   },
 };
+
+/** What runs in the cluster. */
+const needsImage = new Set<string>(['controllers', 'scheduler', 'sets', 'node-installer']);
+
+/** Each once, in the order in which they are known. */
+function overlaysOf(args: Args): Overlay[] {
+  const asked = (args.text('overlay') ?? '').split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
+  const unknown = asked.find((word) => !overlays.some((one) => one === word));
+  if (unknown !== undefined) throw usage(`--overlay must name ${overlays.join(', ')}, comma-separated; there is no ${unknown}`);
+  return overlays.filter((one) => asked.includes(one));
+}
 
 /** YAML documents, one for each object. */
 export function manifestsText(objects: readonly KubeObject[]): string {

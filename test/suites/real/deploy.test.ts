@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
+import { overlays } from '../../../deploy/manifests.ts';
 import { alertRules } from '../../../deploy/monitoring.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { configMaps, nodes } from '../../../kube/api/resources.ts';
@@ -21,6 +22,19 @@ const release = await givenRelease();
 const NODES = ['node-a', 'node-b', 'node-c'];
 const PACE = { active: 200, trial: 500, condemned: 500 };
 const exprs = alertRules.groups.flatMap(({ rules }) => rules.map(({ expr }) => expr));
+
+/** What the Prometheus operator defines, of which we have objects. */
+const prometheusOperator = ['ServiceMonitor', 'PrometheusRule'].map((kind) => ({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: `${kind.toLowerCase()}s.monitoring.coreos.com` },
+  spec: {
+    group: 'monitoring.coreos.com',
+    scope: 'Namespaced',
+    names: { kind, plural: `${kind.toLowerCase()}s`, singular: kind.toLowerCase() },
+    versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } } }], // prettier-ignore
+  },
+}));
 
 interface Deployment {
   spec: { template: { metadata: object; spec: { containers: { args: string[] }[] } } };
@@ -47,7 +61,7 @@ await withRealParts(
       const again = (await apply()).trimEnd().split('\n');
       const changed = again.filter((line) => !line.endsWith(' unchanged'));
       // kubectl sends the selector of a budget each time, whether it differs or not.
-      assert.deepEqual(changed, ['poddisruptionbudget.policy/dkc-rollout-controller configured']);
+      assert.deepEqual(changed.toSorted(), ['dkc-rollout-controller', 'dkc-scheduler'].map((name) => `poddisruptionbudget.policy/${name} configured`)); // prettier-ignore
       assert.equal(await kubectl.good('-n dkc-system get pdb dkc-rollout-controller -o jsonpath={.metadata.generation}'), '1');
 
       const { spec } = JSON.parse(await kubectl.good('-n dkc-system get deployment dkc-rollout-controller -o json')) as Deployment;
@@ -101,6 +115,29 @@ await withRealParts(
       assert.ok(names.length >= exprs.length - 1);
       const missing = names.filter((name) => !metrics.includes(`# TYPE ${name} `) && !agent.includes(name.replace(/^dkc_agent_/, '')));
       assert.deepEqual(missing, []);
+    });
+
+    test('every overlay is taken as it is: pods fit "restricted", those of the installer fit its own namespace', async (t) => {
+      const { kubectl } = await clusterWith('deploy', t);
+      await kubectl.good('apply -f -', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: prometheusOperator }));
+      await kubectl.good(
+        'wait --for=condition=Established crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com',
+      );
+      await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
+      const fits: string[] = [];
+      for (const name of overlays) {
+        const path = join(root, 'deploy/overlays', name);
+        await kubectl.good(`apply --validate=strict -k ${path}`);
+        const built = (await kubectl.good(`get -k ${path} -o json`)).trim();
+        const { items } = JSON.parse(built) as { items: (KubeObject & { spec: { template?: { spec: object } } })[] };
+        for (const { kind, metadata, spec } of items) {
+          if (spec?.template === undefined || (kind !== 'Deployment' && kind !== 'DaemonSet')) continue;
+          const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: metadata.namespace }, spec: spec.template.spec };
+          await kubectl.good('create --dry-run=server -f -', JSON.stringify(pod));
+          fits.push(`${kind} ${metadata.name}`);
+        }
+      }
+      assert.deepEqual([...new Set(fits)].toSorted(), ['DaemonSet dkc-node-installer', 'Deployment dkc-controllers', 'Deployment dkc-rollout-controller', 'Deployment dkc-scheduler']); // prettier-ignore
     });
   },
   release,

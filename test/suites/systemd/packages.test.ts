@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { buildImage, whyNoImage } from '../../support/image/built.ts';
+import { readLayout, unpack } from '../../support/image/layout.ts';
 import { packageKinds } from './inside/packages.ts';
 import { onMachine } from './machine.ts';
 import { cuts } from './packages-cut.ts';
@@ -17,6 +19,9 @@ const arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
 const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
 const next = version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
+const noImage = await whyNoImage();
+const skipped = (why: string | undefined): { skip?: string } => (why === undefined || process.env['CI'] === 'true' ? {} : { skip: why });
+
 await machines(
   'packages',
   () => {
@@ -26,6 +31,19 @@ await machines(
       promisify(execFile)(process.execPath, ['scripts/package.ts', '--fast', `--arch=${arch}`, `--out=${out}`, `--version=${called}`], {
         cwd: project,
       });
+    /** Images of both versions, each as a runtime would unpack it. */
+    const unpackedImages = async (): Promise<{ older: string; newer: string }> => {
+      const unpackedOf = async (called: string): Promise<string> => {
+        const [built, root] = [join(dir, `image-${called}`), join(dir, `root-${called}`)];
+        await buildImage(built, [arch], called);
+        const [image] = readLayout(built).images;
+        assert.ok(image);
+        mkdirSync(root);
+        unpack(built, image, root);
+        return root;
+      };
+      return { older: await unpackedOf(version), newer: await unpackedOf(next) };
+    };
     before(async () => void (await Promise.all([make(older, version), make(newer, next)])));
     after(() => rmSync(dir, { recursive: true }));
 
@@ -40,9 +58,11 @@ await machines(
       );
     });
 
-    for (const kind of packageKinds) {
-      test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, async () => {
-        const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, older, newer } });
+    for (const kind of [...packageKinds, 'image'] as const) {
+      const skip = kind === 'image' ? noImage : undefined;
+      test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, skipped(skip), async () => {
+        const folders = kind === 'image' ? await unpackedImages() : { older, newer };
+        const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, ...folders } });
         const ours = '/var/lib/dkc/kubelet.yaml';
         const row = (kubeletStarts: number, config: string, maxPods: number, agent: string, version: string): Step => ({ kubeletStarts, config, maxPods, agent, version }); // prettier-ignore
         const local = '/var/lib/kubelet/config.yaml';
@@ -68,6 +88,7 @@ await machines(
         });
       });
 
+      if (kind === 'image') continue;
       test(`${kind}: what was cut short is finished or undone by the next command`, async () => {
         const seen = await onMachine<Record<string, CutResult>>('packages-cut', { agent: 'none', options: { kind, older, newer, cuts: cuts[kind] } }); // prettier-ignore
         const up = `${version}, active, /var/lib/dkc/kubelet.yaml`;

@@ -19,9 +19,10 @@ async function isOnPath(name: string): Promise<boolean> {
   return false;
 }
 
-/** `npm run image`, compressed little. @param archs - @default the one of this machine */
-export async function buildImage(out: string, archs: readonly string[] = [machineArch]): Promise<void> {
-  const args = ['scripts/image.ts', '--fast', `--out=${out}`, ...archs.map((arch) => `--arch=${arch}`)];
+/** `npm run image`, compressed little. @param archs - @default the one of this machine @param version - @default that of package.json */
+export async function buildImage(out: string, archs: readonly string[] = [machineArch], version?: string): Promise<void> {
+  const called = version === undefined ? [] : [`--version=${version}`];
+  const args = ['scripts/image.ts', '--fast', `--out=${out}`, ...archs.map((arch) => `--arch=${arch}`), ...called];
   await promisify(execFile)(process.execPath, args, { cwd: project });
 }
 

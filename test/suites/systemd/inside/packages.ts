@@ -4,12 +4,15 @@ import { run } from './program.ts';
 
 export const packageKinds = ['deb', 'rpm', 'tar'] as const;
 export type PackageKind = (typeof packageKinds)[number];
+/** And the container image's installer of nodes. */
+export type InstallerKind = PackageKind | 'image';
 
 /** The commands of docs/install.md. */
 export interface Installer {
   /** Installs, upgrades or downgrades to what is in the folder. */
   install: (folder: string) => string[];
-  remove: string[];
+  /** @param folder - that of what is installed */
+  remove: (folder: string) => string[];
   purge: string[];
 }
 
@@ -29,20 +32,39 @@ function unpacked(folder: string): string {
   return only(`${to}/*/install.sh`);
 }
 
-export const installers: Readonly<Record<PackageKind, Installer>> = {
+/** As the DaemonSet's container that installs: the node's root at /host, all rights, and a root of its own that nobody can write to. */
+function inContainer(root: string): string[] {
+  for (const place of ['host', 'dev', 'proc']) mkdirSync(`${root}/${place}`, { recursive: true });
+  const script = `set -e
+mount --bind "$0" "$0"
+mount --rbind / "$0/host"
+mount --bind /dev "$0/dev"
+mount -t proc proc "$0/proc"
+mount -o remount,ro,bind "$0"
+exec chroot "$0" /usr/bin/dkc deploy install-node --root=/host "$@"`;
+  return ['unshare', '--mount', 'sh', '-c', script, root];
+}
+
+export const installers: Readonly<Record<InstallerKind, Installer>> = {
   // Without triggers: rebuilding the index of all manual pages takes ten seconds, and is no work of ours.
   deb: {
     install: (folder) => ['dpkg', '--no-triggers', '-i', only(`${folder}/*.deb`)],
-    remove: ['dpkg', '-r', 'dkc'],
+    remove: () => ['dpkg', '-r', 'dkc'],
     purge: ['dpkg', '-P', 'dkc'],
   },
   rpm: {
     // --nodeps: what it requires is here, but Debian's rpm does not know of it.
     install: (folder) => ['rpm', '-U', '--nodeps', '--oldpackage', '--replacepkgs', only(`${folder}/*.rpm`)],
-    remove: ['rpm', '-e', 'dkc'],
+    remove: () => ['rpm', '-e', 'dkc'],
     purge: ['sh', '-c', '! rpm -q dkc >/dev/null || rpm -e dkc && rm -rf /etc/dkc /var/lib/dkc'],
   },
-  tar: { install: (folder) => [unpacked(folder)], remove: ['/usr/lib/dkc/uninstall'], purge: ['/usr/lib/dkc/uninstall', '--purge'] },
+  // The folder is the unpacked image.
+  image: {
+    install: (folder) => inContainer(folder),
+    remove: (folder) => [...inContainer(folder), '--uninstall'],
+    purge: ['/usr/lib/dkc/uninstall', '--purge'],
+  },
+  tar: { install: (folder) => [unpacked(folder)], remove: () => ['/usr/lib/dkc/uninstall'], purge: ['/usr/lib/dkc/uninstall', '--purge'] },
 };
 
 /** @throws where it does not end with 0, with all that it printed */

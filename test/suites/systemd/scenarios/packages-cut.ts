@@ -77,7 +77,7 @@ await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<str
       await settled();
     }
     const pid = kubeletPid();
-    const command = { install: install(older), upgrade: install(newer), remove }[cut.during];
+    const command = { install: install(older), upgrade: install(newer), remove: remove(older) }[cut.during];
     await cutShort(command, cut);
     const second = secondNow();
     const untouched = kubeletPid() === pid ? 'untouched' : 'another process';

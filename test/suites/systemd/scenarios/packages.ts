@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Bundle, type AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
-import { act, installedVersion, installers, listing, type PackageKind } from '../inside/packages.ts';
+import { act, installedVersion, installers, listing, type InstallerKind } from '../inside/packages.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
 import { property, settled, systemctl } from '../inside/systemctl.ts';
@@ -35,7 +35,7 @@ export interface PackagesResult {
 
 interface Options {
   agent: AgentName;
-  kind: PackageKind;
+  kind: InstallerKind;
   /** Folders with packages of two versions. */
   older: string;
   newer: string;
@@ -96,7 +96,7 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
   result.settingsKept = readFileSync('/etc/dkc/agent.yaml', 'utf8') === settings;
   await settled();
 
-  await step('remove', remove, false, 1);
+  await step('remove', remove(newer), false, 1);
   if (kind !== 'rpm') {
     await step('install after that', install(newer), true, 1);
     // By hand, for a kubelet of another name; it has to go as well.

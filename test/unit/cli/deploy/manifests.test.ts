@@ -21,7 +21,10 @@ async function printed(...flags: string[]): Promise<Manifest[]> {
 const files = [
   { file: 'base/dkc.yaml', flags: [] },
   { file: 'base/controllers.yaml', flags: ['--only=controllers', '--image=dkc'] },
-  { file: 'overlays/monitoring/monitoring.yaml', flags: ['--only=monitoring'] },
+  { file: 'components/scheduler/scheduler.yaml', flags: ['--only=scheduler', '--image=dkc'] },
+  { file: 'components/sets/sets.yaml', flags: ['--only=sets', '--image=dkc'] },
+  { file: 'components/node-installer/node-installer.yaml', flags: ['--only=node-installer', '--image=dkc'] },
+  { file: 'components/monitoring/monitoring.yaml', flags: ['--only=monitoring'] },
   { file: 'dkc-1.20.yaml', flags: ['--kubernetes-version=1.20'] },
 ];
 for (const { file, flags } of files)
@@ -47,6 +50,13 @@ const cases = [
 ];
 for (const c of cases) test(`deploy manifests ${c.why}`, async () => assert.equal(kinds(await printed(...c.flags)), c.kinds));
 
+test('--overlay adds to what is printed without it, in one order, each once', async () => {
+  const names = async (...flags: string[]) => (await printed('--image=dkc', ...flags)).map(({ kind, metadata: { name, namespace } }) => `${kind} ${namespace}/${name}`); // prettier-ignore
+  const [plain, more] = [await names(), await names('--overlay=monitoring, scheduler,monitoring')];
+  const alone = [...(await names('--only=scheduler')), ...(await names('--only=monitoring'))];
+  assert.deepEqual(more, [...plain, ...alone]);
+});
+
 test('rules in CEL are in the definition from 1.28 on', async () => {
   const has = async (version: string) => JSON.stringify(await printed('--only=crds', `--kubernetes-version=${version}`)).includes('x-kubernetes-validations'); // prettier-ignore
   assert.deepEqual([await has('1.27'), await has('1.28')], [false, true]);
@@ -69,8 +79,14 @@ const misuses = [
   { flags: ['--kubernetes-version=new'], says: '--kubernetes-version must be a version such as 1.36 or v1.36.3' },
   { flags: ['--kubernetes-version=1.19'], says: '--kubernetes-version must be 1.20 or newer' },
   { flags: ['--nodes=Node-A'], says: 'invalid node name "Node-A"' },
-  { flags: ['--only=policies'], says: 'must be one of crds, rbac, controllers, monitoring' },
+  { flags: ['--only=policies'], says: 'must be one of crds, rbac, controllers, scheduler, sets, node-installer, monitoring' },
   { flags: ['--only=controllers'], says: '--only=controllers needs --image' },
+  { flags: ['--overlay=monitoring,scheduler'], says: '--overlay=scheduler needs --image' },
+  {
+    flags: ['--overlay=schedulers', '--image=dkc'],
+    says: '--overlay must name scheduler, sets, node-installer, monitoring, comma-separated; there is no schedulers',
+  },
+  { flags: ['--overlay=monitoring', '--only=crds'], says: '--overlay adds to what is printed without --only; use one of them' },
 ];
 for (const { flags, says } of misuses)
   test(`deploy manifests ${flags.join(' ')} is wrong usage`, async () => {

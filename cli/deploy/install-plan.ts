@@ -1,0 +1,43 @@
+/** A line of the package's manifest: what install.sh puts in place. */
+export interface PackageFile {
+  /** Absolute, on the node. */
+  path: string;
+  /** SHA-256 in hex; undefined of a link. */
+  sha256: string | undefined;
+}
+
+/** Of a node: SHA-256 by path, of what is there. */
+export type Found = ReadonlyMap<string, string>;
+
+/** The administrator's from the first installation on. */
+const SETTINGS = '/etc/dkc/agent.yaml';
+
+/**
+ * Reads the lists that a package has for install.sh.
+ * @param manifest - lines `MODE PATH`
+ * @param sums - lines of sha256sum, with paths that begin with `./`
+ * @throws {Error} for a path that is not absolute, or one of a file without a hash
+ */
+export function packageFiles(manifest: string, sums: string): PackageFile[] {
+  const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
+  const hashes = new Map(lines(sums).map((line) => [line.slice(66).replace(/^\./, ''), line.slice(0, 64)]));
+  return lines(manifest).map((line) => {
+    const [mode = '', path = ''] = line.split(/ (.*)/s, 2);
+    if (!path.startsWith('/') || path.split('/').includes('..')) throw new Error(`the package's manifest names ${JSON.stringify(path)}`);
+    const sha256 = hashes.get(path);
+    if (mode !== '0777' && sha256 === undefined) throw new Error(`the package has no SHA-256 of ${path}`);
+    return { path, sha256 };
+  });
+}
+
+/** Files that have other bytes than the package says, or are not there. Settings may be as the administrator likes. */
+export const differing = (files: readonly PackageFile[], found: Found): string[] =>
+  files.filter(({ path, sha256 }) => sha256 !== undefined && path !== SETTINGS && found.get(path) !== sha256).map(({ path }) => path);
+
+/** @param record - of what is installed, as install.sh writes it at its end. @param isUnfinished - it was cut short */
+export function needsInstall(
+  files: readonly PackageFile[],
+  of: { found: Found; manifest: string; record: string | undefined; isUnfinished: boolean },
+): boolean {
+  return of.isUnfinished || of.record !== of.manifest || differing(files, of.found).length > 0;
+}
