@@ -27,7 +27,8 @@ const NO_LIMIT_MS = 365 * 86_400_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterAccess> {
+/** What the kubeconfig says, with nothing opened yet. @throws {ActionError} as {@link connect} */
+export async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterAccess> {
   const paths = kubeconfigPaths(query, env);
   const found = await Promise.all(paths.map(exists));
   if (!found.includes(true))

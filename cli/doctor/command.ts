@@ -1,45 +1,85 @@
-import { examineAll } from './examine.ts';
+import { examineAll, seen, type Topic } from './examine.ts';
 import { exitOf, reportData, reportText } from './report.ts';
+import { ClusterLook } from './look/cluster-look.ts';
+import { accessOf as accessOrProblem } from './look/credentials.ts';
 import { NodeLook } from './look/node-look.ts';
-import { nodeTopics } from './topics.ts';
+import { clusterTopics, nodeTopics } from './topics.ts';
 import { agentFileFlag, nodeFlagsFor } from '../agent/flags.ts';
 import { nodeOptions } from '../agent/node-options.ts';
 import { agentOptions, settingsOf } from '../agent/options.ts';
+import { accessOf, kubeconfigPaths } from '../connect/connect.ts';
+import { connectFlags, connectQueryOf, withClient } from '../connect/flags.ts';
 import { formatFlag, show } from '../output/output.ts';
 import { AGENT_CONFIG_FILE } from '../../agent/options.ts';
+import { serverFacts } from '../../controllers/fleet/server-facts.ts';
 import { messageOf } from '../../base/errors.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
-import type { Command, Context } from '../command.ts';
+import type { Command, Context, Exit, Flag } from '../command.ts';
+import type { Millis } from '../../base/clock.ts';
 
 /** Longest time for what one group of checks looks at. */
-const TIMEOUT_MS = 15_000;
+const NODE_MS: Millis = 15_000;
+/** There are lists of all nodes among these. */
+const CLUSTER_MS: Millis = 60_000;
+
+/** How the API server is reached: only with --cluster, but for the kubeconfig. */
+const clusterFlags: readonly Flag[] = connectFlags.filter(({ name }) => name !== 'kubeconfig');
 
 export const doctor: Command = {
   describe: [
-    'Checks what would keep dkc from working on this node, and says what to do about it. Changes nothing, and needs neither the API server nor a running agent. ' +
+    'Checks what would keep dkc from working on this node, and says what to do about it. Changes nothing, and works with the agent stopped and the API server away. ' +
       'What cannot be looked at is skipped, and the detail says why: most checks need root.',
+    'With --cluster it checks a cluster instead, as the user of a kubeconfig: definitions, roles and policies of dkc, agents and versions of the nodes, controllers.',
     'Exits with 0 if all is fine or there are only warnings, with 1 if a check failed, with 3 if nothing could be looked at.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc doctor', what: 'what is wrong on this node' },
+    { run: 'dkc doctor --cluster', what: 'what is wrong with a cluster, from anywhere' },
     { run: 'dkc doctor -o wide', what: 'also what each check wants' },
     { run: `dkc doctor -o json | jq '.[] | select(.result == "failed")'`, what: 'for scripts' },
   ],
   flags: [
+    { name: 'cluster', type: 'boolean', text: 'check a cluster instead of this node' },
     formatFlag,
-    ...nodeFlagsFor(['node-name', 'kubeconfig', 'dynamic-config-dir', 'local-config', 'effective-config', 'kubelet-version', 'policy']),
+    ...clusterFlags,
+    ...nodeFlagsFor(['node-name', 'kubeconfig', 'dynamic-config-dir', 'local-config', 'effective-config', 'kubelet-version', 'policy'], {
+      kubeconfig: 'of the agent; with --cluster yours (default: $KUBECONFIG, then ~/.kube/config)',
+    }),
   ],
   positionals: [],
   async run(context, args) {
-    const look = await nodeLook(context, args);
-    const { clock, signal } = context;
-    const findings = await examineAll(nodeTopics, look, { clock, signal, timeoutMs: TIMEOUT_MS });
-    const wants = new Map(nodeTopics.flatMap(({ checks }) => checks.map(({ name, wants }) => [name, wants] as const)));
-    await show(context, args, { data: reportData(findings), people: (how) => reportText(findings, wants, how) });
-    return exitOf(findings, 'this node');
+    if (args.on('cluster')) return ofCluster(context, args);
+    const apart = clusterFlags.find(({ name }) => args.value(name) !== undefined);
+    if (apart) throw new UsageError(`doctor: --${apart.name} goes with --cluster; see dkc doctor --help`);
+    return report(context, args, nodeTopics, { look: await nodeLook(context, args), timeoutMs: NODE_MS, of: 'this node' });
   },
 };
+
+/** @throws what keeps the API server from answering: then there is nothing to look at */
+function ofCluster(context: Context, args: Args): Promise<Exit> {
+  const query = connectQueryOf(context, args);
+  return withClient(context, args, async (client) => {
+    const server = await serverFacts(client, context.signal);
+    const access = await seen(() => accessOrProblem(() => accessOf(query, context.env)));
+    const [kubeconfig = ''] = kubeconfigPaths(query, context.env);
+    const look = new ClusterLook(context, { client, server, kubeconfig, access });
+    return report(context, args, clusterTopics, { look, timeoutMs: CLUSTER_MS, of: 'this cluster' });
+  });
+}
+
+async function report<Look>(
+  context: Context,
+  args: Args,
+  topics: readonly Topic<Look>[],
+  { look, timeoutMs, of }: { look: Look; timeoutMs: Millis; of: string },
+): Promise<Exit> {
+  const { clock, signal } = context;
+  const findings = await examineAll(topics, look, { clock, signal, timeoutMs });
+  const wants = new Map(topics.flatMap(({ checks }) => checks.map(({ name, wants }) => [name, wants] as const)));
+  await show(context, args, { data: reportData(findings), people: (how) => reportText(findings, wants, how) });
+  return exitOf(findings, of);
+}
 
 /** @throws UsageError for flags; settings that cannot be read are something that doctor itself says */
 async function nodeLook(context: Context, args: Args): Promise<NodeLook> {

@@ -8,10 +8,23 @@ import type { NodeLook } from './look/node-look.ts';
 import { lookAtStore } from './look/store.ts';
 import { lookAtDropIns, lookAtUnits } from './look/units.ts';
 import { commandLineChecks } from './node/command-line.ts';
-import { credentialChecks, nodeWords } from './node/credentials.ts';
+import {
+  lookAtClocks,
+  lookAtControllers,
+  lookAtDefinitions,
+  lookAtFleet,
+  lookAtRoles,
+  lookAtCredentials as lookAtCaller,
+} from './look/cluster.ts';
+import type { ClusterLook } from './look/cluster-look.ts';
+import { controllerChecks } from './cluster/controllers.ts';
+import { definitionChecks } from './cluster/definitions.ts';
+import { fleetChecks } from './cluster/fleet.ts';
+import { roleChecks } from './cluster/roles.ts';
+import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
 import { permissionChecks } from './node/permissions.ts';
 import { portChecks } from './node/ports.ts';
-import { serverChecks } from './node/server.ts';
+import { clockCheck, serverChecks } from './node/server.ts';
 import { diskChecks } from './node/disk.ts';
 import { dropInChecks } from './node/drop-ins.ts';
 import { hostChecks } from './node/host.ts';
@@ -32,4 +45,14 @@ export const nodeTopics: readonly Topic<NodeLook>[] = [
   topic(storeChecks, lookAtStore),
   topic(credentialChecks(nodeWords), lookAtCredentials),
   topic(serverChecks, lookAtServer),
+];
+
+/** What is checked of a cluster. */
+export const clusterTopics: readonly Topic<ClusterLook>[] = [
+  topic(credentialChecks(personWords), lookAtCaller),
+  topic([clockCheck], lookAtClocks),
+  topic(definitionChecks, lookAtDefinitions),
+  topic(roleChecks, lookAtRoles),
+  topic(fleetChecks, lookAtFleet),
+  topic(controllerChecks, lookAtControllers),
 ];

@@ -34,8 +34,13 @@ export interface CredentialFacts {
 
 /** Words of a remedy that differ between a node and a person. */
 export interface CredentialWords {
+  /** Where none is set. */
   missing: Verdict;
+  /** A kubeconfig that cannot be used. */
+  repair: string;
   renew: string;
+  /** The certificate is renewed in its file, and never in the kubeconfig. */
+  isRenewedInFile: boolean;
 }
 
 export const nodeWords: CredentialWords = {
@@ -43,34 +48,43 @@ export const nodeWords: CredentialWords = {
     'no kubeconfig is set: the agent receives no assignments',
     'set kubeconfig in /etc/dkc/agent.yaml; systemctl restart dkc-agent',
   ),
+  repair: 'put it in order; on a node kubeadm join writes it',
   renew:
     'the kubelet renews its certificate: systemctl restart kubelet, journalctl -u kubelet; a node that was off for too long joins again',
+  isRenewedInFile: true,
 };
 
-export function credentialChecks({ missing, renew }: CredentialWords): readonly Check<CredentialFacts>[] {
+export const personWords: CredentialWords = {
+  missing: skipped('no kubeconfig is set'),
+  repair: 'put it in order, or name another one with --kubeconfig',
+  renew: 'have the administrator of the cluster issue another one: kubeadm certs renew admin.conf',
+  isRenewedInFile: false,
+};
+
+export function credentialChecks(words: CredentialWords): readonly Check<CredentialFacts>[] {
   return [
     {
       name: 'kubeconfig',
       wants: 'the kubeconfig can be read and names an API server',
       decide: ({ kubeconfig, problem }) => {
         const why = the(problem);
-        if (why !== undefined) return failed(why, `put ${kubeconfig ?? 'the kubeconfig'} in order; on a node kubeadm join writes it`);
-        return kubeconfig === undefined ? missing : ok(kubeconfig);
+        if (why !== undefined) return failed(why, words.repair);
+        return kubeconfig === undefined ? words.missing : ok(kubeconfig);
       },
     },
     {
       name: 'client-credentials',
       wants: 'client certificate and token are valid for a week at least',
-      decide: (facts) => client(facts, renew),
+      decide: (facts) => client(facts, words),
     },
     { name: 'certificate-authority', wants: 'the certificate authority of the API server is valid', decide: authority },
   ];
 }
 
-function client({ certificate, token, now }: CredentialFacts, renew: string): Verdict {
+function client({ certificate, token, now }: CredentialFacts, words: CredentialWords): Verdict {
   const [cert, bearer] = [the(certificate), the(token)];
   if (cert === 'none' && bearer === 'none') return skipped('the kubeconfig has neither a client certificate nor a token of its own');
-  const verdicts = [...(cert === 'none' ? [] : [certificateOf(cert, now, renew)]), ...(bearer === 'none' ? [] : [tokenOf(bearer, now)])];
+  const verdicts = [...(cert === 'none' ? [] : [certificateOf(cert, now, words)]), ...(bearer === 'none' ? [] : [tokenOf(bearer, now)])];
   return (
     verdicts.find(({ result }) => result === 'failed') ??
     verdicts.find(({ result }) => result === 'warning') ??
@@ -78,11 +92,15 @@ function client({ certificate, token, now }: CredentialFacts, renew: string): Ve
   );
 }
 
-function certificateOf(cert: Exclude<Known<CredentialFacts['certificate']>, 'none'>, now: Millis, renew: string): Verdict {
+function certificateOf(
+  cert: Exclude<Known<CredentialFacts['certificate']>, 'none'>,
+  now: Millis,
+  { renew, isRenewedInFile }: CredentialWords,
+): Verdict {
   if ('problem' in cert) return failed(cert.problem, renew);
   if (cert.fitsKey === false) return failed(`the key beside the client certificate in ${cert.from} is not its own`, renew);
   const verdict = validity(`the client certificate in ${cert.from}`, cert, now, renew);
-  if (verdict.result !== 'ok' || !cert.isEmbedded) return verdict;
+  if (verdict.result !== 'ok' || !cert.isEmbedded || !isRenewedInFile) return verdict;
   return warning(
     `${verdict.detail}, and is part of the kubeconfig: the kubelet renews only a file`,
     `name the file that the kubelet renews in ${cert.from}: client-certificate and client-key: /var/lib/kubelet/pki/kubelet-client-current.pem`,

@@ -25,12 +25,18 @@ const MINUTE: Millis = 60_000;
 const FAR_MS = 5 * MINUTE;
 const OFF_MS = MINUTE / 2;
 
+export const clockCheck: Check<Pick<ServerFacts, 'ahead' | 'isSynchronized'>> = {
+  name: 'clock',
+  wants: 'the clock is within 30 s of that of the API server',
+  decide: clock,
+};
+
 export const serverChecks: readonly Check<ServerFacts>[] = [
   { name: 'api-server', wants: 'the API server answers this node', decide: answers },
   { name: 'node-object', wants: 'there is a Node with the name that the agent goes by', decide: nodeObject },
   { name: 'assignment', wants: 'the API server has an object that assigns', decide: assignment },
   { name: 'agent-rights', wants: 'the user of the agent has the rights that it needs', decide: rights },
-  { name: 'clock', wants: 'the clock is within 30 s of that of the API server', decide: clock },
+  clockCheck,
   { name: 'version-skew', wants: 'the kubelet is not newer than the API server, and at most three minors older', decide: skew },
 ];
 
@@ -78,14 +84,14 @@ function rights({ missing }: ServerFacts): Verdict {
   return warning(`it may not: ${rightsText(all)}`, remedy);
 }
 
-function clock({ ahead, isSynchronized }: ServerFacts): Verdict {
+function clock({ ahead, isSynchronized }: Pick<ServerFacts, 'ahead' | 'isSynchronized'>): Verdict {
   const remedy = 'timedatectl set-ntp true; chronyc tracking or timedatectl timesync-status shows how it goes';
   const off = the(ahead);
   const text = `the API server's clock is ${span(off)} ${off < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(off) > FAR_MS) return failed(text, remedy);
   if (Math.abs(off) > OFF_MS) return warning(text, remedy);
   if ('seen' in isSynchronized && !isSynchronized.seen)
-    return warning('nothing keeps the clock of this node right: it is not synchronized', remedy);
+    return warning('nothing keeps the clock of this machine right: it is not synchronized', remedy);
   return ok(Math.abs(off) < 2000 ? 'the same as that of the API server' : text);
 }
 

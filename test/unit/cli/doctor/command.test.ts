@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { checksOnPage } from './rows.ts';
-import { nodeTopics } from '../../../../cli/doctor/topics.ts';
+import { clusterTopics, nodeTopics } from '../../../../cli/doctor/topics.ts';
 import type { Exec } from '../../../../base/exec.ts';
 import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 
@@ -25,9 +25,11 @@ const answers: Exec = async (program, args) => {
 };
 
 test('every check is on the page, in the order of the report', () => {
-  const names = nodeTopics.flatMap(({ checks }) => checks.map(({ name }) => name));
-  assert.deepEqual(checksOnPage.slice(0, names.length), names);
-  assert.equal(new Set(names).size, names.length);
+  const namesOf = (topics: readonly { checks: readonly { name: string }[] }[]) =>
+    topics.flatMap(({ checks }) => checks.map(({ name }) => name));
+  const [node, cluster] = [namesOf(nodeTopics), namesOf(clusterTopics)];
+  assert.deepEqual(checksOnPage, [...new Set([...node, ...cluster])]);
+  for (const names of [node, cluster]) assert.equal(new Set(names).size, names.length);
 });
 
 test('the report names what is wrong, with a remedy, and exits with 1', async (t) => {
@@ -71,4 +73,16 @@ test('settings that cannot be read are a finding, and the other checks go on wit
 test('a wrong flag is a usage error', async (t) => {
   const { code, stdout } = await (await nodeOnDisk(t)).dkc('doctor', '--node-name=No_Name');
   assert.deepEqual([code, stdout], [2, '']);
+});
+
+test('flags of the way to a cluster go with --cluster alone', async (t) => {
+  const { dkc } = await nodeOnDisk(t);
+  const { code, stderr } = await dkc('doctor', '--context=x');
+  assert.deepEqual([code, stderr], [2, 'dkc: doctor: --context goes with --cluster; see dkc doctor --help\n']);
+});
+
+test('a cluster that does not answer cannot be looked at', async (t) => {
+  const { dkcIn } = await nodeOnDisk(t);
+  const { code, stdout } = await dkcIn({ connect: () => Promise.reject(new Error('no route')) }, 'doctor', '--cluster');
+  assert.deepEqual([code, stdout], [3, '']);
 });

@@ -1,0 +1,86 @@
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import type { Pair } from './roles.ts';
+import { durationOf, holderOf, type Lease } from '../../../kube/election/lease.ts';
+import type { Millis } from '../../../base/clock.ts';
+
+export interface ControllerFacts {
+  /** `dkc-system/dkc-rollout`: that of the Deployment. */
+  rolloutLease: Seen<Lease | undefined>;
+  /** `kube-system/dkc-controllers`: of controllers that run without flags. */
+  controllersLease: Seen<Lease | undefined>;
+  hasRollouts: Seen<boolean>;
+  /** kube-controller-managers that run as pods, with their `--controllers`; '' where they have no such flag. */
+  managers: Seen<readonly { pod: string; controllers: string }[]>;
+  /** Empty where no Deployment of ours runs, or the server does not serve the kind. */
+  flowControl: Seen<readonly Pair[]>;
+  /** The API server's clock, by which a lease is judged. */
+  now: Millis;
+}
+
+/** By default, where a Lease says nothing usable. */
+const LEASE_MS: Millis = 15_000;
+/** A holder renews every 2 s; what is older than this many of its durations has no holder any more. */
+const STALE = 2;
+
+export const controllerChecks: readonly Check<ControllerFacts>[] = [
+  { name: 'rollout-controller', wants: 'a rollout controller holds its Lease, where there are rollouts', decide: rolloutController },
+  { name: 'set-controllers', wants: 'one controller alone has DaemonSets and StatefulSets', decide: setControllers },
+  { name: 'flow-control', wants: 'agents and controller have a FlowSchema of their own', decide: flowControl },
+];
+
+function rolloutController({ rolloutLease, controllersLease, hasRollouts, now }: ControllerFacts): Verdict {
+  const [rollout, all] = [the(rolloutLease), the(controllersLease)];
+  const run =
+    'dkc deploy manifests --image=IMAGE | kubectl apply -f -, or dkc controllers run --controllers=rollout; kubectl -n dkc-system get pods, and their logs';
+  if (rollout && isHeld(rollout, now)) return ok(`${holderOf(rollout)} holds dkc-system/dkc-rollout`);
+  if (all && isHeld(all, now) && !rollout) return ok(`${holderOf(all)} holds kube-system/dkc-controllers`);
+  if (rollout) {
+    const stale = `the Lease dkc-system/dkc-rollout ${holderOf(rollout) === '' ? 'has no holder' : `was renewed ${ageOf(rollout, now)} ago`}: no rollout goes on`;
+    return (the(hasRollouts) ? failed : warning)(stale, run);
+  }
+  return the(hasRollouts)
+    ? failed('there are rollouts, and no controller for them', run)
+    : skipped('there are no rollouts, and no controller for them');
+}
+
+function setControllers({ controllersLease, managers, now }: ControllerFacts): Verdict {
+  const lease = the(controllersLease);
+  if (!lease || !isHeld(lease, now)) return skipped('kube-controller-manager has them: no dkc holds kube-system/dkc-controllers');
+  const pods = the(managers);
+  if (pods.length === 0)
+    return skipped('no pod of kube-controller-manager can be seen: its --controllers must say -daemonset,-statefulset');
+  const both = pods.filter(({ controllers }) => ['daemonset', 'statefulset'].some((name) => runs(controllers, name)));
+  if (both.length === 0) return ok(`${holderOf(lease)}; kube-controller-manager leaves them alone`);
+  return warning(
+    `${someOf(both.map(({ pod }) => pod))} runs controllers of sets, and ${holderOf(lease)} holds kube-system/dkc-controllers: unless each has sets of its own, both create and delete their pods`,
+    'add -daemonset,-statefulset to --controllers of kube-controller-manager on every control plane node: docs/controllers.md',
+  );
+}
+
+/** `*,-daemonset`: a name is on by itself or by the star, and off by a minus, which wins. */
+function runs(controllers: string, name: string): boolean {
+  const words = controllers === '' ? ['*'] : controllers.split(',').map((word) => word.trim());
+  if (words.some((word) => word === `-${name}` || word === `-${name}-controller`)) return false;
+  return words.some((word) => word === '*' || word === name || word === `${name}-controller`);
+}
+
+function flowControl({ flowControl }: ControllerFacts): Verdict {
+  const pairs = the(flowControl);
+  if (pairs.length === 0) return skipped('no controller runs here as a Deployment, or the API server is older than 1.29');
+  const missing = pairs
+    .filter(({ theirs }) => the(theirs) === undefined)
+    .map(({ ours }) => `${ours.kind ?? ''} ${ours.metadata.name ?? ''}`);
+  if (missing.length === 0) return ok(pairs.map(({ ours }) => ours.metadata.name ?? '').join(', '));
+  return warning(`there is no ${someOf(missing)}`, 'dkc deploy manifests --image=IMAGE | kubectl apply -f -');
+}
+
+function isHeld(lease: Lease, now: Millis): boolean {
+  return holderOf(lease) !== '' && now - renewed(lease) < STALE * durationOf(lease, LEASE_MS);
+}
+
+const renewed = (lease: Lease): Millis => Date.parse(lease.spec?.renewTime ?? '') || 0;
+
+function ageOf(lease: Lease, now: Millis): string {
+  const s = Math.round((now - renewed(lease)) / 1000);
+  return renewed(lease) === 0 ? 'never' : s < 120 ? `${s} s` : `${Math.round(s / 60)} min`;
+}

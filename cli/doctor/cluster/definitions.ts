@@ -1,0 +1,123 @@
+import { differenceOf } from './difference.ts';
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { minorOf } from '../node/server.ts';
+import { OLDEST_MINOR, NEWEST_MINOR } from '../../../agent/config/version.ts';
+import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
+import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+
+export interface DefinitionFacts {
+  server: ServerFacts;
+  namespace: Seen<KubeObject | undefined>;
+  /** Ours, as `dkc deploy manifests` prints them for this server, and what is there. */
+  nodeConfigs: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
+  rollouts: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
+  /** Nodes that are assigned by their own spec, though the server serves NodeConfigs or drops the field. */
+  byNodeSpec: Seen<readonly string[]>;
+}
+
+export const DEPLOY = 'dkc deploy manifests | kubectl apply -f -';
+/** Words for people, which change nothing. */
+const NO_RULES: ReadonlySet<string> = new Set(['description']);
+
+export const definitionChecks: readonly Check<DefinitionFacts>[] = [
+  { name: 'server-version', wants: `an API server 1.${OLDEST_MINOR} to 1.${NEWEST_MINOR}`, decide: version },
+  { name: 'namespace', wants: `the namespace ${SYSTEM_NAMESPACE}`, decide: namespace },
+  {
+    name: 'crd-nodeconfigs',
+    wants: 'the CustomResourceDefinition of NodeConfig is there, established, and that of this dkc',
+    decide: ({ nodeConfigs, server }) => {
+      const verdict = definition(nodeConfigs);
+      return the(nodeConfigs.theirs) === undefined && server.hasConfigSource
+        ? warning(`${verdict.detail}: only Node.spec.configSource assigns here`, DEPLOY)
+        : verdict;
+    },
+  },
+  {
+    name: 'crd-rollouts',
+    wants: 'the CustomResourceDefinition of NodeConfigRollout is there, established, and that of this dkc',
+    decide: ({ rollouts }) => definition(rollouts),
+  },
+  { name: 'assigned-by', wants: 'nodes are assigned by NodeConfigs where the API server serves them', decide: assignedBy },
+];
+
+function version({ server }: DefinitionFacts): Verdict {
+  const minor = minorOf(server.version);
+  if (minor === undefined) return skipped(`the API server calls itself ${JSON.stringify(server.version)}`);
+  if (minor < OLDEST_MINOR) return failed(`API server ${server.version} is older than 1.${OLDEST_MINOR}`, 'upgrade the API server');
+  if (minor > NEWEST_MINOR) return warning(`API server ${server.version} is newer than all that dkc knows`, 'upgrade dkc');
+  return ok(`API server ${server.version}`);
+}
+
+function namespace({ namespace }: DefinitionFacts): Verdict {
+  const found = the(namespace);
+  if (found === undefined) return failed(`there is no namespace ${SYSTEM_NAMESPACE}`, DEPLOY);
+  if (found.metadata.deletionTimestamp !== undefined)
+    return failed(`the namespace ${SYSTEM_NAMESPACE} is being deleted`, `wait until it is gone, then ${DEPLOY}`);
+  return ok(SYSTEM_NAMESPACE);
+}
+
+function definition({ ours, theirs }: { ours: KubeObject; theirs: Seen<KubeObject | undefined> }): Verdict {
+  const found = the(theirs);
+  const name = ours.metadata.name ?? '';
+  if (found === undefined) return failed(`there is no CustomResourceDefinition ${name}`, DEPLOY);
+  const conditions = new Map(listOf(member(found, 'status'), 'conditions').map((one) => [one['type'], one]));
+  if (found.metadata.deletionTimestamp !== undefined || conditions.get('Terminating')?.['status'] === 'True')
+    return failed(`${name} is being deleted, with all objects of its kind`, `wait until it is gone, then ${DEPLOY}`);
+  if (conditions.get('Established')?.['status'] !== 'True') {
+    const said = conditions.get('NamesAccepted')?.['message'];
+    const why = typeof said === 'string' ? said : 'the API server has not said that it serves it';
+    return failed(`${name} is not established: ${why}`, `kubectl describe crd ${name}; another definition may have one of its names`);
+  }
+  const [own] = versionsOf(ours);
+  const served = versionsOf(found).find((one) => one['name'] === own?.['name']);
+  if (served?.['served'] !== true)
+    return failed(
+      `${name} does not serve ${String(own?.['name'])}, which this dkc speaks`,
+      `${DEPLOY}, with the newest dkc of the cluster`,
+    );
+  const { lacks, adds } = differenceOf(rulesOf(own), rulesOf(served), NO_RULES);
+  if (lacks.length > 0)
+    return failed(
+      `${name} is not that of this dkc for this API server: it differs in ${someOf(lacks.map(fieldOf))}`,
+      `${DEPLOY}, with the newest dkc of the cluster`,
+    );
+  if (adds.length > 0) return warning(`${name} is of a newer dkc: it also has ${someOf(adds.map(fieldOf))}`, 'use the dkc that it is of');
+  return ok(`${name} ${String(own?.['name'])}`);
+}
+
+const versionsOf = (definition: KubeObject) => listOf(member(definition, 'spec'), 'versions');
+const rulesOf = (version: Readonly<Record<string, unknown>> | undefined) => ({
+  schema: member(version, 'schema'),
+  subresources: version?.['subresources'],
+});
+
+/** `spec.steps`, of `schema.openAPIV3Schema.properties.spec.properties.steps`. */
+function fieldOf(path: string): string {
+  const field = path.replace(/^schema\.openAPIV3Schema\.?/, '').replaceAll(/(^|\.)(properties|items)\./g, '$1');
+  return field === '' ? 'its schema' : field;
+}
+
+function assignedBy({ server, byNodeSpec }: DefinitionFacts): Verdict {
+  const { version, servesNodeConfigs, hasConfigSource } = server;
+  if (!servesNodeConfigs && !hasConfigSource)
+    return failed(`API server ${version} serves no NodeConfigs and drops Node.spec.configSource`, DEPLOY);
+  if (!servesNodeConfigs) return ok(`Node.spec.configSource, if the gate DynamicKubeletConfig of the API server is on`);
+  const left = the(byNodeSpec);
+  if (left.length === 0) return ok('NodeConfigs');
+  return warning(
+    `${left.length} ${left.length === 1 ? 'node is' : 'nodes are'} assigned by Node.spec.configSource: ${someOf(left)}`,
+    'move them before the API server is upgraded past 1.25: docs/operations.md, "Move from Node.spec.configSource to NodeConfig"',
+  );
+}
+
+function member(of: unknown, name: string): Readonly<Record<string, unknown>> | undefined {
+  const value = isJsonObject(of) ? of[name] : undefined;
+  return isJsonObject(value) ? value : undefined;
+}
+
+function listOf(of: unknown, name: string): Readonly<Record<string, unknown>>[] {
+  const value = isJsonObject(of) ? of[name] : undefined;
+  return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : [];
+}

@@ -1,0 +1,139 @@
+import { DEPLOY } from './definitions.ts';
+import { differenceOf } from './difference.ts';
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { rightsText, type Right } from '../../process/check-rights.ts';
+import { NODE_GROUP } from '../../../deploy/names.ts';
+import type { Rule } from '../../../deploy/rbac.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
+
+/** A manifest of ours, and what is there under its name. */
+export interface Pair {
+  ours: KubeObject;
+  theirs: Seen<KubeObject | undefined>;
+}
+
+export interface RoleFacts {
+  /** For all agents alike: roles and bindings of the group of all nodes. */
+  agents: readonly Pair[];
+  /** Names of ClusterRoleBindings `dkc:node:NAME`, one for each node. */
+  byName: Seen<readonly string[]>;
+  nodes: Seen<readonly string[]>;
+  /** Roles of people and of the rollout controller. */
+  people: readonly Pair[];
+  /** Policy and binding; empty for a server that has no such kind. */
+  admission: readonly Pair[];
+  /** Of the caller, those that it lacks. */
+  missing: Seen<readonly Right[]>;
+}
+
+/** Of the roles and bindings of one node; deploy/node-rights.ts. */
+export const NODE_ROLE = 'dkc:node:';
+
+export const roleChecks: readonly Check<RoleFacts>[] = [
+  { name: 'agent-roles', wants: 'agents have their roles, all alike or each by name', decide: agentRoles },
+  { name: 'roles', wants: 'the roles of people and of the rollout controller grant what they should', decide: otherRoles },
+  { name: 'admission-policy', wants: 'an admission policy keeps each node to the status of its own NodeConfig', decide: admission },
+  { name: 'caller-rights', wants: 'you may assign configurations and create rollouts', decide: callerRights },
+];
+
+function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
+  const missing = agents.filter(({ theirs }) => the(theirs) === undefined);
+  const bound =
+    missing.length < agents.length && agents.some(({ ours, theirs }) => ours.kind === 'ClusterRoleBinding' && the(theirs) !== undefined);
+  if (bound) {
+    const [weak] = missing.length > 0 ? missing.map(({ ours }) => `there is no ${nameOf(ours)}`) : agents.flatMap(weakness);
+    return weak === undefined ? ok(`all nodes alike, as ${NODE_GROUP}`) : failed(weak, DEPLOY);
+  }
+  const named = new Set(the(byName).map((name) => name.slice(NODE_ROLE.length)));
+  if (named.size === 0) return failed('no agent may read its NodeConfig: there are no roles of agents', DEPLOY);
+  const without = the(nodes).filter((node) => !named.has(node));
+  if (without.length === 0) return ok(`each of ${named.size} nodes by name`);
+  return failed(
+    `agents of ${without.length} nodes have no rights: ${someOf(without)}`,
+    `dkc deploy manifests --only=rbac --nodes=${someOf(without, 3)} | kubectl apply -f -, with the flag --credentials of the others`,
+  );
+}
+
+function otherRoles({ people }: RoleFacts): Verdict {
+  const missing = people.filter(({ theirs }) => the(theirs) === undefined).map(({ ours }) => nameOf(ours));
+  if (missing.length > 0) return failed(`there is no ${someOf(missing)}`, DEPLOY);
+  const weak = people.flatMap(weakness);
+  return weak.length === 0 ? ok(`${people.length} roles`) : failed(someOf(weak, 3), DEPLOY);
+}
+
+/** What a role that is there does not grant, or a binding does not bind. */
+function weakness({ ours, theirs }: Pair): string[] {
+  const found = the(theirs);
+  if (found === undefined) return [];
+  if (ours['rules'] === undefined) {
+    const { lacks } = differenceOf({ roleRef: ours['roleRef'] }, { roleRef: found['roleRef'] });
+    const subjects = new Set(listOf(found['subjects']).map(subjectText));
+    const lost = listOf(ours['subjects']).map(subjectText).filter((one) => !subjects.has(one)); // prettier-ignore
+    return lacks.length > 0 ? [`${nameOf(ours)} binds another role`] : lost.map((one) => `${nameOf(ours)} does not bind ${one}`);
+  }
+  const theirRules = listOf(found['rules']);
+  const lost = wishesOf(ours['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
+  return lost.length === 0 ? [] : [`${nameOf(ours)} does not grant ${someOf(lost.map(({ verb, resource }) => `${verb} ${resource}`), 3)}`]; // prettier-ignore
+}
+
+const subjectText = (one: Readonly<Record<string, unknown>>): string => [one['kind'], one['namespace'], one['name']].filter((part) => typeof part === 'string').join(' '); // prettier-ignore
+
+interface Wish {
+  group: string;
+  resource: string;
+  verb: string;
+}
+
+const wishesOf = (rules: readonly Rule[]): Wish[] =>
+  rules.flatMap(({ apiGroups, resources, verbs }) =>
+    apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
+  );
+
+/** A rule for some names alone grants less than ours, which are for all. */
+function grants(rule: Readonly<Record<string, unknown>>, { group, resource, verb }: Wish): boolean {
+  const has = (list: unknown, ...words: string[]): boolean =>
+    Array.isArray(list) && words.some((word) => (list as readonly unknown[]).includes(word));
+  const names = rule['resourceNames'];
+  if (Array.isArray(names) && names.length > 0) return false;
+  const [, subresource] = resource.split('/');
+  return has(rule['apiGroups'], group, '*') && has(rule['verbs'], verb, '*') && has(rule['resources'], resource, '*', ...(subresource === undefined ? [] : [`*/${subresource}`])); // prettier-ignore
+}
+
+function admission({ admission, agents }: RoleFacts): Verdict {
+  const isForAll = agents.some(({ ours, theirs }) => ours.kind === 'ClusterRoleBinding' && 'seen' in theirs && theirs.seen !== undefined);
+  if (admission.length === 0)
+    return isForAll
+      ? warning(
+          'API servers before 1.30 have no admission policies, and every node may write the status of all NodeConfigs',
+          'give each node its rights by name: dkc deploy manifests --only=rbac --nodes=A,B; docs/operations.md, "Rights"',
+        )
+      : skipped('API servers before 1.30 have no admission policies');
+  const missing = admission.filter(({ theirs }) => the(theirs) === undefined).map(({ ours }) => nameOf(ours));
+  if (missing.length > 0)
+    return (isForAll ? failed : warning)(
+      `there is no ${missing.join(' and no ')}: a node may write the status of another one's NodeConfig`,
+      DEPLOY,
+    );
+  const changed = admission
+    .filter(({ ours, theirs }) => differenceOf(ours['spec'], the(theirs)?.['spec']).lacks.length > 0)
+    .map(({ ours }) => nameOf(ours));
+  if (changed.length > 0) return warning(`${someOf(changed)} is not that of this dkc`, DEPLOY);
+  return ok(admission.map(({ ours }) => nameOf(ours)).join(', '));
+}
+
+function callerRights({ missing }: RoleFacts): Verdict {
+  const all = the(missing);
+  if (all.length === 0) return ok('you may');
+  return warning(
+    `you may not: ${rightsText(all)}`,
+    'have somebody bind you to the roles dkc-assign and dkc-rollout: docs/operations.md, "Rights"; or use another kubeconfig',
+  );
+}
+
+function nameOf({ kind, metadata: { name, namespace } }: KubeObject): string {
+  return `${kind ?? ''} ${namespace === undefined ? '' : `${namespace}/`}${name ?? ''}`;
+}
+
+const listOf = (value: unknown): Readonly<Record<string, unknown>>[] =>
+  Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : [];

@@ -1,0 +1,131 @@
+import type { ClusterLook } from './cluster-look.ts';
+import { credentialsOf } from './credentials.ts';
+import { seen } from '../examine.ts';
+import { the, type Seen } from '../check.ts';
+import type { ControllerFacts } from '../cluster/controllers.ts';
+import type { DefinitionFacts } from '../cluster/definitions.ts';
+import type { FleetFacts } from '../cluster/fleet.ts';
+import { NODE_ROLE, type Pair, type RoleFacts } from '../cluster/roles.ts';
+import type { ServerFacts } from '../node/server.ts';
+import type { CredentialFacts } from '../node/credentials.ts';
+import { missingRights, rightsIn, type Right } from '../../process/check-rights.ts';
+import { listPages } from '../../fleet/list-pages.ts';
+import { nodeConfigs } from '../../../agent/status/node-config.ts';
+import { rollouts } from '../../../controllers/rollout/types.ts';
+import { LEASE, WORKLOAD } from '../../../deploy/controllers.ts';
+import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
+import { namespaces, pods, leases } from '../../../kube/api/resources.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { Millis } from '../../../base/clock.ts';
+
+const resource = (group: string, plural: string, kind: string, namespaced = false): Resource => ({ group, version: 'v1', resource: plural, kind, namespaced }); // prettier-ignore
+const RBAC = 'rbac.authorization.k8s.io';
+const ADMISSION = 'admissionregistration.k8s.io';
+const FLOW = 'flowcontrol.apiserver.k8s.io';
+const definitions = resource('apiextensions.k8s.io', 'customresourcedefinitions', 'CustomResourceDefinition');
+const clusterRoles = resource(RBAC, 'clusterroles', 'ClusterRole');
+const roles = resource(RBAC, 'roles', 'Role', true);
+const clusterRoleBindings = resource(RBAC, 'clusterrolebindings', 'ClusterRoleBinding');
+const roleBindings = resource(RBAC, 'rolebindings', 'RoleBinding', true);
+const policies = [resource(ADMISSION, 'validatingadmissionpolicies', 'ValidatingAdmissionPolicy'), resource(ADMISSION, 'validatingadmissionpolicybindings', 'ValidatingAdmissionPolicyBinding')]; // prettier-ignore
+const flows = [resource(FLOW, 'flowschemas', 'FlowSchema'), resource(FLOW, 'prioritylevelconfigurations', 'PriorityLevelConfiguration')];
+const deployments = resource('apps', 'deployments', 'Deployment', true);
+
+export async function lookAtDefinitions(look: ClusterLook, signal: AbortSignal): Promise<DefinitionFacts> {
+  const ours = look.manifests().filter(({ kind }) => kind === 'CustomResourceDefinition');
+  const pairOf = async (name: string): Promise<Pair> => {
+    const own = ours.find(({ metadata }) => metadata.name === name) ?? { metadata: { name } };
+    return { ours: own, theirs: await look.find(definitions, name, undefined, signal) };
+  };
+  const nameOf = ({ resource: plural, group }: Resource): string => `${plural}.${group}`;
+  return {
+    server: look.server,
+    namespace: await look.find(namespaces, SYSTEM_NAMESPACE, undefined, signal),
+    nodeConfigs: await pairOf(nameOf(nodeConfigs)),
+    rollouts: await pairOf(nameOf(rollouts)),
+    byNodeSpec: await seen(async () => the(await look.nodes()).filter(({ carrier, wanted }) => carrier === 'node' && wanted !== null).map(({ node }) => node)), // prettier-ignore
+  };
+}
+
+export async function lookAtRoles(look: ClusterLook, signal: AbortSignal): Promise<RoleFacts> {
+  const ours = look.manifests();
+  const isOfAgents = ({ metadata }: KubeObject): boolean => metadata.name === 'dkc-agent';
+  const rbac = [clusterRoles, roles, clusterRoleBindings, roleBindings];
+  const named: string[] = [];
+  return {
+    agents: await look.pairs(ours.filter(isOfAgents), rbac, signal),
+    byName: await seen(async () => {
+      const add = ({ metadata: { name = '' } }: KubeObject): void => void (name.startsWith(NODE_ROLE) && !name.endsWith(':pods') && named.push(name));
+      await listPages(look.client, clusterRoleBindings, {}, add, signal);
+      return named;
+    }),
+    nodes: await seen(async () => the(await look.nodes()).map(({ node }) => node)),
+    people: await look.pairs(ours.filter((one) => !isOfAgents(one)), [clusterRoles, roles], signal),
+    admission: await look.pairs(ours, policies, signal),
+    missing: await seen(() => missingRights(look.client, callerRights(), signal)),
+  }; // prettier-ignore
+}
+
+/** What `dkc assign` and `dkc rollout create` do; deploy/admin-rights.ts and rollout-rights.ts grant it. */
+function callerRights(): Right[] {
+  const rights = rightsIn('');
+  return [
+    ...rights('get list', { group: '', resource: 'nodes' }),
+    ...rights('list create patch', { group: nodeConfigs.group, resource: nodeConfigs.resource }),
+    ...rights('list create update delete', { group: rollouts.group, resource: rollouts.resource }),
+    ...rightsIn(SYSTEM_NAMESPACE)('get create update', { group: '', resource: 'configmaps' }),
+  ];
+}
+
+export async function lookAtFleet(look: ClusterLook): Promise<FleetFacts> {
+  return { nodes: await look.nodes(), serverVersion: look.server.version, version: look.context.build.version };
+}
+
+export async function lookAtControllers(look: ClusterLook, signal: AbortSignal): Promise<ControllerFacts> {
+  const { client, server, context } = look;
+  const deployment = await look.find(deployments, WORKLOAD, SYSTEM_NAMESPACE, signal);
+  const ahead = await lookAtClock(look, signal);
+  return {
+    rolloutLease: await look.find(leases, LEASE, SYSTEM_NAMESPACE, signal),
+    controllersLease: await look.find(leases, 'dkc-controllers', 'kube-system', signal),
+    hasRollouts: await seen(
+      async () => server.servesNodeConfigs && (await client.list(rollouts, { limit: 1 }, { signal })).items.length > 0,
+    ),
+    managers: await seen(async () => {
+      const { items } = await client.list(
+        pods,
+        { namespace: 'kube-system', labelSelector: 'component=kube-controller-manager' },
+        { signal },
+      );
+      return items.map((pod) => ({ pod: pod.metadata.name ?? '', controllers: controllersFlag(pod) }));
+    }),
+    flowControl: await seen(async () => (the(deployment) === undefined ? [] : look.pairs(look.manifests('any'), flows, signal))),
+    now: context.clock.now() + ('seen' in ahead ? ahead.seen : 0),
+  };
+}
+
+/** Of the first container; a static pod of kubeadm has its flags in `command`. */
+function controllersFlag({ spec }: KubeObject): string {
+  const containers = isJsonObject(spec) && Array.isArray(spec['containers']) ? (spec['containers'] as readonly unknown[]) : [];
+  const first = containers.find(isJsonObject);
+  const words = [first?.['command'], first?.['args']].flatMap((list) => (Array.isArray(list) ? (list as readonly unknown[]) : []));
+  const flag = words.findLast((word): word is string => typeof word === 'string' && word.startsWith('--controllers='));
+  return flag?.slice('--controllers='.length) ?? '';
+}
+
+export async function lookAtCredentials(look: ClusterLook): Promise<CredentialFacts> {
+  return (await credentialsOf(look.kubeconfig, look.access, look.context.clock.now())).facts;
+}
+
+export async function lookAtClocks(look: ClusterLook, signal: AbortSignal): Promise<Pick<ServerFacts, 'ahead' | 'isSynchronized'>> {
+  return { ahead: await lookAtClock(look, signal), isSynchronized: { unseen: 'it is asked of nodes alone' } };
+}
+
+async function lookAtClock(look: ClusterLook, signal: AbortSignal): Promise<Seen<Millis>> {
+  return seen(async () => {
+    const access = the(look.access);
+    if ('problem' in access) throw new Error(access.problem);
+    return look.host.ahead(access, signal);
+  });
+}

@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { runCli } from '../cli-context.ts';
+import { connect } from '../../../cli/connect/connect.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import { leases, nodes } from '../../../kube/api/resources.ts';
+import { nodeConfigs } from '../../../agent/status/node-config.ts';
+import { rollouts } from '../../../controllers/rollout/types.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { eventually } from '../eventually.ts';
+
+export interface DoctorHome {
+  /** Path of an administrator's kubeconfig. */
+  kubeconfig: string;
+  /** Flags of `dkc` that make it somebody without any rights. */
+  asNobody: readonly string[];
+  /** `1.36`. */
+  version: string;
+  /** What `kubectl apply -f -` does with this text. */
+  apply(yaml: string): Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+interface Line {
+  check: string;
+  result: string;
+  detail: string;
+  remedy: string | null;
+}
+
+const rbac = (resource: string, kind: string, namespaced = false): Resource => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource, kind, namespaced }); // prettier-ignore
+const clusterRoles = rbac('clusterroles', 'ClusterRole');
+const clusterRoleBindings = rbac('clusterrolebindings', 'ClusterRoleBinding');
+const definitions: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
+const policies: Resource = { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy', namespaced: false }; // prettier-ignore
+
+/** `dkc doctor --cluster` says what a cluster lacks, and nothing once our manifests are there. */
+export function doctorContract(name: string, start: () => Promise<DoctorHome>): void {
+  describe(name, () => {
+    let home: DoctorHome;
+    let client: Client;
+    before(async () => {
+      home = await start();
+      client = await connect({ kubeconfig: home.kubeconfig }, {});
+    });
+    after(async () => {
+      await client?.close();
+      await home?.stop();
+    });
+
+    const doctor = async (...flags: string[]): Promise<{ code: number; lines: Map<string, Line>; stderr: string }> => {
+      const ran = await runCli(['doctor', '--cluster', '-o', 'json', `--kubeconfig=${home.kubeconfig}`, ...flags], { connect: (query) => connect(query, {}) }); // prettier-ignore
+      const lines = ran.stdout === '' ? [] : (JSON.parse(ran.stdout) as Line[]);
+      return { code: ran.code, stderr: ran.stderr, lines: new Map(lines.map((line) => [line.check, line])) };
+    };
+    /** Checks with this result. */
+    const withResult = async (result: string): Promise<string[]> => [...(await doctor()).lines.values()].filter((line) => line.result === result).map(({ check }) => check); // prettier-ignore
+    const deploy = async (): Promise<void> => {
+      const { stdout } = await runCli(['deploy', 'manifests', `--kubernetes-version=${home.version}`]);
+      await home.apply(stdout);
+      await eventually('established definitions', async () => {
+        const { lines } = await doctor();
+        return ['crd-nodeconfigs', 'crd-rollouts'].every((check) => lines.get(check)?.result === 'ok');
+      });
+    };
+    /** Changes what is there, or removes it; `deploy` puts it back. */
+    const change = async (resource: Resource, object: string, edit: (found: KubeObject) => KubeObject): Promise<void> => {
+      await client.replace(resource, edit(await client.get(resource, { name: object })));
+    };
+    /** Applies all again; what somebody took away of an object comes back only if that goes first. */
+    const repair = async (resource: Resource, object: string): Promise<void> => {
+      await client.delete(resource, { name: object }).catch(() => {});
+      await eventually(`no ${object}`, () => client.get(resource, { name: object }).then(() => false, () => true)); // prettier-ignore
+      await deploy();
+    };
+
+    test('a cluster without dkc lacks the definitions and the roles', async () => {
+      const { code, lines } = await doctor();
+      assert.equal(code, 1);
+      const failed = [...lines.values()].filter(({ result }) => result === 'failed');
+      const checks = new Set(failed.map(({ check }) => check));
+      for (const check of ['agent-roles', 'roles']) assert.ok(checks.has(check), check);
+      for (const { check, remedy } of failed) assert.match(remedy ?? '', /dkc deploy manifests/, check);
+    });
+
+    test('with `dkc deploy manifests | kubectl apply -f -` nothing is wrong', async () => {
+      await deploy();
+      const { code, lines, stderr } = await doctor();
+      assert.equal(code, 0, stderr);
+      const results = [...lines.values()].map(({ check, result }) => `${check} ${result}`);
+      assert.deepEqual(
+        results.filter((line) => !line.endsWith(' ok')),
+        ['agents', 'agent-versions', 'kubelet-versions', 'rollout-controller', 'set-controllers', 'flow-control'].map((check) => `${check} skipped`), // prettier-ignore
+      );
+    });
+
+    test('a definition of an older dkc is named by the fields that it lacks, one of a newer dkc by those that it adds', async () => {
+      await change(definitions, 'nodeconfigs.dkc.dev', (found) => withStatusField(found, (fields) => without(fields, 'trial')));
+      const older = await doctor();
+      assert.equal(older.code, 1);
+      assert.match(older.lines.get('crd-nodeconfigs')?.detail ?? '', /differs in status\.trial$/);
+      await repair(definitions, 'nodeconfigs.dkc.dev');
+      await change(definitions, 'nodeconfigs.dkc.dev', (found) =>
+        withStatusField(found, (fields) => ({ ...fields, later: { type: 'string' } })),
+      );
+      const newer = await doctor();
+      assert.deepEqual([newer.code, newer.lines.get('crd-nodeconfigs')?.result], [0, 'warning']);
+      assert.match(newer.lines.get('crd-nodeconfigs')?.detail ?? '', /also has status\.later$/);
+      await repair(definitions, 'nodeconfigs.dkc.dev');
+    });
+
+    test('what is missing, and what grants too little, is named', async () => {
+      await client.delete(clusterRoles, { name: 'dkc-assign' });
+      assert.match((await doctor()).lines.get('roles')?.detail ?? '', /^there is no ClusterRole dkc-assign$/);
+      await deploy();
+      await change(clusterRoles, 'dkc-agent', (found) => ({ ...found, rules: rulesOf(found).slice(0, 1) }));
+      assert.match(
+        (await doctor()).lines.get('agent-roles')?.detail ?? '',
+        /^ClusterRole dkc-agent does not grant patch nodeconfigs\/status$/,
+      );
+      await repair(clusterRoles, 'dkc-agent');
+      await client.delete(policies, { name: 'nodeconfigs.dkc.dev' });
+      assert.deepEqual(await withResult('failed'), ['admission-policy']);
+      await repair(policies, 'nodeconfigs.dkc.dev');
+      assert.deepEqual(await withResult('failed'), []);
+    });
+
+    test('nodes that get their rights by name have to have them, each', async () => {
+      for (const node of ['node-a', 'node-b']) await client.create(nodes, { metadata: { name: node } });
+      await client.delete(clusterRoleBindings, { name: 'dkc-agent' });
+      const { stdout } = await runCli(['deploy', 'manifests', '--only=rbac', `--kubernetes-version=${home.version}`, '--nodes=node-a']);
+      await home.apply(stdout);
+      assert.match((await doctor()).lines.get('agent-roles')?.detail ?? '', /^agents of 1 nodes have no rights: node-b$/);
+      await client.delete(clusterRoleBindings, { name: 'dkc:node:node-a' });
+      await deploy();
+      assert.deepEqual(await withResult('failed'), []);
+    });
+
+    test('agents, their versions and those of kubelets are compared with what is here', async () => {
+      assert.match((await doctor()).lines.get('agents')?.detail ?? '', /^no agent has reported for any of 2 nodes$/);
+      await client.create(nodeConfigs, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'node-a' }, spec: {} });
+      const status = { observedGeneration: 1, agentVersion: '1.2.2' };
+      await client.patch(nodeConfigs, { name: 'node-a' }, { status }, { type: 'merge', subresource: 'status' });
+      await client.patch(nodes, { name: 'node-b' }, { status: { nodeInfo: { ...nodeInfo, kubeletVersion: 'v1.99.0' } } }, { type: 'strategic', subresource: 'status' }); // prettier-ignore
+      const { code, lines } = await doctor();
+      assert.equal(code, 1);
+      assert.match(lines.get('agents')?.detail ?? '', /^no agent has reported for 1 of 2 nodes: node-b$/);
+      assert.match(lines.get('agent-versions')?.detail ?? '', /^this dkc is 1\.2\.3, and there are agents 1 of 1\.2\.2 \(node-a\)$/);
+      assert.match(lines.get('kubelet-versions')?.detail ?? '', /^the kubelet of node-b is 1\.99 and newer than the API server/);
+    });
+
+    test('rollouts without a controller that renews its Lease are a failure', async () => {
+      const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' }, spec: { configMap, nodeSelector: { matchLabels: { a: 'b' } }, steps: [{ nodes: '100%' }] } }); // prettier-ignore
+      assert.match((await doctor()).lines.get('rollout-controller')?.detail ?? '', /^there are rollouts, and no controller/);
+      const lease = (renewTime: string) => ({ metadata: { name: 'dkc-rollout', namespace: 'dkc-system' }, spec: { holderIdentity: 'pod-a_1', leaseDurationSeconds: 15, renewTime } }); // prettier-ignore
+      await client.create(leases, lease(micro(Date.now() - 600_000)), { namespace: 'dkc-system' });
+      const stale = (await doctor()).lines.get('rollout-controller');
+      assert.deepEqual(stale?.result, 'failed');
+      assert.match(stale.detail, /was renewed 10 min ago: no rollout goes on$/);
+      await client.patch(leases, { name: 'dkc-rollout', namespace: 'dkc-system' }, lease(micro(Date.now())), { type: 'merge' });
+      assert.match((await doctor()).lines.get('rollout-controller')?.detail ?? '', /^pod-a_1 holds dkc-system\/dkc-rollout$/);
+    });
+
+    test('what you may not see is skipped, and what you may not do is said', async () => {
+      const { lines } = await doctor(...home.asNobody);
+      assert.equal(lines.get('namespace')?.result, 'skipped');
+      assert.match(lines.get('namespace')?.detail ?? '', /403/);
+      assert.match(lines.get('caller-rights')?.detail ?? '', /^you may not: get, list nodes; list, create, patch nodeconfigs\.dkc\.dev; /);
+    });
+  });
+}
+
+const nodeInfo = { machineID: '', systemUUID: '', bootID: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeProxyVersion: '', operatingSystem: 'linux', architecture: 'amd64' }; // prettier-ignore
+const micro = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
+const rulesOf = (role: KubeObject): readonly unknown[] => (Array.isArray(role['rules']) ? (role['rules'] as readonly unknown[]) : []);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function without(fields: Fields, name: string): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
+}
+
+/** The definition with other properties in `status` of its version. */
+function withStatusField(definition: KubeObject, edit: (fields: Fields) => Fields): KubeObject {
+  const copy = structuredClone(definition) as KubeObject & { spec: { versions: { schema: { openAPIV3Schema: { properties: { status: { properties: Fields } } } } }[] } }; // prettier-ignore
+  const status = copy.spec.versions[0]?.schema.openAPIV3Schema.properties.status;
+  assert.ok(isJsonObject(status));
+  status.properties = edit(status.properties);
+  return copy;
+}

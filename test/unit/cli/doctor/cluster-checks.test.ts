@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { check, known, type Row } from './rows.ts';
+import { controllerChecks, type ControllerFacts } from '../../../../cli/doctor/cluster/controllers.ts';
+import { definitionChecks, type DefinitionFacts } from '../../../../cli/doctor/cluster/definitions.ts';
+import { differenceOf } from '../../../../cli/doctor/cluster/difference.ts';
+import { fleetChecks, type FleetFacts } from '../../../../cli/doctor/cluster/fleet.ts';
+import { roleChecks, type Pair, type RoleFacts } from '../../../../cli/doctor/cluster/roles.ts';
+import type { FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
+import { nodeConfigDefinition } from '../../../../deploy/nodeconfig-crd.ts';
+import { rolloutDefinition } from '../../../../deploy/rollout-crd.ts';
+import { manifests } from '../../../../deploy/manifests.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+
+test('two values differ in what one has and the other has not, by path', () => {
+  const ours = { a: { b: 1, list: ['x', 'y'] }, c: { description: 'old', type: 'string' } };
+  assert.deepEqual(differenceOf(ours, { ...ours, a: { b: 1, list: ['y', 'x'] } }), { lacks: [], adds: [] });
+  assert.deepEqual(differenceOf(ours, { a: { b: 2, list: ['x'] }, d: 1 }), { lacks: ['a.b', 'a.list', 'c'], adds: ['d'] });
+  assert.deepEqual(differenceOf(ours, { ...ours, c: { type: 'string', description: 'new' } }, new Set(['description'])), { lacks: [], adds: [] }); // prettier-ignore
+  assert.deepEqual(differenceOf({ a: [{ x: 1, y: 2 }] }, { a: [{ y: 2, x: 1 }] }), { lacks: [], adds: [] });
+});
+
+const there = (object: KubeObject, over: object = {}) => known({ ...object, status: { conditions: [{ type: 'Established', status: 'True' }] }, ...over }); // prettier-ignore
+const [nodeConfig, rollout] = [nodeConfigDefinition({ cel: true }), rolloutDefinition()];
+const server = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+const old = { version: 'v1.20.2', servesNodeConfigs: false, hasConfigSource: true };
+const definitions: DefinitionFacts = { server, namespace: known({ metadata: {} }), nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfig) }, rollouts: { ours: rollout, theirs: there(rollout) }, byNodeSpec: known([]) }; // prettier-ignore
+const of = (theirs: DefinitionFacts['rollouts']['theirs']): Partial<DefinitionFacts> => ({ rollouts: { ours: rollout, theirs } });
+const gone = { deletionTimestamp: '2026-01-01T00:00:00Z' };
+const versions = (edit: (version: Record<string, unknown>) => object) => {
+  const spec = rollout['spec'] as { versions: Record<string, unknown>[] };
+  return of(there(rollout, { spec: { ...spec, versions: spec.versions.map((version) => ({ ...version, ...edit(version) })) } }));
+};
+check(definitionChecks, definitions, [
+  { check: 'server-version', where: 'dkc knows it', facts: {}, is: 'ok', says: 'v1.36.3' },
+  { check: 'server-version', where: 'it is older', facts: { server: { ...server, version: 'v1.19.0' } }, is: 'failed', says: 'older than 1.20', todo: 'upgrade the API server' },
+  { check: 'server-version', where: 'it is newer', facts: { server: { ...server, version: 'v1.38.0' } }, is: 'warning', says: 'newer', todo: 'upgrade dkc' },
+  { check: 'server-version', where: 'it has no version', facts: { server: { ...server, version: '' } }, is: 'skipped', says: 'calls itself ""' },
+  { check: 'namespace', where: 'it is there', facts: {}, is: 'ok', says: 'dkc-system' },
+  { check: 'namespace', where: 'it is not', facts: { namespace: known(undefined) }, is: 'failed', says: 'no namespace dkc-system', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'namespace', where: 'it goes', facts: { namespace: known({ metadata: gone }) }, is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
+  { check: 'crd-nodeconfigs', where: 'it is ours', facts: {}, is: 'ok', says: 'nodeconfigs.dkc.dev v1alpha1' },
+  { check: 'crd-nodeconfigs', where: 'it has the patterns for older servers', facts: { nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfigDefinition({ cel: false })) } }, is: 'failed', says: 'spec.configMap.namespace.x-kubernetes-validations', todo: 'with the newest dkc' },
+  { check: 'crd-nodeconfigs', where: 'it is missing, and the Node can assign', facts: { server: old, nodeConfigs: { ours: nodeConfig, theirs: known(undefined) } }, is: 'warning', says: 'only Node.spec.configSource', todo: 'dkc deploy manifests' },
+  { check: 'crd-rollouts', where: 'it is ours', facts: {}, is: 'ok', says: 'nodeconfigrollouts.dkc.dev v1alpha1' },
+  { check: 'crd-rollouts', where: 'it is missing', facts: of(known(undefined)), is: 'failed', says: 'there is no CustomResourceDefinition nodeconfigrollouts.dkc.dev', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'crd-rollouts', where: 'it goes', facts: of(there(rollout, { metadata: { name: 'x', ...gone } })), is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
+  { check: 'crd-rollouts', where: 'its name is taken', facts: of(there(rollout, { status: { conditions: [{ type: 'NamesAccepted', status: 'False', message: 'ncr is in use' }] } })), is: 'failed', says: 'not established: ncr is in use', todo: 'kubectl describe crd' },
+  { check: 'crd-rollouts', where: 'it serves another version', facts: versions(() => ({ name: 'v1' })), is: 'failed', says: 'does not serve v1alpha1', todo: 'with the newest dkc' },
+  { check: 'crd-rollouts', where: 'a field is missing', facts: versions(() => ({ schema: {} })), is: 'failed', says: 'differs in its schema', todo: 'with the newest dkc' },
+  { check: 'crd-rollouts', where: 'it has more', facts: versions(({ subresources }) => ({ subresources: { ...(subresources as object), scale: {} } })), is: 'warning', says: 'also has subresources.scale', todo: 'use the dkc that it is of' },
+  { check: 'assigned-by', where: 'NodeConfigs are served', facts: {}, is: 'ok', says: 'NodeConfigs' },
+  { check: 'assigned-by', where: 'an old server has no definition', facts: { server: old }, is: 'ok', says: 'DynamicKubeletConfig' },
+  { check: 'assigned-by', where: 'a new server has no definition', facts: { server: { ...server, servesNodeConfigs: false } }, is: 'failed', says: 'serves no NodeConfigs', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'assigned-by', where: 'a node is left behind', facts: { byNodeSpec: known(['node-a']) }, is: 'warning', says: '1 node is assigned by Node.spec.configSource: node-a', todo: 'move them before the API server is upgraded' },
+] satisfies (Row & { facts: Partial<DefinitionFacts> })[]); // prettier-ignore
+
+const ours = manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false });
+const pairs = (kinds: RegExp, names: RegExp, theirs: (object: KubeObject) => KubeObject | undefined = (object) => object): Pair[] =>
+  ours
+    .filter(({ kind, metadata }) => kinds.test(kind ?? '') && names.test(metadata.name ?? ''))
+    .map((object) => ({ ours: object, theirs: known(theirs(object)) }));
+const agents = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role/, /^dkc-agent$/, theirs);
+const people = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Role$/, /^dkc-(?!agent)/, theirs);
+const policies = (theirs?: (object: KubeObject) => KubeObject | undefined) => pairs(/Policy/, /./, theirs);
+const roles: RoleFacts = { agents: agents(), byName: known([]), nodes: known(['node-a', 'node-b']), people: people(), admission: policies(), missing: known([]) }; // prettier-ignore
+const none = () => undefined;
+const star = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
+check(roleChecks, roles, [
+  { check: 'agent-roles', where: 'all nodes have them alike', facts: {}, is: 'ok', says: 'system:nodes' },
+  { check: 'agent-roles', where: 'a role grants everything', facts: { agents: agents((one) => (one['rules'] ? { ...one, rules: [star] } : one)) }, is: 'ok', says: 'system:nodes' },
+  { check: 'agent-roles', where: 'each node has its own', facts: { agents: agents(none), byName: known(['dkc:node:node-a', 'dkc:node:node-b']) }, is: 'ok', says: 'each of 2 nodes' },
+  { check: 'agent-roles', where: 'one node has its own', facts: { agents: agents(none), byName: known(['dkc:node:node-a']) }, is: 'failed', says: 'agents of 1 nodes have no rights: node-b', todo: 'dkc deploy manifests --only=rbac --nodes=' },
+  { check: 'agent-roles', where: 'there are none', facts: { agents: agents(none) }, is: 'failed', says: 'there are no roles of agents', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'agent-roles', where: 'a role is missing', facts: { agents: agents((one) => (one.kind === 'Role' ? undefined : one)) }, is: 'failed', says: 'there is no Role dkc-system/dkc-agent', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'agent-roles', where: 'a binding binds nobody', facts: { agents: agents((one) => ({ ...one, subjects: [] })) }, is: 'failed', says: 'does not bind Group system:nodes', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'agent-roles', where: 'a binding binds another role', facts: { agents: agents((one) => (one['roleRef'] ? { ...one, roleRef: { kind: 'ClusterRole', name: 'view' } } : one)) }, is: 'failed', says: 'binds another role', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'agent-roles', where: 'a role is for some names alone', facts: { agents: agents((one) => (one['rules'] ? { ...one, rules: [{ ...star, resourceNames: ['node-a'] }] } : one)) }, is: 'failed', says: 'does not grant get nodeconfigs', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'roles', where: 'they are ours', facts: {}, is: 'ok', says: 'roles' },
+  { check: 'roles', where: 'one is missing', facts: { people: people((one) => (one.metadata.name === 'dkc-view' ? undefined : one)) }, is: 'failed', says: 'there is no ClusterRole dkc-view', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'roles', where: 'one grants less', facts: { people: people((one) => (one.metadata.name === 'dkc-view' ? { ...one, rules: [] } : one)) }, is: 'failed', says: 'ClusterRole dkc-view does not grant get nodeconfigs', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'admission-policy', where: 'it is ours', facts: {}, is: 'ok', says: 'ValidatingAdmissionPolicy nodeconfigs.dkc.dev' },
+  { check: 'admission-policy', where: 'it is missing', facts: { admission: policies(none) }, is: 'failed', says: "a node may write the status of another one's NodeConfig", todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'admission-policy', where: 'it is missing, and rights are by name', facts: { admission: policies(none), agents: agents(none) }, is: 'warning', says: 'there is no', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'admission-policy', where: 'it says something else', facts: { admission: policies((one) => ({ ...one, spec: {} })) }, is: 'warning', says: 'is not that of this dkc', todo: 'dkc deploy manifests | kubectl apply -f -' },
+  { check: 'admission-policy', where: 'an old server has none', facts: { admission: [] }, is: 'warning', says: 'before 1.30', todo: 'give each node its rights by name' },
+  { check: 'admission-policy', where: 'an old server needs none', facts: { admission: [], agents: agents(none) }, is: 'skipped', says: 'before 1.30' },
+  { check: 'caller-rights', where: 'you may', facts: {}, is: 'ok', says: 'you may' },
+  { check: 'caller-rights', where: 'you may not', facts: { missing: known([{ verb: 'create', group: '', resource: 'configmaps', namespace: 'dkc-system', vital: true }]) }, is: 'warning', says: 'create configmaps in namespace dkc-system', todo: 'dkc-assign' },
+] satisfies (Row & { facts: Partial<RoleFacts> })[]); // prettier-ignore
+
+const node = (name: string, over: Partial<FleetNode> = {}): FleetNode => ({ node: name, carrier: 'nodeconfig', wanted: null, reports: true, agent: { version: '1.2.3', trial: null }, assigned: null, active: null, lastKnownGood: null, error: null, ready: true, kubeletVersion: 'v1.36.1', ...over }); // prettier-ignore
+const fleet = (...nodes: FleetNode[]): Partial<FleetFacts> => ({ nodes: known(nodes) });
+const [a, b] = [node('a'), node('b')];
+const without = { reports: false, agent: null };
+check(fleetChecks, { nodes: known([a, b]), serverVersion: 'v1.36.3', version: '1.2.3' }, [
+  { check: 'agents', where: 'all have one', facts: {}, is: 'ok', says: '2 nodes' },
+  { check: 'agents', where: 'there are no nodes', facts: fleet(), is: 'skipped', says: 'no nodes' },
+  { check: 'agents', where: 'one has none', facts: fleet(a, node('b', without)), is: 'warning', says: '1 of 2 nodes: b', todo: 'install dkc' },
+  { check: 'agents', where: 'none has one', facts: fleet(node('b', without)), is: 'warning', says: 'any of 1 nodes', todo: 'install dkc' },
+  { check: 'agents', where: 'one has not answered', facts: fleet(a, node('b', { isBehind: true })), is: 'warning', says: 'have not answered what was assigned last: b', todo: 'look again in a minute' },
+  { check: 'agents', where: 'a node is down', facts: fleet(a, node('b', { ready: null })), is: 'warning', says: 'not Ready: b', todo: 'dkc doctor' },
+  { check: 'agent-versions', where: 'all are the same', facts: {}, is: 'ok', says: '2 of 1.2.3' },
+  { check: 'agent-versions', where: 'one is another', facts: fleet(a, node('b', { agent: { version: '1.2.2', trial: null } })), is: 'warning', says: '1 of 1.2.2 (b)', todo: 'install the same version' },
+  { check: 'agent-versions', where: 'no agent has said', facts: fleet(node('b', without)), is: 'skipped', says: 'no agent' },
+  { check: 'kubelet-versions', where: 'they fit', facts: {}, is: 'ok', says: '2 of v1.36.1' },
+  { check: 'kubelet-versions', where: 'one is newer', facts: fleet(a, node('b', { kubeletVersion: 'v1.37.0' })), is: 'failed', says: 'the kubelet of b is 1.37 and newer', todo: 'upgrade the API server' },
+  { check: 'kubelet-versions', where: 'one is too old', facts: fleet(a, node('b', { kubeletVersion: 'v1.30.0' })), is: 'warning', says: 'the kubelet of b is 1.30, too old', todo: 'upgrade the kubelet' },
+  { check: 'kubelet-versions', where: 'dkc does not know one yet', facts: { serverVersion: 'v1.39.0', ...fleet(node('b', { kubeletVersion: 'v1.38.0' })) }, is: 'warning', says: 'newer than all that dkc knows', todo: 'upgrade dkc' },
+  { check: 'kubelet-versions', where: 'none has said', facts: fleet(node('b', { kubeletVersion: '' })), is: 'skipped', says: 'no kubelet' },
+] satisfies (Row & { facts: Partial<FleetFacts> })[]); // prettier-ignore
+
+const now = Date.parse('2026-03-01T00:10:00Z');
+const lease = (holderIdentity: string, ageS: number) => known({ metadata: {}, spec: { holderIdentity, leaseDurationSeconds: 15, renewTime: new Date(now - ageS * 1000).toISOString() } }); // prettier-ignore
+const [noLease, held, stale] = [known(undefined), lease('pod-a', 2), lease('pod-a', 31)];
+const manager = (controllers: string): Partial<ControllerFacts> => ({
+  controllersLease: held,
+  managers: known([{ pod: 'kcm-a', controllers }]),
+});
+const flows = (theirs?: (object: KubeObject) => KubeObject | undefined): Partial<ControllerFacts> => ({ flowControl: known(manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false, image: 'x' }).filter(({ kind }) => kind === 'FlowSchema').map((object) => ({ ours: object, theirs: known(theirs ? theirs(object) : object) }))) }); // prettier-ignore
+const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noLease, hasRollouts: known(true), managers: known([]), flowControl: known([]), now }; // prettier-ignore
+check(controllerChecks, controllers, [
+  { check: 'rollout-controller', where: 'it holds its Lease', facts: {}, is: 'ok', says: 'pod-a holds dkc-system/dkc-rollout' },
+  { check: 'rollout-controller', where: 'it shares a Lease with the others', facts: { rolloutLease: noLease, controllersLease: held }, is: 'ok', says: 'kube-system/dkc-controllers' },
+  { check: 'rollout-controller', where: 'nobody renews the Lease', facts: { rolloutLease: stale }, is: 'failed', says: 'was renewed 31 s ago', todo: 'dkc controllers run --controllers=rollout' },
+  { check: 'rollout-controller', where: 'the Lease was given back', facts: { rolloutLease: lease('', 2) }, is: 'failed', says: 'has no holder', todo: 'dkc deploy manifests --image=IMAGE' },
+  { check: 'rollout-controller', where: 'nobody renews the Lease, and there is nothing to do', facts: { rolloutLease: stale, hasRollouts: known(false) }, is: 'warning', says: 'no rollout goes on', todo: 'dkc controllers run' },
+  { check: 'rollout-controller', where: 'there is none', facts: { rolloutLease: noLease }, is: 'failed', says: 'no controller for them', todo: 'dkc controllers run' },
+  { check: 'rollout-controller', where: 'nobody needs one', facts: { rolloutLease: noLease, hasRollouts: known(false) }, is: 'skipped', says: 'there are no rollouts' },
+  { check: 'set-controllers', where: 'kube-controller-manager leaves them alone', facts: manager('*,-daemonset,-statefulset'), is: 'ok', says: 'leaves them alone' },
+  { check: 'set-controllers', where: 'the names are those of newer releases', facts: manager('*,-daemonset-controller,-statefulset-controller'), is: 'ok', says: 'leaves them alone' },
+  { check: 'set-controllers', where: 'both have DaemonSets', facts: manager('*,-statefulset'), is: 'warning', says: 'kcm-a runs controllers of sets', todo: '-daemonset,-statefulset' },
+  { check: 'set-controllers', where: 'kube-controller-manager has no such flag', facts: manager(''), is: 'warning', says: 'kcm-a', todo: '-daemonset,-statefulset' },
+  { check: 'set-controllers', where: 'it cannot be seen', facts: { controllersLease: held }, is: 'skipped', says: 'can be seen' },
+  { check: 'set-controllers', where: 'dkc has none', facts: {}, is: 'skipped', says: 'kube-controller-manager has them' },
+  { check: 'flow-control', where: 'they are there', facts: flows(), is: 'ok', says: 'dkc-agents' },
+  { check: 'flow-control', where: 'one is missing', facts: flows((one) => (one.metadata.name === 'dkc-agents' ? undefined : one)), is: 'warning', says: 'there is no FlowSchema dkc-agents', todo: 'dkc deploy manifests --image=IMAGE' },
+  { check: 'flow-control', where: 'nothing runs here', facts: {}, is: 'skipped', says: 'no controller runs' },
+] satisfies (Row & { facts: Partial<ControllerFacts> })[]); // prettier-ignore
