@@ -20,16 +20,54 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
     t.after(() => rm(home, { recursive: true }));
     await writeFile(join(home, 'rules.yaml'), stringify(alertRules));
     const all = alertRules.groups.flatMap(({ rules }) => rules);
-    const fires = (alertname: string, labels: object, severity: string) => {
+    const fires = (alertname: string, labels: Record<string, string>, severity: string) => {
       const rule = all.find(({ alert }) => alert === alertname);
-      const summary = rule?.annotations.summary.replace('{{ $labels.instance }}', 'n1');
-      return { eval_time: '30m', alertname, exp_alerts: [{ exp_labels: { severity, ...labels }, exp_annotations: { summary } }] };
+      const filled = (text = ''): string => text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? '');
+      const annotations = { summary: filled(rule?.annotations.summary), description: filled(rule?.annotations.description) };
+      return { eval_time: '30m', alertname, exp_alerts: [{ exp_labels: { severity, ...labels }, exp_annotations: annotations }] };
     };
     const silent = (alertname: string) => ({ eval_time: '30m', alertname, exp_alerts: [] });
     const series = (of: Record<string, string>) => Object.entries(of).map(([series, values]) => ({ series, values }));
     const job = 'job="dkc-rollout-controller"';
-    const well = series({ [`up{${job}}`]: '1x40', 'leader_election_master_status{name="dkc-rollout",pod="a"}': '1x40', 'leader_election_master_status{name="dkc-rollout",pod="b"}': '0x40', 'dkc_agent_kubelet_unhealthy{instance="n1"}': '0x40', 'dkc_agent_drift{instance="n1",kind="file"}': '0x40', 'kubelet_node_config_error{instance="n1"}': '0x40', [`rest_client_requests_total{${job},code="200"}`]: '0+60x40', [`rest_client_requests_total{${job},code="403"}`]: '0x40', [`workqueue_unfinished_work_seconds{${job}}`]: '1x40' }); // prettier-ignore
-    const badly = series({ 'leader_election_master_status{name="dkc-rollout",pod="a"}': '1x40', 'leader_election_master_status{name="dkc-rollout",pod="b"}': '1x40', 'dkc_agent_kubelet_unhealthy{instance="n1"}': '1x40', 'dkc_agent_drift{instance="n1",kind="file"}': '1x40', 'kubelet_node_config_error{instance="n1"}': '1x40', [`rest_client_requests_total{${job},code="<error>"}`]: '0+60x40', [`rest_client_requests_total{${job},code="403"}`]: '0+1x40', [`workqueue_unfinished_work_seconds{${job}}`]: '400x40' }); // prettier-ignore
+    const scheduler = 'job="dkc-scheduler",instance="s1"';
+    const leads = (pod: string): string => `leader_election_master_status{name="dkc-rollout",pod="${pod}"}`;
+    const agent = 'instance="n1"';
+    const well = series({
+      [`up{${job}}`]: '1x40',
+      [`up{${scheduler}}`]: '1x40',
+      [leads('a')]: '1x40',
+      [leads('b')]: '0x40',
+      [`rest_client_requests_total{${job},code="200"}`]: '0+60x40',
+      [`rest_client_requests_total{${job},code="403"}`]: '0x40',
+      [`workqueue_unfinished_work_seconds{${job},name="rollout"}`]: '1x40',
+      [`process_start_time_seconds{${scheduler}}`]: '1000x20 2000x20',
+      [`scheduler_schedule_attempts_total{${scheduler},result="scheduled"}`]: '0+600x40',
+      [`scheduler_schedule_attempts_total{${scheduler},result="error"}`]: '0+1x40',
+      [`scheduler_pending_pods{${scheduler},queue="active"}`]: '100x40',
+      [`scheduler_pending_pods{${scheduler},queue="unschedulable"}`]: '1000x40',
+      [`dkc_agent_kubelet_unhealthy{${agent}}`]: '0x40',
+      [`dkc_agent_drift{${agent},kind="file"}`]: '0x40',
+      [`kubelet_node_config_error{${agent}}`]: '0x40',
+      [`dkc_agent_sync_runs_total{${agent},result="ok"}`]: '0+1x40',
+      [`dkc_agent_sync_runs_total{${agent},result="failed"}`]: '0+1x40',
+    });
+    const badly = series({
+      [`up{${scheduler}}`]: '0x40',
+      [leads('a')]: '1x40',
+      [leads('b')]: '1x40',
+      [`rest_client_requests_total{${job},code="<error>"}`]: '0+60x40',
+      [`rest_client_requests_total{${job},code="403"}`]: '0+1x40',
+      [`workqueue_unfinished_work_seconds{${job},name="rollout"}`]: '400x40',
+      [`process_start_time_seconds{${scheduler}}`]: '0+60x40',
+      [`scheduler_schedule_attempts_total{${scheduler},result="error"}`]: '0+60x40',
+      [`scheduler_pending_pods{${scheduler},queue="active"}`]: '101x40',
+      [`dkc_agent_kubelet_unhealthy{${agent}}`]: '1x40',
+      [`dkc_agent_drift{${agent},kind="file"}`]: '1x40',
+      [`kubelet_node_config_error{${agent}}`]: '1x40',
+      [`dkc_agent_sync_runs_total{${agent},result="ok"}`]: '5x40',
+      [`dkc_agent_sync_runs_total{${agent},result="failed"}`]: '0+1x40',
+    });
+    const controller = { job: 'dkc-rollout-controller' };
     const instance = { instance: 'n1' };
     const tests = [
       {
@@ -42,13 +80,18 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
         input_series: badly,
         alert_rule_test: [
           fires('DkcControllersDown', {}, 'critical'),
-          fires('DkcNoLeader', {}, 'critical'),
-          fires('DkcQueueStuck', {}, 'warning'),
-          fires('DkcForbidden', {}, 'warning'),
-          fires('DkcApiErrors', {}, 'warning'),
+          fires('DkcWorkloadDown', { job: 'dkc-scheduler' }, 'critical'),
+          fires('DkcNoLeader', { name: 'dkc-rollout' }, 'critical'),
+          fires('DkcQueueStuck', { ...controller, name: 'rollout' }, 'warning'),
+          fires('DkcForbidden', controller, 'warning'),
+          fires('DkcApiErrors', controller, 'warning'),
+          fires('DkcRestarting', { job: 'dkc-scheduler', instance: 's1' }, 'warning'),
+          fires('DkcSchedulingErrors', {}, 'warning'),
+          fires('DkcSchedulerBehind', {}, 'warning'),
           fires('DkcKubeletUnhealthy', instance, 'critical'),
           fires('DkcConfigError', instance, 'warning'),
           fires('DkcDrift', instance, 'warning'),
+          fires('DkcAgentCannotSync', instance, 'warning'),
         ],
       },
     ];

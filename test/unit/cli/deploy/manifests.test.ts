@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { boardText } from '../../../../deploy/board.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
 interface Manifest {
@@ -35,6 +36,12 @@ for (const { file, flags } of files)
     if (process.env['RECORD'] !== undefined) await writeFile(path, head + stdout);
     assert.equal(await readFile(path, 'utf8'), head + stdout);
   });
+
+test('deploy/components/monitoring/board.json is current: RECORD=1 writes it', async () => {
+  const path = new URL('../../../../deploy/components/monitoring/board.json', import.meta.url);
+  if (process.env['RECORD'] !== undefined) await writeFile(path, boardText);
+  assert.equal(await readFile(path, 'utf8'), boardText);
+});
 
 const kinds = (objects: readonly Manifest[]): string => [...new Set(objects.map(({ kind }) => kind))].join(' ');
 const roles = 'Namespace ClusterRole ClusterRoleBinding Role RoleBinding';

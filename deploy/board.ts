@@ -1,0 +1,131 @@
+import { JOBS } from './alerts.ts';
+import { LEASE } from './controllers.ts';
+import { SCHEDULER, schedulerWorkload } from './scheduler.ts';
+import { setsWorkload } from './sets.ts';
+
+export interface Query {
+  /** PromQL. */
+  expr: string;
+  /** Name of a line, with labels in braces. */
+  legend: string;
+  /** Why it may have no answer in a cluster that is well. */
+  emptyWhile?: string;
+}
+
+interface Panel {
+  title: string;
+  /** What a look at it tells. */
+  text: string;
+  /** Of Grafana: `s`, `bytes`, `percentunit`, `short`, `reqps`. */
+  unit: string;
+  queries: readonly Query[];
+}
+
+interface Row {
+  title: string;
+  panels: readonly Panel[];
+}
+
+const p99 = (metric: string, by: string, matcher: string): string =>
+  `histogram_quantile(0.99, sum by (${by}, le) (rate(${metric}_bucket{${matcher}}[5m])))`;
+const one = (expr: string, legend: string, emptyWhile?: string): Query[] => [
+  { expr, legend, ...(emptyWhile === undefined ? {} : { emptyWhile }) },
+];
+const ofScheduler = `job="${SCHEDULER}"`;
+const leases = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
+const NEVER = 'nothing of that kind has happened since the start';
+
+/** What to look at, from what is most often the cause of the rest. */
+export const rows: readonly Row[] = [
+  {
+    title: 'Processes',
+    panels: [
+      { title: 'Leaders', text: 'One for each lease; 0: nobody works; 2: two believe that they lead', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${leases}"})`, '{{name}}') },
+      { title: 'Up', text: 'Processes that can be scraped', unit: 'short', queries: one(`sum by (job) (up{${JOBS}})`, '{{job}}') },
+      { title: 'Memory', text: 'Grows with objects; not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
+      { title: 'CPU', text: 'Cores', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },
+      { title: 'Event loop', text: 'Share of time in which it is busy; 100%: everything waits', unit: 'percentunit', queries: one(`nodejs_eventloop_utilization{${JOBS}}`, '{{job}} {{instance}}') },
+    ],
+  },
+  {
+    title: 'API server',
+    panels: [
+      { title: 'Requests', text: 'By status; <error>: no answer', unit: 'reqps', queries: one(`sum by (job, code) (rate(rest_client_requests_total{${JOBS}}[5m]))`, '{{job}} {{code}}') },
+      { title: 'Latency, 99th percentile', text: 'Of requests but watches', unit: 's', queries: one(p99('rest_client_request_duration_seconds', 'job, verb', JOBS), '{{job}} {{verb}}') },
+      { title: 'Watches that fail', text: 'Lists and watches of caches that failed', unit: 'short', queries: one(`sum by (job, name) (rate(reflector_failures_total{${JOBS}}[5m])) > 0`, '{{job}} {{name}}', NEVER) },
+    ],
+  },
+  {
+    title: 'Queues of controllers',
+    panels: [
+      { title: 'Depth', text: 'Objects that wait; grows: it does not keep up', unit: 'short', queries: one(`sum by (job, name) (workqueue_depth{${JOBS}})`, '{{job}} {{name}}') },
+      { title: 'Work, 99th percentile', text: 'One pass over one object', unit: 's', queries: one(p99('workqueue_work_duration_seconds', 'job, name', JOBS), '{{job}} {{name}}') },
+      { title: 'Retries', text: 'After failures, and to wait for something', unit: 'short', queries: one(`sum by (job, name) (rate(workqueue_retries_total{${JOBS}}[5m]))`, '{{job}} {{name}}') },
+      { title: 'Held back', text: 'Passes that waited for the cache to see an own write', unit: 'short', queries: ['rollout', 'daemonset', 'statefulset'].map((kind) => ({ expr: `rate(${kind}_controller_stale_sync_skips_total{${JOBS}}[5m])`, legend: kind, ...(kind === 'rollout' ? {} : { emptyWhile: 'dkc does not run that controller' }) })) },
+      { title: 'Fleet page', text: 'Event streams that are open', unit: 'short', queries: one(`sum by (job) (dkc_page_streams{${JOBS}})`, '{{job}}') },
+    ],
+  },
+  {
+    title: 'Scheduler',
+    panels: [
+      { title: 'Pending pods', text: 'active: wait to be tried; unschedulable: fit nowhere', unit: 'short', queries: one(`sum by (queue) (scheduler_pending_pods{${ofScheduler}})`, '{{queue}}') },
+      { title: 'Attempts', text: 'By result', unit: 'short', queries: one(`sum by (result) (rate(scheduler_schedule_attempts_total{${ofScheduler}}[5m]))`, '{{result}}') },
+      { title: 'Time to be bound, 99th percentile', text: 'From the first wish for a place', unit: 's', queries: one(p99('scheduler_pod_scheduling_sli_duration_seconds', 'job', ofScheduler), 'all') },
+      { title: 'Binding, 99th percentile', text: "The API server's share, and that of volumes", unit: 's', queries: one(p99('scheduler_binding_duration_seconds', 'result', ofScheduler), '{{result}}') },
+      { title: 'Cluster', text: 'Nodes and pods that it knows', unit: 'short', queries: one(`max by (type) (scheduler_cache_size{${ofScheduler}})`, '{{type}}') },
+      { title: 'Reservations', text: 'Room that is kept for pods of StatefulSets that roll', unit: 'short', queries: one(`sum(reservations_active{${ofScheduler}})`, 'held') },
+    ],
+  },
+  {
+    title: 'Nodes (where agents are scraped)',
+    panels: [
+      { title: 'Nodes by configuration', text: 'What they use', unit: 'short', queries: one('count by (node_config_source, node_config_kubelet_key) (kubelet_node_config_active)', '{{node_config_source}} {{node_config_kubelet_key}}') },
+      { title: 'Trouble', text: 'Nodes with an error, an unhealthy kubelet, or drift', unit: 'short', queries: [...one('sum(kubelet_node_config_error)', 'error'), ...one('sum(dkc_agent_kubelet_unhealthy)', 'unhealthy'), ...one('sum by (kind) (dkc_agent_drift)', 'drift {{kind}}')] },
+      { title: 'On trial', text: 'Healthy time of configurations that are not trusted yet', unit: 's', queries: one('dkc_agent_trial_healthy_seconds > 0', '{{instance}}', 'no node is on trial') },
+      { title: 'Transitions', text: 'What the journals of all nodes hold', unit: 'short', queries: one('sum by (event) (dkc_agent_transitions)', '{{event}}') },
+      { title: 'Syncs', text: 'By result', unit: 'short', queries: one('sum by (result) (rate(dkc_agent_sync_runs_total[5m]))', '{{result}}') },
+    ],
+  },
+]; // prettier-ignore
+
+const datasource = { type: 'prometheus', uid: '${datasource}' };
+/** Of 24 columns. */
+const [WIDTH, HEIGHT] = [8, 8];
+
+/** As Grafana 10 and newer import it. */
+function board(): object {
+  const panels: object[] = [];
+  let y = 0;
+  for (const { title, panels: inside } of rows) {
+    panels.push({ id: panels.length + 1, type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: 24, h: 1 }, panels: [] });
+    y += 1;
+    for (const [n, { title, text, unit, queries }] of inside.entries())
+      panels.push({
+        id: panels.length + 1,
+        type: 'timeseries',
+        title,
+        description: text,
+        datasource,
+        gridPos: { x: (n % 3) * WIDTH, y: y + Math.floor(n / 3) * HEIGHT, w: WIDTH, h: HEIGHT },
+        fieldConfig: { defaults: { unit, min: 0 }, overrides: [] },
+        options: { legend: { displayMode: 'list', placement: 'bottom' }, tooltip: { mode: 'multi', sort: 'desc' } },
+        targets: queries.map(({ expr, legend }, i) => ({ refId: String.fromCodePoint(65 + i), datasource, expr, legendFormat: legend })),
+      });
+    y += Math.ceil(inside.length / 3) * HEIGHT;
+  }
+  return {
+    uid: 'dkc',
+    title: 'Dynamic Kubelet Config',
+    tags: ['dkc'],
+    schemaVersion: 39,
+    version: 1,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Data source' }] },
+    panels,
+  };
+}
+
+/** JSON. */
+export const boardText = `${JSON.stringify(board(), null, 1)}\n`;

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { readFile, writeFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { alerts } from '../../../deploy/alerts.ts';
+import { boardText, rows } from '../../../deploy/board.ts';
+import { asked, codeMetrics } from '../../support/code-metrics.ts';
+
+const metrics = await codeMetrics();
+const queries = rows.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries.map(({ expr }) => expr)));
+
+/** What Prometheus adds to each series. */
+const ADDED = ['job', 'instance', 'namespace', 'pod'];
+
+/** What is wrong with a query, by what the code counts. */
+function problems(expr: string): string[] {
+  const found = asked(expr);
+  const labelsOf = (name: string): Set<string> | undefined => {
+    if (name === 'up') return new Set(ADDED);
+    const bare = name.replace(/_(bucket|sum|count)$/, '');
+    const metric = metrics.find((one) => one.name === name || (one.type === 'histogram' && one.name === bare));
+    return metric && new Set([...metric.labels, ...ADDED, ...(name.endsWith('_bucket') ? ['le'] : [])]);
+  };
+  if (found.length === 0) return [`${expr} names no metric`];
+  return found.flatMap(({ metric, labels }) => {
+    const has = labelsOf(metric);
+    return has === undefined
+      ? [`there is no ${metric}`]
+      : labels.filter((label) => !has.has(label)).map((label) => `${metric} has no ${label}`);
+  });
+}
+
+for (const { alert, expr } of alerts) test(`${alert} asks for what the code counts`, () => assert.deepEqual(problems(expr), []));
+for (const expr of queries) test(`the board asks for what the code counts: ${expr}`, () => assert.deepEqual(problems(expr), []));
+
+const wrong = [
+  { expr: 'rate(workqueue_dept{job="x"}[5m])', says: ['there is no workqueue_dept'] },
+  { expr: 'sum by (queue) (workqueue_depth{name="x"})', says: ['workqueue_depth has no queue'] },
+  { expr: 'rest_client_requests_total{status="5.."}', says: ['rest_client_requests_total has no status'] },
+  { expr: 'vector(1)', says: ['vector(1) names no metric'] },
+];
+for (const { expr, says } of wrong) test(`a query that is wrong is found: ${expr}`, () => assert.deepEqual(problems(expr), says));
+
+test('panels of the board have numbers of their own and do not overlap', () => {
+  const { panels } = JSON.parse(boardText) as { panels: { id: number; gridPos: { x: number; y: number; w: number; h: number } }[] };
+  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
+  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => {
+    assert.ok(x + w <= 24);
+    return Array.from({ length: h }, (_, i) => `${x} ${y + i}`);
+  });
+  assert.equal(new Set(cells).size, cells.length);
+});
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
+const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+
+test('docs/metrics.md has every alert and every metric: RECORD=1 writes its tables', async () => {
+  const path = new URL('../../../docs/metrics.md', import.meta.url);
+  const page = await readFile(path, 'utf8');
+  const alertRows = alerts.map(
+    (one) => `| \`${one.alert}\` | ${one.severity} | ${code(one.expr)} for ${one.for} | ${cell(one.summary)} | ${cell(one.description)} |`,
+  );
+  const metricRows = metrics
+    .toSorted((a, b) => a.of.localeCompare(b.of) || a.name.localeCompare(b.name))
+    .map(
+      ({ name, labels, type, help, of }) =>
+        `| \`${name}\` | ${labels.map((label) => `\`${label}\``).join(', ')} | ${type} | ${of} | ${cell(help)} |`,
+    );
+  const table = (head: string, body: readonly string[]): string =>
+    `| ${head} |\n|${head
+      .split('|')
+      .map(() => ' --- ')
+      .join('|')}|\n${body.join('\n')}\n`;
+  const tables = [
+    { under: '## Alerts\n', text: table('alert | severity | fires when | what it means | what to do', alertRows) },
+    { under: '## Metrics\n', text: table('metric | labels | type | of | what it is', metricRows) },
+  ];
+  let wanted = page;
+  for (const { under, text } of tables) {
+    const from = wanted.indexOf('\n| ', wanted.indexOf(under)) + 1;
+    const to = wanted.indexOf('\n\n', from) + 1;
+    wanted = wanted.slice(0, from) + text + wanted.slice(to === 0 ? wanted.length : to);
+  }
+  if (process.env['RECORD'] !== undefined) await writeFile(path, wanted);
+  assert.equal(await readFile(path, 'utf8'), wanted);
+});
