@@ -136,7 +136,10 @@ function hasMoved({ rules, summary, pendingMs }: SetFacts): boolean {
 
 /** The first node, by name, that keeps the rollout waiting. */
 function blocker({ rules, summary }: SetFacts): { reason: string; message: string } {
-  const waiting = summary.inOrder().filter(({ nodePods, counts }) => nodePods.known?.decision.run === true && counts.available === 0);
+  const running = summary.inOrder().filter(({ nodePods }) => nodePods.known?.decision.run === true);
+  const without = running.filter(({ counts }) => counts.available === 0);
+  // While surging every node may have an available pod: an old one, which waits for the one beside it.
+  const waiting = without.length > 0 ? without : running.filter(({ fresh, freshAvailable }) => fresh !== undefined && !freshAvailable);
   const [first] = waiting;
   if (first === undefined) {
     const reason = rules.optIns.problems.length > 0 ? 'InvalidAnnotation' : 'NotUpdated';

@@ -44,6 +44,19 @@ export const extensions: readonly Story[] = [
     },
   },
   {
+    // Every node has an available pod then: the old one.
+    name: 'stalled-while-surging',
+    async play(s) {
+      await s.nodes(2);
+      await s.create({ spec: surge, annotations: { 'dkc.dev/progress-deadline': '20s' } });
+      await s.rolledOut();
+      await s.image('hollow/unready:2');
+      await s.condition('Stalled True NotReady');
+      await s.image('app:3');
+      await s.rolledOut();
+    },
+  },
+  {
     name: 'stalled',
     async play(s) {
       await s.nodes(2);
