@@ -142,6 +142,18 @@ export const commands: readonly Entry[] = [
     load: async () => (await import('./demo/command.ts')).demo,
   },
   {
+    name: 'demo controllers',
+    summary: 'Run a guided demo of the DaemonSet and StatefulSet controllers',
+    group: 'Other commands',
+    load: async () => (await import('./demo/controllers-command.ts')).demoControllers,
+  },
+  {
+    name: 'demo scheduler',
+    summary: 'Run a guided demo of the scheduler: a rolling update on full nodes',
+    group: 'Other commands',
+    load: async () => (await import('./demo/scheduler-command.ts')).demoScheduler,
+  },
+  {
     name: '__kubelet',
     summary: 'Fake kubelet of the demo',
     group: 'Other commands',

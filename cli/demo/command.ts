@@ -4,7 +4,8 @@ import { UsageError } from '../failure.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
 import { assignments, buildStage, type Assignment } from './stage.ts';
-import { tell, Teller } from './story.ts';
+import { tell } from './story.ts';
+import { Teller } from './teller.ts';
 
 /** With fewer the share of the nodes that may be unavailable is less than the failure budget; more need gigabytes. */
 const MIN_NODES = 30;

@@ -16,6 +16,11 @@ export class Eye<T> {
     for (const wake of this.#waiting) wake();
   }
 
+  /** Another on the same clock, for something else. */
+  beside<U>(): Eye<U> {
+    return new Eye<U>(this.#clock);
+  }
+
   /** @param what - finishes "Cannot see ...", should it not come in time */
   async until(what: string, fits: (seen: T) => boolean, timeoutMs: Millis, signal: AbortSignal): Promise<T> {
     const over = new AbortController();
@@ -26,7 +31,7 @@ export class Eye<T> {
     this.#waiting.add(look);
     look();
     const limit = this.#clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
-      () => found.reject(new ActionError('see', what, { hint: `timed out after ${timeoutMs / 1000} s; see agent.log and kubelet.log` })),
+      () => found.reject(new ActionError('see', what, { hint: `timed out after ${timeoutMs / 1000} s` })),
       () => {
         if (signal.aborted) found.reject(signal.reason);
       },

@@ -1,10 +1,8 @@
-import { paintFor, type Paint } from '../output/output.ts';
 import { ActionError } from '../../base/errors.ts';
-import { configMaps, coreEvents } from '../../kube/api/object.ts';
-import { commands } from '../commands.ts';
-import { dispatch } from '../dispatch.ts';
+import { configMaps } from '../../kube/api/object.ts';
 import { configMap, KEY, NAMESPACE, NODE, type PayloadName, type Stage } from './stage.ts';
 import type { Context } from '../command.ts';
+import { eventText, type Teller, typed } from './teller.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
 
@@ -23,7 +21,10 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
     const object = carrier === 'nodeconfig' ? 'NodeConfig' : 'spec.configSource of Node';
     teller.happened(`the admin assigns ConfigMap ${NAMESPACE}/${name} in ${object} ${NODE}`);
   };
-  const types = (...argv: string[]) => typed(context, stage, teller, argv);
+  const types = (...argv: string[]) => {
+    const { kubeconfig, agentConfig } = stage.files;
+    return typed(context, teller, argv, argv[0] === 'nodes' ? `--kubeconfig=${kubeconfig}` : `--agent-config=${agentConfig}`);
+  };
   const restarts = (): number => supervisor.kubelet.starts;
 
   teller.step('A node on its local configuration');
@@ -43,7 +44,7 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await assign('invalid');
   const refused = await node('the invalid config refused', (seen) => seen.error !== null);
   teller.happened(`rejected before anything restarts: ${refused.error ?? ''}`);
-  teller.note(await eventText(context, stage, 'KubeletConfigRefused'));
+  teller.note(await eventText(context, client, 'KubeletConfigRefused'));
   untouched('the refused config', before, restarts());
   teller.happened(`the kubelet was not restarted and runs with maxPods ${stage.kubelet.last?.maxPods ?? '?'}`);
 
@@ -55,7 +56,7 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await node('the crashing config condemned', (seen) => seen.error?.startsWith('failed trial') === true && seen.active?.name === 'good');
   await kubelet('the kubelet back on the good config', 120);
   teller.happened('condemned and rolled back; kubelet running with maxPods 120');
-  teller.note(await eventText(context, stage, 'KubeletConfigCondemned'));
+  teller.note(await eventText(context, client, 'KubeletConfigCondemned'));
 
   teller.step('The API server goes down');
   await server.hooks.pause();
@@ -83,69 +84,4 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
 function untouched(by: string, before: number, after: number): void {
   if (before === after) return;
   throw new ActionError('tell', `that ${by} left the kubelet alone`, { hint: `it was started ${after - before} times meanwhile` });
-}
-
-/** Runs a command of dkc as an admin of the demo's node would. */
-async function typed(context: Context, { files }: Stage, teller: Teller, argv: readonly string[]): Promise<void> {
-  let output = '';
-  const sink = { write: (text: string) => void (output += text), isTTY: false, columns: 100 };
-  const where = argv[0] === 'nodes' ? [`--kubeconfig=${files.kubeconfig}`] : [`--agent-config=${files.agentConfig}`];
-  await dispatch(commands, [...argv, ...where], { ...context, stdout: sink, stderr: sink });
-  teller.typed(['dkc', ...argv].join(' '), output);
-}
-
-/** What the agent told about the node; events come a moment after the status. */
-async function eventText({ clock, signal }: Context, { client }: Stage, reason: string): Promise<string> {
-  for (let tries = 0; tries < 25; tries++) {
-    const { items } = await client.list(coreEvents, {}, { signal });
-    const event = items.find((one) => one['reason'] === reason);
-    if (event) return `event ${reason}: ${String(event['message'])}`;
-    await clock.sleep(200, signal);
-  }
-  return `no event ${reason} yet`;
-}
-
-/** Tells the story: a numbered step, what happened under it, and how long each took. */
-export class Teller {
-  readonly #context: Context;
-  readonly #paint: Paint;
-  readonly #began: number;
-  #step = 0;
-  #since: number;
-
-  constructor(context: Context) {
-    this.#context = context;
-    this.#paint = paintFor(context, context.stdout);
-    this.#began = context.clock.monotonic();
-    this.#since = this.#began;
-  }
-
-  step(title: string): void {
-    this.#since = this.#context.clock.monotonic();
-    this.#context.stdout.write(`\n${this.#paint.bold(`${++this.#step}. ${title}`)}\n`);
-  }
-
-  /** Something happened, this long after the step began. */
-  happened(what: string): void {
-    const seconds = ((this.#context.clock.monotonic() - this.#since) / 1000).toFixed(2).padStart(6);
-    this.#context.stdout.write(`${this.#paint.green(`${seconds} s`)}  ${what}\n`);
-  }
-
-  /** A command that an admin would type, and what it answers. */
-  typed(command: string, output: string): void {
-    const lines = output
-      .trimEnd()
-      .split('\n')
-      .map((line) => `          ${line}`.trimEnd());
-    this.#context.stdout.write(`          ${this.#paint.cyan(`$ ${command}`)}\n${lines.join('\n')}\n`);
-  }
-
-  note(text: string): void {
-    this.#context.stdout.write(`          ${this.#paint.dim(text)}\n`);
-  }
-
-  /** Seconds since the story began. */
-  get seconds(): string {
-    return ((this.#context.clock.monotonic() - this.#began) / 1000).toFixed(1);
-  }
 }

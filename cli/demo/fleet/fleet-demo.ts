@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { describeError } from '../../../base/errors.ts';
 import { fine, wrong, type Context, type Exit } from '../../command.ts';
-import { Teller } from '../story.ts';
+import { Teller } from '../teller.ts';
 import { buildFleet, ROLLOUT } from './fleet-stage.ts';
 import { tellFleet } from './fleet-story.ts';
 

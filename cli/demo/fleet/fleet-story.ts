@@ -5,7 +5,7 @@ import { configMaps } from '../../../kube/api/object.ts';
 import { progress, type Progress as Line } from '../../output/printable.ts';
 import { configMap, KEY, NAMESPACE } from '../stage.ts';
 import type { Context } from '../../command.ts';
-import type { Teller } from '../story.ts';
+import type { Teller } from '../teller.ts';
 import { barOf } from './bar.ts';
 import { ROLLOUT, type FleetStage } from './fleet-stage.ts';
 
