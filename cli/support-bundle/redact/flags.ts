@@ -26,7 +26,8 @@ export function redactFlags(words: readonly string[]): string[] {
       const before = waiting;
       waiting = undefined;
       // The value of the flag before it, unless that flag takes none.
-      return before === 'unknown' ? REDACTED : shownWord(word);
+      if (before === 'known' && PLAIN.test(word)) return redactText(word);
+      return before === 'unknown' && !isPlace(word) ? REDACTED : shownWord(word);
     }
     const isKnown = (KNOWN.has(name) || OF_FIELDS.has(name)) && !isSecretName(name);
     waiting = value === undefined ? (isKnown ? 'known' : 'unknown') : undefined;
@@ -36,4 +37,7 @@ export function redactFlags(words: readonly string[]): string[] {
 }
 
 const isSwitch = (value: string): boolean => /^["']?(?:true|false|\d{1,3})["']?$/.test(value);
-const shownWord = (word: string): string => (PLAIN.test(word) || /^\$\{?\w+\}?$/.test(word) ? redactText(word) : REDACTED);
+/** A path of a system. Others may be anything: base64 has slashes too. */
+const isPlace = (word: string): boolean => /^[-@:+!]*\/(?:usr|etc|var|opt|run|bin|sbin|lib|lib64|srv)\/[\w./@:~-]{1,256}$/.test(word);
+/** Programs, variables, and words of a command: `agent run`. */
+const shownWord = (word: string): string => (isPlace(word) || /^(?:\$\{?\w+\}?|[a-z]{1,12})$/.test(word) ? redactText(word) : REDACTED);

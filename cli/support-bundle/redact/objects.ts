@@ -32,7 +32,9 @@ export function redactObject(value: unknown, name = '', depth = 0): unknown {
   );
 }
 
-const isPlain = (value: unknown): boolean => value === null || typeof value === 'number' || typeof value === 'boolean';
+/** Numbers, switches, and what a policy says of a field. */
+const isPlain = (value: unknown): boolean =>
+  value === null || typeof value === 'number' || typeof value === 'boolean' || value === 'allow' || value === 'deny';
 
 const isVariable = (list: string, one: unknown): one is { value: unknown } =>
   list === 'env' && typeof one === 'object' && one !== null && 'value' in one;

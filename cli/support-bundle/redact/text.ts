@@ -34,7 +34,7 @@ const shapes = [
   /\b(?:AKIA|ASIA)[A-Z0-9]{12,}/g,
   /\b(?:gh[pousr]_|github_pat_|glpat-|xox[abeprs]-|sk-|hvs\.|ya29\.)[A-Za-z0-9_.-]{10,}/g,
 ];
-const runs = [/[A-Za-z0-9+_=-]{20,}/g, /[A-Za-z0-9+/]{40,}={0,2}/g];
+const runs = [/[A-Za-z0-9+_-]{20,}={0,2}/g, /[A-Za-z0-9+/]{40,}={0,2}/g];
 const hashes = /(sha256["']?\s{0,4}[:= @(]\s{0,4}["']?)?\b[a-f0-9]{32,}\b/gi;
 
 /** A run of characters that no word, name or number has: capital and small letters and digits, mixed. */

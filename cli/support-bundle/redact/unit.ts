@@ -5,6 +5,8 @@ import { REDACTED, redactText } from './text.ts';
 /** Variables whose values are arguments of a kubelet. */
 const argumentsName = /^KUBELET_[A-Z_]*ARGS$/;
 const command = /^Exec[A-Za-z]*$/;
+/** Variables of C libraries and of Go that hold numbers and sizes. */
+const tuning = /^(?:MALLOC_[A-Z_]+|GOMAXPROCS|GOGC|GOMEMLIMIT)$/;
 /** Settings that hold a value which a program gets. */
 const held = /^(?:Environment|SetCredential|SetCredentialEncrypted|StandardInputText|StandardInputData)$/;
 
@@ -35,5 +37,6 @@ function variable(word: string): string {
   if (at < 1 || !/^[A-Za-z_]\w*$/.test(word.slice(0, at))) return REDACTED;
   const [name, value] = [word.slice(0, at), word.slice(at + 1)];
   if (argumentsName.test(name)) return `"${name}=${redactFlags(words(value)).join(' ')}"`;
+  if (tuning.test(name) && /^\d{1,12}[A-Za-z]{0,3}$/.test(value)) return word;
   return `${name}=${value === '' ? '' : REDACTED}`;
 }

@@ -38,6 +38,11 @@ const texts = [
     is: 'fell back to dkc-system/web-1:kubelet@10188',
   },
   {
+    why: 'no setting of a unit',
+    text: 'StartLimitIntervalSec=0',
+    is: 'StartLimitIntervalSec=0',
+  },
+  {
     why: 'a key in PEM',
     text: 'a\n-----BEGIN RSA PRIVATE KEY-----\nMIIB\nabc\n-----END RSA PRIVATE KEY-----\nb',
     is: 'a\n<redacted RSA PRIVATE KEY>\nX\nb',
@@ -66,6 +71,8 @@ const flags = [
   { why: 'an unknown flag and its word', argv: '--vendor-thing hunter2 --v 2', is: '--vendor-thing X --v 2' },
   { why: 'a secret field', argv: '--manifest-url-header=A:b', is: '--manifest-url-header=X' },
   { why: 'a value that is none of a known flag', argv: '--config=a;b', is: '--config=X' },
+  { why: 'programs and words of commands', argv: '/usr/bin/dkc agent run', is: '/usr/bin/dkc agent run' },
+  { why: 'no other word', argv: '/bin/echo hunter2 /hunter/3 Hunter', is: '/bin/echo X X X' },
   { why: 'variables', argv: '/usr/bin/kubelet $KUBELET_ARGS', is: '/usr/bin/kubelet $KUBELET_ARGS' },
 ];
 for (const { why, argv, is } of flags)
@@ -76,7 +83,7 @@ test('a unit is shown without comments, values of variables and credentials', ()
     '# /etc/systemd/system/kubelet.service.d/9.conf',
     '# password is hunter2',
     '[Service]',
-    'Environment="A=hunter2" B=hunter3',
+    'Environment="A=hunter2" B=hunter3 MALLOC_ARENA_MAX=2 MALLOC_X=hunter7',
     'Environment="KUBELET_KUBEADM_ARGS=--max-pods=9 --x=hunter4"',
     'SetCredential=x:hunter5',
     'EnvironmentFile=-/etc/default/kubelet',
@@ -89,7 +96,7 @@ test('a unit is shown without comments, values of variables and credentials', ()
     [
       '# /etc/systemd/system/kubelet.service.d/9.conf',
       '[Service]',
-      'Environment=A=X B=X',
+      'Environment=A=X B=X MALLOC_ARENA_MAX=2 MALLOC_X=X',
       'Environment="KUBELET_KUBEADM_ARGS=--max-pods=9 --x=X"',
       'SetCredential=X',
       'EnvironmentFile=-/etc/default/kubelet',
