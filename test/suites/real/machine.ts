@@ -15,8 +15,8 @@ const DOCKER = '/run/fake-runtime/docker.sock';
 export const runtimeFlags = ['--container-runtime=remote', `--container-runtime-endpoint=unix://${CRI}`, `--docker=unix://${DOCKER}`];
 
 export interface NodeOptions {
-  /** Keys of /etc/dkc/agent.yaml besides those that every node here has. */
-  agent?: Readonly<Record<string, unknown>>;
+  /** Keys of /etc/dkc/agent.yaml besides those that every node here has. `none`: dkc is still to be installed. */
+  agent?: Readonly<Record<string, unknown>> | 'none';
   /** Of the kubelet's unit, in s. @default 1 */
   restartSec?: number;
   /** Units that start while booting. */
@@ -44,7 +44,7 @@ async function kubeletOf(release: Release): Promise<{ program: string; flags: st
 }
 
 /**
- * Boots a machine with the agent as built and a real kubelet on a fake container runtime, runs `scenarios/NAME.ts` of this folder on it,
+ * Boots a machine with the agent as built, unless it is to be without, and a real kubelet on a fake container runtime, runs `scenarios/NAME.ts` of this folder on it,
  * and returns what that printed. The kubelet's unit is kubeadm's with our drop-in; kubeadm's files beside it make it a standalone one.
  * @throws RealPartsUnavailable where there is no kubelet to be had
  */
@@ -55,7 +55,7 @@ export async function onNode<Result>(
   const { program, flags, local, runtime } = await kubeletOf(release);
   const kubeletFlags = [...flags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
-    agent: 'bundle',
+    agent: agent === 'none' ? 'none' : 'bundle',
     ...(enable ? { enable } : {}),
     keep: {
       [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
@@ -66,7 +66,7 @@ export async function onNode<Result>(
       '/var/lib/kubelet/config.yaml': local,
       '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,
       '/etc/default/kubelet': `KUBELET_KUBECONFIG_ARGS=${registered ? `--kubeconfig=${KUBELET_KUBECONFIG}` : ''}\nKUBELET_EXTRA_ARGS=--event-qps=7\n`,
-      '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }),
+      ...(agent === 'none' ? {} : { '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }) }),
       '/etc/systemd/system/fake-runtime.service': `[Service]
 RuntimeDirectory=fake-runtime
 ExecStart=${process.execPath} ${fakeRuntime} --socket ${CRI} ${runtime.join(' ')}

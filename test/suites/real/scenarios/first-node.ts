@@ -1,0 +1,75 @@
+import { cpSync, existsSync, globSync, mkdirSync, symlinkSync } from 'node:fs';
+import { basename } from 'node:path';
+import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
+import { givenRelease } from '../../../support/real-parts/release.ts';
+import { run } from '../../systemd/inside/program.ts';
+import { scenario } from '../../systemd/inside/scenario.ts';
+import { property, systemctl } from '../../systemd/inside/systemctl.ts';
+import { eventually } from '../../../support/eventually.ts';
+import { type } from '../console/console.ts';
+import { KUBELET_KUBECONFIG, NODE, NODE_IP } from '../inside/names.ts';
+import { ADMIN, writePrivate } from '../inside/release-cluster.ts';
+import { kubeletLife } from '../inside/node.ts';
+
+/** A command that was typed. */
+export interface Typed {
+  command: string;
+  output: string;
+  ms: number;
+  /** The kubelet is another process afterwards. */
+  kubeletRestarted: boolean;
+}
+
+interface Options {
+  programs: string;
+  /** Folders with packages; what fits `*.deb` and `*.tar.gz` is copied to the home of root. */
+  packages: string[];
+  commands: string[];
+}
+
+const HOME = '/root/first-node';
+
+/** A node of a kubeadm cluster that has joined, with root at its console, who is also the cluster's admin. */
+await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[]> => {
+  run('hostname', NODE);
+  run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
+  const release = await givenRelease(programs);
+  const { kubectl } = await release.programs(['kubectl']);
+  mkdirSync(`${HOME}/bin`, { recursive: true });
+  symlinkSync(kubectl, `${HOME}/bin/kubectl`);
+  for (const file of packages.flatMap((folder) => globSync(`${folder}/*.{deb,tar.gz}`))) cpSync(file, `${HOME}/${basename(file)}`);
+  const plane = await startControlPlane({ release, nodes: [NODE], apiServerArgs: ['--enable-admission-plugins=NodeRestriction'] });
+  writePrivate(ADMIN, plane.kubeconfig());
+  writePrivate(KUBELET_KUBECONFIG, plane.kubeconfig(plane.nodeToken(NODE)));
+  const env = {
+    PATH: `${HOME}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+    HOME,
+    KUBECONFIG: ADMIN,
+    LC_ALL: 'C.UTF-8',
+    DEBIAN_FRONTEND: 'noninteractive',
+  };
+  systemctl('enable', '--now', 'kubelet.service');
+  const isReady = async (): Promise<boolean> =>
+    (await type(`kubectl get node ${NODE} --no-headers`, { cwd: HOME, env })).includes(' Ready ');
+  await eventually('a Node that is Ready', isReady, 120_000);
+
+  // An agent that started before the definitions were there looks for them again a minute later; the page starts it anew.
+  let hasCluster = false;
+  const isSettled = (status: string): boolean =>
+    !/^State: +pending/m.test(status) && /^Kubelet: +healthy/m.test(status) && !(hasCluster && /^Assignment by: +unknown/m.test(status));
+  const typed: Typed[] = [];
+  for (const command of commands) {
+    const before = kubeletLife().began;
+    const from = performance.now();
+    const output = await type(command, { cwd: HOME, env });
+    hasCluster ||= command === 'systemctl restart dkc-agent';
+    const ms = Math.round(performance.now() - from);
+    // The agent asks for a restart without waiting for it, as it must: systemd still has the job.
+    await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
+    await eventually('a kubelet', () => property('kubelet.service', 'SubState') === 'running');
+    if (existsSync('/usr/bin/dkc')) await eventually(`the agent after ${command}`, async () => isSettled(await type('dkc status', { cwd: HOME, env })), 120_000); // prettier-ignore
+    typed.push({ command, output, ms, kubeletRestarted: kubeletLife().began !== before });
+  }
+  await plane.stop();
+  return typed;
+});
