@@ -64,6 +64,10 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, _, theirs) => /^[^\s#:]+\n\s+:/m.test(text) && theirs.stage === 'decode',
   },
   {
+    why: 'a value that begins with a colon, inside of brackets, is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
+    excuses: (text, _, theirs) => /[[{][^\n]*: :[^\s]/.test(text) && theirs.stage === 'decode',
+  },
+  {
     why: 'a carriage return alone ends a line for goyaml, so that a value goes on behind it; we refuse the text',
     excuses: (text, ours) => /\r(?!\n)/.test(text) && ours.stage === 'decode',
   },
