@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { findCommand, leadingFlags, type Found } from '../../../cli/dispatch.ts';
+import { parse } from '../../../cli/args/parse.ts';
+import { commands } from '../../../cli/commands.ts';
+import { shownCommands, simpleCommands, type ShownCommand } from '../../support/docs-commands.ts';
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
+const [, benchmarks = ''] = /const benchmarks: .* = \{([^}]*)\}/.exec(readFileSync('bench/run.ts', 'utf8')) ?? [];
+const benchNames = new Set([...benchmarks.matchAll(/^ {2}'?([\w-]+)'?[,:]/gm)].map(([, name]) => name));
+
+/** What a page shows because it is wrong. */
+const deliberate = new Set(['dkc agent run --bogus', 'dkc -v agent run --bogus']);
+
+/** Why nobody can type it; undefined if somebody can. */
+async function problemOf({ words, inBlock }: ShownCommand): Promise<string | undefined> {
+  if (deliberate.has(words.join(' ')) || (!inBlock && words.includes('...'))) return undefined;
+  if (words[0] === 'npm') return npmProblem(words.slice(1), inBlock);
+  return dkcProblem(words.slice(words[0] === 'kubectl' ? 2 : 1), inBlock);
+}
+
+async function dkcProblem(argv: readonly string[], inBlock: boolean): Promise<string | undefined> {
+  const { leading, following } = leadingFlags(argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv);
+  const found: Found = findCommand(commands, following);
+  if (found.at === 'unknown') return `there is no command ${found.words}`;
+  // dkc COMMAND of a sentence: its own name, or that of several commands.
+  if (found.at === 'group') return inBlock && !found.rest.includes('--help') ? 'it names no command' : undefined;
+  const command = await found.entry.load();
+  try {
+    await parse({ ...found.entry, below: [] }, command, [...leading, ...found.rest], 100);
+    return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    // A sentence may leave out what a command is about.
+    return !inBlock && /: \S+ (is missing|needs a value);/.test(message) ? undefined : message;
+  }
+}
+
+function npmProblem([verb, script = '', ...rest]: readonly string[], inBlock: boolean): string | undefined {
+  if (['ci', 'cit', 'test', 'install'].includes(verb ?? '')) return undefined;
+  if (verb !== 'run') return inBlock ? `npm ${verb} is not what a reader of these pages needs` : undefined;
+  if (scripts[script] === undefined) return `package.json has no script ${script}`;
+  const given = rest.slice(rest.indexOf('--') + 1);
+  const unknown = script === 'bench' ? given.find((word) => !word.startsWith('--') && !benchNames.has(word)) : undefined;
+  return unknown === undefined ? undefined : `there is no benchmark ${unknown}`;
+}
+
+const lines = [
+  { line: 'a \'b c\' d="e f" # g', words: [['a', 'b c', 'd=e f']] },
+  { line: 'a#b | c 2>&1 >d && e <f; g', words: [['a#b'], ['c'], ['e'], ['g']] },
+  { line: 'a --b="$(c d)" | e', words: [['a', '--b=x'], ['e'], ['c', 'd']] },
+];
+for (const { line, words } of lines) test(`a shell sees the words of ${line}`, () => assert.deepEqual(simpleCommands(line), words));
+
+test('a command line that nobody can type is found', async () => {
+  const problems = await Promise.all(
+    [
+      'dkc stats',
+      'dkc status --verbos',
+      'dkc assign',
+      'dkc why',
+      'dkc checkpoints',
+      'npm run dmeo',
+      'npm run bench -- bogus',
+      'kubectl dkc node',
+    ].map(async (line) => (await problemOf({ where: '', words: line.split(' '), inBlock: true })) !== undefined),
+  );
+  assert.deepEqual(problems, [true, true, true, false, true, true, true, true]);
+});
+
+test('commands are found in blocks of every kind, and in sentences', () => {
+  const byPage = pages.map((page) => shownCommands(page));
+  assert.ok(byPage.flat().filter(({ inBlock }) => inBlock).length > 80);
+  assert.ok(byPage.flat().filter(({ inBlock }) => !inBlock).length > 200);
+});
+
+describe('every command line of the docs can be typed', () => {
+  for (const page of pages)
+    test(page, async () => {
+      const problems: string[] = [];
+      for (const shown of shownCommands(page)) {
+        const problem = await problemOf(shown);
+        if (problem !== undefined) problems.push(`${shown.where}: ${shown.words.join(' ')}: ${problem}`);
+      }
+      assert.deepEqual(problems, []);
+    });
+});
