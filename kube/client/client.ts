@@ -74,8 +74,12 @@ export interface Client {
   delete(resource: Resource, ref: ObjectRef, options?: CallOptions & { body?: unknown }): Promise<void>;
   /** One watch request: yields events until the server ends it, the signal aborts, or new credentials need a new one. @throws ApiError, also for an ERROR event (410: code 410) */
   watch<T extends KubeObject>(resource: Resource, query: WatchQuery, signal: AbortSignal): AsyncIterable<WatchEvent & { object: T }>;
-  /** A raw path, JSON in and out: `/version`, discovery. */
-  raw(method: string, path: string, options?: CallOptions & { body?: unknown; contentType?: string; accept?: string }): Promise<unknown>;
+  /** A raw path, JSON in and out: `/version`, discovery. @param options - answers: `text` for what is no JSON, such as metrics through the server's proxy */
+  raw(
+    method: string,
+    path: string,
+    options?: CallOptions & { body?: unknown; contentType?: string; accept?: string; answers?: 'json' | 'text' },
+  ): Promise<unknown>;
   /** Closes every connection; calls under way fail. */
   close(): Promise<void>;
 }

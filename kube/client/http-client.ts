@@ -234,9 +234,14 @@ class HttpClient implements Client {
   async raw(
     method: string,
     path: string,
-    options?: CallOptions & { body?: unknown; contentType?: string; accept?: string },
+    options?: CallOptions & { body?: unknown; contentType?: string; accept?: string; answers?: 'json' | 'text' },
   ): Promise<unknown> {
     if (!path.startsWith('/')) throw new ActionError('call', JSON.stringify(path), { hint: 'a raw path starts with "/"' });
+    if (options?.answers === 'text') {
+      const call = this.#call(method, path);
+      const ask = { method, path, ...options, accept: options.accept ?? '*/*', options };
+      return this.#run(ask, call, (response) => this.#reader.text(response, this.#largestList, call));
+    }
     const { answer } = await this.#json({ method, path, ...options, limit: this.#largestList, options });
     return answer;
   }

@@ -5,8 +5,9 @@ import { rollouts } from '../../../controllers/rollout/types.ts';
 import { configMaps, coreEvents, nodes, type KubeObject, type Resource } from '../../../kube/api/object.ts';
 import { leases, pods } from '../../../kube/api/resources.ts';
 import { GROUP, LEASE_NAMESPACE } from '../../../deploy/names.ts';
-import { ownCommand } from '../own-command.ts';
+import { hasCommand, ownCommand } from '../own-command.ts';
 import { redactObject } from '../redact/objects.ts';
+import { metricsOf } from './metrics.ts';
 import { isOurEvent, shownConfigMap, shownLease, shownNode } from './objects.ts';
 import type { ConnectQuery, Context } from '../../command.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -52,8 +53,14 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     of: { namespace?: string } = {},
     shown: (object: KubeObject) => unknown = redactObject,
   ): Collector => asking(path, `${path}: ${what}`, async (client, signal) => [await listOf(client, resource, of, shown, path, signal)]);
-  const given = Object.entries({ kubeconfig: connect.kubeconfig, context: connect.context, as: connect.as });
+  const { kubeconfig, context: named, as, asUid, asGroups = [] } = connect;
+  const given: [string, string | undefined][] = [['kubeconfig', kubeconfig], ['context', named], ['as', as], ['as-uid', asUid], ...asGroups.map((group): [string, string] => ['as-group', group])]; // prettier-ignore
   const flags = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
+  const own = (...argv: string[]): Collector => {
+    const path = `dkc/${argv.join(' ').replaceAll(/[ -]+/g, '-')}.json`;
+    const collect = async (signal: AbortSignal): Promise<Found[]> => [await ownCommand({ ...context, signal }, [...argv, ...flags], path)];
+    return { name: `dkc ${argv.join(' ')}`, what: `${path}: what dkc ${argv.join(' ')} says`, collect };
+  };
   return [
     asking('version', 'cluster/version.json: versions of dkc and of the API server', async (client, signal) => [
       {
@@ -61,11 +68,8 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
         text: jsonText({ dkc: context.build, server: redactObject(await client.raw('GET', '/version', { signal })) }),
       },
     ]),
-    {
-      name: 'dkc nodes',
-      what: 'dkc/nodes.json: what dkc nodes says',
-      collect: async (signal) => [await ownCommand({ ...context, signal }, ['nodes', ...flags], 'dkc/nodes.json')],
-    },
+    own('nodes'),
+    ...(hasCommand('doctor') ? [own('doctor', '--cluster')] : []),
     asking('definitions', 'cluster/definitions.json: state of the CRDs', (client, signal) => definitionsOf(client, signal)),
     listing('cluster/rollouts.json', 'NodeConfigRollouts', rollouts),
     listing('cluster/nodeconfigs.json', 'NodeConfigs', nodeConfigs),
@@ -82,6 +86,11 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     ]),
     listing('cluster/deployments.json', `Deployments in ${namespace}`, deployments, { namespace }),
     listing('cluster/pods.json', `pods in ${namespace}`, pods, { namespace }),
+    asking(
+      'controller metrics',
+      `cluster/metrics/: metrics of the controllers' pods in ${namespace}, through the API server`,
+      (client, signal) => metricsOf(client, namespace, signal),
+    ),
     listing('cluster/leases.json', `Leases in ${namespace}, kube-system`, leases, {}, (lease) => ([namespace, 'kube-system'].includes(lease.metadata.namespace ?? LEASE_NAMESPACE) ? shownLease(lease) : undefined)), // prettier-ignore
     listing('cluster/configmaps.json', `ConfigMaps in ${namespace}, redacted`, configMaps, { namespace }, (map) =>
       shownConfigMap(map, known.add),
