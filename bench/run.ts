@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
 import { agentMemory } from './agent-memory.ts';
 import { agentStart } from './agent-start.ts';
 import { cacheLoad } from './cache-load.ts';
@@ -12,6 +14,8 @@ import { editLatency } from './edit-latency.ts';
 import { exposure } from './exposure.ts';
 import { judged, table, valueOf, type Figure } from './figure.ts';
 import { page } from './page.ts';
+import { writePlots } from './plot/plot.ts';
+import { RESULTS, storedFigure, type StoredResult } from './plot/results.ts';
 import { queueVisits } from './queue.ts';
 import { listDecode } from './list-decode.ts';
 import { requests } from './requests.ts';
@@ -23,7 +27,10 @@ import { schedulerWork } from './scheduler.ts';
 import { soak } from './soak.ts';
 import { statefulSetWork } from './statefulset.ts';
 
-/** `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. */
+/**
+ * `npm run bench [-- NAME...]`: the figures of docs/benchmarks.md. A table to stdout, then one line of JSON. `--store=FILE` also writes them to bench/results/FILE.json,
+ * and `--plot` alone draws docs/plots from what is there.
+ */
 const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   memory: agentMemory,
   start: agentStart,
@@ -61,7 +68,13 @@ const long = new Set([
   'scheduler-memory',
 ]);
 
-const asked = process.argv.slice(2);
+const words = process.argv.slice(2);
+if (words.includes('--plot')) {
+  writePlots();
+  process.exit(0);
+}
+const [, file] = words.map((word) => /^--store=(.+)$/.exec(word)).find((found) => found !== null) ?? [];
+const asked = words.filter((word) => !word.startsWith('--store='));
 const unknown = asked.filter((name) => !(name in benchmarks));
 if (unknown.length > 0) {
   console.error(`No benchmark ${unknown.join(', ')}; there are ${Object.keys(benchmarks).join(', ')}`);
@@ -91,3 +104,18 @@ const summary = figures.map((figure) => {
   return { what: figure.what, ...judged(figure), ours: valueOf(ours), ...(against ? { against: valueOf(against) } : {}) };
 });
 console.log(JSON.stringify({ machine, figures: summary }));
+if (file !== undefined) {
+  const version = spawnSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).stdout.trim();
+  // Folders are this machine's own.
+  const variables = Object.entries(process.env).flatMap(([key, value = '']) =>
+    key.startsWith('DKC_') && !value.includes('/') ? [`${key}=${value}`] : [],
+  );
+  const stored: StoredResult = {
+    command: [...variables, 'npm run bench --', ...asked].join(' '),
+    date: new Date().toISOString(),
+    machine,
+    version,
+    figures: figures.map(storedFigure),
+  };
+  writeFileSync(join(RESULTS, `${file}.json`), `${JSON.stringify(stored, null, 2)}\n`);
+}
