@@ -9,7 +9,7 @@ import { lookAtStore } from './look/store.ts';
 import { lookAtDropIns, lookAtUnits } from './look/units.ts';
 import { commandLineChecks } from './node/command-line.ts';
 import {
-  lookAtClocks,
+  lookAtHello,
   lookAtControllers,
   lookAtDefinitions,
   lookAtFleet,
@@ -24,7 +24,7 @@ import { roleChecks } from './cluster/roles.ts';
 import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
 import { permissionChecks } from './node/permissions.ts';
 import { portChecks } from './node/ports.ts';
-import { clockCheck, serverChecks } from './node/server.ts';
+import { helloChecks, serverChecks } from './node/server.ts';
 import { diskChecks } from './node/disk.ts';
 import { dropInChecks } from './node/drop-ins.ts';
 import { hostChecks } from './node/host.ts';
@@ -50,7 +50,7 @@ export const nodeTopics: readonly Topic<NodeLook>[] = [
 /** What is checked of a cluster. */
 export const clusterTopics: readonly Topic<ClusterLook>[] = [
   topic(credentialChecks(personWords), lookAtCaller),
-  topic([clockCheck], lookAtClocks),
+  topic(helloChecks, lookAtHello),
   topic(definitionChecks, lookAtDefinitions),
   topic(roleChecks, lookAtRoles),
   topic(fleetChecks, lookAtFleet),

@@ -47,11 +47,12 @@ function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
   }
   const named = new Set(the(byName).map((name) => name.slice(NODE_ROLE.length)));
   if (named.size === 0) return failed('no agent may read its NodeConfig: there are no roles of agents', DEPLOY);
-  const without = the(nodes).filter((node) => !named.has(node));
+  // They become part of a command.
+  const without = the(nodes).filter((node) => !named.has(node) && /^[-.a-z0-9]+$/.test(node));
   if (without.length === 0) return ok(`each of ${named.size} nodes by name`);
   return failed(
     `agents of ${without.length} nodes have no rights: ${someOf(without)}`,
-    `dkc deploy manifests --only=rbac --nodes=${someOf(without, 3)} | kubectl apply -f -, with the flag --credentials of the others`,
+    `dkc deploy manifests --only=rbac --nodes=${without.slice(0, 3).join(',')}${without.length > 3 ? ',...' : ''} | kubectl apply -f -, with the flag --credentials of the others`,
   );
 }
 

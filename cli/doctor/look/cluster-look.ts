@@ -19,7 +19,7 @@ export class ClusterLook {
   readonly context: Context;
   readonly client: Client;
   readonly server: ServerFacts;
-  readonly host: Pick<HostReads, 'ahead'>;
+  readonly host: Pick<HostReads, 'hello'>;
   /** Of the kubeconfig, for messages, and what it says. */
   readonly kubeconfig: string;
   readonly access: Seen<ClusterAccess | { problem: string }>;
@@ -32,7 +32,7 @@ export class ClusterLook {
       server: ServerFacts;
       kubeconfig: string;
       access: Seen<ClusterAccess | { problem: string }>;
-      host?: Pick<HostReads, 'ahead'>;
+      host?: Pick<HostReads, 'hello'>;
     },
   ) {
     this.context = context;

@@ -1,12 +1,12 @@
 import type { ClusterLook } from './cluster-look.ts';
 import { credentialsOf } from './credentials.ts';
 import { seen } from '../examine.ts';
-import { the, type Seen } from '../check.ts';
+import { the, Unseen } from '../check.ts';
 import type { ControllerFacts } from '../cluster/controllers.ts';
 import type { DefinitionFacts } from '../cluster/definitions.ts';
 import type { FleetFacts } from '../cluster/fleet.ts';
 import { NODE_ROLE, type Pair, type RoleFacts } from '../cluster/roles.ts';
-import type { ServerFacts } from '../node/server.ts';
+import type { HelloFacts } from '../node/server.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import { missingRights, rightsIn, type Right } from '../../process/check-rights.ts';
 import { listPages } from '../../fleet/list-pages.ts';
@@ -17,7 +17,6 @@ import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
 import { namespaces, pods, leases } from '../../../kube/api/resources.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import type { Millis } from '../../../base/clock.ts';
 
 const resource = (group: string, plural: string, kind: string, namespaced = false): Resource => ({ group, version: 'v1', resource: plural, kind, namespaced }); // prettier-ignore
 const RBAC = 'rbac.authorization.k8s.io';
@@ -85,7 +84,7 @@ export async function lookAtFleet(look: ClusterLook): Promise<FleetFacts> {
 export async function lookAtControllers(look: ClusterLook, signal: AbortSignal): Promise<ControllerFacts> {
   const { client, server, context } = look;
   const deployment = await look.find(deployments, WORKLOAD, SYSTEM_NAMESPACE, signal);
-  const ahead = await lookAtClock(look, signal);
+  const hello = await helloOf(look, signal);
   return {
     rolloutLease: await look.find(leases, LEASE, SYSTEM_NAMESPACE, signal),
     controllersLease: await look.find(leases, 'dkc-controllers', 'kube-system', signal),
@@ -101,7 +100,7 @@ export async function lookAtControllers(look: ClusterLook, signal: AbortSignal):
       return items.map((pod) => ({ pod: pod.metadata.name ?? '', controllers: controllersFlag(pod) }));
     }),
     flowControl: await seen(async () => (the(deployment) === undefined ? [] : look.pairs(look.manifests('any'), flows, signal))),
-    now: context.clock.now() + ('seen' in ahead ? ahead.seen : 0),
+    now: context.clock.now() + ('seen' in hello ? hello.seen.aheadMs : 0),
   };
 }
 
@@ -118,14 +117,14 @@ export async function lookAtCredentials(look: ClusterLook): Promise<CredentialFa
   return (await credentialsOf(look.kubeconfig, look.access, look.context.clock.now())).facts;
 }
 
-export async function lookAtClocks(look: ClusterLook, signal: AbortSignal): Promise<Pick<ServerFacts, 'ahead' | 'isSynchronized'>> {
-  return { ahead: await lookAtClock(look, signal), isSynchronized: { unseen: 'it is asked of nodes alone' } };
+export async function lookAtHello(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts> {
+  return { hello: await helloOf(look, signal), isSynchronized: { unseen: 'it is asked of nodes alone' }, now: look.context.clock.now() };
 }
 
-async function lookAtClock(look: ClusterLook, signal: AbortSignal): Promise<Seen<Millis>> {
+function helloOf(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts['hello']> {
   return seen(async () => {
     const access = the(look.access);
-    if ('problem' in access) throw new Error(access.problem);
-    return look.host.ahead(access, signal);
+    if ('problem' in access) throw new Unseen(access.problem);
+    return look.host.hello(access, signal);
   });
 }

@@ -1,5 +1,5 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
-import { aheadOf } from './server-clock.ts';
+import { helloOf, type Hello } from './server-hello.ts';
 import { unitProperties, type Properties } from './systemctl.ts';
 import { seen } from '../examine.ts';
 import { the, Unseen, type Seen } from '../check.ts';
@@ -12,7 +12,6 @@ import { problemText } from '../../../agent/evaluate/local.ts';
 import { startedAs, type CommandLine } from '../../../agent/host/kubelet.ts';
 import { probeHealth, type HealthProbe } from '../../../agent/trial/health.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
-import type { Millis } from '../../../base/clock.ts';
 import type { Context } from '../../command.ts';
 
 /** What of a host the world of commands does not tell. */
@@ -22,8 +21,7 @@ export interface HostReads {
   owner(path: string): Promise<{ uid: number; gid: number; mode: number }>;
   /** What a symbolic link says. */
   link(path: string): Promise<string>;
-  /** The clock of an API server less ours, in ms. */
-  ahead(access: ClusterAccess, signal: AbortSignal): Promise<Millis>;
+  hello(access: ClusterAccess, signal: AbortSignal): Promise<Hello>;
   probe: HealthProbe;
 }
 
@@ -37,7 +35,7 @@ export const realHost: HostReads = {
     return { uid, gid, mode: mode & 0o7777 };
   },
   link: (path) => readlink(path),
-  ahead: aheadOf,
+  hello: helloOf,
   probe: probeHealth,
 };
 

@@ -44,17 +44,17 @@ export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise
       if ('problem' in the(server)) throw new Unseen('the API server does not answer');
       return the(client);
     };
-    const [node, missing, ahead, isSynchronized, kubelet] = await Promise.all([
+    const [node, missing, hello, isSynchronized, kubelet] = await Promise.all([
       seen(() => nodeOf(asked(), nodeName, signal)),
       seen(() => missingRights(asked(), agentRights(options), signal)),
       seen(async () => {
         asked();
-        return host.ahead(the(access), signal);
+        return host.hello(the(access), signal);
       }),
       seen(async () => (await systemdSays(context, 'timedatectl', ['show', '-p', 'NTPSynchronized', '--value'])).trim() === 'yes'),
       look.version(),
     ]);
-    return { server, assignment, nodeName, node, missing, ahead, isSynchronized, kubelet };
+    return { server, assignment, nodeName, node, missing, hello, isSynchronized, kubelet, now: context.clock.now() };
   } finally {
     if ('seen' in client) await client.seen.close();
   }

@@ -9,6 +9,8 @@ import { environmentFilesOf } from '../../../agent/host/command-line.ts';
 
 /** A unit file or an environment file that is larger is none. */
 const LARGEST = 256 * 1024;
+/** Where packages put the drop-in of a kubelet with the usual name. */
+const PACKAGED = `/usr/lib/systemd/system/kubelet.service.d/${DROP_IN}`;
 /** Files of one unit that are read. */
 const MAX_FILES = 100;
 
@@ -33,6 +35,7 @@ export async function lookAtDropIns(look: NodeLook): Promise<DropInFacts> {
     files: await seen(() => textsOf(look, unitFilesOf(the(unit)), false)),
     environmentFiles: await seen(() => textsOf(look, environmentFilesOf(the(unit)['EnvironmentFiles'] ?? ''), true)),
     isLoaded: await seen(async () => the(unit)['LoadState'] === 'loaded'),
+    packaged: await seen(async () => (await textsOf(look, [PACKAGED], true))[0]),
     onDisk: places.filter((_, at) => there[at] !== undefined),
     kubeletUnit,
     effectiveConfig,

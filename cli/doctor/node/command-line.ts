@@ -1,6 +1,7 @@
 import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
 import { applyFlags, removedFlags, type DropIns } from '../../../agent/config/config.ts';
 import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
+import { fieldAt } from '../../../agent/config/fields/fields.ts';
 import { isList, isObject } from '../../../agent/config/decode/document.ts';
 
 /** Where a command line's --config leads; null: it has none. */
@@ -24,7 +25,7 @@ export interface CommandLineFacts {
 export const commandLineChecks: readonly Check<CommandLineFacts>[] = [
   { name: 'config-flag', wants: 'systemd starts the kubelet with the effective file as its --config', decide: nextStart },
   { name: 'kubelet-process', wants: 'the kubelet that runs was started with the effective file', decide: runningProcess },
-  { name: 'kubelet-flags', wants: 'no flag of the kubelet decides a field of the configuration', decide: flags },
+  { name: 'kubelet-flags', wants: 'no flag of the kubelet decides a field that a configuration may change', decide: flags },
   { name: 'config-dir', wants: 'no file in --config-dir changes the configuration', decide: configDir },
 ];
 
@@ -47,6 +48,9 @@ function runningProcess({ running, next, effectiveConfig, kubeletUnit }: Command
   );
 }
 
+/** Classes of fields that the default policy lets a configuration change. */
+const mayChange: ReadonlySet<string> = new Set(['safe', 'needs-drain']);
+
 function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   const { args, version } = the(kubelet);
   const [removed] = removedFlags({ args, version });
@@ -54,10 +58,15 @@ function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   const [problem] = problems;
   if (removed) return failed(removed.message, `remove the flag${whereFrom([/--[-a-z]+/.exec(removed.message)?.[0] ?? ''], sources)}`);
   if (problem) return failed(problem.message, `fix the flag${whereFrom([/--[-a-z]+/.exec(problem.message)?.[0] ?? ''], sources)}`);
-  if (shadowed.length === 0) return ok('none does');
-  const names = [...new Set(shadowed.map(({ flag }) => flag))];
+  // By default no configuration may change the others, and kubeadm itself has them as flags.
+  const decided = shadowed.filter(({ field }) => field.startsWith('featureGates.') || mayChange.has(fieldAt(field)?.class ?? ''));
+  if (decided.length === 0)
+    return ok(
+      shadowed.length === 0 ? 'none does' : `only ${someOf(shadowed.map(({ flag }) => flag))}, for fields that stay as the node has them`,
+    );
+  const names = [...new Set(decided.map(({ flag }) => flag))];
   return warning(
-    `whatever a configuration says: ${someOf(shadowed.map(({ flag, field }) => `${flag} decides ${field}`))}`,
+    `whatever a configuration says: ${someOf(decided.map(({ flag, field }) => `${flag} decides ${field}`))}`,
     `remove ${someOf(names)}${whereFrom(names, sources)}, and set the field in the configuration`,
   );
 }

@@ -122,7 +122,13 @@ function authority({ authority, now }: CredentialFacts): Verdict {
   return validity(`the certificate authority in ${found.from}`, found, now, remedy);
 }
 
-function validity(what: string, { notBefore, notAfter }: Credential, now: Millis, remedy: string): Verdict {
+/** Of a certificate or a token: valid now, and for long enough to be renewed in time. */
+export function validity(
+  what: string,
+  { notBefore, notAfter }: Pick<Credential, 'notBefore' | 'notAfter'>,
+  now: Millis,
+  remedy: string,
+): Verdict {
   if (notBefore > now)
     return failed(`${what} is valid from ${day(notBefore)} on: is the clock of this machine right?`, 'timedatectl set-ntp true');
   if (notAfter === null) return ok(`${what} does not expire, or does not say when`);

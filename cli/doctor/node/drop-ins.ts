@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { assignmentsOf } from './unit-file.ts';
-import { failed, ok, skipped, someOf, the, type Check, type Seen, type Verdict } from '../check.ts';
+import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
 import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/command-line.ts';
 
 /** The files that make up the kubelet's unit. */
@@ -11,6 +11,8 @@ export interface DropInFacts {
   environmentFiles: Seen<readonly { path: string; text: string }[]>;
   /** Whether systemd knows the unit at all. */
   isLoaded: Seen<boolean>;
+  /** The drop-in as the package of dkc brings it for kubelet.service; undefined where there is none. */
+  packaged: Seen<{ path: string; text: string } | undefined>;
   /** Where the drop-in lies on the disk, loaded or not. */
   onDisk: readonly string[];
   kubeletUnit: string;
@@ -28,10 +30,17 @@ export const dropInChecks: readonly Check<DropInFacts>[] = [
   { name: 'environment-files', wants: `no EnvironmentFile names another configuration file`, decide: environmentFiles },
 ];
 
-function hasDropIn({ files, isLoaded, onDisk, kubeletUnit }: DropInFacts): Verdict {
+function hasDropIn({ files, isLoaded, packaged, onDisk, kubeletUnit }: DropInFacts): Verdict {
   if (!the(isLoaded)) return skipped(`there is no ${kubeletUnit}`);
   const loaded = the(files).find(({ path }) => basename(path) === DROP_IN);
-  if (loaded) return ok(loaded.path);
+  if (loaded) {
+    const own = 'seen' in packaged ? packaged.seen : undefined;
+    if (own === undefined || own.path === loaded.path || own.text === loaded.text) return ok(loaded.path);
+    return warning(
+      `${loaded.path} hides that of the package, and is not the same`,
+      `remove the copy in /etc, or compare: diff ${loaded.path} ${own.path}; systemctl daemon-reload`,
+    );
+  }
   const [there] = onDisk;
   if (there !== undefined)
     return failed(`${there} is there, and systemd has not loaded it`, `systemctl daemon-reload && systemctl restart ${kubeletUnit}`);

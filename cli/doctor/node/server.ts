@@ -1,4 +1,5 @@
 import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { validity } from './credentials.ts';
 import { rightsText, type Right } from '../../process/check-rights.ts';
 import type { ServerFacts as Serves } from '../../../controllers/fleet/server-facts.ts';
 import type { Millis } from '../../../base/clock.ts';
@@ -11,8 +12,9 @@ export interface ServerFacts {
   node: Seen<'found' | 'missing' | { problem: string }>;
   /** Of the agent's user, those that it lacks. */
   missing: Seen<readonly Right[]>;
-  /** The API server's clock less ours, in ms. */
-  ahead: Seen<Millis>;
+  /** What any answer says: the API server's clock less ours, in ms, and when its certificate is valid; null without TLS. */
+  hello: Seen<{ aheadMs: Millis; certificate: { notBefore: Millis; notAfter: Millis } | null }>;
+  now: Millis;
   /** Of `timedatectl`. */
   isSynchronized: Seen<boolean>;
   /** Of the kubelet's binary: `v1.36.3`. */
@@ -25,18 +27,19 @@ const MINUTE: Millis = 60_000;
 const FAR_MS = 5 * MINUTE;
 const OFF_MS = MINUTE / 2;
 
-export const clockCheck: Check<Pick<ServerFacts, 'ahead' | 'isSynchronized'>> = {
-  name: 'clock',
-  wants: 'the clock is within 30 s of that of the API server',
-  decide: clock,
-};
+export type HelloFacts = Pick<ServerFacts, 'hello' | 'isSynchronized' | 'now'>;
+
+export const helloChecks: readonly Check<HelloFacts>[] = [
+  { name: 'clock', wants: 'the clock is within 30 s of that of the API server', decide: clock },
+  { name: 'server-certificate', wants: 'the certificate of the API server is valid for a week at least', decide: serverCertificate },
+];
 
 export const serverChecks: readonly Check<ServerFacts>[] = [
   { name: 'api-server', wants: 'the API server answers this node', decide: answers },
   { name: 'node-object', wants: 'there is a Node with the name that the agent goes by', decide: nodeObject },
   { name: 'assignment', wants: 'the API server has an object that assigns', decide: assignment },
   { name: 'agent-rights', wants: 'the user of the agent has the rights that it needs', decide: rights },
-  clockCheck,
+  ...helloChecks,
   { name: 'version-skew', wants: 'the kubelet is not newer than the API server, and at most three minors older', decide: skew },
 ];
 
@@ -84,15 +87,26 @@ function rights({ missing }: ServerFacts): Verdict {
   return warning(`it may not: ${rightsText(all)}`, remedy);
 }
 
-function clock({ ahead, isSynchronized }: Pick<ServerFacts, 'ahead' | 'isSynchronized'>): Verdict {
+function clock({ hello, isSynchronized }: HelloFacts): Verdict {
   const remedy = 'timedatectl set-ntp true; chronyc tracking or timedatectl timesync-status shows how it goes';
-  const off = the(ahead);
+  const off = the(hello).aheadMs;
   const text = `the API server's clock is ${span(off)} ${off < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(off) > FAR_MS) return failed(text, remedy);
   if (Math.abs(off) > OFF_MS) return warning(text, remedy);
   if ('seen' in isSynchronized && !isSynchronized.seen)
     return warning('nothing keeps the clock of this machine right: it is not synchronized', remedy);
   return ok(Math.abs(off) < 2000 ? 'the same as that of the API server' : text);
+}
+
+function serverCertificate({ hello, now }: HelloFacts): Verdict {
+  const { certificate } = the(hello);
+  if (certificate === null) return skipped('the API server is asked without TLS');
+  return validity(
+    'the certificate of the API server',
+    certificate,
+    now,
+    'on each control plane node: kubeadm certs renew apiserver, and restart kube-apiserver',
+  );
 }
 
 function skew({ server, kubelet }: ServerFacts): Verdict {

@@ -11,7 +11,9 @@ await machines('dkc doctor', () => {
     // No machine of a test has a network to take the time from.
     assert.deepEqual(fine, ['clock warning: nothing keeps the clock of this machine right: it is not synchronized']);
     const failed = (...found: string[]) => ({ code: 1, found });
-    const network = ['node-object', 'assignment', 'agent-rights', 'clock', 'version-skew'].map((name) => `${name} skipped`);
+    const network = ['node-object', 'assignment', 'agent-rights', 'clock', 'server-certificate', 'version-skew'].map(
+      (name) => `${name} skipped`,
+    );
     assert.deepEqual(broken, {
       'a drop-in that comes later': failed('drop-in-order failed', 'config-flag failed'),
       'an environment file of kubeadm': failed('environment-files failed', 'config-flag failed', 'kubelet-flags warning'),

@@ -86,7 +86,11 @@ check(credentialChecks(nodeWords), credentials, credentialRows);
 
 const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const right = { verb: 'get', group: '', resource: 'configmaps', namespace: 'dkc-system', vital: true };
-const server: ServerFacts = { server: known(serves), assignment: 'auto', nodeName: 'node-a', node: known('found'), missing: known([]), ahead: known(300), isSynchronized: known(true), kubelet: known('v1.36.3') }; // prettier-ignore
+const ahead = (aheadMs: number) => ({ hello: known({ aheadMs, certificate: { notBefore: days(-10), notAfter: days(355) } }) });
+const server: ServerFacts = { server: known(serves), assignment: 'auto', nodeName: 'node-a', node: known('found'), missing: known([]), ...ahead(300), now, isSynchronized: known(true), kubelet: known('v1.36.3') }; // prettier-ignore
+const certificate = (notBefore: number, notAfter: number): Partial<ServerFacts> => ({
+  hello: known({ aheadMs: 0, certificate: { notBefore: days(notBefore), notAfter: days(notAfter) } }),
+});
 const away: Partial<ServerFacts> = { server: known({ problem: 'Cannot GET /version: ECONNREFUSED' }) };
 const serverRows: (Row & { facts: Partial<ServerFacts> })[] = [
   { check: 'api-server', where: 'it answers', facts: {}, is: 'ok', says: 'v1.36.3' },
@@ -103,11 +107,15 @@ const serverRows: (Row & { facts: Partial<ServerFacts> })[] = [
   { check: 'agent-rights', where: 'one is missing', facts: { missing: known([right]) }, is: 'failed', says: 'get configmaps in namespace dkc-system', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'agent-rights', where: 'it works without the one that is missing', facts: { missing: known([{ ...right, resource: 'events', vital: false }]) }, is: 'warning', says: 'get events', todo: 'dkc deploy manifests' },
   { check: 'clock', where: 'it is right', facts: {}, is: 'ok', says: 'the same' },
-  { check: 'clock', where: 'it is off by seconds', facts: { ahead: known(-20_000) }, is: 'ok', says: '20 s behind' },
-  { check: 'clock', where: 'it is off by a minute', facts: { ahead: known(60_000) }, is: 'warning', says: '60 s ahead', todo: 'timedatectl set-ntp true' },
-  { check: 'clock', where: 'it is off by an hour', facts: { ahead: known(-3_600_000) }, is: 'failed', says: '60 min behind', todo: 'timedatectl set-ntp true' },
+  { check: 'clock', where: 'it is off by seconds', facts: ahead(-20_000), is: 'ok', says: '20 s behind' },
+  { check: 'clock', where: 'it is off by a minute', facts: ahead(60_000), is: 'warning', says: '60 s ahead', todo: 'timedatectl set-ntp true' },
+  { check: 'clock', where: 'it is off by an hour', facts: ahead(-3_600_000), is: 'failed', says: '60 min behind', todo: 'timedatectl set-ntp true' },
   { check: 'clock', where: 'nothing keeps it right', facts: { isSynchronized: known(false) }, is: 'warning', says: 'not synchronized', todo: 'timedatectl set-ntp true' },
   { check: 'clock', where: 'nobody knows whether something keeps it right', facts: { isSynchronized: { unseen: 'no timedatectl' } }, is: 'ok', says: 'the same' },
+  { check: 'server-certificate', where: 'it is good for months', facts: {}, is: 'ok', says: 'the certificate of the API server is valid until' },
+  { check: 'server-certificate', where: 'it ends', facts: certificate(-360, 5), is: 'warning', says: 'in 5 days', todo: 'kubeadm certs renew apiserver' },
+  { check: 'server-certificate', where: 'it has ended', facts: certificate(-366, -1), is: 'failed', says: 'expired', todo: 'kubeadm certs renew apiserver' },
+  { check: 'server-certificate', where: 'there is none', facts: { hello: known({ aheadMs: 0, certificate: null }) }, is: 'skipped', says: 'without TLS' },
   { check: 'version-skew', where: 'both are the same', facts: {}, is: 'ok', says: 'kubelet v1.36.3, API server v1.36.3' },
   { check: 'version-skew', where: 'the kubelet is three minors older', facts: { kubelet: known('v1.33.0') }, is: 'ok', says: 'v1.33.0' },
   { check: 'version-skew', where: 'the kubelet is four minors older', facts: { kubelet: known('v1.32.0') }, is: 'warning', says: 'too old', todo: 'upgrade the kubelet' },

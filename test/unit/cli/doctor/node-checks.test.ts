@@ -63,7 +63,7 @@ const unitRows: (Row & { facts: Partial<UnitFacts> })[] = [
   { check: 'daemon-reload', where: 'a file changed', facts: unit({}, { NeedDaemonReload: 'yes' }), is: 'warning', says: 'files of kubelet.service have changed', todo: 'systemctl daemon-reload' },
 ]; // prettier-ignore
 
-const dropIns: DropInFacts = { files: files(), environmentFiles: known([]), isLoaded: known(true), onDisk: [], kubeletUnit: 'kubelet.service', effectiveConfig: EFFECTIVE }; // prettier-ignore
+const dropIns: DropInFacts = { files: files(), environmentFiles: known([]), isLoaded: known(true), packaged: known(undefined), onDisk: [], kubeletUnit: 'kubelet.service', effectiveConfig: EFFECTIVE }; // prettier-ignore
 const later = (text: string): Partial<DropInFacts> => ({ files: files(at('90-mine.conf', text)) });
 const environment = (text: string, path = '/var/lib/kubelet/kubeadm-flags.env'): Partial<DropInFacts> => ({ environmentFiles: known([{ path, text }]) }); // prettier-ignore
 const without = { files: known([unitAsItIs, at('10-kubeadm.conf', kubeadm)]) };
@@ -73,6 +73,7 @@ const dropInRows: (Row & { facts: Partial<DropInFacts> })[] = [
   { check: 'drop-in', where: 'it is not loaded', facts: { ...without, onDisk: ['/etc/systemd/system/kubelet.service.d/20-dkc.conf'] }, is: 'failed', says: 'systemd has not loaded it', todo: 'systemctl daemon-reload' },
   { check: 'drop-in', where: 'it is missing', facts: without, is: 'failed', says: 'no drop-in 20-dkc.conf', todo: 'install the package' },
   { check: 'drop-in', where: 'a kubelet of another name has none', facts: { ...without, kubeletUnit: 'k.service' }, is: 'failed', says: 'k.service has no drop-in', todo: 'install -D -m 0644' },
+  { check: 'drop-in', where: 'a copy in /etc is not that of the package', facts: { files: known([unitAsItIs, { path: '/etc/systemd/system/kubelet.service.d/20-dkc.conf', text: '[Service]' }]), packaged: known({ path: `${UNIT}.d/20-dkc.conf`, text: dropIn }) }, is: 'warning', says: 'hides that of the package', todo: 'remove the copy in /etc' },
   { check: 'drop-in', where: 'there is no kubelet', facts: { isLoaded: known(false) }, is: 'skipped', says: 'there is no kubelet.service' },
   { check: 'drop-in-order', where: 'it is the last', facts: {}, is: 'ok', says: 'the last' },
   { check: 'drop-in-order', where: 'one after it sets something else', facts: later('[Service]\nMemoryMin=1G\nEnvironment=HTTP_PROXY=x\n'), is: 'ok', says: 'nothing in 90-mine.conf' },
@@ -103,6 +104,8 @@ const lineRows: (Row & { facts: Partial<CommandLineFacts> })[] = [
   { check: 'kubelet-process', where: 'a restart would not help', facts: { running: known(null), next: known(null) }, is: 'failed', says: 'has no --config', todo: 'see config-flag' },
   { check: 'kubelet-flags', where: 'no flag does', facts: {}, is: 'ok', says: 'none does' },
   { check: 'kubelet-flags', where: 'one does', facts: { kubelet: kubelet(['--max-pods=10']), sources: [{ path: '/etc/default/kubelet', text: 'KUBELET_EXTRA_ARGS=--max-pods=10' }, { path: '/x', text: '--max-pods-per-core' }] }, is: 'warning', says: '--max-pods decides maxPods', todo: 'and set the field in the configuration' },
+  { check: 'kubelet-flags', where: 'kubeadm has some', facts: { kubelet: kubelet(['--container-runtime-endpoint=unix:///x', '--node-ip=10.0.0.1']) }, is: 'ok', says: 'only --container-runtime-endpoint' },
+  { check: 'kubelet-flags', where: 'one sets a feature gate', facts: { kubelet: kubelet(['--feature-gates=MemoryQoS=true']) }, is: 'warning', says: '--feature-gates decides featureGates.MemoryQoS', todo: 'and set the field in the configuration' },
   { check: 'kubelet-flags', where: 'one is gone from this version', facts: { kubelet: kubelet(['--pod-infra-container-image=x']) }, is: 'failed', says: 'would not start', todo: 'remove the flag' },
   { check: 'kubelet-flags', where: 'one has no value that it could have', facts: { kubelet: kubelet(['--max-pods=many']) }, is: 'failed', says: '--max-pods', todo: 'fix the flag' },
   { check: 'config-dir', where: 'there is none', facts: {}, is: 'ok', says: 'no --config-dir' },

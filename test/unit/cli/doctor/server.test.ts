@@ -37,7 +37,7 @@ const of = (found: Results, ...names: string[]): string[] => names.map((name) =>
 test('a node of a cluster without our manifests is told what is missing, and with them all is fine', async (t) => {
   const { server, look } = await nodeOf(t);
   const before = await look();
-  assert.deepEqual(of(before, 'kubeconfig', 'api-server', 'node-object', 'agent-rights', 'clock'), ['kubeconfig ok', 'api-server ok', 'node-object failed', 'agent-rights failed', 'clock ok']); // prettier-ignore
+  assert.deepEqual(of(before, 'kubeconfig', 'api-server', 'node-object', 'agent-rights', 'clock', 'server-certificate'), ['kubeconfig ok', 'api-server ok', 'node-object failed', 'agent-rights failed', 'clock ok', 'server-certificate ok']); // prettier-ignore
   assert.match(
     before.get('agent-rights')?.detail ?? '',
     /get, list, watch nodeconfigs\.dkc\.dev node-a.*configmaps in namespace dkc-system/,
