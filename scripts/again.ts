@@ -21,8 +21,8 @@ const again: FileRun[] = [];
 for (const run of why === undefined ? failed : []) {
   console.log(`== second try of ${run.file}, alone`);
   const began = performance.now();
-  const { code, text } = await runFiles([run.file], suites[run.suite]?.options ?? [], true);
-  again.push(records.addSecond({ ...run, ms: Math.round(performance.now() - began), passed: code === 0 }, text));
+  const { code, text, cpuMs } = await runFiles([run.file], suites[run.suite]?.options ?? [], true);
+  again.push(records.addSecond({ ...run, ms: Math.round(performance.now() - began), cpuMs, passed: code === 0 }, text));
   if (code === 0) records.addClosing(closingLines(text));
 }
 process.stdout.write(mergedClosing(records.closings()));

@@ -6,6 +6,8 @@ import type { FileDuration } from './durations-reporter.ts';
 export interface FileRun extends FileDuration {
   suite: string;
   passed: boolean;
+  /** Processor time, in ms; absent for files that share a process. */
+  cpuMs?: number;
   /** Where all that it printed is kept; absent for files that share a process. */
   output?: string;
 }

@@ -20,7 +20,7 @@ export function whyNoSecondTry(failed: readonly FileRun[]): string | undefined {
  */
 export function report(runs: readonly FileRun[], again: readonly FileRun[]): { lines: string[]; passed: boolean } {
   const slowest = runs.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST);
-  const lines = [`slowest ${slowest.length} of ${runs.length} test files`, ...slowest.map(({ file, ms }) => `${seconds(ms)}  ${file}`)];
+  const lines = [`slowest ${slowest.length} of ${runs.length} test files`, ...slowest.map(lineOf)];
   const first = new Map(failedOnce(runs).map((run) => [run.file, run]));
   for (const { file, passed, output } of again) {
     const verdict = passed ? 'flaky: failed once, then passed alone' : 'failed twice';
@@ -31,5 +31,8 @@ export function report(runs: readonly FileRun[], again: readonly FileRun[]): { l
   for (const file of untried) lines.push(`failed: ${file} (output: ${first.get(file)?.output})`);
   return { lines, passed: untried.length === 0 && again.every(({ passed }) => passed) };
 }
+
+const lineOf = ({ file, ms, cpuMs }: FileRun): string =>
+  `${seconds(ms)}  ${file}${cpuMs === undefined ? '' : ` (processor: ${seconds(cpuMs).trim()})`}`;
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1).padStart(7)} s`;

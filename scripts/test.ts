@@ -69,7 +69,8 @@ async function oneByOne(): Promise<number> {
       const one = await runFiles([file], options, lines === 1);
       if (lines > 1) process.stdout.write(one.text);
       ended.push(one);
-      runs.push(records.addFirst({ suite: name, file, ms: Math.round(performance.now() - began), passed: one.code === 0 }, one.text));
+      const ms = Math.round(performance.now() - began);
+      runs.push(records.addFirst({ suite: name, file, ms, cpuMs: one.cpuMs, passed: one.code === 0 }, one.text));
     }
   };
   await Promise.all(Array.from({ length: lines }, work));

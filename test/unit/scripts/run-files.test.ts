@@ -25,6 +25,7 @@ for (const options of [[SHARED], []])
         writeFileSync(file, `import { test } from 'node:test';\ntest('one', async () => { ${body} });\n`);
         const ended = await runFiles([file], options, false);
         assert.equal(ended.code, code, ended.text);
+        assert.ok(ended.cpuMs > 0, 'no processor time');
         assert.ok((closingLines(ended.text).get('tests') ?? 0) >= 1, ended.text);
       } finally {
         rmSync(folder, { recursive: true });

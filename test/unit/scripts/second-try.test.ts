@@ -38,3 +38,6 @@ test('the twenty slowest files are listed, the slowest first', () => {
   assert.equal(lines[1], '   24.0 s  file-24');
   assert.equal(lines.length, 21);
 });
+
+test('a file in a process of its own is listed with its processor time', () =>
+  assert.equal(report([{ ...run('a', true, 61_000), cpuMs: 7_250 }], []).lines[1], '   61.0 s  a (processor: 7.3 s)'));
