@@ -1,4 +1,5 @@
 import { describeError } from '../../base/errors.ts';
+import { printableLines } from '../output/printable.ts';
 import { withinBounds } from './bounds.ts';
 import { redactText } from './redact/text.ts';
 import type { KnownValues } from './redact/known-values.ts';
@@ -33,7 +34,7 @@ export async function collectAll(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const swept = found.flat().map((one): Found => {
     const path = known.sweep(one.path);
-    return 'leftOut' in one ? { path, leftOut: known.sweep(one.leftOut) } : { ...one, path, text: known.sweep(one.text) };
+    return 'leftOut' in one ? { path, leftOut: known.sweep(one.leftOut) } : { ...one, path, text: printableLines(known.sweep(one.text)) };
   });
   return withinBounds(
     swept,

@@ -73,7 +73,7 @@ export function nodeCollectors(context: Context, query: NodeQuery, known: KnownV
     {
       name: 'store',
       what: 'store/: records, manifests and checkpoints, redacted, and a list of all files',
-      collect: () => storeFiles(disk, options, withheld),
+      collect: () => storeFiles(context, options, withheld),
     },
     {
       name: 'units',

@@ -8,6 +8,7 @@ import { jsonText, yamlText } from '../../output/structured.ts';
 import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
 import { redactObject } from '../redact/objects.ts';
 import { redactText } from '../redact/text.ts';
+import type { Clock } from '../../../base/clock.ts';
 import type { Disk } from '../../../base/disk.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import type { Found } from '../collector.ts';
@@ -22,26 +23,41 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 type StoreDisk = Pick<Disk, 'list' | 'read' | 'readLinked' | 'readEnd' | 'stat'>;
 type Options = Pick<AgentOptions, 'dynamicConfigDir' | 'effectiveConfig' | 'localConfig'>;
 
+/** Text of the store that is kept while the bundle is made, and the time until which files are read, in ms: below the time of a part. */
+const MAX_TEXT = 32 * 1024 * 1024;
+const READING_MS = 20_000;
+
 /** Every file of the store that is text of ours, redacted, and a list of all that lies there. Links are never followed. */
-export async function storeFiles(disk: StoreDisk, { dynamicConfigDir: root }: Options, withheld: Withheld): Promise<Found[]> {
+export async function storeFiles(
+  { disk, clock }: { disk: StoreDisk; clock: Pick<Clock, 'monotonic'> },
+  { dynamicConfigDir: root }: Options,
+  withheld: Withheld,
+): Promise<Found[]> {
+  const until = clock.monotonic() + READING_MS;
   const paths = layout(root);
   const listed = await listTree(disk, root);
   const found: Found[] = [
     { path: 'store/files.txt', text: listed.map(({ line }) => line).join(''), note: 'all that lies in the directory' },
   ];
   const checkpoints = new Set<string>();
+  let kept = 0;
+  const add = async (path: string, to: string, isRecord: boolean): Promise<void> => {
+    if (kept > MAX_TEXT) return void found.push({ path: to, leftOut: `the store has more than ${MAX_TEXT} bytes of text` });
+    if (clock.monotonic() > until) return void found.push({ path: to, leftOut: `reading the store took more than ${READING_MS / 1000} s` });
+    const one = isRecord ? await recordAt(disk, path, to) : await configAt(disk, path, to, withheld);
+    if ('text' in one) kept += one.text.length;
+    found.push(one);
+  };
   for (const { path, kind } of listed) {
     const to = `store/${path.slice(root.length + 1)}`;
-    const isMeta =
-      path.startsWith(`${paths.metaDir}/`) || (path.startsWith(`${root}/`) && /^[a-z-]+\.json$/.test(path.slice(root.length + 1)));
-    const isCheckpoint = path.startsWith(`${paths.checkpoints}/`);
     if (kind === 'other') found.push({ path: to, leftOut: 'no regular file, such as a symbolic link: not followed' });
-    else if (kind === 'file' && isMeta) found.push(await recordAt(disk, path, to));
-    else if (kind === 'file' && isCheckpoint) {
+    if (kind !== 'file') continue;
+    if (path.startsWith(`${paths.metaDir}/`) || /^[a-z-]+\.json$/.test(path.slice(root.length + 1))) await add(path, to, true);
+    else if (path.startsWith(`${paths.checkpoints}/`)) {
       const [uid = '', version = ''] = path.slice(paths.checkpoints.length + 1).split('/');
       checkpoints.add(`${uid}/${version}`);
       if (checkpoints.size > MAX_CHECKPOINTS) found.push({ path: to, leftOut: `there are more than ${MAX_CHECKPOINTS} checkpoints` });
-      else found.push(basename(path) === manifestName ? await recordAt(disk, path, to) : await configAt(disk, path, to, withheld));
+      else await add(path, to, basename(path) === manifestName);
     }
   }
   return found;
@@ -111,9 +127,9 @@ async function textAt(disk: Pick<StoreDisk, 'read'>, path: string): Promise<stri
 
 /** undefined where it is neither JSON nor YAML. No error of the reader is shown: it would quote the line. */
 export function parsed(text: string): unknown {
-  const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
-  if (document.errors.length > 0) return undefined;
   try {
+    const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });
+    if (document.errors.length > 0) return undefined;
     return document.toJS({ maxAliasCount: 100 }) as unknown;
   } catch {
     return undefined;

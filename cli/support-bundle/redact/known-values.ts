@@ -1,7 +1,9 @@
 import { REDACTED } from './text.ts';
 
-/** So many different ones are remembered. */
-const MAX_VALUES = 2_000;
+/** So many different values of each kind are remembered. */
+const MAX_VALUES = 5_000;
+/** Longer ones are remembered by their words. */
+const MAX_LENGTH = 16 * 1024;
 const SHORTEST_SECRET = 4;
 /** Of parts, and of texts that are withheld without being secret by their meaning, only those that stand for nothing else: no word, no number. */
 const SHORTEST_PART = 8;
@@ -11,30 +13,29 @@ const SHORTEST_PART = 8;
  * logs its flags, and an error message quotes what could not be read.
  */
 export class KnownValues {
-  readonly #values = new Set<string>();
+  readonly #values = { secret: new Set<string>(), unlisted: new Set<string>() };
+  #finder: Finder | undefined;
 
   readonly add = (value: string, why: 'secret' | 'unlisted'): void => {
     const whole = value.trim();
-    if (why === 'secret' && whole.length >= SHORTEST_SECRET && !isWord(whole)) this.#keep(whole);
+    if (why === 'secret' && whole.length >= SHORTEST_SECRET && whole.length <= MAX_LENGTH && !isWord(whole)) this.#keep(whole, why);
     // A key is quoted line by line, a header without the word before its token.
     for (const part of whole.split(/\s+/))
-      if (part.length >= SHORTEST_PART && !part.includes('-----') && (why === 'secret' || !isPlain(part))) this.#keep(part);
+      if (part.length >= SHORTEST_PART && part.length <= MAX_LENGTH && !part.includes('-----') && (why === 'secret' || !isPlain(part)))
+        this.#keep(part, why);
   };
 
-  #keep(value: string): void {
-    if (this.#values.size < MAX_VALUES) this.#values.add(value);
+  /** In time that grows with the text, however many values there are. */
+  sweep(text: string): string {
+    const { secret, unlisted } = this.#values;
+    this.#finder ??= new Finder([...secret, ...unlisted].flatMap(formsOf));
+    return this.#finder.sweep(text);
   }
 
-  /** Longest first, so that no part of one is left behind. */
-  sweep(text: string): string {
-    let swept = text;
-    for (const value of [...this.#values].toSorted((a, b) => b.length - a.length)) {
-      for (const form of new Set([value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value)])) {
-        if (swept.includes(form)) swept = swept.replaceAll(form, REDACTED);
-      }
-      for (const form of base64Forms(value)) if (swept.includes(form)) swept = swept.replaceAll(form, REDACTED);
-    }
-    return swept;
+  #keep(value: string, why: 'secret' | 'unlisted'): void {
+    if (this.#values[why].size >= MAX_VALUES) return;
+    this.#values[why].add(value);
+    this.#finder = undefined;
   }
 }
 
@@ -42,12 +43,62 @@ export class KnownValues {
 const isWord = (text: string): boolean => /^(?:bearer|basic|true|false|null|\d{1,5})$/i.test(text);
 const isPlain = (text: string): boolean => /^(?:[a-z][a-z.-]*|[A-Z][a-z]+|[\d.:/]+|[A-Za-z]+\/[\w.]+)$/.test(text);
 
+/** As it is, in JSON, in a URL and in base64. */
+function formsOf(value: string): string[] {
+  return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed()), ...base64Forms(value)];
+}
+
 /** What of `text` in base64 does not depend on what stands before and after it. */
 function base64Forms(text: string): string[] {
-  if (text.length < 9) return [];
+  if (text.length < SHORTEST_PART + 1) return [];
   return [0, 1, 2].map((shift) => {
     const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)]);
     const coded = bytes.toString('base64').replaceAll('=', '');
     return coded.slice(shift === 0 ? 0 : shift + 1, bytes.length % 3 === 0 ? undefined : -1);
   });
 }
+
+/** Characters that decide whether something may begin at a place. Every form has so many. */
+const HEAD = SHORTEST_SECRET;
+const MASK = 0xffff;
+
+/** Many strings in one pass over a text: most places are passed over by a look at a table, the others cost a look for each length. */
+class Finder {
+  readonly #mayBegin = new Uint8Array(MASK + 1);
+  /** By the first characters; then by length, the longest first, so that no part of one is left behind. */
+  readonly #byHead = new Map<string, Map<number, Set<string>>>();
+
+  constructor(forms: readonly string[]) {
+    for (const form of [...new Set(forms)].toSorted((a, b) => b.length - a.length)) {
+      const head = form.slice(0, HEAD);
+      const byLength = this.#byHead.get(head) ?? new Map<number, Set<string>>();
+      byLength.set(form.length, (byLength.get(form.length) ?? new Set()).add(form));
+      this.#byHead.set(head, byLength);
+      this.#mayBegin[hashAt(form, 0)] = 1;
+    }
+  }
+
+  sweep(text: string): string {
+    if (this.#byHead.size === 0) return text;
+    const parts: string[] = [];
+    let from = 0;
+    for (let at = 0; at + HEAD <= text.length; at++) {
+      if (this.#mayBegin[hashAt(text, at)] === 0) continue;
+      const length = this.#lengthAt(text, at);
+      if (length === undefined) continue;
+      parts.push(text.slice(from, at), REDACTED);
+      from = at + length;
+      at = from - 1;
+    }
+    return from === 0 ? text : [...parts, text.slice(from)].join('');
+  }
+
+  #lengthAt(text: string, at: number): number | undefined {
+    for (const [length, forms] of this.#byHead.get(text.slice(at, at + HEAD)) ?? [])
+      if (forms.has(text.slice(at, at + length))) return length;
+    return undefined;
+  }
+}
+
+const hashAt = (text: string, at: number): number =>
+  (text.charCodeAt(at) * 29_791 + text.charCodeAt(at + 1) * 961 + text.charCodeAt(at + 2) * 31 + text.charCodeAt(at + 3)) & MASK;

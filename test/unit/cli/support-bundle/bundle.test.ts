@@ -134,6 +134,24 @@ test('links in the store are named and not followed', async (t) => {
   assert.ok(!text.includes('outside-of-it'));
 });
 
+test('files of the store that nobody wrote like that are left out, and nothing of them is quoted', async (t) => {
+  const node = await nodeOnDisk(t);
+  const source = await node.save('41', {
+    files: { kubelet: `${'['.repeat(200_000)}deep-secret`, two: 'a: &a [x]\nb: [*a,*a\nc: bad-secret' },
+  });
+  await writeFile(join(node.paths.metaDir, 'condemned.json'), `{"reason": "cut-secret`);
+  await writeFile(node.paths.journal, `{"at":"cut-secret`);
+  const out = await tempDir(t);
+  const ran = await node.dkcIn({ path: (text) => resolve(out, text) }, 'support-bundle');
+  assert.equal(ran.code, 0, ran.stderr);
+  const { text } = await unpacked(out);
+  assert.ok(text.includes(`${source.uid}/41/kubelet`));
+  assert.match(ran.stdout, /condemned\.json: 22 bytes that are neither JSON nor YAML/);
+  assert.match(ran.stdout, /journal\.jsonl .*last 0 of 1 lines; 1 that are no JSON are left out/);
+  for (const secret of ['deep-secret', 'bad-secret', 'cut-secret'])
+    assert.ok(!`${text}${ran.stdout}${ran.stderr}`.includes(secret), secret);
+});
+
 test('a dry run lists the parts and writes nothing', async (t) => {
   const node = await nodeOnDisk(t);
   const out = await tempDir(t);

@@ -47,6 +47,21 @@ test('withheld values are told, so that they can be removed elsewhere', () => {
   assert.equal(known.sweep('a correct-horse b pass c Zq8-long-enough d word e'), `a ${X} b ${X} c ${X} d word e`);
 });
 
+test('ten thousand known values are removed from megabytes in one pass', () => {
+  const known = new KnownValues();
+  const value = (at: number): string => `Value-${at}-of-many`;
+  for (let at = 0; at < 20_000; at++) known.add(value(at), at % 2 === 0 ? 'secret' : 'unlisted');
+  const line = `nothing ${value(0)} of Value it ${value(9_999)}x ${value(19_999)}\n`;
+  // The last one came after so many others.
+  assert.equal(known.sweep(line.repeat(20_000)), `nothing ${X} of Value it ${X}x ${value(19_999)}\n`.repeat(20_000));
+});
+
+test('the longest of several that begin alike is removed, and one that ends the text', () => {
+  const known = new KnownValues();
+  for (const value of ['abcd', 'abcd-efgh', 'abcd-efgh-ijkl']) known.add(value, 'secret');
+  assert.equal(known.sweep('abcd-efgh-ijkl abcd-efgh abc abcd'), `${X} ${X} abc ${X}`);
+});
+
 test('a known secret is found in JSON, in a URL and in base64, wherever it begins', () => {
   const secret = 'p"ss w/rd-of-node';
   const known = new KnownValues();

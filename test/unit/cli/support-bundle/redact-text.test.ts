@@ -59,7 +59,7 @@ for (const { why, text, is } of texts) test(`removes ${why}`, () => assert.equal
 
 test('a line of megabytes is cut, and read in time that grows with its length', () => {
   for (const part of ['a', 'token', 'a://', '"', 'password="', '-----BEGIN ', 'eyJ', '\\']) {
-    const text = redactText(part.repeat(2 ** 21 / part.length));
+    const text = redactText(part.repeat(2 ** 19 / part.length));
     assert.ok(text.length < 100_000, part);
   }
 });
