@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { spawn } from 'node:child_process';
 import { createReadStream, existsSync } from 'node:fs';
-import { cp, mkdir, readFile, rm } from 'node:fs/promises';
+import { access, constants, cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ActionError } from '../../base/errors.ts';
@@ -60,6 +60,9 @@ async function install(context: Context, root: string): Promise<void> {
     context.stdout.write(`dkc ${context.build.version} is installed on this node\n`);
     return;
   }
+  await access(join(root, 'usr/lib'), constants.W_OK).catch((cause: unknown) => {
+    throw new ActionError('install', root, { hint: 'nobody can write to its /usr/lib; such an operating system needs an image of its own with dkc in it', cause }); // prettier-ignore
+  });
   const staging = join(root, STAGING);
   await rm(staging, { recursive: true, force: true });
   try {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
@@ -37,13 +38,24 @@ interface Deployment {
   spec: { template: { metadata: object; spec: { containers: { args: string[] }[] } } };
 }
 
-/** Applies a path of deploy/ to a server. The nodes have agents without a kubelet. */
-async function clusterWith(path: string, t: { after(done: () => Promise<void>): void }) {
+const list = (items: readonly object[]): string => JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+
+interface Ends {
+  after(done: () => Promise<void>): void;
+}
+
+async function clusterOnly(t: Ends) {
   const plane = await startControlPlane({ release });
   t.after(() => plane.stop());
   const { kubectl: program } = await release.programs(['kubectl']);
   const kubectl = await Kubectl.start(program, plane.kubeconfig());
   t.after(() => kubectl.stop());
+  return { plane, kubectl };
+}
+
+/** Applies a path of deploy/ to a server. The nodes have agents without a kubelet. */
+async function clusterWith(path: string, t: Ends) {
+  const { plane, kubectl } = await clusterOnly(t);
   const apply = () => kubectl.good(`apply --validate=strict -k ${join(root, path)}`);
   await apply();
   return { plane, kubectl, apply };
@@ -107,26 +119,23 @@ await withRealParts(
     });
 
     test('every overlay is taken as it is: pods fit "restricted", those of the installer fit its own namespace', async (t) => {
-      const { kubectl } = await clusterWith('deploy', t);
-      await kubectl.good('apply -f -', JSON.stringify({ apiVersion: 'v1', kind: 'List', items: prometheusOperator }));
+      const { kubectl } = await clusterOnly(t);
+      await kubectl.good('apply -f -', list(prometheusOperator));
       await kubectl.good(
         'wait --for=condition=Established crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com',
       );
+      // The base is in each of them.
+      const texts = await Promise.all(overlays.map((name) => kubectl.good(`kustomize ${join(root, 'deploy/overlays', name)}`)));
+      const items = new Map(texts.flatMap((text) => parseAllDocuments(text).map((document) => {
+        const object = document.toJS() as KubeObject & { spec?: { template?: { spec: object } } };
+        return [`${object.kind} ${object.metadata.namespace}/${object.metadata.name}`, object] as const;
+      }))); // prettier-ignore
+      await kubectl.good('apply --validate=strict -f -', list([...items.values()]));
       await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
-      const fits: string[] = [];
-      for (const name of overlays) {
-        const path = join(root, 'deploy/overlays', name);
-        await kubectl.good(`apply --validate=strict -k ${path}`);
-        const built = (await kubectl.good(`get -k ${path} -o json`)).trim();
-        const { items } = JSON.parse(built) as { items: (KubeObject & { spec: { template?: { spec: object } } })[] };
-        for (const { kind, metadata, spec } of items) {
-          if (spec?.template === undefined || (kind !== 'Deployment' && kind !== 'DaemonSet')) continue;
-          const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: metadata.namespace }, spec: spec.template.spec };
-          await kubectl.good('create --dry-run=server -f -', JSON.stringify(pod));
-          fits.push(`${kind} ${metadata.name}`);
-        }
-      }
-      assert.deepEqual([...new Set(fits)].toSorted(), ['DaemonSet dkc-node-installer', 'Deployment dkc-controllers', 'Deployment dkc-rollout-controller', 'Deployment dkc-scheduler']); // prettier-ignore
+      const templates = [...items.values()].filter(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet');
+      const pods = templates.map(({ metadata: { name, namespace }, spec }) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: spec?.template?.spec })); // prettier-ignore
+      await kubectl.good('create --dry-run=server -f -', list(pods));
+      assert.deepEqual(templates.map(({ metadata }) => metadata.name ?? '').toSorted(), ['dkc-controllers', 'dkc-node-installer', 'dkc-rollout-controller', 'dkc-scheduler']); // prettier-ignore
     });
   },
   release,

@@ -53,6 +53,11 @@ orSkip(await whyNoImage(), 'container image', () => {
     }
   });
 
+  test('layers are as small as docs/packages.md says, with the fastest compression too', () => {
+    const mib = layout.images.map(({ layers }) => layers.map(({ size }) => size / 2 ** 20));
+    for (const [lower = Infinity, upper = Infinity] of mib) assert.ok(lower < 50 && upper < 2, `${lower} MiB, ${upper} MiB`);
+  });
+
   test('a blob with a byte more is noticed by this test', () => {
     const copy = join(dir, 'copy');
     cpSync(built, copy, { recursive: true });

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { stringify } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { checkGates } from '../../../controllers/rollout/gates/check.ts';
@@ -15,8 +11,7 @@ import { httpGet } from '../../../controllers/rollout/gates/http-get.ts';
 import { Kinds } from '../../../controllers/rollout/gates/kinds.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { Daemon } from '../../support/real-parts/daemon.ts';
-import { freePorts } from '../../support/real-parts/free-ports.ts';
+import { onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
 import { orSkip } from './suite.ts';
 
 /** Series of one metric that together have more than 1 MiB. */
@@ -24,9 +19,8 @@ const LARGE = 6_000;
 
 const program = await onPath('prometheus');
 orSkip(program === undefined ? "gates need Debian's package prometheus" : undefined, 'gates ask a real Prometheus', () => {
-  let dir = '';
   let url = '';
-  let prometheus: Daemon | undefined;
+  let prometheus: Prometheus | undefined;
   let broken = 0;
   const exporter = createServer((_, reply) => {
     const large = Array.from({ length: LARGE }, (_, n) => `shop_large{id="${n}",text="${'x'.repeat(150)}"} 1`);
@@ -36,7 +30,6 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
   });
 
   before(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'dkc-prometheus-'));
     exporter.listen(0, '127.0.0.1');
     await once(exporter, 'listening');
     const alert = (name: string, expr: string, more = {}) => ({ alert: name, expr, ...more });
@@ -45,35 +38,14 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
       alert('ShopBroken', 'shop_broken > 0'),
       alert('ShopStaysBroken', 'shop_broken > 0', { for: '1h' }),
     ];
-    await writeFile(join(dir, 'rules.yaml'), stringify({ groups: [{ name: 'shop', rules }] }));
-    const targets = [`127.0.0.1:${(exporter.address() as AddressInfo).port}`];
-    await writeFile(
-      join(dir, 'prometheus.yaml'),
-      stringify({
-        global: { scrape_interval: '300ms', scrape_timeout: '300ms', evaluation_interval: '200ms' },
-        rule_files: ['rules.yaml'],
-        scrape_configs: [{ job_name: 'shop', static_configs: [{ targets }] }],
-      }),
-    );
-    await mkdir(join(dir, 'data'));
-    const [port] = await freePorts(1);
-    url = `http://127.0.0.1:${port}`;
-    prometheus = new Daemon({
-      name: 'prometheus',
-      program: program ?? '',
-      args: [`--config.file=${dir}/prometheus.yaml`, `--storage.tsdb.path=${dir}/data`, `--web.listen-address=127.0.0.1:${port}`],
-      log: join(dir, 'log'),
-      home: dir,
-      ready: { url: `${url}/-/ready` },
-      ca: '',
-    });
-    await prometheus.start();
+    const target = `127.0.0.1:${(exporter.address() as AddressInfo).port}`;
+    prometheus = await Prometheus.start(program ?? '', { shop: target }, { groups: [{ name: 'shop', rules }] });
+    url = prometheus.url;
   });
   after(async () => {
-    await prometheus?.stop(5_000);
+    await prometheus?.stop();
     exporter.closeAllConnections();
     exporter.close();
-    await rm(dir, { recursive: true, force: true });
   });
 
   const context = { client: {} as Client, http: httpGet, kinds: new Kinds(), clock: realClock, log: silentLog };
@@ -135,15 +107,7 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
   });
 
   test('a Prometheus that is gone does not hold', async () => {
-    await prometheus?.stop(5_000);
+    await prometheus?.stop();
     assert.match((await query('up == 0')).why, /^127\.0\.0\.1:\d+: cannot connect \(ECONNREFUSED\)$/);
   });
 });
-
-async function onPath(name: string): Promise<string | undefined> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(folder, name);
-    if (await access(path, 1).then(() => true, () => false)) return path; // prettier-ignore
-  }
-  return undefined;
-}

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { onPath } from '../real-parts/prometheus.ts';
 
 const project = join(import.meta.dirname, '../../..');
 
@@ -10,13 +10,8 @@ export async function whyNoImage(): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return 'a container needs root';
   const needed = { 'apt-get': 'apt', unshare: 'util-linux', 'x86_64-linux-gnu-strip': 'binutils-x86-64-linux-gnu', 'aarch64-linux-gnu-strip': 'binutils-aarch64-linux-gnu' }; // prettier-ignore
   for (const [program, name] of Object.entries(needed))
-    if (!(await isOnPath(program))) return `the image needs ${program}, of Debian's package ${name}`;
+    if ((await onPath(program)) === undefined) return `the image needs ${program}, of Debian's package ${name}`;
   return undefined;
-}
-
-async function isOnPath(name: string): Promise<boolean> {
-  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) if (await access(join(folder, name), 1).then(() => true, () => false)) return true; // prettier-ignore
-  return false;
 }
 
 /** `npm run image`, compressed little. @param archs - @default the one of this machine @param version - @default that of package.json */
