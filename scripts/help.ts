@@ -4,6 +4,7 @@ const commands: [string, string][] = [
     'npm ci && npm run demo',
     'the main job on an embedded API server: under a minute, no root (-- --keep leaves it up; -- controllers, -- scheduler: the other two)',
   ],
+  ['npm run demo:record', 'the recording of the demo that README shows: docs/demo.cast, docs/demo.svg'],
   ['npm cit', 'install, then unit, embedded and transcript tests: under 3 minutes, no root'],
   ['npm run check', 'types, lint, format, import direction, no I/O in the files that decide'],
   ['npm run build', 'dist/dkc.js: one executable file without node_modules'],

@@ -71,10 +71,12 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await assign('later');
   await kubelet('the kubelet on the next config', 140);
   teller.happened('the API server is back, and the next assignment is applied');
+  await node('the next config trusted', (seen) => seen.lastKnownGood?.name === 'later');
+  teller.happened('healthy for 3 s: it is now the last known good');
 
   teller.step('An admin on the node');
   await types('checkpoints', 'list');
-  await types('checkpoints', 'diff', 'last-known-good');
+  await types('checkpoints', 'diff', `${NAMESPACE}/good`);
   await types('drill');
   await types('history');
   await types('nodes');

@@ -1,0 +1,62 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+
+/** A line of output, and when it came, in ms since the start. */
+export interface Said {
+  atMs: number;
+  line: string;
+}
+
+/** What a person types for it. */
+export const COMMAND = 'npm run demo';
+export const COLUMNS = 126;
+export const ROWS = 27;
+
+/** Plays `dkc demo` from the source, for real. @throws where it does not end with 0 */
+export async function playDemo(): Promise<Said[]> {
+  const began = performance.now();
+  const child = spawn(process.execPath, ['cli/main.ts', 'demo'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const said: Said[] = [];
+  const ended = once(child, 'close');
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));
+  createInterface({ input: child.stdout }).on('line', (line) => said.push({ atMs: Math.round(performance.now() - began), line }));
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) throw new Error(`dkc demo ended with ${code}:\n${said.map(({ line }) => line).join('\n')}\n${errors}`);
+  return said;
+}
+
+/** As an asciicast of version 2: a line of JSON about it, and one for each line of output. */
+export function castOf(said: readonly Said[]): string {
+  const header = { version: 2, width: COLUMNS, height: ROWS, command: COMMAND, title: 'dkc demo' };
+  return [header, ...said.map(({ atMs, line }) => [atMs / 1000, 'o', `${line}\r\n`])].map((part) => `${JSON.stringify(part)}\n`).join('');
+}
+
+export function readCast(text: string): Said[] {
+  const [, ...events] = text.trimEnd().split('\n');
+  return events.map((event) => {
+    const [seconds, , line] = JSON.parse(event) as [number, string, string];
+    return { atMs: Math.round(seconds * 1000), line: line.replace(/\r\n$/, '') };
+  });
+}
+
+/** A line without what differs from run to run: times, ages, versions of objects, names that are drawn, ports, widths of columns. */
+export const comparable = ({ line }: Pick<Said, 'line'>): string =>
+  line
+    .replace(/\/\S*\/dkc-demo-\w+/g, '/tmp/dkc-demo-X')
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UID')
+    .replace(/^( +)[0-9a-f]{8}(?= )/, '$1REF')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/@\d+/g, '@N')
+    .replace(/ResourceVersion: \d+/g, 'ResourceVersion: N')
+    .replace(/; last health: .*/, '')
+    .replace(/^ *\d+\.\d\d s(?= )/, 'TIME')
+    .replace(/\b(?:\d+(?:d|h|m|s))+\b|\bjust now\b/g, 'AGE')
+    .replace(/\d+ ms/g, 'N ms')
+    .replace(/in \d+\.\d s/, 'in TIME')
+    .replace(/\s+/g, ' ')
+    .trimEnd();
