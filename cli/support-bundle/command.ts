@@ -1,4 +1,4 @@
-import { describeError } from '../../base/errors.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import { SYSTEM_NAMESPACE } from '../../deploy/names.ts';
@@ -93,6 +93,9 @@ export const supportBundle: Command = {
     const target = targetOf(context, args, of);
     const bounds: Bounds = { ...defaultBounds, total: (args.number('max-size') ?? 0) * MIB };
     const contents = await collectAll(context, collectors, known, bounds);
+    const [failure] = contents.errors;
+    if (contents.files.length === 0 && failure !== undefined)
+      throw new ActionError('collect', 'a support bundle', { hint: `nothing could be read; ${failure.collector}: ${failure.why}` });
     const { stem } = target;
     const report = { of, made: new Date(context.clock.now()).toISOString(), dkc: context.build, ...contents };
     const own = [{ path: 'index.json', text: indexOf(report) }, { path: 'errors.txt', text: errorsText(contents) }]; // prettier-ignore

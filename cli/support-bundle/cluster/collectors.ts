@@ -4,6 +4,7 @@ import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
 import { configMaps, coreEvents, nodes, type KubeObject, type Resource } from '../../../kube/api/object.ts';
 import { leases, pods } from '../../../kube/api/resources.ts';
+import { isNotFound } from '../../../kube/client/errors.ts';
 import { GROUP, LEASE_NAMESPACE } from '../../../deploy/names.ts';
 import { hasCommand, ownCommand } from '../own-command.ts';
 import { redactObject } from '../redact/objects.ts';
@@ -53,8 +54,9 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
     of: { namespace?: string } = {},
     shown: (object: KubeObject) => unknown = redactObject,
   ): Collector => asking(path, `${path}: ${what}`, async (client, signal) => [await listOf(client, resource, of, shown, path, signal)]);
-  const { kubeconfig, context: named, as, asUid, asGroups = [] } = connect;
-  const given: [string, string | undefined][] = [['kubeconfig', kubeconfig], ['context', named], ['as', as], ['as-uid', asUid], ...asGroups.map((group): [string, string] => ['as-group', group])]; // prettier-ignore
+  const { kubeconfig, context: named, as, asUid, asGroups = [], requestTimeoutMs: ms } = connect;
+  const timeout = ms === undefined ? undefined : ms === Infinity ? '0' : `${ms}ms`;
+  const given: [string, string | undefined][] = [['kubeconfig', kubeconfig], ['context', named], ['as', as], ['as-uid', asUid], ['request-timeout', timeout], ...asGroups.map((group): [string, string] => ['as-group', group])]; // prettier-ignore
   const flags = given.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}=${value}`]));
   const own = (...argv: string[]): Collector => {
     const path = `dkc/${argv.join(' ').replaceAll(/[ -]+/g, '-')}.json`;
@@ -99,12 +101,12 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
 }
 
 async function definitionsOf(client: Client, signal: AbortSignal): Promise<Found[]> {
-  const found = await Promise.all(
-    DEFINITIONS.map((name) =>
-      client.get(definitions, { name }, { signal }).then(redactObject, (error: unknown) => ({ name, problem: String(error) })),
-    ),
-  );
-  return [{ path: 'cluster/definitions.json', text: jsonText(found) }];
+  const missing = (name: string) => (error: unknown) => {
+    if (!isNotFound(error)) throw error;
+    return { name, problem: 'it is not there; dkc deploy manifests has it' };
+  };
+  const found = DEFINITIONS.map((name) => client.get(definitions, { name }, { signal }).then(redactObject, missing(name)));
+  return [{ path: 'cluster/definitions.json', text: jsonText(await Promise.all(found)) }];
 }
 
 async function listOf(

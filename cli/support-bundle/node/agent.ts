@@ -37,7 +37,9 @@ const exitLine = /^[\dTZ:.-]{10,40} [a-z-]{1,40} [a-z-]{1,40} [A-Z0-9]{1,20} (?:
 
 /** The last ends of the kubelet. @param lines - so many at most */
 export async function kubeletExits(disk: Pick<Disk, 'readEnd'>, path: string, lines: number): Promise<Found> {
-  const all = new TextDecoder().decode(await disk.readEnd(path, MIB)).split('\n').filter((line) => line !== ''); // prettier-ignore
+  const bytes = await disk.readEnd(path, MIB).catch(readProblem);
+  if (typeof bytes === 'string') return { path: 'kubelet-exits', leftOut: bytes };
+  const all = new TextDecoder().decode(bytes).split('\n').filter((line) => line !== ''); // prettier-ignore
   const last = all.slice(-lines);
   const good = last.filter((line) => exitLine.test(line));
   const odd = last.length - good.length;

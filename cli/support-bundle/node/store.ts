@@ -35,7 +35,8 @@ export async function storeFiles(
 ): Promise<Found[]> {
   const until = clock.monotonic() + READING_MS;
   const paths = layout(root);
-  const listed = await listTree(disk, root);
+  const listed = await listTree(disk, root).catch(readProblem);
+  if (typeof listed === 'string') return [{ path: 'store', leftOut: listed }];
   const found: Found[] = [
     { path: 'store/files.txt', text: listed.map(({ line }) => line).join(''), note: 'all that lies in the directory' },
   ];
@@ -65,13 +66,16 @@ export async function storeFiles(
 
 /** The journal's end: whole lines that are JSON. @param lines - so many at most */
 export async function journalEnd(disk: Pick<Disk, 'readEnd'>, root: string, lines: number): Promise<Found> {
-  const text = new TextDecoder().decode(await disk.readEnd(layout(root).journal, MAX_JOURNAL_BYTES));
+  const path = 'store/store/journal.jsonl';
+  const bytes = await disk.readEnd(layout(root).journal, MAX_JOURNAL_BYTES).catch(readProblem);
+  if (typeof bytes === 'string') return { path, leftOut: bytes };
+  const text = new TextDecoder().decode(bytes);
   const all = text.split('\n').filter((line) => line !== '');
   const last = all.slice(-lines);
   const read = last.map((line) => jsonLine(line)).filter((line) => line !== undefined);
   const odd = last.length - read.length;
   return {
-    path: 'store/store/journal.jsonl',
+    path,
     text: read.join(''),
     keep: 'end',
     note: `last ${read.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} that are no JSON are left out`}`,

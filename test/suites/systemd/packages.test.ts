@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -56,6 +56,22 @@ await machines(
         packageKinds.length + 4,
         'a line for each package, the bill of materials, the plugin and its manifest',
       );
+    });
+
+    test('the plugin for krew works from where it was unpacked, behind the link that krew makes', () => {
+      const [unpacked, bin] = [join(dir, 'store'), join(dir, 'bin')];
+      mkdirSync(unpacked);
+      mkdirSync(bin);
+      execFileSync('tar', ['-xzf', join(older, `kubectl-dkc-${version}-linux-${arch}.tar.gz`), '-C', unpacked]);
+      for (const name of ['kubectl-dkc', 'kubectl_complete-dkc']) symlinkSync(join(unpacked, name), join(bin, name));
+      const env = { PATH: '/usr/bin:/bin' };
+      const run = (name: string, ...args: string[]): string => execFileSync(join(bin, name), args, { encoding: 'utf8', env });
+      assert.equal((JSON.parse(run('kubectl-dkc', 'version', '-o', 'json')) as { version: string }).version, version);
+      assert.match(run('kubectl-dkc', '--help'), /kubectl dkc COMMAND/);
+      assert.match(run('kubectl_complete-dkc', 'vers'), /^version\t.*\n:4\n$/);
+      const hash = /sha256: "([0-9a-f]{64})"/.exec(readFileSync(join(older, 'dkc.krew.yaml'), 'utf8'))?.[1];
+      assert.ok(readFileSync(join(older, 'SHA256SUMS'), 'utf8').includes(`${hash}  kubectl-dkc-`));
+      assert.ok(existsSync(join(unpacked, 'LICENSE')));
     });
 
     for (const kind of [...packageKinds, 'image'] as const) {

@@ -7,6 +7,7 @@ import { withinBounds } from '../../../../cli/support-bundle/bounds.ts';
 import { collectAll } from '../../../../cli/support-bundle/collect.ts';
 import { defaultBounds, type Collector } from '../../../../cli/support-bundle/collector.ts';
 import { KnownValues } from '../../../../cli/support-bundle/redact/known-values.ts';
+import { runCli } from '../../../support/cli-context.ts';
 import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -150,6 +151,14 @@ test('files of the store that nobody wrote like that are left out, and nothing o
   assert.match(ran.stdout, /journal\.jsonl .*last 0 of 1 lines; 1 that are no JSON are left out/);
   for (const secret of ['deep-secret', 'bad-secret', 'cut-secret'])
     assert.ok(!`${text}${ran.stdout}${ran.stderr}`.includes(secret), secret);
+});
+
+test('a bundle in which there would be nothing is an error, and no file', async (t) => {
+  const out = await tempDir(t);
+  const ran = await runCli(['support-bundle', '--cluster'], { path: (text) => resolve(out, text) });
+  assert.equal(ran.code, 3);
+  assert.match(ran.stderr, /^dkc: Cannot collect a support bundle: nothing could be read; .*no network in this test\n$/);
+  assert.deepEqual([ran.stdout, await readdir(out)], ['', []]);
 });
 
 test('a dry run lists the parts and writes nothing', async (t) => {
