@@ -33,6 +33,12 @@ await machines('support bundle', () => {
     has('metrics.txt', /^dkc_/m);
     has('journal/kubelet.service.log', /sent Authorization: <redacted>/);
     has('journal/dkc-agent.service.log', /dkc-agent|node\[/);
+    assert.match(
+      seen.stdout,
+      /^Written to \/root\/out\/dkc-support-machine-\d{8}T\d{6}Z\.tar\.gz: \d+ files of \d+ bytes, \d+ compressed\.$/m,
+    );
+    for (const file of Object.keys(seen.texts))
+      assert.ok(seen.stdout.includes(file) || ['index.json', 'errors.txt'].includes(file), `${file} is in the bundle and not in the list`);
     const checkpoint = seen.files.find((file) => /checkpoints\/.*\/kubelet$/.test(file)) ?? '';
     has(checkpoint, /maxPods: 77/);
     has(checkpoint, /staticPodURL: https:\/\/example\.com\/<redacted>/);

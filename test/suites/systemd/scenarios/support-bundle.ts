@@ -22,6 +22,7 @@ export interface SupportBundleResult {
   /** By file. */
   texts: Record<string, string>;
   index: { errors: { collector: string; why: string }[]; leftOut: { path: string; why: string }[] };
+  stdout: string;
   stderr: string;
   left: string[];
 }
@@ -191,6 +192,7 @@ await scenario(async (): Promise<SupportBundleResult> => {
     files,
     texts,
     index: JSON.parse(texts['index.json'] ?? '{}') as SupportBundleResult['index'],
+    stdout: made.stdout,
     stderr: made.stderr,
     left: readdirSync(OUT),
   };
