@@ -16,6 +16,7 @@ export const setsWorkload: Workload = {
   requests: { cpu: '100m', memory: '200Mi' },
   memoryLimit: '2Gi',
   priorityClass: 'system-cluster-critical',
+  hostNetwork: true,
 };
 
 const rules: readonly Rule[] = [

@@ -22,6 +22,8 @@ export interface Workload {
   memoryLimit: string;
   /** Pods without a place are started before others; of what other pods wait for. */
   priorityClass?: string;
+  /** On the network of its node: for what pods of a DaemonSet wait for, such as those of the pod network. @default false */
+  hostNetwork?: true;
   /** Name of a ConfigMap, and where the container finds its files. */
   files?: { configMap: string; mountPath: string };
 }
@@ -103,9 +105,12 @@ export const restricted = { allowPrivilegeEscalation: false, readOnlyRootFilesys
 /** And of a pod. */
 export const restrictedPod = { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } };
 
-/** Two pods on two nodes where there are two: one works, the other stands by. Fits the Pod Security Standard `restricted`. */
+/** The first one everywhere; the others are on a node whose pod network is not there yet. */
+const tolerated = ['node-role.kubernetes.io/control-plane', 'node.kubernetes.io/not-ready', 'node.kubernetes.io/network-unavailable'];
+
+/** Two pods on two nodes where there are two: one works, the other stands by. Fits the Pod Security Standard `restricted`, but for the network of the node. */
 function deployment(of: Workload, image: string): KubeObject {
-  const { files, priorityClass } = of;
+  const { files, priorityClass, hostNetwork } = of;
   const labels = labelsOf(of);
   const probe = (path: string) => ({ httpGet: { path, port: 'metrics' } });
   const container = {
@@ -127,15 +132,18 @@ function deployment(of: Workload, image: string): KubeObject {
     metadata: metadataOf(of),
     spec: {
       replicas: 2,
+      // A node has the port once: where there are no more nodes than pods, the old one has to go first.
+      ...(hostNetwork ? { strategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } : {}),
       selector: { matchLabels: labels },
       template: {
         metadata: { labels },
         spec: {
+          ...(hostNetwork ? { hostNetwork, dnsPolicy: 'ClusterFirstWithHostNet' } : {}),
           serviceAccountName: of.name,
           automountServiceAccountToken: true,
           ...(priorityClass === undefined ? {} : { priorityClassName: priorityClass }),
           securityContext: restrictedPod,
-          tolerations: [{ key: 'node-role.kubernetes.io/control-plane', operator: 'Exists', effect: 'NoSchedule' }],
+          tolerations: tolerated.slice(0, hostNetwork ? undefined : 1).map((key) => ({ key, operator: 'Exists', effect: 'NoSchedule' })),
           affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, podAffinityTerm: spread }] } },
           containers: [container],
           ...(files ? { volumes: [{ name: 'files', configMap: { name: files.configMap } }] } : {}),

@@ -14,6 +14,17 @@ const doc = '/usr/share/doc/dkc';
 /** No shell is in the image: the script of the package could not run. */
 const ENTRY = `#!/usr/lib/dkc/node\nrequire('/usr/lib/dkc/dkc.js');\n`;
 
+/** Whose files are in the first layer, and where their sources are. */
+const debianNotice = (arch: Arch): string => `
+${'='.repeat(80)}
+
+This image has files of these packages of Debian 12 for ${arch}, as Debian built them. Their licenses are in
+/usr/share/doc/PACKAGE/copyright and /usr/share/common-licenses; their sources are Debian's source packages of these versions.
+
+${baseComponents(arch)
+  .map(({ name, version, license }) => `${name} ${version}: ${license}\n`)
+  .join('')}`;
+
 /** What is above the first layer: the bundle, and the package that the installer of nodes brings. @param scratch - a folder of its own */
 export async function stageProduct(root: string, bundle: string, arch: Arch, release: Release, scratch: string): Promise<void> {
   const packaged = join(scratch, `package-${arch}`);
@@ -29,7 +40,8 @@ export async function stageProduct(root: string, bundle: string, arch: Arch, rel
   };
   copy('/usr/lib/dkc/dkc.js', '/usr/lib/dkc/dkc.js');
   put('/usr/bin/dkc', 0o755, ENTRY);
-  for (const name of ['LICENSE', 'NOTICE']) copy(`${doc}/${name}`, `${doc}/${name}`);
+  copy(`${doc}/LICENSE`, `${doc}/LICENSE`);
+  put(`${doc}/NOTICE`, 0o644, readFileSync(join(packaged, doc, 'NOTICE'), 'utf8') + debianNotice(arch));
   const node = sha256(readFileSync(join(packaged, 'usr/lib/dkc/node')));
   put(`${doc}/sbom.cdx.json`, 0o644, sbom(bundle, arch, release, node, baseComponents(arch)));
   for (const { path } of entries) if (!shared.has(path)) copy(path, `${PACKAGE}/files${path}`);

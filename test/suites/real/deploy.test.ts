@@ -118,7 +118,7 @@ await withRealParts(
       assert.doesNotMatch(await controller.log(), /missing rights|forbidden/);
     });
 
-    test('every overlay is taken as it is: pods fit "restricted", those of the installer fit its own namespace', async (t) => {
+    test('every overlay is taken as it is: pods fit "restricted", but for those on the network of their node', async (t) => {
       const { kubectl } = await clusterOnly(t);
       await kubectl.good('apply -f -', list(prometheusOperator));
       await kubectl.good(
@@ -131,10 +131,13 @@ await withRealParts(
         return [`${object.kind} ${object.metadata.namespace}/${object.metadata.name}`, object] as const;
       }))); // prettier-ignore
       await kubectl.good('apply --validate=strict -f -', list([...items.values()]));
-      await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
       const templates = [...items.values()].filter(({ kind }) => kind === 'Deployment' || kind === 'DaemonSet');
       const pods = templates.map(({ metadata: { name, namespace }, spec }) => ({ apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec: spec?.template?.spec })); // prettier-ignore
       await kubectl.good('create --dry-run=server -f -', list(pods));
+      await kubectl.good('label namespace dkc-system pod-security.kubernetes.io/enforce=restricted');
+      const { stderr } = await kubectl.run(['create', '--dry-run=server', '-f', '-'], list(pods));
+      const rejected = stderr.trimEnd().split('\n');
+      assert.match(rejected.join(' | '), /^[^|]*"dkc-controllers" is forbidden: violates PodSecurity "restricted:latest": host namespaces \(hostNetwork=true\)[^|]*$/); // prettier-ignore
       assert.deepEqual(templates.map(({ metadata }) => metadata.name ?? '').toSorted(), ['dkc-controllers', 'dkc-node-installer', 'dkc-rollout-controller', 'dkc-scheduler']); // prettier-ignore
     });
   },

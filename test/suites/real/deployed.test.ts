@@ -182,6 +182,23 @@ const define = (): void => {
       const names = series.map(({ metric }) => metric['__name__'] ?? '');
       assert.deepEqual(names.filter((name) => !known.has(name) && !/^(up|ALERTS.*|scrape_.*)$/.test(name)), []); // prettier-ignore
     });
+
+    await t.test(
+      'the overlay of set controllers takes over: they lead under their own ServiceAccount, and make the pod of a set',
+      async () => {
+        // Both are on the network of this machine, with the same port.
+        await pods.get('dkc-rollout-controller')?.daemon.stop(5_000);
+        await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy/overlays/sets')}`);
+        const pod = await deployed.pod('dkc-controllers');
+        ends.push(() => pod.daemon.stop(5_000));
+        const labels = { app: 'web' };
+        const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app' }] } };
+        const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web' }, spec: { serviceName: 'web', replicas: 1, selector: { matchLabels: labels }, template } }; // prettier-ignore
+        await kubectl.good('create -f -', JSON.stringify(set));
+        await eventually('the set has its pod', async () => (await kubectl.good('get pods -l app=web -o name')).trim() === 'pod/web-0' || undefined, 60_000); // prettier-ignore
+        assert.doesNotMatch(await pod.daemon.tail(), /missing rights|forbidden/);
+      },
+    );
   });
 };
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   cpSync,
   existsSync,
@@ -18,7 +20,7 @@ import { after, before, test } from 'node:test';
 import { base } from '../../../scripts/image/base.ts';
 import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack, type Image } from '../../support/image/layout.ts';
-import { printed } from '../../support/image/pod.ts';
+import { command, printed } from '../../support/image/pod.ts';
 import { orSkip } from './suite.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string };
@@ -92,7 +94,7 @@ orSkip(await whyNoImage(), 'container image', () => {
         ['node', 'yaml', ...Object.keys(base.packages)].filter((name) => !names.has(name)),
         [],
       );
-      assert.match(readFileSync(join(root, 'usr/share/doc/dkc/NOTICE'), 'utf8'), /is Node\.js/);
+      assert.match(readFileSync(join(root, 'usr/share/doc/dkc/NOTICE'), 'utf8'), /is Node\.js[^]*^coreutils .*: GPL-3/m);
     });
 
   const commands = [
@@ -103,6 +105,15 @@ orSkip(await whyNoImage(), 'container image', () => {
   for (const { args, says } of commands)
     test(`dkc ${args.join(' ')} runs in it, as its user with a root that nobody can write to`, () =>
       assert.match(printed(rootOf(machineArch), mine().config, args), says));
+
+  test('dkc deploy hold goes on until it is asked to end, and ends with 0', async () => {
+    const { program, args, env } = command(rootOf(machineArch), mine().config, ['deploy', 'hold']);
+    const child = spawn(program, args, { env, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
+    const [said] = (await once(child.stdout, 'data')) as [Buffer];
+    assert.equal(said.toString(), 'this node has the package; nothing is left to do\n');
+    process.kill(-(child.pid ?? 0), 'SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
 
   test('the program is that user, and cannot write', () => {
     const script = `let e; try { fs.writeFileSync('/tmp/x', '') } catch (error) { e = error.code } console.log(process.getuid(), process.getgid(), e)`;

@@ -44,13 +44,20 @@ const inRoot = (root: string, user: string, mounts: ReadonlyMap<string, string>,
   return ['--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', CONTAINER, 'sh', root, user, ...pairs, '--', ...command];
 };
 
-/** What the image's entry point prints, run as the image says. @param args - behind the entry point */
-export function printed(root: string, { config }: ImageConfig, args: readonly string[], entry = config.Entrypoint): string {
-  const env = Object.fromEntries(config.Env.map((line) => line.split(/=(.*)/s, 2)));
-  return execFileSync('unshare', inRoot(root, config.User, new Map(), [...entry, ...args]), {
-    encoding: 'utf8',
+/** How to run the image's entry point as the image says. @param args - behind the entry point */
+export function command(root: string, { config }: ImageConfig, args: readonly string[], entry = config.Entrypoint) {
+  const env = Object.fromEntries(config.Env.map((line) => line.split(/=(.*)/s, 2))) as Record<string, string>;
+  return {
+    program: 'unshare',
+    args: inRoot(root, config.User, new Map(), [...entry, ...args]),
     env: { ...env, PATH: `${env['PATH']}:/bin:/sbin` },
-  });
+  };
+}
+
+/** What it prints. */
+export function printed(root: string, config: ImageConfig, args: readonly string[], entry?: string[]): string {
+  const run = command(root, config, args, entry);
+  return execFileSync(run.program, run.args, { encoding: 'utf8', env: run.env });
 }
 
 export interface PodPlace {

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, mkdirSync } from 'node:fs';
+import { nodeInstaller } from '../../../../deploy/node-installer.ts';
 import { run } from './program.ts';
 
 export const packageKinds = ['deb', 'rpm', 'tar'] as const;
@@ -32,6 +33,12 @@ function unpacked(folder: string): string {
   return only(`${to}/*/install.sh`);
 }
 
+/** Of the container that installs. */
+function installerArgs(): string[] {
+  const { spec } = nodeInstaller('dkc').find(({ kind }) => kind === 'DaemonSet') as unknown as { spec: { template: { spec: { initContainers: { args: string[] }[] } } } }; // prettier-ignore
+  return spec.template.spec.initContainers[0]?.args ?? [];
+}
+
 /** As the DaemonSet's container that installs: the node's root at /host, all rights, and a root of its own that nobody can write to. */
 function inContainer(root: string): string[] {
   for (const place of ['host', 'dev', 'proc']) mkdirSync(`${root}/${place}`, { recursive: true });
@@ -41,8 +48,8 @@ mount --rbind / "$0/host"
 mount --bind /dev "$0/dev"
 mount -t proc proc "$0/proc"
 mount -o remount,ro,bind "$0"
-exec chroot "$0" /usr/bin/dkc deploy install-node --root=/host "$@"`;
-  return ['unshare', '--mount', 'sh', '-c', script, root];
+exec chroot "$0" /usr/bin/dkc "$@"`;
+  return ['unshare', '--mount', 'sh', '-c', script, root, ...installerArgs()];
 }
 
 export const installers: Readonly<Record<InstallerKind, Installer>> = {
