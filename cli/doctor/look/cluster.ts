@@ -77,6 +77,9 @@ function callerRights(): Right[] {
   ];
 }
 
+/** There is one for each control plane node. */
+const MAX_MANAGERS = 100;
+
 export async function lookAtFleet(look: ClusterLook): Promise<FleetFacts> {
   return { nodes: await look.nodes(), serverVersion: look.server.version, version: look.context.build.version };
 }
@@ -94,7 +97,7 @@ export async function lookAtControllers(look: ClusterLook, signal: AbortSignal):
     managers: await seen(async () => {
       const { items } = await client.list(
         pods,
-        { namespace: 'kube-system', labelSelector: 'component=kube-controller-manager' },
+        { namespace: 'kube-system', labelSelector: 'component=kube-controller-manager', limit: MAX_MANAGERS },
         { signal },
       );
       return items.map((pod) => ({ pod: pod.metadata.name ?? '', controllers: controllersFlag(pod) }));

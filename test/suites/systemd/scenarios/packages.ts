@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Bundle, type AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
@@ -31,6 +32,8 @@ export interface PackagesResult {
   left: string[];
   gone: string[];
   complaints: string[];
+  /** What `dkc doctor` says of the node when something is assigned, `CHECK RESULT` of all that is not ok. */
+  doctor: string[];
 }
 
 interface Options {
@@ -43,7 +46,7 @@ interface Options {
 
 await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> => {
   const { install, remove, purge } = installers[kind];
-  const result: PackagesResult = { steps: {}, settingsKept: false, agentRestarted: false, modes: [], left: [], gone: [], complaints: [] };
+  const result: PackagesResult = { steps: {}, settingsKept: false, agentRestarted: false, modes: [], left: [], gone: [], complaints: [], doctor: [] };
   if (kind === 'rpm') run('rpm', '--initdb');
   install(older);
   install(newer); // the tarballs are unpacked now
@@ -83,6 +86,9 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
   await kubeletStart(starts + 1);
   await settled();
   await look('assign');
+  const said = spawnSync('dkc', ['doctor', '-o', 'json'], { encoding: 'utf8' }).stdout;
+  const lines = JSON.parse(said) as { check: string; result: string; detail: string }[];
+  result.doctor = lines.filter((line) => line.result !== 'ok').map((line) => `${line.check} ${line.result}: ${line.detail}`);
 
   const settings = readFileSync('/etc/dkc/agent.yaml', 'utf8');
   const pid = property('dkc-agent.service', 'MainPID');
