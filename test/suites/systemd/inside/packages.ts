@@ -28,7 +28,7 @@ function unpacked(folder: string): string {
   const to = `/srv/unpacked${folder}`;
   if (!existsSync(to)) {
     mkdirSync(to, { recursive: true });
-    run('tar', '-xzf', only(`${folder}/*.tar.gz`), '-C', to);
+    run('tar', '-xzf', only(`${folder}/dkc-*.tar.gz`), '-C', to);
   }
   return only(`${to}/*/install.sh`);
 }
