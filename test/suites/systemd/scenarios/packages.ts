@@ -46,7 +46,16 @@ interface Options {
 
 await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> => {
   const { install, remove, purge } = installers[kind];
-  const result: PackagesResult = { steps: {}, settingsKept: false, agentRestarted: false, modes: [], left: [], gone: [], complaints: [], doctor: [] };
+  const result: PackagesResult = {
+    steps: {},
+    settingsKept: false,
+    agentRestarted: false,
+    modes: [],
+    left: [],
+    gone: [],
+    complaints: [],
+    doctor: [],
+  };
   if (kind === 'rpm') run('rpm', '--initdb');
   install(older);
   install(newer); // the tarballs are unpacked now
