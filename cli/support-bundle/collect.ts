@@ -34,7 +34,9 @@ export async function collectAll(
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   const swept = found.flat().map((one): Found => {
     const path = known.sweep(one.path);
-    return 'leftOut' in one ? { path, leftOut: known.sweep(one.leftOut) } : { ...one, path, text: printableLines(known.sweep(one.text)) };
+    if ('leftOut' in one) return { path, leftOut: known.sweep(one.leftOut) };
+    const text = printableLines(known.sweep(one.text));
+    return { ...one, path, text, ...(one.note === undefined ? {} : { note: known.sweep(one.note) }) };
   });
   return withinBounds(
     swept,

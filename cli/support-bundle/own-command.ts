@@ -2,6 +2,7 @@ import { dispatch } from '../dispatch.ts';
 import { commands } from '../commands.ts';
 import { jsonText } from '../output/structured.ts';
 import { redactObject } from './redact/objects.ts';
+import { redactText } from './redact/text.ts';
 import type { Context } from '../command.ts';
 import type { Found } from './collector.ts';
 
@@ -19,5 +20,5 @@ export async function ownCommand(context: Context, argv: readonly string[], path
   const stderr = { ...quiet, write: (text: string) => void (errors += text) };
   const code = await dispatch(commands, [...argv, '--output=json'], { ...context, stdout, stderr });
   if (code > 1) throw new Error(errors.trim().replace(/^dkc: /, ''));
-  return { path, text: jsonText(redactObject(JSON.parse(out))), ...(code === 0 ? {} : { note: `exit code 1: ${errors.trim().replace(/^dkc: /, '')}` }) }; // prettier-ignore
+  return { path, text: jsonText(redactObject(JSON.parse(out))), ...(code === 0 ? {} : { note: redactText(`exit code 1: ${errors.trim().replace(/^dkc: /, '')}`) }) }; // prettier-ignore
 }

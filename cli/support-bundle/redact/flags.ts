@@ -10,8 +10,12 @@ const KNOWN = new Set(
     'kubelet-version merge policy agent-config exit-on-lock-contention lock-file register-node enable-server seccomp-default',
   ].flatMap((names) => names.split(' ')),
 );
+/** Fields whose values are anybody's text. */
+const FREE_TEXTS = new Set(['staticPodURL', 'providerID']);
 const OF_FIELDS = new Set(
-  fields.filter(({ secret }) => secret !== true).flatMap(({ flag }) => (flag === undefined ? [] : [flag.replace(/^-+/, '')])),
+  fields
+    .filter(({ secret, name }) => secret !== true && !FREE_TEXTS.has(name))
+    .flatMap(({ flag }) => (flag === undefined ? [] : [flag.replace(/^-+/, '')])),
 );
 
 /** Values of known flags may be this: paths, numbers, lists of settings, addresses. */

@@ -5,6 +5,8 @@ import { redactFlags } from './flags.ts';
 const MAX_DEPTH = 60;
 /** Names of values that are digests and ids: their content says nothing, and two of them are compared. */
 const digestName = /(?:sha256|uid|hash|digest|commit|boot|id|resourceVersion)$/i;
+/** What drivers of volumes are given, in names of their own. */
+const drivers = /^(?:volumeAttributes|flexVolume|parameters)$/;
 const isDigest = (text: string): boolean => /^(?:sha256:)?[0-9a-f-]{1,64}$/i.test(text);
 
 /**
@@ -26,7 +28,7 @@ export function redactObject(value: unknown, name = '', depth = 0): unknown {
       if (key === 'managedFields') return [];
       const shown = redactText(key);
       if (name === 'annotations' && !/^(?:[a-z]+\.)?dkc\.dev\//.test(key)) return [[shown, REDACTED]];
-      if (isSecretName(key) && !isPlain(inner)) return [[shown, REDACTED]];
+      if ((isSecretName(key) || drivers.test(key)) && !isPlain(inner)) return [[shown, REDACTED]];
       return [[shown, redactObject(inner, key, depth + 1)]];
     }),
   );

@@ -7,7 +7,7 @@ const MAX_LINE = 16 * 1024;
 const MAX_PEM_LINES = 300;
 
 const SECRET_WORD =
-  'token|passw(?:or)?d|passphrase|secret|credential|api[_-]?key|(?:private|access|client|signing|encryption|ssh|tls)[_-]?key|authorization|cookie|bearer|header';
+  'token|passw(?:or)?d|passphrase|secret|credential|api[_-]?key|(?:private|access|client|signing|encryption|ssh|tls)[_-]?key|authorization|cookie|bearer|header|(?<![a-z])(?:pass|pwd|auth|psk|dsn)(?![a-z])|conn(?:ection)?[_-]?str(?:ing)?';
 const secretName = new RegExp(SECRET_WORD, 'i');
 /** Names that say of a value where a secret lies, not what it is. */
 const placeName = /(?:file|path|dir|directory|ref|name|namespace|type|kind|unit|count|size|seconds|version|mode|policy)s?$/i;

@@ -182,11 +182,17 @@ test('a part that hangs ends after its time, one that fails is named, and the ot
   const clock = new FakeClock();
   const hangs: Collector = { name: 'hangs', what: '', collect: () => new Promise(() => undefined) };
   const fails: Collector = { name: 'fails', what: '', collect: () => Promise.reject(new Error('password=hunter2')) };
-  const works: Collector = { name: 'works', what: '', collect: async () => [{ path: 'a', text: 'b' }] };
-  const collecting = collectAll({ clock, signal: new AbortController().signal }, [hangs, fails, works], new KnownValues(), defaultBounds);
+  const works: Collector = {
+    name: 'works',
+    what: '',
+    collect: async () => [{ path: 'a-known-one', text: 'b\u001b[1m known-one', note: 'known-one' }],
+  };
+  const known = new KnownValues();
+  known.add('known-one', 'secret');
+  const collecting = collectAll({ clock, signal: new AbortController().signal }, [hangs, fails, works], known, defaultBounds);
   await clock.advance(defaultBounds.time);
   const { files, errors } = await collecting;
-  assert.deepEqual(files.map(({ path }) => path), ['a']); // prettier-ignore
+  assert.deepEqual(files, [{ path: 'a-_redacted_', text: 'b\\u001b[1m <redacted>', note: '<redacted>', bytes: 21 }]); // prettier-ignore
   assert.deepEqual(
     errors.toSorted((a, b) => (a.collector < b.collector ? -1 : 1)),
     [

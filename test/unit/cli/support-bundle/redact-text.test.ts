@@ -37,6 +37,13 @@ const texts = [
     text: 'fell back to dkc-system/web-1:kubelet@10188',
     is: 'fell back to dkc-system/web-1:kubelet@10188',
   },
+  { why: 'short names of passwords', text: 'DB_PASS=a pwd=b auth=c psk=d', is: 'DB_PASS=X pwd=X auth=X psk=X' },
+  {
+    why: 'nothing of words that contain them',
+    text: 'passed=3 bypass=always author=me authn=x',
+    is: 'passed=3 bypass=always author=me authn=x',
+  },
+  { why: 'a connection string', text: 'connectionString="Server=a;Pw=b"', is: 'connectionString="X"' },
   {
     why: 'no setting of a unit',
     text: 'StartLimitIntervalSec=0',
@@ -70,6 +77,7 @@ const flags = [
   { why: 'an unknown flag', argv: '--vendor-thing=hunter2 --other=true', is: '--vendor-thing=X --other=true' },
   { why: 'an unknown flag and its word', argv: '--vendor-thing hunter2 --v 2', is: '--vendor-thing X --v 2' },
   { why: 'a secret field', argv: '--manifest-url-header=A:b', is: '--manifest-url-header=X' },
+  { why: 'a URL of pods', argv: '--manifest-url=https://example.com/hunter2', is: '--manifest-url=X' },
   { why: 'a value that is none of a known flag', argv: '--config=a;b', is: '--config=X' },
   { why: 'programs and words of commands', argv: '/usr/bin/dkc agent run', is: '/usr/bin/dkc agent run' },
   { why: 'no other word', argv: '/bin/echo hunter2 /hunter/3 Hunter', is: '/bin/echo X X X' },
@@ -119,12 +127,22 @@ test('an object is shown without annotations of others, managed fields, variable
       token: 'hunter4',
       tokenSeconds: 5,
       deep: { apiKey: { a: 'b' } },
+      httpHeaders: [{ name: 'X', value: 'hunter5' }],
+      csi: { volumeAttributes: { a: 'hunter6' } },
     },
     contentSha256: 'c6015908e2a6c6015908e2a6c6015908',
   });
   assert.deepEqual(JSON.parse(shown(JSON.stringify(seen))), {
     metadata: { uid: 'abcd', annotations: { 'dkc.dev/retry': '1', 'kubectl.kubernetes.io/last-applied-configuration': 'X' } },
-    spec: { env: [{ name: 'A', value: 'X' }], args: ['--x=X', '--v=2'], token: 'X', tokenSeconds: 5, deep: { apiKey: 'X' } },
+    spec: {
+      env: [{ name: 'A', value: 'X' }],
+      args: ['--x=X', '--v=2'],
+      token: 'X',
+      tokenSeconds: 5,
+      deep: { apiKey: 'X' },
+      httpHeaders: 'X',
+      csi: { volumeAttributes: 'X' },
+    },
     contentSha256: 'c6015908e2a6c6015908e2a6c6015908',
   });
 });
