@@ -8,6 +8,8 @@ export interface ControllerFacts {
   rolloutLease: Seen<Lease | undefined>;
   /** `kube-system/dkc-controllers`: of controllers that run without flags. */
   controllersLease: Seen<Lease | undefined>;
+  /** `dkc-system/dkc-controllers`: that of the Deployment of the set controllers. */
+  setsLease: Seen<Lease | undefined>;
   hasRollouts: Seen<boolean>;
   /** kube-controller-managers that run as pods, with their `--controllers`; '' where they have no such flag. */
   managers: Seen<readonly { pod: string; controllers: string }[]>;
@@ -43,17 +45,32 @@ function rolloutController({ rolloutLease, controllersLease, hasRollouts, now }:
     : skipped('there are no rollouts, and no controller for them');
 }
 
-function setControllers({ controllersLease, managers, now }: ControllerFacts): Verdict {
-  const lease = the(controllersLease);
-  if (!lease || !isHeld(lease, now)) return skipped('kube-controller-manager has them: no dkc holds kube-system/dkc-controllers');
+function setControllers({ controllersLease, setsLease, managers, now }: ControllerFacts): Verdict {
+  const leases = [
+    { name: 'dkc-system/dkc-controllers', lease: the(setsLease) },
+    { name: 'kube-system/dkc-controllers', lease: the(controllersLease) },
+  ];
+  const held = leases.find(({ lease }) => lease !== undefined && isHeld(lease, now));
   const pods = the(managers);
+  const both = pods.filter(({ controllers }) => ['daemonset', 'statefulset'].some((name) => runs(controllers, name)));
+  if (held === undefined) return withoutDkc(pods.length, both.length);
+  const holder = held.lease === undefined ? '' : holderOf(held.lease);
   if (pods.length === 0)
     return skipped('no pod of kube-controller-manager can be seen: its --controllers must say -daemonset,-statefulset');
-  const both = pods.filter(({ controllers }) => ['daemonset', 'statefulset'].some((name) => runs(controllers, name)));
-  if (both.length === 0) return ok(`${holderOf(lease)}; kube-controller-manager leaves them alone`);
-  return warning(
-    `${someOf(both.map(({ pod }) => pod))} runs controllers of sets, and ${holderOf(lease)} holds kube-system/dkc-controllers: unless each has sets of its own, both create and delete their pods`,
-    'add -daemonset,-statefulset to --controllers of kube-controller-manager on every control plane node: docs/controllers.md',
+  if (both.length === 0) return ok(`${holder} holds ${held.name}; kube-controller-manager leaves them alone`);
+  const found = `${someOf(both.map(({ pod }) => pod))} runs controllers of sets, and ${holder} holds ${held.name}`;
+  const remedy = 'add -daemonset,-statefulset to --controllers of kube-controller-manager on every control plane node: docs/controllers.md';
+  // Who runs without the Deployment may have been told to leave sets alone, or to have some of them.
+  return held.name.startsWith('dkc-system/')
+    ? failed(`${found}: both create and delete their pods`, remedy)
+    : warning(`${found}: unless each has sets of its own, both create and delete their pods`, remedy);
+}
+
+function withoutDkc(managers: number, withSets: number): Verdict {
+  if (managers === 0 || withSets > 0) return skipped('kube-controller-manager has them: no dkc holds a Lease for them');
+  return failed(
+    'kube-controller-manager leaves DaemonSets and StatefulSets alone, and no dkc holds a Lease for them: nobody creates their pods',
+    'kubectl -n dkc-system get pods, and their logs; or take -daemonset,-statefulset from --controllers of kube-controller-manager again',
   );
 }
 

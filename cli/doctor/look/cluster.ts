@@ -13,6 +13,7 @@ import { listPages } from '../../fleet/list-pages.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
 import { LEASE, WORKLOAD } from '../../../deploy/controllers.ts';
+import { setsWorkload } from '../../../deploy/sets.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
 import { namespaces, pods, leases } from '../../../kube/api/resources.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
@@ -91,6 +92,7 @@ export async function lookAtControllers(look: ClusterLook, signal: AbortSignal):
   return {
     rolloutLease: await look.find(leases, LEASE, SYSTEM_NAMESPACE, signal),
     controllersLease: await look.find(leases, 'dkc-controllers', 'kube-system', signal),
+    setsLease: await look.find(leases, setsWorkload.lease, SYSTEM_NAMESPACE, signal),
     hasRollouts: await seen(
       async () => server.servesNodeConfigs && (await client.list(rollouts, { limit: 1 }, { signal })).items.length > 0,
     ),

@@ -118,7 +118,7 @@ const manager = (controllers: string): Partial<ControllerFacts> => ({
   managers: known([{ pod: 'kcm-a', controllers }]),
 });
 const flows = (theirs?: (object: KubeObject) => KubeObject | undefined): Partial<ControllerFacts> => ({ flowControl: known(manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false, image: 'x' }).filter(({ kind }) => kind === 'FlowSchema').map((object) => ({ ours: object, theirs: known(theirs ? theirs(object) : object) }))) }); // prettier-ignore
-const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noLease, hasRollouts: known(true), managers: known([]), flowControl: known([]), now }; // prettier-ignore
+const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noLease, setsLease: noLease, hasRollouts: known(true), managers: known([]), flowControl: known([]), now }; // prettier-ignore
 check(controllerChecks, controllers, [
   { check: 'rollout-controller', where: 'it holds its Lease', facts: {}, is: 'ok', says: 'pod-a holds dkc-system/dkc-rollout' },
   { check: 'rollout-controller', where: 'it shares a Lease with the others', facts: { rolloutLease: noLease, controllersLease: held }, is: 'ok', says: 'kube-system/dkc-controllers' },
@@ -131,6 +131,8 @@ check(controllerChecks, controllers, [
   { check: 'set-controllers', where: 'the names are those of newer releases', facts: manager('*,-daemonset-controller,-statefulset-controller'), is: 'ok', says: 'leaves them alone' },
   { check: 'set-controllers', where: 'both have DaemonSets', facts: manager('*,-statefulset'), is: 'warning', says: 'kcm-a runs controllers of sets', todo: '-daemonset,-statefulset' },
   { check: 'set-controllers', where: 'kube-controller-manager has no such flag', facts: manager(''), is: 'warning', says: 'kcm-a', todo: '-daemonset,-statefulset' },
+  { check: 'set-controllers', where: 'both have them for sure', facts: { setsLease: held, managers: known([{ pod: 'kcm-a', controllers: '*' }]) }, is: 'failed', says: 'pod-a holds dkc-system/dkc-controllers: both create', todo: '-daemonset,-statefulset' },
+  { check: 'set-controllers', where: 'nobody has them', facts: { setsLease: stale, managers: known([{ pod: 'kcm-a', controllers: '*,-daemonset,-statefulset' }]) }, is: 'failed', says: 'nobody creates their pods', todo: 'kubectl -n dkc-system get pods' },
   { check: 'set-controllers', where: 'it cannot be seen', facts: { controllersLease: held }, is: 'skipped', says: 'can be seen' },
   { check: 'set-controllers', where: 'dkc has none', facts: {}, is: 'skipped', says: 'kube-controller-manager has them' },
   { check: 'flow-control', where: 'they are there', facts: flows(), is: 'ok', says: 'dkc-agents' },
