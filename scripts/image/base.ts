@@ -55,8 +55,8 @@ function debianPackages(arch: Arch, scratch: string): Map<string, string> {
     for (const [name, pinned] of missing) {
       const [file] = globSync(`${fileName(name, pinned.version)}_*.deb`, { cwd: dir });
       if (file === undefined) throw new Error(`apt has no ${name} ${pinned.version} for ${arch}: Debian has a newer one; see docs/packages.md, "Container image"`); // prettier-ignore
-      copyFileSync(join(dir, file), `${cached(name, pinned)}.new`);
-      renameSync(`${cached(name, pinned)}.new`, cached(name, pinned));
+      copyFileSync(join(dir, file), `${cached(name, pinned)}.${process.pid}`);
+      renameSync(`${cached(name, pinned)}.${process.pid}`, cached(name, pinned));
     }
     rmSync(dir, { recursive: true });
   }
@@ -83,7 +83,9 @@ function download(names: readonly string[], arch: Arch): string {
     const own = { 'APT::Architecture': arch, 'APT::Architectures': arch, 'Dir::State::lists': join(home, 'lists'), 'Dir::State::status': join(home, 'status'), 'Dir::Cache': join(home, 'cache'), 'APT::Sandbox::User': 'root' }; // prettier-ignore
     const options = ['-qq', ...Object.entries(own).flatMap(([key, value]) => ['-o', `${key}=${value}`])];
     const run = (...args: string[]): unknown => execFileSync('apt-get', [...options, ...args], { cwd: out, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 }); // prettier-ignore
-    run('update');
+    try {
+      run('update');
+    } catch {} // it has said what is wrong with a source, which need not be Debian's
     run('download', ...names);
     return out;
   } finally {
