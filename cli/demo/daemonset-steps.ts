@@ -51,7 +51,7 @@ export async function tellDaemonSet(context: Context, cluster: DemoCluster, tell
   teller.step('An image that does not exist');
   set.resetPeak();
   await set.setImage(MISSING, {}, { 'dkc.dev/progress-deadline': '2s' });
-  const stalled = await set.condition('Stalled', 'True');
+  const stalled = await set.condition('Stalled', 'True', 'NotReady');
   set.keptTo(0);
   teller.happened('two new pods cannot pull it; the old ones stay, and after dkc.dev/progress-deadline the status says so:');
   teller.note(`condition Stalled: ${stalled}`);

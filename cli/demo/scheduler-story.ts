@@ -12,6 +12,7 @@ import { eventText, typed, type Teller } from './teller.ts';
 
 /** Nothing takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;
+const BACKOFF_MS: Millis = 100;
 const SHOP = 'shop';
 const DB = 3;
 const NODES = 3;
@@ -97,7 +98,9 @@ async function fullCluster(context: Context, teller: Teller, reservations: boole
   try {
     const { client } = cluster;
     await client.create(namespaces, { metadata: { name: SHOP } }, { signal });
-    const config = { ...defaultSchedulerConfig, reservation: { ...defaultSchedulerConfig.reservation, enabled: reservations } };
+    const reservation = { ...defaultSchedulerConfig.reservation, enabled: reservations };
+    // A pod that was just refused would else be tried again after a second at the earliest, and the story would depend on when that is.
+    const config = { ...defaultSchedulerConfig, initialBackoffMs: BACKOFF_MS, maxBackoffMs: BACKOFF_MS, reservation };
     const served = await servedKinds(client, signal);
     await cluster.start('dkc-scheduler', (runtime) => schedulerRunnable(runtime, config, served));
     await cluster.start('dkc-controllers', (runtime) => [statefulSetController(runtime)]);

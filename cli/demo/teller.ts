@@ -23,7 +23,7 @@ export async function typed(context: Context, teller: Teller, argv: readonly str
 
 /** An event with this reason whose message has these words, as text; events come a moment after what they tell of. */
 export async function eventText({ clock, signal }: Context, client: Pick<Client, 'list'>, reason: string, words = ''): Promise<string> {
-  for (let tries = 0; tries < 25; tries++) {
+  for (let tries = 0; tries < 150; tries++) {
     const { items } = await client.list(coreEvents, {}, { signal });
     const event = items.find((one) => one['reason'] === reason && String(one['message']).includes(words));
     if (event) return `event ${reason}: ${String(event['message'])}`;
