@@ -24,7 +24,9 @@ dkc_start() {
 
 # dkc_stop: the files will be removed. The kubelet runs on.
 dkc_stop() {
-    ! booted || systemctl stop dkc-agent.service || true
+    booted || return 0
+    # Removed before, by another run: there is nothing to stop, and nothing to say.
+    [ "$(systemctl show -P LoadState dkc-agent.service)" = not-found ] || systemctl stop dkc-agent.service || true
 }
 
 # dkc_end: the files are gone. Every kubelet that runs on a file of ours goes back to its local configuration, by one restart.
