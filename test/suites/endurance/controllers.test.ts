@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { faultKinds } from '../../support/simulated/faulty-calls.ts';
 import { watchFaults } from '../../support/simulated/faulty-watches.ts';
 import { failureOf, setting, subjects } from '../../unit/controllers/simulated/subjects.ts';
-import { swept } from './swept.ts';
+import { swept } from '../../support/in-turn.ts';
 
 const STEPS = 300;
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { swept } from '../../support/in-turn.ts';
 import { watchFaults } from '../../support/simulated/faulty-watches.ts';
 import { noRooms, plus, rollouts } from '../../unit/scheduler/simulated/rollouts.ts';
 import { stories } from '../../unit/scheduler/simulated/stories.ts';
@@ -21,7 +22,7 @@ test(`${COUNT} random rollouts leave nothing behind: no room, nobody assumed, no
 });
 
 describe('a scheduler whose calls fail, each in every way', () => {
-  for (const story of stories)
+  for (const story of swept(stories))
     test(story.why, async () => {
       const { problems, runs } = await sweep(story, () => faultKinds);
       assert.deepEqual(problems, []);
@@ -30,7 +31,7 @@ describe('a scheduler whose calls fail, each in every way', () => {
 });
 
 describe('a scheduler whose watches fail at each event in every way', () => {
-  for (const story of stories)
+  for (const story of swept(stories))
     test(story.why, async () => {
       const { problems, runs } = await sweepWatches(story, () => watchFaults);
       assert.deepEqual(problems, []);

@@ -7,7 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { started } from '../../unit/apiserver/started.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { releases } from '../../support/real-parts/release.ts';
+import { comparedReleases } from '../../support/real-parts/release.ts';
 import { commands } from './kubectl/commands.ts';
 import { differencesOf } from './kubectl/differences.ts';
 import { manifests } from './kubectl/manifests.ts';
@@ -56,7 +56,7 @@ function wordsOf(command: string): string[] {
 
 const parts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'] as const;
 
-for (const release of await releases()) {
+for (const release of await comparedReleases('kubectl')) {
   const compare = (): void => {
     describe('prints the same on the embedded server and on a real one', () => {
       const differences = differencesOf(release.minor);

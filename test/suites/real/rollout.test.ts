@@ -18,7 +18,7 @@ import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Kubectl } from '../../support/kubectl.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { releases } from '../../support/real-parts/release.ts';
+import { comparedReleases } from '../../support/real-parts/release.ts';
 import { startSubject } from './cluster/controllers.ts';
 import { ACCOUNT, accountToken, addEvictable, allowRollouts } from './cluster/rollout-account.ts';
 import { withRealParts } from './suite.ts';
@@ -49,7 +49,7 @@ async function follow(client: Client, record: FleetRecord, signal: AbortSignal):
   await informers.whenSynced(signal);
 }
 
-for (const release of await releases())
+for (const release of await comparedReleases('rollout'))
   await withRealParts(
     `rollouts on a real API server ${release.version}`,
     ['etcd', 'kube-apiserver', 'kubectl'],

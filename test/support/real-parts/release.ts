@@ -1,3 +1,4 @@
+import { DAY } from '../in-turn.ts';
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -62,6 +63,21 @@ export const releaseParts = async <Name extends string>(names: readonly Name[]):
 
 /** What people run first, then 1.20.2. A suite is defined for each: `for (const release of await releases())`. */
 export const releases = async (): Promise<Release[]> => [await givenRelease(), builtRelease];
+
+/** Comparisons with upstream that take minutes for each release. */
+const comparisons = ['daemonset', 'statefulset', 'scheduler', 'kubectl', 'rollout'] as const;
+
+/**
+ * {@link releases}, for what takes minutes for each. With DKC_OLD_RELEASE_EVERY=5, as in CI, 1.20.2 is played every fifth day only, each comparison on another one.
+ * Where the machine has no other release it always is.
+ */
+export async function comparedReleases(comparison: (typeof comparisons)[number]): Promise<Release[]> {
+  const all = await releases();
+  const every = Number(process.env['DKC_OLD_RELEASE_EVERY'] ?? 1);
+  if (process.env['DKC_REAL_KUBERNETES'] === LEFT_OUT || (DAY + comparisons.indexOf(comparison)) % every === 0) return all;
+  console.error(`${comparison}: ${builtRelease.version} is played on another day (DKC_OLD_RELEASE_EVERY=${every})`);
+  return all.slice(0, 1);
+}
 
 const byName = <Name extends string>(names: readonly Name[], paths: readonly string[]) =>
   Object.fromEntries(names.map((name, n) => [name, paths[n]])) as Record<Name, string>;

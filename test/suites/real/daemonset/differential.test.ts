@@ -1,7 +1,7 @@
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
-import { releases } from '../../../support/real-parts/release.ts';
+import { comparedReleases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
 import { playDaemonSets } from '../../../support/stories/play.ts';
 import { startSubject } from '../cluster/controllers.ts';
@@ -14,7 +14,7 @@ import { differences } from './differences.ts';
 /*
  * Both DaemonSet controllers run as processes, each on a real control plane of its own. What is left are sets with their status, pods, revisions and events.
  */
-for (const release of await releases()) {
+for (const release of await comparedReleases('daemonset')) {
   const compare = (): void =>
     compareWithUpstream({
       stories: stories.map(({ name }) => name),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { nodes } from '../../../../kube/api/resources.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import { releases } from '../../../support/real-parts/release.ts';
+import { comparedReleases } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
 import { RealWorld } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
@@ -34,7 +34,7 @@ type Differences = Partial<Record<SubjectName, string>>;
  * as many points with kube-scheduler as the one that it chose itself. What our engine gives every node, and the oracle that the engine is held to elsewhere, is
  * compared with the points in kube-scheduler's log. SEED=N for other clusters.
  */
-for (const release of await releases()) {
+for (const release of await comparedReleases('scheduler')) {
   const compare = (): void => {
     describe(`on ${CLUSTERS} random clusters, as kube-scheduler ${release.version} does`, () => {
       const found = new Map<SubjectName, string[]>(subjects.map((name) => [name, []]));

@@ -1,5 +1,5 @@
 import { playStatefulSets } from '../../../support/stories/play.ts';
-import { releases } from '../../../support/real-parts/release.ts';
+import { comparedReleases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/statefulset/all.ts';
 import { compareWithUpstream } from '../cluster/differential.ts';
 import { playStories } from '../cluster/play-stories.ts';
@@ -12,7 +12,7 @@ import { differences, everywhere, inWordsOf } from './differences.ts';
  * Both StatefulSet controllers run as processes, each on a real control plane of its own. What is left are sets with their status, pods, claims, revisions
  * with their names and words, events, and the order in which pods came and went.
  */
-for (const release of await releases()) {
+for (const release of await comparedReleases('statefulset')) {
   const compare = (): void =>
     compareWithUpstream({
       stories: stories.map(({ name }) => name),
