@@ -49,5 +49,5 @@ function writable({ readOnly, isVolatile, effectiveConfig }: DiskFacts): Verdict
       `the kubelet reads its configuration from memory, since ${dirname(effectiveConfig)} took no write before`,
       'systemctl restart dkc-agent, which writes it back; journalctl -u dkc-agent says what the disk answered',
     );
-  return ok('they do');
+  return ok('the directories take writes');
 }

@@ -30,7 +30,7 @@ export const permissionChecks: readonly Check<PermissionFacts>[] = [
 function writable({ trusted }: PermissionFacts): Verdict {
   const all = the(trusted);
   const bad = all.filter((one) => one.uid !== 0 || isWritableByOthers(one));
-  if (bad.length === 0) return ok(`${all.length} paths`);
+  if (bad.length === 0) return ok(`root alone can change them: ${all.length} checked`);
   return failed(
     someOf(bad.map((one) => (one.uid === 0 ? `${one.path} has mode ${octal(one.mode)}` : `${one.path} belongs to user ${one.uid}`))),
     `chown root: ${names(bad)}; chmod go-w ${names(bad)}`,
@@ -46,7 +46,7 @@ function isWritableByOthers({ mode, gid, isDir }: Trusted): boolean {
 function readable({ trusted }: PermissionFacts): Verdict {
   const secret = the(trusted).filter(({ isSecret }) => isSecret);
   const open = secret.filter(({ mode, gid }) => (mode & 0o004) !== 0 || ((mode & 0o040) !== 0 && gid !== 0));
-  if (open.length === 0) return ok(`${secret.length} paths`);
+  if (open.length === 0) return ok(`root alone can read them: ${secret.length} checked`);
   return warning(someOf(open.map(({ path, mode }) => `${path} has mode ${octal(mode)}`)), `chmod go-rwx ${names(open)}`);
 }
 

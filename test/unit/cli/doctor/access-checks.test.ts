@@ -41,13 +41,13 @@ const at = (path: string, over: Partial<Trusted> = {}): Trusted => ({
 });
 const trusted = (...some: Trusted[]): Partial<PermissionFacts> => ({ trusted: known(some) });
 const permissionRows: (Row & { facts: Partial<PermissionFacts> })[] = [
-  { check: 'writable-by-others', where: 'root alone may', facts: {}, is: 'ok', says: '1 paths' },
-  { check: 'writable-by-others', where: 'a directory is sticky', facts: trusted(at('/tmp', { mode: 0o1777, isDir: true })), is: 'ok', says: '1 paths' },
-  { check: 'writable-by-others', where: "root's group may", facts: trusted(at('/x', { mode: 0o664 })), is: 'ok', says: '1 paths' },
+  { check: 'writable-by-others', where: 'root alone may', facts: {}, is: 'ok', says: 'root alone can change them: 1 checked' },
+  { check: 'writable-by-others', where: 'a directory is sticky', facts: trusted(at('/tmp', { mode: 0o1777, isDir: true })), is: 'ok', says: 'root alone can change them: 1 checked' },
+  { check: 'writable-by-others', where: "root's group may", facts: trusted(at('/x', { mode: 0o664 })), is: 'ok', says: 'root alone can change them: 1 checked' },
   { check: 'writable-by-others', where: 'everybody may', facts: trusted(at('/etc/dkc', { mode: 0o777, isDir: true })), is: 'failed', says: '/etc/dkc has mode 0777', todo: 'chmod go-w' },
   { check: 'writable-by-others', where: 'a group may', facts: trusted(at('/x', { mode: 0o664, gid: 100 })), is: 'failed', says: '/x has mode 0664', todo: 'chmod go-w' },
   { check: 'writable-by-others', where: 'somebody else owns one', facts: trusted(at('/x', { uid: 1000 })), is: 'failed', says: '/x belongs to user 1000', todo: 'chown root' },
-  { check: 'readable-by-others', where: 'root alone may', facts: trusted(at('/k', { isSecret: true }), at('/c', { mode: 0o644 })), is: 'ok', says: '1 paths' },
+  { check: 'readable-by-others', where: 'root alone may', facts: trusted(at('/k', { isSecret: true }), at('/c', { mode: 0o644 })), is: 'ok', says: 'root alone can read them: 1 checked' },
   { check: 'readable-by-others', where: 'everybody may', facts: trusted(at('/k', { isSecret: true, mode: 0o644 })), is: 'warning', says: '/k has mode 0644', todo: 'chmod go-rwx' },
 ]; // prettier-ignore
 check(permissionChecks, { trusted: known([at('/etc/dkc/agent.yaml')]) }, permissionRows);

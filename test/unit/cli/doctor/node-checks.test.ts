@@ -102,7 +102,7 @@ const lineRows: (Row & { facts: Partial<CommandLineFacts> })[] = [
   { check: 'kubelet-process', where: 'no kubelet runs', facts: { running: known('none') }, is: 'skipped', says: 'no kubelet runs' },
   { check: 'kubelet-process', where: 'it was started before the drop-in', facts: { running: known(other) }, is: 'failed', says: 'has --config=/var/lib/kubelet/config.yaml', todo: 'systemctl restart kubelet.service' },
   { check: 'kubelet-process', where: 'a restart would not help', facts: { running: known(null), next: known(null) }, is: 'failed', says: 'has no --config', todo: 'see config-flag' },
-  { check: 'kubelet-flags', where: 'no flag does', facts: {}, is: 'ok', says: 'none does' },
+  { check: 'kubelet-flags', where: 'no flag does', facts: {}, is: 'ok', says: 'no flag decides a field' },
   { check: 'kubelet-flags', where: 'one does', facts: { kubelet: kubelet(['--max-pods=10']), sources: [{ path: '/etc/default/kubelet', text: 'KUBELET_EXTRA_ARGS=--max-pods=10' }, { path: '/x', text: '--max-pods-per-core' }] }, is: 'warning', says: '--max-pods decides maxPods', todo: 'and set the field in the configuration' },
   { check: 'kubelet-flags', where: 'kubeadm has some', facts: { kubelet: kubelet(['--container-runtime-endpoint=unix:///x', '--node-ip=10.0.0.1']) }, is: 'ok', says: 'only --container-runtime-endpoint' },
   { check: 'kubelet-flags', where: 'one sets a feature gate', facts: { kubelet: kubelet(['--feature-gates=MemoryQoS=true']) }, is: 'warning', says: '--feature-gates decides featureGates.MemoryQoS', todo: 'and set the field in the configuration' },
@@ -136,7 +136,7 @@ const diskRows: (Row & { facts: Partial<DiskFacts> })[] = [
   { check: 'disk-space', where: 'inodes get short', facts: free(4000 * MIB, 999), is: 'warning', says: '999 inodes', todo: 'free some space' },
   { check: 'disk-space', where: 'it is full', facts: free(15 * MIB, 1e6), is: 'failed', says: '15 MiB', todo: 'free some space' },
   { check: 'disk-space', where: 'it has no inodes', facts: free(4000 * MIB, 99), is: 'failed', says: '99 inodes', todo: 'free some space' },
-  { check: 'disk-writable', where: 'it takes writes', facts: {}, is: 'ok', says: 'they do' },
+  { check: 'disk-writable', where: 'it takes writes', facts: {}, is: 'ok', says: 'the directories take writes' },
   { check: 'disk-writable', where: 'the mount is read-only', facts: { readOnly: known(['/var/lib/dkc']) }, is: 'failed', says: 'read-only', todo: 'remount,rw' },
   { check: 'disk-writable', where: 'the agent had to go to memory', facts: { isVolatile: known(true) }, is: 'warning', says: 'from memory', todo: 'systemctl restart dkc-agent' },
 ]; // prettier-ignore
