@@ -62,7 +62,9 @@ function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   const decided = shadowed.filter(({ field }) => field.startsWith('featureGates.') || mayChange.has(fieldAt(field)?.class ?? ''));
   if (decided.length === 0)
     return ok(
-      shadowed.length === 0 ? 'no flag decides a field' : `only ${someOf(shadowed.map(({ flag }) => flag))}, for fields that stay as the node has them`,
+      shadowed.length === 0
+        ? 'no flag decides a field'
+        : `only ${someOf(shadowed.map(({ flag }) => flag))}, for fields that stay as the node has them`,
     );
   const names = [...new Set(decided.map(({ flag }) => flag))];
   return warning(
