@@ -16,6 +16,19 @@ export async function nodeOptions(context: OptionsContext, args: Args): Promise<
 }
 
 /**
+ * The same for a command that looks for what is wrong: where the settings cannot be read it goes by flags and defaults, and says why.
+ * @throws {UsageError} for a flag
+ */
+export async function nodeOptionsOrDefaults(context: OptionsContext, args: Args): Promise<{ options: AgentOptions; problem?: unknown }> {
+  try {
+    return { options: await nodeOptions(context, args) };
+  } catch (problem) {
+    if (problem instanceof UsageError) throw problem;
+    return { options: agentOptions(settingsOf(args, context), {}, context), problem };
+  }
+}
+
+/**
  * The same for a command that works on a file which may be for another machine: an agent.yaml that this user may not read is done without, and the
  * note says so.
  */

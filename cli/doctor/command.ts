@@ -5,8 +5,7 @@ import { accessOf as accessOrProblem } from './look/credentials.ts';
 import { NodeLook } from './look/node-look.ts';
 import { clusterTopics, nodeTopics } from './topics.ts';
 import { agentFileFlag, nodeFlagsFor } from '../agent/flags.ts';
-import { nodeOptions } from '../agent/node-options.ts';
-import { agentOptions, settingsOf } from '../agent/options.ts';
+import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { accessOf, kubeconfigPaths } from '../connect/connect.ts';
 import { connectFlags, connectQueryOf, withClient } from '../connect/flags.ts';
 import { formatFlag, show } from '../output/output.ts';
@@ -85,10 +84,6 @@ async function report<Look>(
 async function nodeLook(context: Context, args: Args): Promise<NodeLook> {
   const named = args.text(agentFileFlag.name);
   const settingsFile = named === undefined ? AGENT_CONFIG_FILE : context.path(named);
-  try {
-    return new NodeLook(context, await nodeOptions(context, args), { settingsFile });
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    return new NodeLook(context, agentOptions(settingsOf(args, context), {}, context), { settingsFile, settingsProblem: messageOf(error) });
-  }
+  const { options, problem } = await nodeOptionsOrDefaults(context, args);
+  return new NodeLook(context, options, { settingsFile, ...(problem === undefined ? {} : { settingsProblem: messageOf(problem) }) });
 }

@@ -3,8 +3,7 @@ import { silentLog } from '../../base/log.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import { SYSTEM_NAMESPACE } from '../../deploy/names.ts';
 import { connectFlags, connectQueryOf } from '../connect/flags.ts';
-import { nodeOptions } from '../agent/node-options.ts';
-import { agentOptions, settingsOf } from '../agent/options.ts';
+import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { nodeFlags } from '../agent/flags.ts';
 import { fine, withNote, type Command, type Context, type Flag } from '../command.ts';
 import { UsageError } from '../failure.ts';
@@ -117,12 +116,8 @@ export const supportBundle: Command = {
 
 /** Settings that cannot be read are part of what somebody has to understand: then flags and defaults say where things are. */
 async function optionsOf(context: Context, args: Args): Promise<{ options: AgentOptions; problem: string | undefined }> {
-  try {
-    return { options: await nodeOptions(context, args), problem: undefined };
-  } catch (error) {
-    if (error instanceof UsageError) throw error;
-    return { options: agentOptions(settingsOf(args, context), {}, context), problem: describeError(error) };
-  }
+  const { options, problem } = await nodeOptionsOrDefaults(context, args);
+  return { options, problem: problem === undefined ? undefined : describeError(problem) };
 }
 
 const settingsFileOf = (context: Context, args: Args): string | undefined => {
