@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
-import { promisify } from 'node:util';
+import { machineArch } from '../../support/image/built.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
+import { buildPackages } from '../systemd/build-packages.ts';
 import { comparable, readPage, writePage, type Part } from './console/console.ts';
 import { onNode } from './machine.ts';
 import type { Typed } from './scenarios/first-node.ts';
@@ -15,7 +15,7 @@ type Command = Part & { is: 'command' };
 
 const project = join(import.meta.dirname, '../../..');
 const PAGE = join(project, 'docs/first-node.md');
-const arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
+const arch = machineArch;
 const VERSION = '0.1.0';
 const NEXT = '0.1.1';
 
@@ -33,11 +33,7 @@ const RESTARTS = /^(?:apt-get install .*_0\.1\.0_|apt-get remove|dkc assign .*we
 await onReleaseNodes('docs/first-node.md', ['kubelet', 'cri-v1.proto', 'etcd', 'kube-apiserver', 'kubectl'], () => {
   const dir = mkdtempSync(join(tmpdir(), 'dkc-first-node-'));
   const folders = [VERSION, NEXT].map((version) => ({ version, out: join(dir, version) }));
-  before(async () => {
-    const make = ({ version, out }: { version: string; out: string }): Promise<unknown> =>
-      promisify(execFile)(process.execPath, ['scripts/package.ts', '--fast', `--arch=${arch}`, `--out=${out}`, `--version=${version}`], { cwd: project }); // prettier-ignore
-    await Promise.all(folders.map(make));
-  });
+  before(async () => void (await Promise.all(folders.map(({ out, version }) => buildPackages(out, version)))));
   after(() => rmSync(dir, { recursive: true }));
 
   const parts = readPage(readFileSync(PAGE, 'utf8'));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
-import { buildImage, whyNoImage } from '../../support/image/built.ts';
+import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack } from '../../support/image/layout.ts';
+import { buildPackages } from './build-packages.ts';
 import { packageKinds } from './inside/packages.ts';
 import { onMachine } from './machine.ts';
 import { cuts } from './packages-cut.ts';
@@ -15,7 +15,7 @@ import type { PackagesResult, Step } from './scenarios/packages.ts';
 import { machines } from './suite.ts';
 
 const project = join(import.meta.dirname, '../../..');
-const arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
+const arch = machineArch;
 const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
 const next = version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
@@ -27,10 +27,6 @@ await machines(
   () => {
     const dir = mkdtempSync(join(tmpdir(), 'dkc-packages-'));
     const [older, newer, again] = [join(dir, 'older'), join(dir, 'newer'), join(dir, 'again')];
-    const make = (out: string, called: string): Promise<unknown> =>
-      promisify(execFile)(process.execPath, ['scripts/package.ts', '--fast', `--arch=${arch}`, `--out=${out}`, `--version=${called}`], {
-        cwd: project,
-      });
     /** Images of both versions, each as a runtime would unpack it. */
     const unpackedImages = async (): Promise<{ older: string; newer: string }> => {
       const unpackedOf = async (called: string): Promise<string> => {
@@ -44,11 +40,11 @@ await machines(
       };
       return { older: await unpackedOf(version), newer: await unpackedOf(next) };
     };
-    before(async () => void (await Promise.all([make(older, version), make(newer, next)])));
+    before(async () => void (await Promise.all([buildPackages(older, version), buildPackages(newer, next)])));
     after(() => rmSync(dir, { recursive: true }));
 
     test('two builds give the same bytes', async () => {
-      await make(again, version);
+      await buildPackages(again, version);
       const sums = (of: string): string => readFileSync(join(of, 'SHA256SUMS'), 'utf8');
       assert.equal(sums(again), sums(older));
       assert.equal(
