@@ -24,16 +24,23 @@ export function writePrivate(path: string, text: string): void {
   writeFileSync(path, text, { mode: 0o600 });
 }
 
-/** Everything that a machine of a cluster of today needs: API server, definitions, roles, and the node's own token for agent and kubelet. */
-export async function releaseCluster(programs: string, options: ControlPlaneOptions = {}): Promise<ReleaseCluster> {
+/** A machine whose node has joined a cluster of today: an API server, and kubeconfigs of admin and kubelet. */
+export async function joinedNode(programs: string, options: ControlPlaneOptions = {}): Promise<{ plane: ControlPlane; kubectl: string }> {
   run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
   const release = await givenRelease(programs);
-  const { kubectl: program } = await release.programs(['kubectl']);
+  const { kubectl } = await release.programs(['kubectl']);
   const apiServerArgs = ['--enable-admission-plugins=NodeRestriction'];
   const plane = await startControlPlane({ release, nodes: [NODE], apiServerArgs, ...options });
   writePrivate(ADMIN, plane.kubeconfig());
-  writePrivate('/run/manifests.yaml', dkc('deploy', 'manifests', `--kubernetes-version=${release.version}`).stdout);
-  const kubectl = (...args: string[]): string => run(program ?? 'kubectl', `--kubeconfig=${ADMIN}`, ...args);
+  writePrivate(KUBELET_KUBECONFIG, plane.kubeconfig(plane.nodeToken(NODE)));
+  return { plane, kubectl };
+}
+
+/** Everything that a machine of a cluster of today needs: API server, definitions, roles, and the node's own token for agent and kubelet. */
+export async function releaseCluster(programs: string, options: ControlPlaneOptions = {}): Promise<ReleaseCluster> {
+  const { plane, kubectl: program } = await joinedNode(programs, options);
+  writePrivate('/run/manifests.yaml', dkc('deploy', 'manifests', `--kubernetes-version=${plane.release.version}`).stdout);
+  const kubectl = (...args: string[]): string => run(program, `--kubeconfig=${ADMIN}`, ...args);
   // The definition is served a moment after it is made, and the policy checks what is of its kind.
   await eventually('the manifests', () => {
     try {
@@ -43,6 +50,6 @@ export async function releaseCluster(programs: string, options: ControlPlaneOpti
       return false;
     }
   });
-  for (const path of [KUBECONFIG, KUBELET_KUBECONFIG]) writePrivate(path, plane.kubeconfig(plane.nodeToken(NODE)));
+  writePrivate(KUBECONFIG, plane.kubeconfig(plane.nodeToken(NODE)));
   return { api: new Api(ADMIN), plane, kubectl };
 }

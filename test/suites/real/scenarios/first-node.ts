@@ -1,15 +1,13 @@
 import { cpSync, existsSync, globSync, mkdirSync, symlinkSync } from 'node:fs';
 import { basename } from 'node:path';
-import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
-import { givenRelease } from '../../../support/real-parts/release.ts';
 import { run } from '../../systemd/inside/program.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
-import { property, systemctl } from '../../systemd/inside/systemctl.ts';
+import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type } from '../console/console.ts';
-import { KUBELET_KUBECONFIG, NODE, NODE_IP } from '../inside/names.ts';
-import { ADMIN, writePrivate } from '../inside/release-cluster.ts';
-import { kubeletLife } from '../inside/node.ts';
+import { NODE } from '../inside/names.ts';
+import { ADMIN, joinedNode } from '../inside/release-cluster.ts';
+import { isHealthy, kubeletLife } from '../inside/node.ts';
 
 /** A command that was typed. */
 export interface Typed {
@@ -32,15 +30,10 @@ const HOME = '/root/first-node';
 /** A node of a kubeadm cluster that has joined, with root at its console, who is also the cluster's admin. */
 await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[]> => {
   run('hostname', NODE);
-  run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
-  const release = await givenRelease(programs);
-  const { kubectl } = await release.programs(['kubectl']);
+  const { plane, kubectl } = await joinedNode(programs);
   mkdirSync(`${HOME}/bin`, { recursive: true });
   symlinkSync(kubectl, `${HOME}/bin/kubectl`);
   for (const file of packages.flatMap((folder) => globSync(`${folder}/*.{deb,tar.gz}`))) cpSync(file, `${HOME}/${basename(file)}`);
-  const plane = await startControlPlane({ release, nodes: [NODE], apiServerArgs: ['--enable-admission-plugins=NodeRestriction'] });
-  writePrivate(ADMIN, plane.kubeconfig());
-  writePrivate(KUBELET_KUBECONFIG, plane.kubeconfig(plane.nodeToken(NODE)));
   const env = {
     PATH: `${HOME}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     HOME,
@@ -64,10 +57,14 @@ await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[
     const output = await type(command, { cwd: HOME, env });
     hasCluster ||= command === 'systemctl restart dkc-agent';
     const ms = Math.round(performance.now() - from);
-    // The agent asks for a restart without waiting for it, as it must: systemd still has the job.
+    if (existsSync('/usr/bin/dkc')) {
+      // What is on the disk is applied, and then the agent that did it has asked for a restart of the kubelet, which it does not wait for.
+      await eventually(`the agent after ${command}`, async () => isSettled(await type('dkc status', { cwd: HOME, env })), 120_000);
+      await settled();
+      await eventually('a healthy kubelet', isHealthy);
+    }
     await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
     await eventually('a kubelet', () => property('kubelet.service', 'SubState') === 'running');
-    if (existsSync('/usr/bin/dkc')) await eventually(`the agent after ${command}`, async () => isSettled(await type('dkc status', { cwd: HOME, env })), 120_000); // prettier-ignore
     typed.push({ command, output, ms, kubeletRestarted: kubeletLife().began !== before });
   }
   await plane.stop();
