@@ -7,6 +7,7 @@ import type { JsonObject } from '../../../agent/config/contract.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { kubeletAccess } from '../../../kube/client/kubelet-access.ts';
 import { eventually } from '../../support/eventually.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { protoOfRelease, startFakeRuntime } from '../../support/real-parts/fake-runtime.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
@@ -58,7 +59,7 @@ await withRelease('/configz of a kubelet that authorizes', ['kubelet', 'cri-v1.p
       return /403|Forbidden/.test(String(await ask())) || undefined;
     });
 
-    const admin = createClient({ origin: 'test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken });
+    const admin = adminClient(plane);
     ends.defer(() => admin.close());
     const group = 'rbac.authorization.k8s.io';
     const metadata = { name: 'dkc-agent-configz' };

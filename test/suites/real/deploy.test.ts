@@ -3,15 +3,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
-import { silentLog } from '../../../base/log.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { overlays } from '../../../deploy/manifests.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { configMaps, nodes } from '../../../kube/api/resources.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LightAgents } from '../../support/fleet/light-agents.ts';
 import { Kubectl } from '../../support/kubectl.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { root, startProcess } from './cluster/subject.ts';
@@ -79,7 +78,7 @@ await withRealParts(
       const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'x', namespace: 'dkc-system' }, spec: template.spec };
       await kubectl.good('create --dry-run=server -f -', JSON.stringify(pod));
 
-      const client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log: silentLog }); // prettier-ignore
+      const client = adminClient(plane);
       t.after(() => client.close());
       const agents = new LightAgents(client, realClock, PACE);
       t.after(() => agents.stop());

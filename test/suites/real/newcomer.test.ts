@@ -8,11 +8,10 @@ import { test } from 'node:test';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { rollouts, type NodeConfigRollout } from '../../../controllers/rollout/types.ts';
-import { nodes } from '../../../kube/api/resources.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LightAgents } from '../../support/fleet/light-agents.ts';
 import { HollowNodes } from '../../support/hollow/hollow-nodes.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { root } from './cluster/subject.ts';
@@ -41,7 +40,7 @@ await withRelease("README's way from nothing to a configuration on three nodes",
     const release = await givenRelease();
     const plane = await startControlPlane({ release });
     ends.defer(() => plane.stop());
-    const client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log: silentLog }); // prettier-ignore
+    const client = adminClient(plane);
     ends.defer(() => client.close());
     const { kubectl } = await release.programs(['kubectl']);
     await Promise.all(['bin', '.kube'].map((dir) => mkdir(join(home, dir))));
@@ -60,9 +59,7 @@ await withRelease("README's way from nothing to a configuration on three nodes",
     void hollow.run(ending.signal);
     const agents = new LightAgents(client, realClock, { active: 300, trial: 1_000, condemned: 1_000 });
     ends.defer(() => agents.stop());
-    await hollow.add(NODES.map((name) => ({ name })));
-    const kubelet = { status: { nodeInfo: { kubeletVersion: `v${release.version}` } } };
-    await Promise.all(NODES.map((name) => client.patch(nodes, { name }, kubelet, { type: 'merge', subresource: 'status' })));
+    await hollow.add(NODES.map((name) => ({ name, kubeletVersion: `v${release.version}` })));
 
     for (const command of commands) {
       if (command.startsWith('apt ')) continue;

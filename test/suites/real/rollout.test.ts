@@ -14,9 +14,9 @@ import { configMaps, namespaces, nodes, pods } from '../../../kube/api/resources
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Kubectl } from '../../support/kubectl.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { comparedReleases } from '../../support/real-parts/release.ts';
 import { startSubject } from './cluster/controllers.ts';
@@ -58,10 +58,7 @@ for (const release of await comparedReleases('rollout'))
         const plane = await startControlPlane({ release, extraTokens: [accountToken] });
         t.after(() => plane.stop());
         const connect = (): Client => {
-          const one = createClient(
-            { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
-            { log: silentLog },
-          );
+          const one = adminClient(plane);
           t.after(() => one.close());
           return one;
         };

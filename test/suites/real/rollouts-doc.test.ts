@@ -11,11 +11,10 @@ import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { KEPT_MS } from '../../../controllers/rollout/gate-checks.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
-import { nodes } from '../../../kube/api/resources.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LightAgents } from '../../support/fleet/light-agents.ts';
 import { HollowNodes } from '../../support/hollow/hollow-nodes.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { Daemon } from '../../support/real-parts/daemon.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
@@ -62,10 +61,7 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
     const release = await givenRelease();
     const plane = await startControlPlane({ release, extraTokens: [CONTROLLER] });
     ends.defer(() => plane.stop());
-    const client = createClient(
-      { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
-      { log: silentLog },
-    );
+    const client = adminClient(plane);
     ends.defer(() => client.close());
     const shop = await startShop(home);
     ends.defer(() => shop.stop());
@@ -94,11 +90,10 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
         void hollow.run(ending.signal);
         void agents.run();
         const names = 'abcdefghij'.split('').map((letter) => `node-${letter}`);
-        await hollow.add(names.map((name, at) => ({ name, labels: { pool: at < 8 ? 'web' : 'batch' } })));
-        for (const name of names) {
-          await client.patch(nodes, { name }, { status: { nodeInfo: { kubeletVersion: `v${release.version}` } } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
-          await agents.join(name);
-        }
+        await hollow.add(
+          names.map((name, at) => ({ name, labels: { pool: at < 8 ? 'web' : 'batch' }, kubeletVersion: `v${release.version}` })),
+        );
+        for (const name of names) await agents.join(name);
       },
       controller: async () => {
         const theirs = { ca: plane.ca, kubeconfig: () => plane.kubeconfig(CONTROLLER.token) };

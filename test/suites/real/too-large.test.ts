@@ -5,8 +5,8 @@ import { nodes } from '../../../kube/api/object.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import type { ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { startSubject } from './cluster/controllers.ts';
@@ -50,7 +50,7 @@ await withRealParts('objects of 8.7 MB, and nested 3,000 deep, that a user of a 
 
   before(async () => {
     plane = await startControlPlane();
-    client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken });
+    client = adminClient(plane);
     const room = { capacity: { cpu: '8', memory: '8Gi', pods: '100' }, allocatable: { cpu: '8', memory: '8Gi', pods: '100' } };
     await client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-0', labels: { room: 'yes' } } });
     await client.patch(nodes, { name: 'node-0' }, { status: room }, { type: 'merge', subresource: 'status' });

@@ -1,4 +1,4 @@
-import type { Taint } from 'kubernetes-types/core/v1.js';
+import type { NodeSystemInfo, Taint } from 'kubernetes-types/core/v1.js';
 import type { Node } from './next.ts';
 
 /** Every hollow node has it, so that whoever plays the kubelets finds them again. */
@@ -10,6 +10,8 @@ export interface HollowNode {
   taints?: Taint[];
   /** @default 8 cpus, 32Gi, 250 pods */
   allocatable?: Record<string, string>;
+  /** Such as `v1.36.3`. @default it does not say */
+  kubeletVersion?: string;
 }
 
 /** `count` nodes called `PREFIX-0` and so on, all alike. */
@@ -18,7 +20,7 @@ export function hollowNodes(count: number, prefix = 'hollow', like: Omit<HollowN
 }
 
 /** The Node object that its kubelet would register. @param at - now, as the API writes times */
-export function nodeObject({ name, labels = {}, taints, allocatable }: HollowNode, at: string): Node {
+export function nodeObject({ name, labels = {}, taints, allocatable, kubeletVersion }: HollowNode, at: string): Node {
   const room = { cpu: '8', memory: '32Gi', pods: '250', ...allocatable };
   const conditions = [
     { type: 'MemoryPressure', status: 'False', reason: 'KubeletHasSufficientMemory' },
@@ -31,6 +33,11 @@ export function nodeObject({ name, labels = {}, taints, allocatable }: HollowNod
     kind: 'Node',
     metadata: { name, labels: { [hollowLabel]: 'true', 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', ...labels } },
     spec: taints === undefined ? {} : { taints },
-    status: { capacity: room, allocatable: room, conditions },
+    status: {
+      capacity: room,
+      allocatable: room,
+      conditions,
+      ...(kubeletVersion === undefined ? {} : { nodeInfo: { kubeletVersion } as NodeSystemInfo }),
+    },
   };
 }

@@ -1,5 +1,5 @@
 import { openLog } from '../../../../base/pino-log.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
+import { adminClient } from '../../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../../support/real-parts/control-plane.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import { builtRelease } from '../../../support/real-parts/release.ts';
@@ -37,7 +37,7 @@ export class RealWorld extends World {
 
   private constructor(plane: ControlPlane, options: WorldOptions) {
     const log = openLog({ level: 'error' });
-    const client = createClient({ origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken }, { log });
+    const client = adminClient(plane, log);
     const stop = async (): Promise<void> => {
       await client.close();
       await plane.stop();

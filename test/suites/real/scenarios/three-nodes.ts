@@ -8,9 +8,9 @@ import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../.
 import { nodes, pods, type Kube } from '../../../../kube/api/resources.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.js';
 import type { Client } from '../../../../kube/client/client.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { LightAgents } from '../../../support/fleet/light-agents.ts';
 import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
+import { adminClient } from '../../../support/real-parts/admin-client.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { run } from '../../systemd/inside/program.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
@@ -136,22 +136,16 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
   const cluster = await releaseCluster(programs, { scheduler: true, controllers, extraTokens: [CONTROLLER] });
   const { api, plane, kubectl } = cluster;
   allowController(cluster);
-  const client = createClient(
-    { origin: 'the test', server: plane.url, ca: { data: plane.ca }, token: plane.adminToken },
-    { log: silentLog },
-  );
+  const client = adminClient(plane);
   const ending = new AbortController();
 
   systemctl('start', 'kubelet.service');
   const hollow = new HollowNodes({ client, clock: realClock, log: silentLog, heartbeatMs: 1_000 });
   void hollow.run(ending.signal);
-  await hollow.add(LIGHT.map((name) => ({ name })));
+  await hollow.add(LIGHT.map((name) => ({ name, kubeletVersion: `v${plane.release.version}` })));
   const agents = new LightAgents(client, realClock, { active: 200, trial: 500, condemned: 500 });
   void agents.run();
-  for (const name of LIGHT) {
-    await client.patch(nodes, { name }, { status: { nodeInfo: { kubeletVersion: `v${plane.release.version}` } } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
-    await agents.join(name);
-  }
+  for (const name of LIGHT) await agents.join(name);
   await healthyOn(LOCAL_PODS);
   const isUp = async (name: string) => isReady(await client.get<Kube<Node>>(nodes, { name }).catch((): Kube<Node> => ({ metadata: {} })));
   await eventually('the real Node is Ready', () => isUp(NODE));
