@@ -14,3 +14,18 @@ export function mergedClosing(runs: readonly Closing[]): string {
   for (const run of runs) for (const [name, count] of run) merged.set(name, (merged.get(name) ?? 0) + count);
   return [`ℹ all ${runs.length} parts together`, ...[...merged].map(([name, count]) => `ℹ ${name} ${count}`)].join('\n') + '\n';
 }
+
+/** The same without the tests that failed, which count where their file is run again. */
+export function withoutFailed(closing: Closing): Closing {
+  const failed = closing.get('fail') ?? 0;
+  return new Map([...closing].map(([name, count]) => [name, name === 'fail' ? 0 : name === 'tests' ? count - failed : count]));
+}
+
+const FAILING = '✖ failing tests:';
+
+/** What the runner says of the tests that failed, at the end of its output; all of the output where it did not come to its end; '' where none failed. */
+export function failingTests({ code, text }: { code: number; text: string }): string {
+  if (code === 0) return '';
+  const at = text.lastIndexOf(FAILING);
+  return `${text.slice(Math.max(0, at)).trimEnd()}\n`;
+}

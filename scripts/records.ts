@@ -5,10 +5,9 @@ import type { FileDuration } from './durations-reporter.ts';
 /** How one run of one test file ended. */
 export interface FileRun extends FileDuration {
   suite: string;
-  passed: boolean;
   /** Processor time, in ms; absent for files that share a process. */
   cpuMs?: number;
-  /** Where all that it printed is kept; absent for files that share a process. */
+  /** Where all that its process printed is kept; absent for files that passed in a process they shared. */
   output?: string;
 }
 
@@ -34,11 +33,20 @@ export class Records {
     return this.#kept(run, 'second', text);
   }
 
-  /** Durations of files that share a process. */
-  addDurations(suite: string, lines: string): void {
-    for (const { file, ms } of parsed<FileDuration>(lines)) {
-      this.#append('runs', { suite, file: relative(process.cwd(), file), ms, passed: true } satisfies FileRun);
+  /**
+   * Files that shared a process.
+   * @param lines - of durations-reporter.ts
+   * @param text - all that the process printed
+   * @returns those that failed
+   */
+  addShared(suite: string, lines: string, text: string): FileRun[] {
+    const failed: FileRun[] = [];
+    for (const one of parsed<FileDuration>(lines)) {
+      const run: FileRun = { ...one, suite, file: relative(process.cwd(), one.file) };
+      if (run.passed) this.#append('runs', run);
+      else failed.push(this.addFirst(run, text));
     }
+    return failed;
   }
 
   /** Closing lines of a whole run, for the sum at the end. */

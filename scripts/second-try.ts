@@ -4,7 +4,7 @@ import type { FileRun } from './records.ts';
 export const MAX_SECOND_TRIES = 2;
 const SLOWEST = 20;
 
-/** Files of slow suites that failed on their first run. Files of the unit suite get one run. */
+/** Files that failed on their first run. */
 export const failedOnce = (runs: readonly FileRun[]): FileRun[] => runs.filter(({ passed, output }) => !passed && output !== undefined);
 
 /** @returns why no file gets a second try; undefined where they all do */

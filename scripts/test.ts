@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closingLines, mergedClosing } from './closing-lines.ts';
+import { closingLines, failingTests, mergedClosing, withoutFailed } from './closing-lines.ts';
 import { isHookless } from './hookless.ts';
 import { Records, type FileRun } from './records.ts';
 import { runFiles, SHARED, type Ended } from './run-files.ts';
@@ -10,7 +10,7 @@ import { suites, type Suite } from './suites.ts';
 
 /**
  * `npm test` and its slower siblings: `test.ts SUITE [FILE...] [OPTION...]`. Node's own runner does the work; this names the files.
- * With DKC_TEST_RECORDS=DIR, as in CI, a failed file of a slow suite is left to `again.ts`, which runs it a second time. DKC_TEST_LINES=N plays N files
+ * With DKC_TEST_RECORDS=DIR, as in CI, a failed file is left to `again.ts`, which runs it a second time. DKC_TEST_LINES=N plays N files
  * of a slow suite side by side, as CI does where they mostly wait.
  */
 const PARTS_EACH = 4;
@@ -39,6 +39,7 @@ async function together({ shared }: Suite): Promise<number> {
     ...Array.from({ length: shared * PARTS_EACH }, (_, at) => sharing.filter((_file, index) => index % (shared * PARTS_EACH) === at)),
   ];
   const ended: Ended[] = [];
+  let unexplained = false;
   const left = parts.entries();
   const work = async (): Promise<void> => {
     for (const [at, part] of left) {
@@ -49,13 +50,25 @@ async function together({ shared }: Suite): Promise<number> {
       const apart = part.length === 1 && isHookless(part[0] ?? '');
       const one = await runFiles(part, [...options.filter((option) => !apart || option !== SHARED), ...flags], false);
       process.stdout.write(one.text);
-      if (existsSync(durations)) records.addDurations(name, readFileSync(durations, 'utf8'));
+      const failed = existsSync(durations) ? records.addShared(name, readFileSync(durations, 'utf8'), one.text) : [];
+      // A process that ended before its tests did, say.
+      unexplained ||= one.code !== 0 && failed.length === 0;
+      if (failed.length > 0) records.addClosing(withoutFailed(closingLines(one.text)));
       ended.push(one);
     }
   };
   await Promise.all(Array.from({ length: shared }, work));
+  // Far above, between what passed: again at the end, where people look.
+  process.stdout.write(ended.map(failingTests).join(''));
   closing(ended);
-  return Math.max(0, ...ended.map(({ code }) => code));
+  return kept === undefined || unexplained ? Math.max(0, ...ended.map(({ code }) => code)) : leftToAgain();
+}
+
+/** @returns 0 where `again.ts` decides, since so few files failed that it may be chance */
+function leftToAgain(): number {
+  const why = whyNoSecondTry(failedOnce(records.runs()));
+  if (why !== undefined) console.error(why);
+  return why === undefined ? 0 : 1;
 }
 
 async function oneByOne(): Promise<number> {
@@ -80,9 +93,7 @@ async function oneByOne(): Promise<number> {
     console.log(last.join('\n'));
     return passed ? 0 : 1;
   }
-  const why = whyNoSecondTry(failedOnce(records.runs()));
-  if (why !== undefined) console.error(why);
-  return why === undefined ? 0 : 1;
+  return leftToAgain();
 }
 
 /** Adds up what Node's runner printed at the end of each process. */
