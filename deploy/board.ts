@@ -33,57 +33,57 @@ const one = (expr: string, legend: string, emptyWhile?: string): Query[] => [
 ];
 const ofScheduler = `job="${SCHEDULER}"`;
 const leases = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
-const NEVER = 'nothing of that kind has happened since the start';
+const NEVER = 'nothing of that kind has happened since the process started';
 
 /** What to look at, from what is most often the cause of the rest. */
 export const rows: readonly Row[] = [
   {
     title: 'Processes',
     panels: [
-      { title: 'Leaders', text: 'One for each lease; 0: nobody works; 2: two believe that they lead', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${leases}"})`, '{{name}}') },
-      { title: 'Up', text: 'Processes that can be scraped', unit: 'short', queries: one(`sum by (job) (up{${JOBS}})`, '{{job}}') },
-      { title: 'Memory', text: 'Grows with objects; not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
-      { title: 'CPU', text: 'Cores', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },
-      { title: 'Event loop', text: 'Share of time in which it is busy; 100%: everything waits', unit: 'percentunit', queries: one(`nodejs_eventloop_utilization{${JOBS}}`, '{{job}} {{instance}}') },
+      { title: 'Leaders', text: 'Leaders per lease: 1 is normal; 0: no process works; 2: two processes report to be the leader', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${leases}"})`, '{{name}}') },
+      { title: 'Up', text: 'Processes that Prometheus can scrape', unit: 'short', queries: one(`sum by (job) (up{${JOBS}})`, '{{job}}') },
+      { title: 'Memory', text: 'Resident memory; grows with the number of objects in the cluster, not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
+      { title: 'CPU', text: 'CPU cores in use', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },
+      { title: 'Event loop', text: 'Share of time in which the event loop is busy; at 100% all work is delayed', unit: 'percentunit', queries: one(`nodejs_eventloop_utilization{${JOBS}}`, '{{job}} {{instance}}') },
     ],
   },
   {
     title: 'API server',
     panels: [
-      { title: 'Requests', text: 'By status; <error>: no answer', unit: 'reqps', queries: one(`sum by (job, code) (rate(rest_client_requests_total{${JOBS}}[5m]))`, '{{job}} {{code}}') },
-      { title: 'Latency, 99th percentile', text: 'Of requests but watches', unit: 's', queries: one(p99('rest_client_request_duration_seconds', 'job, verb', JOBS), '{{job}} {{verb}}') },
-      { title: 'Watches that fail', text: 'Lists and watches of caches that failed', unit: 'short', queries: one(`sum by (job, name) (rate(reflector_failures_total{${JOBS}}[5m])) > 0`, '{{job}} {{name}}', NEVER) },
+      { title: 'Requests', text: 'Requests per second by HTTP status; <error>: the API server did not answer', unit: 'reqps', queries: one(`sum by (job, code) (rate(rest_client_requests_total{${JOBS}}[5m]))`, '{{job}} {{code}}') },
+      { title: 'Latency, 99th percentile', text: 'Latency of all requests except watches', unit: 's', queries: one(p99('rest_client_request_duration_seconds', 'job, verb', JOBS), '{{job}} {{verb}}') },
+      { title: 'Failed lists and watches', text: 'Failed lists and watches of caches, per second', unit: 'short', queries: one(`sum by (job, name) (rate(reflector_failures_total{${JOBS}}[5m])) > 0`, '{{job}} {{name}}', NEVER) },
     ],
   },
   {
-    title: 'Queues of controllers',
+    title: 'Controller queues',
     panels: [
-      { title: 'Depth', text: 'Objects that wait; grows: it does not keep up', unit: 'short', queries: one(`sum by (job, name) (workqueue_depth{${JOBS}})`, '{{job}} {{name}}') },
-      { title: 'Work, 99th percentile', text: 'One pass over one object', unit: 's', queries: one(p99('workqueue_work_duration_seconds', 'job, name', JOBS), '{{job}} {{name}}') },
-      { title: 'Retries', text: 'After failures, and to wait for something', unit: 'short', queries: one(`sum by (job, name) (rate(workqueue_retries_total{${JOBS}}[5m]))`, '{{job}} {{name}}') },
-      { title: 'Held back', text: 'Passes that waited for the cache to see an own write', unit: 'short', queries: ['rollout', 'daemonset', 'statefulset'].map((kind) => ({ expr: `rate(${kind}_controller_stale_sync_skips_total{${JOBS}}[5m])`, legend: kind, ...(kind === 'rollout' ? {} : { emptyWhile: 'dkc does not run that controller' }) })) },
-      { title: 'Fleet page', text: 'Event streams that are open', unit: 'short', queries: one(`sum by (job) (dkc_page_streams{${JOBS}})`, '{{job}}') },
+      { title: 'Depth', text: 'Objects waiting to be synced; a growing depth means that the controller does not keep up', unit: 'short', queries: one(`sum by (job, name) (workqueue_depth{${JOBS}})`, '{{job}} {{name}}') },
+      { title: 'Work, 99th percentile', text: 'Duration of one sync of one object', unit: 's', queries: one(p99('workqueue_work_duration_seconds', 'job, name', JOBS), '{{job}} {{name}}') },
+      { title: 'Retries', text: 'Objects that are queued again, per second: after a failure, or to wait for a condition', unit: 'short', queries: one(`sum by (job, name) (rate(workqueue_retries_total{${JOBS}}[5m]))`, '{{job}} {{name}}') },
+      { title: 'Skipped syncs', text: 'Syncs skipped, per second, because the cache did not show the last write of the controller yet', unit: 'short', queries: ['rollout', 'daemonset', 'statefulset'].map((kind) => ({ expr: `rate(${kind}_controller_stale_sync_skips_total{${JOBS}}[5m])`, legend: kind, ...(kind === 'rollout' ? {} : { emptyWhile: 'dkc does not run that controller' }) })) },
+      { title: 'Fleet page', text: 'Open event streams of the fleet page', unit: 'short', queries: one(`sum by (job) (dkc_page_streams{${JOBS}})`, '{{job}}') },
     ],
   },
   {
     title: 'Scheduler',
     panels: [
-      { title: 'Pending pods', text: 'active: wait to be tried; unschedulable: fit nowhere', unit: 'short', queries: one(`sum by (queue) (scheduler_pending_pods{${ofScheduler}})`, '{{queue}}') },
-      { title: 'Attempts', text: 'By result', unit: 'short', queries: one(`sum by (result) (rate(scheduler_schedule_attempts_total{${ofScheduler}}[5m]))`, '{{result}}') },
-      { title: 'Time to be bound, 99th percentile', text: 'From the first wish for a place', unit: 's', queries: one(p99('scheduler_pod_scheduling_sli_duration_seconds', 'job', ofScheduler), 'all') },
-      { title: 'Binding, 99th percentile', text: "The API server's share, and that of volumes", unit: 's', queries: one(p99('scheduler_binding_duration_seconds', 'result', ofScheduler), '{{result}}') },
-      { title: 'Cluster', text: 'Nodes and pods that it knows', unit: 'short', queries: one(`max by (type) (scheduler_cache_size{${ofScheduler}})`, '{{type}}') },
-      { title: 'Reservations', text: 'Room that is kept for pods of StatefulSets that roll', unit: 'short', queries: one(`sum(reservations_active{${ofScheduler}})`, 'held') },
+      { title: 'Pending pods', text: 'Pending pods by queue; active: waiting for an attempt; backoff: waiting after a failure; unschedulable: no node fits', unit: 'short', queries: one(`sum by (queue) (scheduler_pending_pods{${ofScheduler}})`, '{{queue}}') },
+      { title: 'Attempts', text: 'Scheduling attempts per second, by result', unit: 'short', queries: one(`sum by (result) (rate(scheduler_schedule_attempts_total{${ofScheduler}}[5m]))`, '{{result}}') },
+      { title: 'Time until bound, 99th percentile', text: 'Time from when a pod enters the queue until it is bound', unit: 's', queries: one(p99('scheduler_pod_scheduling_sli_duration_seconds', 'job', ofScheduler), 'all') },
+      { title: 'Binding, 99th percentile', text: 'Duration of a binding cycle: the API server and volumes', unit: 's', queries: one(p99('scheduler_binding_duration_seconds', 'result', ofScheduler), '{{result}}') },
+      { title: 'Cluster', text: 'Nodes and pods in the scheduler cache', unit: 'short', queries: one(`max by (type) (scheduler_cache_size{${ofScheduler}})`, '{{type}}') },
+      { title: 'Reservations', text: 'Reservations held on nodes for pods that a rolling update creates again', unit: 'short', queries: one(`sum(reservations_active{${ofScheduler}})`, 'held') },
     ],
   },
   {
     title: 'Nodes (where agents are scraped)',
     panels: [
-      { title: 'Nodes by configuration', text: 'What they use', unit: 'short', queries: one('count by (node_config_source, node_config_kubelet_key) (kubelet_node_config_active)', '{{node_config_source}} {{node_config_kubelet_key}}') },
-      { title: 'Trouble', text: 'Nodes with an error, an unhealthy kubelet, or drift', unit: 'short', queries: [...one('sum(kubelet_node_config_error)', 'error'), ...one('sum(dkc_agent_kubelet_unhealthy)', 'unhealthy'), ...one('sum by (kind) (dkc_agent_drift)', 'drift {{kind}}')] },
-      { title: 'On trial', text: 'Healthy time of configurations that are not trusted yet', unit: 's', queries: one('dkc_agent_trial_healthy_seconds > 0', '{{instance}}', 'no node is on trial') },
-      { title: 'Transitions', text: 'What the journals of all nodes hold', unit: 'short', queries: one('sum by (event) (dkc_agent_transitions)', '{{event}}') },
-      { title: 'Syncs', text: 'By result', unit: 'short', queries: one('sum by (result) (rate(dkc_agent_sync_runs_total[5m]))', '{{result}}') },
+      { title: 'Nodes by configuration', text: 'Nodes by the configuration that they use', unit: 'short', queries: one('count by (node_config_source, node_config_kubelet_key) (kubelet_node_config_active)', '{{node_config_source}} {{node_config_kubelet_key}}') },
+      { title: 'Nodes with problems', text: 'Nodes with a configuration error, an unhealthy kubelet, or drift', unit: 'short', queries: [...one('sum(kubelet_node_config_error)', 'error'), ...one('sum(dkc_agent_kubelet_unhealthy)', 'unhealthy'), ...one('sum by (kind) (dkc_agent_drift)', 'drift {{kind}}')] },
+      { title: 'On trial', text: 'Healthy time so far, per node on trial', unit: 's', queries: one('dkc_agent_trial_healthy_seconds > 0', '{{instance}}', 'no node is on trial') },
+      { title: 'Transitions', text: 'Transitions in the journals of all nodes, by event', unit: 'short', queries: one('sum by (event) (dkc_agent_transitions)', '{{event}}') },
+      { title: 'Syncs', text: 'Syncs of agents per second, by result', unit: 'short', queries: one('sum by (result) (rate(dkc_agent_sync_runs_total[5m]))', '{{result}}') },
     ],
   },
 ]; // prettier-ignore

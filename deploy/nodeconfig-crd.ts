@@ -66,7 +66,7 @@ const forbidden = ['uid', 'resourceVersion'] as const;
 function specSchema({ cel }: NodeConfigDefinitionOptions): Schema {
   const configMap = {
     type: 'object',
-    description: 'The ConfigMap that holds the kubelet configuration of this node. Absent: the node uses its local configuration.',
+    description: 'The ConfigMap that holds the kubelet configuration of this node. If absent, the node uses its local configuration.',
     required: fields.map(({ name }) => name),
     properties: {
       ...Object.fromEntries(
@@ -84,14 +84,14 @@ function specSchema({ cel }: NodeConfigDefinitionOptions): Schema {
       ),
     },
   };
-  return { type: 'object', description: 'What this node is to use.', properties: { configMap } };
+  return { type: 'object', description: 'The desired configuration of this node.', properties: { configMap } };
 }
 
 function sourceSchema(description: string): Schema {
   const names = [...fields.map(({ name }) => name), ...forbidden];
   return {
     type: 'object',
-    description: `${description} Absent: the local configuration.`,
+    description: `${description} If absent, the local configuration.`,
     properties: {
       configMap: {
         type: 'object',
@@ -105,8 +105,8 @@ function sourceSchema(description: string): Schema {
 const conditions: Schema = {
   type: 'array',
   description:
-    'Synced: the node uses what spec says. Healthy: its kubelet is healthy. Trusted: what it uses has passed its trial. ' +
-    'Drifted: the node runs something else than its agent wrote.',
+    'Synced: the node uses the configuration in spec. Healthy: its kubelet is healthy. Trusted: the configuration in use has passed its trial. ' +
+    'Drifted: the kubelet does not run the configuration that the agent wrote.',
   maxItems: 16,
   'x-kubernetes-list-type': 'map',
   'x-kubernetes-list-map-keys': ['type'],
@@ -126,18 +126,18 @@ const conditions: Schema = {
 
 const statusSchema: Schema = {
   type: 'object',
-  description: 'What the agent of this node reports.',
+  description: 'The state of the configuration, as reported by the agent of this node.',
   properties: {
-    observedGeneration: { type: 'integer', format: 'int64', description: 'The generation of spec that this status speaks of.' },
-    assigned: sourceSchema('What this node uses from its next start on: the source that is saved on its disk.'),
-    active: sourceSchema('What its kubelet uses now.'),
-    lastKnownGood: sourceSchema('What it falls back to.'),
-    error: text('Why the node does not use what spec says; details are in the log of the agent.', { maxLength: 1024 }),
+    observedGeneration: { type: 'integer', format: 'int64', description: 'The generation of spec that this status describes.' },
+    assigned: sourceSchema('The configuration saved on the node, used from the next start of the agent on.'),
+    active: sourceSchema('The configuration that the kubelet uses now.'),
+    lastKnownGood: sourceSchema('The configuration that the node falls back to.'),
+    error: text('Why the node does not use the configuration in spec; the log of the agent has the details.', { maxLength: 1024 }),
     trial: {
       type: 'object',
-      description: 'The running trial. Absent: there is none.',
+      description: 'The running trial of the configuration in use. Absent if there is none.',
       required: ['endsAt'],
-      properties: { endsAt: { type: 'string', format: 'date-time', description: 'When it ends if the kubelet stays healthy.' } },
+      properties: { endsAt: { type: 'string', format: 'date-time', description: 'When the trial ends if the kubelet stays healthy.' } },
     },
     agentVersion: text('Version of the agent.', { maxLength: 253 }),
     kubeletVersion: text('Version of the kubelet, as its Node reports it.', { maxLength: 253 }),
@@ -155,13 +155,13 @@ const column = (name: string, jsonPath: string, description: string, more: Schem
 const conditionPath = (type: string): string => `.status.conditions[?(@.type=="${type}")].status`;
 
 const additionalPrinterColumns: readonly Schema[] = [
-  column('Assigned', '.status.assigned.configMap.name', 'ConfigMap that the node is assigned; empty: local'),
-  column('Active', '.status.active.configMap.name', 'ConfigMap that its kubelet uses; empty: local'),
+  column('Assigned', '.status.assigned.configMap.name', 'ConfigMap that is assigned to the node; empty: local configuration'),
+  column('Active', '.status.active.configMap.name', 'ConfigMap that the kubelet uses; empty: local configuration'),
   column('Trusted', conditionPath('Trusted'), 'Whether the active configuration has passed its trial'),
   column('Healthy', conditionPath('Healthy'), 'Whether the kubelet is healthy'),
-  column('Error', '.status.error', 'Why the node does not use what is assigned'),
+  column('Error', '.status.error', 'Why the node does not use the assigned configuration'),
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  column('Wanted', '.spec.configMap.name', 'ConfigMap that spec names; empty: local', { priority: 1 }),
+  column('Wanted', '.spec.configMap.name', 'ConfigMap in spec; empty: local configuration', { priority: 1 }),
   column('Kubelet', '.status.kubeletVersion', 'Version of the kubelet', { priority: 1 }),
 ];
 

@@ -16,9 +16,9 @@ const object = (description: string, properties: Readonly<Record<string, Schema>
 const count = (description: string): Schema => ({ 'x-kubernetes-int-or-string': true, description, pattern: '^(100|[0-9]{1,2})%$' });
 const duration = (description: string): Schema => text(description, { maxLength: 32, pattern: '^([0-9]+(\\.[0-9]+)?(ms|s|m|h))+$' });
 
-const labelSelector: Schema = object('Nodes that the rollout takes its configuration to; {} selects every node.', {
+const labelSelector: Schema = object('Selects the nodes that get the configuration; {} selects every node.', {
   matchLabels: { type: 'object', additionalProperties: { type: 'string', maxLength: 63 } },
-  matchExpressions: list('Conditions that must hold as well.', 32, {
+  matchExpressions: list('Requirements on labels; all must be met, together with matchLabels.', 32, {
     type: 'object',
     required: ['key', 'operator'],
     properties: {
@@ -30,11 +30,11 @@ const labelSelector: Schema = object('Nodes that the rollout takes its configura
 });
 
 const spec: Schema = object(
-  'What is rolled out, to which nodes, and how fast.',
+  'The configuration to roll out, the nodes that get it, and the pace.',
   {
     nodeSelector: labelSelector,
     configMap: object(
-      'The ConfigMap that holds the kubelet configuration. Nodes are assigned an immutable copy of it.',
+      'The ConfigMap that holds the kubelet configuration. The controller assigns an immutable copy of it to nodes.',
       {
         namespace: text('Namespace of the ConfigMap.', { minLength: 1, maxLength: 63 }),
         name: text('Name of the ConfigMap.', { minLength: 1 }),
@@ -42,92 +42,123 @@ const spec: Schema = object(
       },
       ['namespace', 'name', 'kubeletConfigKey'],
     ),
-    steps: list('Stages, each counted from the first node. Default: 1, 10%, 50%, 100%.', 32, {
+    steps: list('The steps of the rollout; their numbers of nodes are cumulative. Default: 1, 10%, 50%, 100%.', 32, {
       type: 'object',
       required: ['nodes'],
       properties: {
-        nodes: count('How many nodes have the configuration when the step is done: a number, or a percentage of those selected.'),
-        hold: duration('How long the next step waits once every node of this one is settled. Default: 0s.'),
-        approve: flag('The next step waits for dkc rollout approve.'),
+        nodes: count('Number of nodes that have the configuration when the step is done, or a percentage of the selected nodes.'),
+        hold: duration('Wait between the moment when every node of this step is settled and the next step. Default: 0s.'),
+        approve: flag('Whether the next step waits for dkc rollout approve. Default: false.'),
       },
     }),
-    maxUnavailable: count('Nodes in flight, draining or not Ready at once, for whatever reason. Default: 10%, at least 1.'),
-    spreadBy: text('Label of nodes, such as topology.kubernetes.io/zone: one value of it at a time.', { maxLength: 317 }),
-    failureBudget: count('Failed nodes that stop the rollout; a percentage is of the nodes touched. Default: 1.'),
-    onFailure: { type: 'string', enum: ['Rollback', 'Pause'], description: 'What happens when it stops. Default: Rollback.' },
-    nodeDeadline: duration('A node that is not settled for longer has failed. Default: 15m.'),
-    drain: { type: 'string', enum: ['Auto', 'Never', 'Always'], description: 'Auto drains a node where the difference has a field that needs it. Default: Auto.' }, // prettier-ignore
-    drainTimeout: duration('After it a node that is not drained is given back, and has failed. Default: 10m.'),
-    drainPolicy: object('What a drain does with pods whose eviction loses something.', {
-      unmanagedPods: { type: 'string', enum: ['Evict', 'Block'], description: 'Pods without a controller, which nothing creates again. Block: the drain fails and names them. Default: Block.' }, // prettier-ignore
+    maxUnavailable: count(
+      'Maximum number of selected nodes that are in flight, draining or not Ready at once, for any reason. Default: 10%, at least 1.',
+    ),
+    spreadBy: text(
+      'Node label, such as topology.kubernetes.io/zone; nodes in flight at once all have the same value of it. Default: none.',
+      { maxLength: 317 },
+    ),
+    failureBudget: count('Number of failed nodes that stops the rollout, or a percentage of the nodes touched so far. Default: 1.'),
+    onFailure: {
+      type: 'string',
+      enum: ['Rollback', 'Pause'],
+      description:
+        'What happens when failures stop the rollout: Rollback returns its nodes to the previous revision, Pause leaves them as they are. Default: Rollback.',
+    },
+    nodeDeadline: duration('A node that is not settled within this time has failed. Default: 15m.'),
+    drain: { type: 'string', enum: ['Auto', 'Never', 'Always'], description: 'Whether a node is drained before it is changed; Auto: if a field that changes needs it. Default: Auto.' }, // prettier-ignore
+    drainTimeout: duration('A node that is not drained within this time is uncordoned and has failed. Default: 10m.'),
+    drainPolicy: object('Whether a drain evicts pods whose eviction loses the pod or its data.', {
+      unmanagedPods: { type: 'string', enum: ['Evict', 'Block'], description: 'Pods without a controller, which nothing creates again after an eviction. Block: the drain fails and names them. Default: Block.' }, // prettier-ignore
       emptyDir: {
         type: 'string',
         enum: ['Evict', 'Block'],
-        description: 'Pods with an emptyDir volume, whose data is lost. Default: Evict.',
+        description: 'Pods with an emptyDir volume, whose data an eviction deletes. Block: the drain fails and names them. Default: Evict.',
       },
     }),
-    windows: list('When nodes may be touched; none: always. Asked again before every node.', 32, {
+    windows: list('Times at which nodes may be touched, checked before every node. Default: always.', 32, {
       type: 'object',
       required: ['schedule', 'duration'],
       properties: {
-        schedule: text('Start of the window: five cron fields.', { minLength: 1 }),
+        schedule: text('Start of the window as five cron fields: minute, hour, day of month, month, day of week.', { minLength: 1 }),
         duration: duration('Length of the window.'),
         timeZone: text('IANA name of the time zone. Default: UTC.'),
       },
     }),
-    gates: list('All must hold before a node is touched, and while a step holds.', 16, {
+    gates: list('Checks that must all pass before a node is touched, and during the hold of a step.', 16, {
       type: 'object',
       required: ['name'],
       properties: {
         name: text('Name of the gate.', { minLength: 1, maxLength: 63 }),
-        prometheus: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: 'A PromQL query.' },
-        alerts: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: 'No alert fires.' },
-        object: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, description: 'A condition of an object.' },
+        prometheus: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          description: 'Passes if the result of a PromQL query is as expected.',
+        },
+        alerts: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          description: 'Passes while no alert fires in a Prometheus.',
+        },
+        object: {
+          type: 'object',
+          'x-kubernetes-preserve-unknown-fields': true,
+          description: 'Passes if an object has a condition with the expected status.',
+        },
       },
     }),
-    signature: object('Whether the payload must be signed.', { required: flag('It does not begin with an unsigned payload.') }),
-    skipInvalidNodes: flag('Nodes whose kubelet would reject the configuration are left out. Without it none is touched then.'),
-    paused: flag('No further node is touched.'),
-    abortedRevision: text('Name of the revision that is taken back; dkc rollout abort sets it.'),
-    attempt: whole('Raised, a stopped rollout tries the same revision again; dkc rollout resume does. Default: 1.', { minimum: 1 }),
-    revisionHistoryLimit: whole('Copies that are kept for dkc rollout undo. Default: 10.', { maximum: 100 }),
+    signature: object('Whether the configuration must be signed.', {
+      required: flag('Whether the rollout waits until the ConfigMap has a signature (dkc sign). Default: false.'),
+    }),
+    skipInvalidNodes: flag(
+      'Whether nodes whose kubelet would reject the configuration are skipped. If false, one such node keeps the rollout from touching any node. Default: false.',
+    ),
+    paused: flag('Whether the rollout is paused: no further node is touched. Default: false.'),
+    abortedRevision: text('Name of the revision to roll back; set by dkc rollout abort.'),
+    attempt: whole(
+      'A higher number makes a stopped rollout try the same revision again; raised by dkc rollout resume --retry. Default: 1.',
+      { minimum: 1 },
+    ),
+    revisionHistoryLimit: whole('Number of earlier revisions (copies of the ConfigMap) that are kept for dkc rollout undo. Default: 10.', {
+      maximum: 100,
+    }),
   },
   ['nodeSelector', 'configMap'],
 );
 
 const phases = ['Pending', 'Progressing', 'Holding', 'Paused', 'Complete', 'RollingBack', 'RolledBack', 'Failed'];
 
-const status: Schema = object('How far it has come.', {
-  observedGeneration: { type: 'integer', format: 'int64', description: 'The generation of spec that this status speaks of.' },
-  phase: { type: 'string', enum: phases, description: 'Where the rollout stands.' },
-  revision: text('Name of the ConfigMap that nodes are assigned.'),
-  previousRevision: text('The last complete revision, which nodes are taken back to. Absent: to their local configuration.'),
-  stopped: { type: 'string', enum: ['Failures', 'Aborted'], description: 'Why it goes on no further.' },
-  attempt: whole('Of spec, that this status speaks of.'),
-  complete: flag('Every node had this revision; those that come later get it.'),
-  step: whole('The step under way, from 1.'),
-  stepSettledAt: time('Since when every node of this step is settled.'),
-  nodes: object('Numbers of nodes.', {
-    selected: whole('Selected by this rollout and by no older one.'),
-    updated: whole('Assigned the revision.'),
-    settled: whole('Use it, and are well.'),
-    inFlight: whole('On the way.'),
-    failed: whole('Rejected or undid it, or were not settled in time.'),
-    refused: whole('Their kubelet would reject it.'),
+const status: Schema = object('The progress of the rollout.', {
+  observedGeneration: { type: 'integer', format: 'int64', description: 'The generation of spec that this status describes.' },
+  phase: { type: 'string', enum: phases, description: 'Phase of the rollout.' },
+  revision: text('Name of the current revision: the copy of the ConfigMap that nodes are assigned.'),
+  previousRevision: text('The last complete revision, which a rollback returns nodes to. If absent, to their local configuration.'),
+  stopped: { type: 'string', enum: ['Failures', 'Aborted'], description: 'Why the rollout has stopped.' },
+  attempt: whole('The value of spec.attempt that this status describes.'),
+  complete: flag('Whether every node has had this revision; nodes that join later get it.'),
+  step: whole('Number of the current step, counted from 1.'),
+  stepSettledAt: time('When every node of the current step was settled.'),
+  nodes: object('Number of nodes by state.', {
+    selected: whole('Nodes that this rollout selects and no older rollout does.'),
+    updated: whole('Nodes that are assigned the revision.'),
+    settled: whole('Nodes that use the revision, which passed its trial, and are Ready.'),
+    inFlight: whole('Nodes that are assigned the revision and not settled yet.'),
+    failed: whole('Nodes that rejected the revision, rolled it back, or were not settled within spec.nodeDeadline.'),
+    refused: whole('Nodes whose kubelet would reject the revision.'),
   }),
   nextWindow: time('When the next window opens.'),
-  waitsFor: text('What the rollout waits for, in one word. Absent: for nothing but nodes.'),
-  failures: list('Nodes that failed, the oldest first.', 50, object('A failed node.', { node: text('Its name.'), error: text('What went wrong.', { maxLength: 1024 }), at: time('When.') }, ['node', 'error', 'at'])), // prettier-ignore
-  approvals: list('Who let steps go on.', 50, object('An approval.', { step: whole('The step, from 1.'), revision: text('The revision.'), by: text('Who.', { maxLength: 1024 }), at: time('When.') }, ['step', 'revision', 'by', 'at'])), // prettier-ignore
-  touches: object('Nodes that were touched last, written before they are.', {
-    nodes: list('The nodes.', 1000, object('A node.', { node: text('Its name.'), revision: text('What it is assigned. Absent: its local configuration.'), at: time('When that was decided.') }, ['node', 'at'])), // prettier-ignore
-    nodesVersion: text('The version of Nodes that it was decided on.'),
-    nodeConfigsVersion: text('The version of NodeConfigs that it was decided on.'),
+  waitsFor: text('What the rollout waits for, in one word. Absent if it waits only for nodes.'),
+  failures: list('Nodes that failed, the oldest first.', 50, object('A failed node.', { node: text('Name of the node.'), error: text('Why the node failed.', { maxLength: 1024 }), at: time('When the node failed.') }, ['node', 'error', 'at'])), // prettier-ignore
+  approvals: list('Approvals of steps.', 50, object('An approval.', { step: whole('Number of the approved step, counted from 1.'), revision: text('Name of the approved revision.'), by: text('User who approved the step.', { maxLength: 1024 }), at: time('When the step was approved.') }, ['step', 'revision', 'by', 'at'])), // prettier-ignore
+  touches: object('The last decisions of the controller, recorded before it writes the nodes.', {
+    nodes: list('Nodes to write.', 1000, object('A node.', { node: text('Name of the node.'), revision: text('Revision to assign. If absent, the local configuration.'), at: time('When the controller decided it.') }, ['node', 'at'])), // prettier-ignore
+    nodesVersion: text('Resource version of the Nodes that the decision was based on.'),
+    nodeConfigsVersion: text('Resource version of the NodeConfigs that the decision was based on.'),
   }),
-  message: text('For people.', { maxLength: 1024 }),
+  message: text('The progress in one human-readable line.', { maxLength: 1024 }),
   conditions: {
     type: 'array',
-    description: 'Progressing, Complete, Failed, Preflight, Conflict.',
+    description: 'Conditions of the rollout: Progressing, Complete, Failed, Preflight, Conflict.',
     maxItems: 16,
     'x-kubernetes-list-type': 'map',
     'x-kubernetes-list-map-keys': ['type'],
@@ -155,23 +186,23 @@ const column = (name: string, jsonPath: string, description: string, more: Schem
 });
 
 const additionalPrinterColumns: readonly Schema[] = [
-  column('Phase', '.status.phase', 'Where the rollout stands'),
-  column('Step', '.status.step', 'The step under way, from 1', { type: 'integer' }),
-  column('Selected', '.status.nodes.selected', 'Nodes that it selects', { type: 'integer' }),
+  column('Phase', '.status.phase', 'Phase of the rollout'),
+  column('Step', '.status.step', 'Number of the current step, counted from 1', { type: 'integer' }),
+  column('Selected', '.status.nodes.selected', 'Nodes that the rollout selects', { type: 'integer' }),
   column('Updated', '.status.nodes.updated', 'Nodes that are assigned the revision', { type: 'integer' }),
-  column('Settled', '.status.nodes.settled', 'Nodes that use it and are well', { type: 'integer' }),
+  column('Settled', '.status.nodes.settled', 'Nodes that use the revision, which passed its trial, and are Ready', { type: 'integer' }),
   column('Failed', '.status.nodes.failed', 'Nodes that failed', { type: 'integer' }),
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
-  column('Revision', '.status.revision', 'ConfigMap that nodes are assigned', { priority: 1 }),
-  column('Waits-For', '.status.waitsFor', 'What it waits for', { priority: 1 }),
-  column('Message', '.status.message', 'For people', { priority: 1 }),
+  column('Revision', '.status.revision', 'Copy of the ConfigMap that nodes are assigned', { priority: 1 }),
+  column('Waits-For', '.status.waitsFor', 'What the rollout waits for', { priority: 1 }),
+  column('Message', '.status.message', 'The progress in one line', { priority: 1 }),
 ];
 
 /** The CustomResourceDefinition of `NodeConfigRollout`: takes one kubelet configuration through nodes in stages. */
 export function rolloutDefinition(): KubeObject {
   const schema = {
     type: 'object',
-    description: 'Takes one kubelet configuration through the nodes that it selects, in stages.',
+    description: 'Rolls out one kubelet configuration to the nodes that it selects, step by step.',
     required: ['spec'],
     properties: { apiVersion: { type: 'string' }, kind: { type: 'string' }, metadata: { type: 'object' }, spec, status },
   };
