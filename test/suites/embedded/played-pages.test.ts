@@ -12,8 +12,10 @@ import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import { cliContext } from '../../support/cli-context.ts';
 import { describeWithKubectl } from '../../support/kubectl.ts';
-import { comparable, readPage, type, writePage } from '../real/console/console.ts';
+import { comparable, difference, readPage, recorded, type, writePage } from '../../support/console.ts';
+import { isPlayedBy } from '../../support/docs-ledger.ts';
 
+const FILE = 'test/suites/embedded/played-pages.test.ts';
 const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
 
 /** What one page needs, in a folder of its own. */
@@ -81,14 +83,13 @@ describeWithKubectl('pages that are played on the embedded API server; RECORD=1 
       const differences: string[] = [];
       for (const part of parts) {
         if (part.is === 'event') await happen(part.words);
-        if (part.is !== 'command') continue;
-        let output = await type(part.command, { cwd: home, env });
-        for (const [here, there] of otherwise) output = output.replaceAll(here, there);
-        const [shown, seen] = [settled(part.command, part.output), settled(part.command, output)];
-        if (shown !== seen) differences.push(`$ ${part.command}\n--- the page\n${shown}\n--- now\n${seen}`);
-        part.output = output;
+        if (!isPlayedBy(FILE, page, part)) continue;
+        const seen = await type(part.command, { cwd: home, env });
+        for (const [here, there] of otherwise) seen.output = seen.output.replaceAll(here, there);
+        differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
+        part.output = recorded(part, seen);
       }
-      assert.ok(parts.some((part) => part.is === 'command'), 'nothing is played'); // prettier-ignore
+      assert.ok(parts.some((part) => isPlayedBy(FILE, page, part)), 'nothing is played'); // prettier-ignore
       if (process.env['RECORD'] !== undefined) await writeFile(path, writePage(parts));
       else assert.deepEqual(differences, [], `${page} shows something else; RECORD=1 writes it`);
     });

@@ -6,12 +6,11 @@ import { after, before, test, type TestContext } from 'node:test';
 import { machineArch } from '../../support/image/built.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { buildPackages } from '../systemd/build-packages.ts';
-import { comparable, readPage, writePage, type Part } from './console/console.ts';
+import { difference, readPage, recorded, writePage, type Command, type Part, type Typed as Printed } from '../../support/console.ts';
+import { isPlayedBy } from '../../support/docs-ledger.ts';
 import { onNode } from './machine.ts';
 import type { Typed } from './scenarios/first-node.ts';
 import { onReleaseNodes } from './suite.ts';
-
-type Command = Part & { is: 'command' };
 
 const project = join(import.meta.dirname, '../../..');
 const PAGE = join(project, 'docs/first-node.md');
@@ -27,6 +26,8 @@ const tarball: Readonly<Record<string, string>> = {
   'apt-get purge -qq -y dkc': `./dkc-${NEXT}-linux-${arch}/install.sh --purge`,
 };
 
+const nothing: Printed = { output: '', code: -1 };
+
 /** Commands of which each restarts the kubelet once; no other does. */
 const RESTARTS = /^(?:apt-get install .*_0\.1\.0_|apt-get remove|dkc assign .*web-[134] |dkc rollback --reason)/;
 
@@ -37,9 +38,8 @@ await onReleaseNodes('docs/first-node.md', ['kubelet', 'cri-v1.proto', 'etcd', '
   after(() => rmSync(dir, { recursive: true }));
 
   const parts = readPage(readFileSync(PAGE, 'utf8'));
-  const isShown = (part: Part): part is Command => part.is === 'command';
-  const ofTarball = parts.slice(parts.findIndex((part) => part.is === 'text' && part.text.includes('## From the tarball'))).filter(isShown);
-  const shown = parts.filter(isShown).filter((part) => !ofTarball.includes(part));
+  const isShown = (part: Part): part is Command => isPlayedBy('test/suites/real/first-node.test.ts', 'docs/first-node.md', part);
+  const [shown, ofTarball] = [false, true].map((is) => parts.filter(isShown).filter(({ heading }) => (heading === '## From the tarball') === is)) as [Command[], Command[]]; // prettier-ignore
   const commands = shown.map(({ command }) => command);
   const played = async (t: TestContext, typed: readonly string[]): Promise<Typed[]> => {
     const seen = await onNode<Typed[]>('first-node', {
@@ -56,15 +56,15 @@ await onReleaseNodes('docs/first-node.md', ['kubelet', 'cri-v1.proto', 'etcd', '
   /** Compares what a part of the page shows with what was printed; with RECORD=1 writes it there, and the sum of the times behind the heading. */
   const hold = (
     part: readonly Command[],
-    printed: (one: Command) => string | undefined,
+    printed: (one: Command) => Printed | undefined,
     typed: readonly Typed[],
     heading: string,
   ): void => {
     if (process.env['RECORD'] === undefined) {
-      for (const one of part) assert.equal(comparable(one.command, printed(one) ?? ''), comparable(one.command, one.output), one.command);
+      assert.deepEqual(part.map((one) => difference(one, printed(one) ?? nothing)).filter((one) => one !== undefined), []); // prettier-ignore
       return;
     }
-    for (const one of part) one.output = printed(one) ?? '';
+    for (const one of part) one.output = recorded(one, printed(one) ?? nothing);
     const seconds = Math.round(typed.reduce((sum, { ms }) => sum + ms, 0) / 1_000);
     const text = parts.find((one) => one.is === 'text' && one.text.includes(heading));
     if (text?.is === 'text') text.text = text.text.replace(/ \d+ seconds in all/, ` ${seconds} seconds in all`);
@@ -73,16 +73,16 @@ await onReleaseNodes('docs/first-node.md', ['kubelet', 'cri-v1.proto', 'etcd', '
 
   test('shows what its commands print on a node with a real kubelet; RECORD=1 writes it', async (t) => {
     const typed = await played(t, commands);
-    hold(shown, (one) => typed[shown.indexOf(one)]?.output, typed, '# One node');
+    hold(shown, (one) => typed[shown.indexOf(one)], typed, '# One node');
   });
 
   test('says the same with the tarball', async (t) => {
     if (process.env['DKC_FIRST_NODE'] === 'deb')
       return t.skip('DKC_FIRST_NODE=deb plays one of the two; packages.test.ts has the tarball as well');
     const typed = await played(t, commands.map((command) => tarball[command] ?? command)); // prettier-ignore
-    for (const [at, { command, output }] of shown.entries())
-      if (tarball[command] === undefined) assert.equal(comparable(command, typed[at]?.output ?? ''), comparable(command, output), command);
-    const byCommand = new Map(typed.map(({ command, output }) => [command, output]));
+    for (const [at, one] of shown.entries())
+      if (tarball[one.command] === undefined) assert.equal(difference(one, typed[at] ?? nothing), undefined);
+    const byCommand = new Map(typed.map((one) => [one.command, one]));
     hold(ofTarball, ({ command }) => byCommand.get(command), typed, '## From the tarball');
   });
 });

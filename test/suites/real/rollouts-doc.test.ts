@@ -20,7 +20,8 @@ import { Daemon } from '../../support/real-parts/daemon.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { startProcess } from './cluster/subject.ts';
-import { comparable, readPage, type, writePage } from './console/console.ts';
+import { difference, readPage, recorded, type, writePage } from '../../support/console.ts';
+import { isPlayedBy } from '../../support/docs-ledger.ts';
 import { withRelease } from './suite.ts';
 
 const PAGE = new URL('../../../docs/rollouts.md', import.meta.url);
@@ -124,11 +125,11 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
     const differences: string[] = [];
     for (const part of parts) {
       if (part.is === 'event') await happen(part.words);
-      if (part.is !== 'command') continue;
-      const output = (await type(part.command, shell)).replaceAll(shop.address, SHOWN);
-      const [shown, seen] = [comparable(part.command, part.output), comparable(part.command, output)];
-      if (shown !== seen) differences.push(`$ ${part.command}\n--- the page\n${shown}\n--- now\n${seen}`);
-      part.output = output;
+      if (!isPlayedBy('test/suites/real/rollouts-doc.test.ts', 'docs/rollouts.md', part)) continue;
+      const seen = await type(part.command, shell);
+      seen.output = seen.output.replaceAll(shop.address, SHOWN);
+      differences.push(...[difference(part, seen)].filter((one) => one !== undefined));
+      part.output = recorded(part, seen);
     }
     if (process.env['RECORD'] !== undefined) await writeFile(PAGE, writePage(parts));
     else assert.deepEqual(differences, [], 'docs/rollouts.md shows something else; RECORD=1 writes it');

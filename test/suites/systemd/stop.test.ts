@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
 import { onMachine } from './machine.ts';
 import type { StopResult } from './scenarios/stop.ts';
 import { machines } from './suite.ts';
 
 const EFFECTIVE = '/var/lib/dkc/kubelet.yaml';
 
-await machines('the commands of docs/operations.md', () => {
+const PAGE = 'docs/operations.md';
+
+await machines(`the commands of ${PAGE}`, () => {
   test('keep the agent stopped, and start it again; packages.test.ts removes it', async () => {
-    const seen = await onMachine<StopResult>('stop', { agent: 'bundle' });
+    const commands = commandsOn(PAGE).flatMap((part) => (isPlayedBy('test/suites/systemd/stop.test.ts', PAGE, part) ? [part.command] : []));
+    const seen = await onMachine<StopResult>('stop', { agent: 'bundle', options: { commands } });
     assert.deepEqual(seen, {
       'a plain stop, and the kubelet restarts': { agent: 'active', starts: 1, config: EFFECTIVE, maxPods: 101 },
       'masked, and the kubelet restarts': { agent: 'inactive', starts: 1, config: EFFECTIVE, maxPods: 101 },

@@ -4,15 +4,14 @@ import { run } from '../../systemd/inside/program.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { type } from '../console/console.ts';
+import { type, type Typed as Printed } from '../../../support/console.ts';
 import { NODE } from '../inside/names.ts';
 import { ADMIN, joinedNode } from '../inside/release-cluster.ts';
 import { isHealthy, kubeletLife } from '../inside/node.ts';
 
 /** A command that was typed. */
-export interface Typed {
+export interface Typed extends Printed {
   command: string;
-  output: string;
   ms: number;
   /** The kubelet is another process afterwards. */
   kubeletRestarted: boolean;
@@ -43,7 +42,7 @@ await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[
   };
   systemctl('enable', '--now', 'kubelet.service');
   const isReady = async (): Promise<boolean> =>
-    (await type(`kubectl get node ${NODE} --no-headers`, { cwd: HOME, env })).includes(' Ready ');
+    (await type(`kubectl get node ${NODE} --no-headers`, { cwd: HOME, env })).output.includes(' Ready ');
   await eventually('a Node that is Ready', isReady, 120_000);
 
   // An agent that started before the definitions were there looks for them again a minute later; the page starts it anew.
@@ -54,18 +53,18 @@ await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[
   for (const command of commands) {
     const before = kubeletLife().began;
     const from = performance.now();
-    const output = await type(command, { cwd: HOME, env });
+    const printed = await type(command, { cwd: HOME, env });
     hasCluster ||= command === 'systemctl restart dkc-agent';
     const ms = Math.round(performance.now() - from);
     if (existsSync('/usr/bin/dkc')) {
       // What is on the disk is applied, and then the agent that did it has asked for a restart of the kubelet, which it does not wait for.
-      await eventually(`the agent after ${command}`, async () => isSettled(await type('dkc status', { cwd: HOME, env })), 120_000);
+      await eventually(`the agent after ${command}`, async () => isSettled((await type('dkc status', { cwd: HOME, env })).output), 120_000);
       await settled();
       await eventually('a healthy kubelet', isHealthy);
     }
     await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
     await eventually('a kubelet', () => property('kubelet.service', 'SubState') === 'running');
-    typed.push({ command, output, ms, kubeletRestarted: kubeletLife().began !== before });
+    typed.push({ ...printed, command, ms, kubeletRestarted: kubeletLife().began !== before });
   }
   await plane.stop();
   return typed;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
@@ -13,53 +11,47 @@ export interface StopResult {
 }
 
 const AGENT = 'dkc-agent.service';
-const OPERATIONS = join(import.meta.dirname, '../../../../docs/operations.md');
 
-/** The commands of docs/operations.md under a heading, line by line, without their comments. */
-function documented(heading: string): string[] {
-  const text = readFileSync(OPERATIONS, 'utf8');
-  const block = new RegExp(`^## ${heading}$(?:(?!^## )[^])*?\`\`\`sh\\n([^]*?)\`\`\``, 'm').exec(text)?.[1];
-  if (block === undefined) throw new Error(`${OPERATIONS} has no commands under ${heading}`);
-  return block
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => line.replace(/ +#.*/, ''));
-}
+await scenario(
+  async ({ agent: name, commands: [mask = 'false', unmask = 'false'] }: { agent: AgentName; commands: string[] }): Promise<StopResult> => {
+    dropIn('kubelet.service', '[Service]\nRestartSec=100ms\n');
+    const agent = await bothUp(name);
+    systemctl('enable', AGENT, 'kubelet.service');
+    await agent.assign(kubeletConfig({ maxPods: 101 }));
+    await kubeletStart(2);
+    await settled();
+    const result: StopResult = {};
+    let before = kubeletStarts().length;
+    const note = (step: string): void => {
+      const starts = kubeletStarts();
+      const last = starts.at(-1);
+      result[step] = {
+        agent: property(AGENT, 'ActiveState'),
+        starts: starts.length - before,
+        config: last?.config,
+        maxPods: last?.maxPods,
+      };
+      before = starts.length;
+    };
+    /** The kubelet dies, and systemd starts it again. */
+    const die = async (): Promise<void> => {
+      const before = kubeletStarts().length;
+      process.kill(Number(kubeletPid()), 'SIGKILL');
+      await kubeletStart(before + 1);
+      await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
+    };
 
-await scenario(async ({ agent: name }: { agent: AgentName }): Promise<StopResult> => {
-  dropIn('kubelet.service', '[Service]\nRestartSec=100ms\n');
-  const agent = await bothUp(name);
-  systemctl('enable', AGENT, 'kubelet.service');
-  await agent.assign(kubeletConfig({ maxPods: 101 }));
-  await kubeletStart(2);
-  await settled();
-  const result: StopResult = {};
-  let before = kubeletStarts().length;
-  const note = (step: string): void => {
-    const starts = kubeletStarts();
-    const last = starts.at(-1);
-    result[step] = { agent: property(AGENT, 'ActiveState'), starts: starts.length - before, config: last?.config, maxPods: last?.maxPods };
-    before = starts.length;
-  };
-  /** The kubelet dies, and systemd starts it again. */
-  const die = async (): Promise<void> => {
-    const before = kubeletStarts().length;
-    process.kill(Number(kubeletPid()), 'SIGKILL');
-    await kubeletStart(before + 1);
-    await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
-  };
+    systemctl('stop', AGENT);
+    await die();
+    await settled();
+    note('a plain stop, and the kubelet restarts');
 
-  systemctl('stop', AGENT);
-  await die();
-  await settled();
-  note('a plain stop, and the kubelet restarts');
-
-  const [mask = '', unmask = ''] = documented('Stop');
-  run('sh', '-ec', mask);
-  await die();
-  note('masked, and the kubelet restarts');
-  run('sh', '-ec', unmask);
-  await settled();
-  note('unmasked');
-  return result;
-});
+    run('sh', '-ec', mask);
+    await die();
+    note('masked, and the kubelet restarts');
+    run('sh', '-ec', unmask);
+    await settled();
+    note('unmasked');
+    return result;
+  },
+);

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { difference, readPage, recorded, writePage, type Command } from '../../support/console.ts';
+import { commandsOf, commandsOn, keyOf, ledger } from '../../support/docs-ledger.ts';
+
+const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
+const told = ({ line, command }: Command): string => `line ${line}: ${command}`;
+
+describe('every command of a page is played by a test, or the ledger says why not', () => {
+  for (const page of pages) {
+    const commands = commandsOn(page);
+    test(page, () => {
+      assert.deepEqual(commands.filter((part) => keyOf(page, part) === undefined).map(told), []);
+      const used = new Set(commands.map((part) => keyOf(page, part)));
+      assert.deepEqual(Object.keys(ledger[page] ?? {}).filter((key) => !used.has(key)), [], 'no command begins so'); // prettier-ignore
+      for (const file of Object.values(ledger[page] ?? {}).filter((fate) => fate.startsWith('test/'))) {
+        assert.ok(existsSync(file), file);
+        assert.ok(readFileSync(file, 'utf8').includes(page.replace(/^docs\//, '')), `${file} does not name ${page}`);
+      }
+      assert.equal(writePage(readPage(readFileSync(page, 'utf8'))), readFileSync(page, 'utf8'));
+    });
+  }
+  test('and no page is gone', () => assert.deepEqual(Object.keys(ledger).filter((page) => !pages.includes(page)), [])); // prettier-ignore
+});
+
+test('commands stand in blocks sh and console, where they are found', () => {
+  const program = '(?:dkc|npm|node|kubectl|apt|apt-get|apt-cache|dnf|systemctl|journalctl|ssh|cp|tar|sha256sum|kube-controller-manager)';
+  const typed = new RegExp(`^\\s*(?:\\$ |(?:# )?(?:\\w+=\\S* |sudo )*${program} [-\\w])`);
+  const missed = pages.flatMap((page) => {
+    const blocks = [...readFileSync(page, 'utf8').matchAll(/^ *```(\w*)\n(.*?)^ *```/gms)];
+    return blocks.flatMap(([, kind = '', block = '']) => ['sh', 'bash', 'console'].includes(kind) ? [] : block.split('\n').filter((line) => typed.test(line)).map((line) => `${page}: ${line}`)); // prettier-ignore
+  });
+  assert.deepEqual(missed, []);
+});
+
+describe('a page and what was printed', () => {
+  const part = (output: string, block: Command['block'] = 'console'): Command => ({ is: 'command', block, line: 1, heading: '', command: 'a', text: '$ a\n', output }); // prettier-ignore
+  const cases = [
+    { why: 'ages and widths differ', shown: 'b   3m ago\n', seen: 'b 4s ago\n', same: true },
+    { why: 'a word differs', shown: 'b\nc\n', seen: 'b\nd\n', same: false },
+    { why: 'lines are left out', shown: 'b\n...\nd\n', seen: 'b\nc\nc\nd\n', same: true },
+    { why: 'what follows on lines that are left out is missing', shown: 'b\n...\nd\n', seen: 'b\nc\n', same: false },
+    { why: 'the end of a line is left out', shown: 'b: ...\n', seen: 'b: c\n', same: true },
+    { why: 'something is printed below', shown: 'b\n', seen: 'b\nc\n', same: false },
+    { why: 'nothing is shown, and it fails', shown: '', seen: '', code: 1, same: false },
+    { why: 'nothing is shown, and something printed', shown: '', seen: 'b\n', same: false },
+    { why: 'nothing is shown in a block without outputs', shown: '', seen: 'b\n', block: 'sh' as const, same: true },
+    { why: 'it fails in a block without outputs', shown: '', seen: 'b\n', code: 1, block: 'sh' as const, same: false },
+  ];
+  for (const { why, shown, seen, code = 0, block, same } of cases)
+    test(`${same ? 'are the same' : 'differ'} where ${why}`, () => {
+      const found = difference(part(shown, block), { output: seen, code });
+      assert.equal(found === undefined, same, found);
+    });
+
+  test('RECORD=1 keeps what is left out, as long as it is true', () => {
+    const shown = part('b\n...\n');
+    assert.equal(recorded(shown, { output: 'b\nc\n', code: 0 }), 'b\n...\n');
+    assert.equal(recorded(shown, { output: 'd\n', code: 0 }), 'd\n');
+  });
+
+  test('commands of a shell block go on over bars and here-documents, and their comments are no part of them', () => {
+    const page = "## H\n  ```sh\n  # no\n  a |\n    b  # c\n  cat <<'E'\n  x\n  E\n  ```\n";
+    assert.deepEqual(commandsOf(readPage(page)).map(({ heading, command }) => [heading, command]), [['## H', 'a |\n  b'], ['## H', "cat <<'E'\nx\nE"]]); // prettier-ignore
+  });
+});
