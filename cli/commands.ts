@@ -75,7 +75,7 @@ export const commands: readonly Entry[] = [
   ...rolloutCommands,
   {
     name: 'deploy manifests',
-    summary: 'Print the CRDs and roles that the API server needs, and what runs in the cluster',
+    summary: 'Print the manifests of dkc: CRDs, roles, and optionally the workloads in the cluster',
     group: 'Fleet',
     load: async () => (await import('./deploy/manifests.ts')).deployManifests,
   },
@@ -88,7 +88,7 @@ export const commands: readonly Entry[] = [
   },
   {
     name: 'deploy hold',
-    summary: 'Do nothing until asked to end, as a pod whose work is done',
+    summary: 'Wait for SIGTERM, as a pod whose work is done',
     group: 'Fleet',
     hidden: true,
     load: async () => (await import('./deploy/hold.ts')).hold,

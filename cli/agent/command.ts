@@ -5,7 +5,7 @@ import type { Command } from '../command.ts';
 export const agentCommand: Command = {
   describe:
     `Runs the agent of one node: downloads the assigned kubelet configuration, validates it, applies it and reports its status. Runs as a
-systemd unit. Exits with 0 to be started again, which is how a new assignment is applied.
+systemd unit. Exits with 0 when a new assignment is to be applied, and systemd starts it again.
 
 Every flag can also be set in /etc/dkc/agent.yaml under the same name in camelCase; flags win.`.replace(/(?<!\n)\n(?!\n)/g, ' '),
   examples: [

@@ -71,7 +71,7 @@ export const agentFlags: readonly AgentFlag[] = [
   flag(
     'string',
     'kubeletConfigz',
-    '/configz of the kubelet, compared with the effective file by the rights of --kubeconfig; empty = not asked',
+    '/configz endpoint of the kubelet, compared with the effective file; uses the credentials in --kubeconfig; empty = not compared',
     {
       value: 'URL',
       check: matches(/^(https:\/\/[^\s/]+\/\S+)?$/, 'an https URL such as https://127.0.0.1:10250/configz'),
@@ -113,9 +113,9 @@ export const agentFlags: readonly AgentFlag[] = [
   flag(
     'string',
     'trialHealth',
-    'health checks of a trial: only the kubelet (kubelet), also its Node (node), also the pods of the node (pods)',
+    'what counts as healthy in a trial: kubelet = the kubelet alone, node = also its Node, pods = also the pods of the node',
     {
-      value: 'WORD',
+      value: 'CHECKS',
       choices: ['pods', 'node', 'kubelet'],
       defaultText: 'pods if the agent may list them, else node',
     },
@@ -128,8 +128,8 @@ export const agentFlags: readonly AgentFlag[] = [
     value: 'N',
     check: atLeast(1),
   }),
-  flag('duration', 'syncInterval', 'longest time between full syncs', { value: 'TIME', check: moreThanNone }),
-  flag('duration', 'restartSpread', 'longest random delay before a change is applied', { value: 'TIME' }),
+  flag('duration', 'syncInterval', 'maximum time between full syncs', { value: 'TIME', check: moreThanNone }),
+  flag('duration', 'restartSpread', 'maximum random delay before a change is applied', { value: 'TIME' }),
   flag('number', 'keepCheckpoints', 'unused checkpoints to keep', { value: 'N' }),
   flag('string', 'metricsBindAddress', 'address of the metrics endpoint; empty = off', {
     value: 'HOST:PORT',

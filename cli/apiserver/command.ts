@@ -16,15 +16,15 @@ import { readManifests, seed } from './seed.ts';
 export const apiserver: Command = {
   describe: `Runs an in-memory Kubernetes API server, for demos and tests, never for production. It listens on loopback only and loses all objects when it exits.
 
-Without flags it is like 1.20.2 with dynamic kubelet configuration, where a Node assigns its own. Pass --kubernetes-version=1.36.3 for a cluster of today, where a NodeConfig assigns.
+Without flags it behaves like 1.20.2 with dynamic kubelet configuration, where the Node object assigns the configuration. With --kubernetes-version=1.36.3 it behaves like a current API server, where a NodeConfig assigns it.
 
-It serves the kinds of dkc.dev from its start.
+It always serves the kinds of dkc.dev.
 
 Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and its pid. Exits with 0 on SIGTERM and SIGINT.`,
   examples: [
     { run: 'dkc apiserver --write-kubeconfig=/tmp/kubeconfig', what: 'then: kubectl --kubeconfig /tmp/kubeconfig get nodes' },
     { run: 'dkc apiserver --listen=127.0.0.1:6443 --seed=manifests/', what: 'on a fixed port, with objects' },
-    { run: 'dkc apiserver --kubernetes-version=1.36.3', what: 'like servers of today: silently drops spec.configSource of a Node' },
+    { run: 'dkc apiserver --kubernetes-version=1.36.3', what: 'like current servers: silently drops spec.configSource of a Node' },
   ],
   flags: [
     { name: 'listen', type: 'string', value: 'HOST:PORT', default: '127.0.0.1:0', text: 'loopback address; port 0 = any free port' },
@@ -34,7 +34,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       value: 'FILE',
       completes: 'file',
       text: "where to write the admin's kubeconfig",
-      defaultText: 'a temporary file, removed at the end',
+      defaultText: 'a temporary file, removed on exit',
     },
     {
       name: 'dynamic-kubelet-config',
@@ -46,7 +46,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
       name: 'kubernetes-version',
       type: 'string',
       value: 'VERSION',
-      text: 'release that it is like: /version, kinds, fields, defaults, messages',
+      text: 'Kubernetes release to imitate: /version, kinds, fields, defaults, messages',
       defaultText: '1.20.2; 1.36.3 with --dynamic-kubelet-config=false',
     },
     { name: 'seed', type: 'string', value: 'DIR', completes: 'dir', text: 'directory of manifests to create at start' },

@@ -6,7 +6,7 @@ import { complete, splitLine } from './candidates.ts';
 
 /** What the scripts of `dkc completion` call: one candidate a line, a tab before its text, `:file` or `:dir` last where files fit. */
 export const completeCommand: Command = {
-  describe: 'Prints what fits at the end of a command line.',
+  describe: 'Prints the candidates for the last word of a command line.',
   examples: [{ run: "dkc __complete 'dkc checkpoints sh'", what: 'show' }],
   flags: [],
   positionals: [{ name: 'line', text: 'the line up to the cursor', required: true }],

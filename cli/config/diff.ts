@@ -10,7 +10,7 @@ import { showDifferences } from './differences.ts';
 export const diff: Command = {
   describe: `Compares two kubelet configurations field by field, both with the defaults of the given version filled in: a field that is left out equals one that is set to its default. Maps are compared key by key. Exits with 1 if they differ.
 
-CLASS says what a change of the field means on a live node: safe, needs-drain, dangerous or node-specific.`,
+CLASS is the risk of changing the field on a live node: safe, needs-drain, dangerous or node-specific.`,
   examples: [
     { run: 'dkc diff /var/lib/kubelet/config.yaml web.yaml', what: 'what would change on a node' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc diff kubelet.yaml -`, what: 'against a ConfigMap' },

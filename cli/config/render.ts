@@ -14,7 +14,7 @@ import type { AgentOptions } from '../../agent/options.ts';
 export const render: Command = {
   describe: `Prints a kubelet configuration with all defaults of the given kubelet version filled in: a good start for a ConfigMap that replaces the local config.
 
-Without FILE it prints the one that this node uses now.`,
+Without FILE it prints the configuration that this node uses now.`,
   examples: [
     { run: 'dkc render', what: 'what this node uses' },
     { run: 'dkc render kubelet.yaml --kubelet-version=1.30', what: 'a file' },

@@ -11,14 +11,14 @@ import { printable } from '../output/printable.ts';
 export const validate: Command = {
   describe: `Validates kubelet configurations as a kubelet of the given version would, and finds what would keep it from starting or break its pods. Lists all problems of a file at once, with line numbers. Works on any machine: a finding that depends on this machine is only a warning, and says so.
 
-With --local-config the field policy is applied too: which fields may differ from that file, and where it has signatureKeys, whether kubelet.sig beside the file is the signature of all files there. With --strict all warnings about the file itself are errors: unknown fields, duplicate keys, values that break pods.
+With --local-config the field policy is applied too: which fields may differ from that file, and where it has signatureKeys, whether kubelet.sig beside the file is a valid signature of all files there. With --strict all warnings about the file itself are errors: unknown fields, duplicate keys, values that break pods.
 
 Exits with 1 on any error in any file.`,
   examples: [
     { run: 'dkc validate kubelet.yaml --kubelet-version=1.36', what: 'a file' },
     { run: 'dkc validate --strict pools/*.yaml', what: 'in CI' },
     { run: `kubectl -n dkc-system get configmap web -o jsonpath='{.data.kubelet}' | dkc validate -`, what: 'what a ConfigMap holds' },
-    { run: 'dkc validate kubelet.yaml --local-config=/var/lib/kubelet/config.yaml', what: 'with policy' },
+    { run: 'dkc validate kubelet.yaml --local-config=/var/lib/kubelet/config.yaml', what: 'with the field policy' },
     { run: 'dkc validate kubelet.yaml -o json', what: 'for scripts' },
   ],
   flags: [

@@ -30,15 +30,18 @@ export const why: Command = {
 
 SHADOWED marks a value that a configuration sets without effect, because a flag overrides it.
 
-With --configz, RUNNING shows what the kubelet itself says that it runs with, and DIFFERS marks where that is another value: a kubelet that was not restarted since a change, or was started another way. Exits with 1 if any of the fields shown differs. Not marked is what a kubelet fills in for itself: the paths of the certificate that it makes where none is set, and from 1.35 on the cgroup driver, which it has from the container runtime.
+With --configz, RUNNING shows the value that the kubelet itself reports, and DIFFERS marks a field whose value is another one: the kubelet was not restarted since a change, or was started with another file. Exits with 1 if any of the fields shown differs. DIFFERS does not mark values that the kubelet sets on its own: the paths of the certificate that it creates if none is set, and from 1.35 on the cgroup driver, which it gets from the container runtime.
 
---configz alone asks through the API server, with the rights of --kubeconfig (an administrator's: get on nodes/proxy); a file or - (standard input) holds an answer of /configz.`,
+--configz without a file asks the kubelet through the API server, with the credentials in --kubeconfig; it needs the right to get nodes/proxy, which administrators have. A file, or - for standard input, must contain the answer of /configz.`,
   examples: [
     { run: 'dkc why maxPods', what: 'one field' },
     { run: 'dkc why authentication', what: 'a field and all below it' },
     { run: 'dkc why -o json', what: 'all of them' },
-    { run: 'dkc why --configz --kubeconfig=/root/admin.conf', what: 'and what the kubelet runs with, asked through the API server' },
-    { run: 'dkc why --configz=configz.json', what: 'an answer of: kubectl get --raw /api/v1/nodes/NODE/proxy/configz' },
+    { run: 'dkc why --configz --kubeconfig=/root/admin.conf', what: 'also what the kubelet runs with, asked through the API server' },
+    {
+      run: 'dkc why --configz=configz.json',
+      what: 'the same from a file: kubectl get --raw /api/v1/nodes/NODE/proxy/configz > configz.json',
+    },
   ],
   flags: [
     {
@@ -47,7 +50,7 @@ With --configz, RUNNING shows what the kubelet itself says that it runs with, an
       value: 'FILE|-',
       implied: API_SERVER,
       completes: 'file',
-      text: 'compare with what the kubelet runs with, from its /configz; without a file asked through the API server',
+      text: 'compare with what the kubelet runs with: an answer of its /configz; without a file, ask the kubelet through the API server',
     },
     ...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config', 'dynamic-config-dir', 'kubeconfig', 'node-name']),
     formatFlag,

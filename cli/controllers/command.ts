@@ -54,7 +54,7 @@ export const controllersFlags: readonly Flag[] = [
 export const controllersRun: Command = {
   describe: `Runs controllers in place of those of kube-controller-manager, which must run without them: --controllers=*,-daemonset,-statefulset. Of several processes the one that holds the lease works; the others stand by with synced caches.
 
-The rollout controller takes kubelet configurations through nodes, as NodeConfigRollouts say (dkc rollout create). It is not in the default: it needs the CustomResourceDefinitions of dkc deploy manifests, and waits for them, not ready, where the API server does not serve them. With it a page of the fleet is served, read-only, on --page-bind-address by the process that holds the lease.
+The rollout controller applies kubelet configurations to nodes as NodeConfigRollouts specify (dkc rollout create). It does not run by default: it needs the CustomResourceDefinitions of dkc deploy manifests; until the API server serves them, the process waits and is not ready. With the rollout controller, the process that holds the lease also serves a read-only page of the fleet on --page-bind-address.
 
 Prints one line of JSON when all caches have synced and the lease is held: ready, the metrics address, and the pid. Until then it retries whatever fails; /readyz and the log show what it waits for. Exits with 0 on SIGTERM and SIGINT, and with 1 when the lease is lost: restart it then.`,
   examples: [

@@ -12,9 +12,9 @@ const MIN_NODES = 30;
 const MAX_NODES = 5_000;
 
 export const demo: Command = {
-  describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. The assignment is in a NodeConfig, as on API servers of today. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects, compares and drills.
+  describe: `Runs a guided demo on this machine, in under a minute, without root: an in-memory API server, a node with its agent and a fake kubelet. A NodeConfig assigns the configuration, as on current API servers. A good configuration is applied, an invalid one is rejected, one that crashes the kubelet is rolled back, the API server goes down and comes back, and an admin inspects the node, compares configurations and runs a drill.
 
-With --nodes a fleet takes part instead: N light nodes, each with the whole agent and a played kubelet, and the rollout controller, all in this process. A good configuration goes through the fleet in steps; one that crashes the kubelets of some nodes stops at its failure budget and is taken back. Watch it on the fleet page, whose address it prints; on a terminal that stays open afterwards, until Ctrl-C.
+With --nodes the demo uses a fleet instead: N simulated nodes, each with the real agent and a simulated kubelet, and the rollout controller, all in this process. A good configuration is rolled out in steps; one that crashes the kubelets of some nodes stops at its failure budget and is rolled back. The demo prints the address of the fleet page, where you can watch; on a terminal the page stays open afterwards, until Ctrl-C.
 
 With --keep everything stays up afterwards, for your own kubectl and dkc, until Ctrl-C. Nothing is left behind.`,
   examples: [
@@ -22,7 +22,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     { run: 'dkc demo --assignment=node', what: 'as on API servers up to 1.25, with Node.spec.configSource' },
     {
       run: 'dkc demo --nodes=500',
-      what: 'a rollout through a fleet of 500 nodes in one process, and one that stops and is taken back; two to four minutes',
+      what: 'a rollout to 500 nodes in one process, and one that stops and is rolled back; two to four minutes',
     },
     { run: 'dkc demo --keep', what: 'the same, and keep the one-node cluster' },
   ],
@@ -33,7 +33,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
       value: 'OBJECT',
       choices: assignments,
       default: 'nodeconfig',
-      text: 'object that assigns: a NodeConfig, or the Node itself',
+      text: 'object that assigns the config: a NodeConfig, or the Node itself',
     },
     {
       name: 'nodes',

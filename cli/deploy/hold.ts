@@ -4,7 +4,7 @@ import { fine, type Command } from '../command.ts';
 const DAY_MS = 86_400_000;
 
 export const hold: Command = {
-  describe: `Does nothing until it is asked to end. The installer DaemonSet's pod stays with it once its node has the package: without rights, without mounts, without network.`,
+  describe: `Waits for SIGTERM and does nothing else. The pod of the installer DaemonSet runs it once its node has the package: without rights, mounts and network.`,
   examples: [{ run: 'dkc deploy hold', what: 'in the pod of the installer DaemonSet' }],
   flags: [],
   positionals: [],

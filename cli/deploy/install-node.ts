@@ -20,7 +20,7 @@ const UNINSTALL = '/usr/lib/dkc/uninstall';
 export const installNode: Command = {
   describe: `Installs the node's package out of this container image, for nodes without a package manager: the same files and the same steps as the tarball's install.sh, on the node whose root is mounted at --root. Runs as root in a privileged container (dkc deploy manifests --overlay=node-installer).
 
-Every file is compared with its SHA-256 before it is put in place and afterwards. Where all of them are there already, nothing is done: no unit is restarted. An installation that was cut short is finished by the next run. The node needs systemd 252 or newer and a /usr that can be written to; where dkc was installed as a .deb or .rpm it is left alone.`,
+Verifies the SHA-256 of every file before and after it is put in place. If all files are in place already, changes nothing and restarts no unit. If a run was interrupted, the next one finishes the installation. The node needs systemd 252 or newer and a writable /usr; an installation from a .deb or .rpm is not changed.`,
   examples: [
     { run: 'dkc deploy install-node --root=/host', what: 'as the installer DaemonSet does' },
     { run: 'dkc deploy install-node --root=/host --uninstall', what: 'remove it: the kubelet goes back to its local configuration' },

@@ -14,16 +14,16 @@ export const NEWEST_RELEASE = 37;
 export const deployManifests: Command = {
   describe: `Prints what the API server needs for assignments, as YAML for kubectl apply: the namespace dkc-system, the CustomResourceDefinitions of NodeConfigs and rollouts, roles of agents, admins and the rollout controller, and an admission policy that keeps each node to its own NodeConfig.
 
-Agents use the kubelet's own client certificate by default, and the roles are bound to the group system:nodes. With --nodes they are bound to each of these nodes by name: needed on servers older than 1.30, which have no admission policies, to keep a node from the status of others. With --credentials=service-account each of the nodes gets a ServiceAccount with its name in dkc-system.
+Agents use the kubelet's own client certificate by default, and the roles are bound to the group system:nodes. With --nodes they are bound to each of these nodes by name: needed on servers older than 1.30, which have no admission policies, to keep a node from writing the status of other nodes. With --credentials=service-account each of the nodes gets a ServiceAccount with its name in dkc-system.
 
-The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. Whoever may assign or roll out is root on every node.
+The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-controller is for dkc controllers run --controllers=rollout; they are bound to nobody. A user with dkc-assign or dkc-rollout can become root on every node.
 
 With --image it also prints what runs in the cluster: the rollout controller, two pods of one Deployment with their ServiceAccount, bindings, disruption budget, network policy and flow control.
 
---overlay adds what a cluster may do without, comma-separated: scheduler (dkc-scheduler beside kube-scheduler, for pods that name it), sets (DaemonSets and StatefulSets taken over from kube-controller-manager, which must run without its own first), node-installer (puts the package on nodes with the label dkc.dev/node-installer=true), monitoring (a ServiceMonitor, alert rules and a Grafana board, for clusters with the definitions of the Prometheus operator). --only prints one of these alone.`,
+--overlay adds optional parts, comma-separated: scheduler (dkc-scheduler beside kube-scheduler, for pods that name it), sets (DaemonSets and StatefulSets taken over from kube-controller-manager, which must run without its own first), node-installer (puts the package on nodes with the label dkc.dev/node-installer=true), monitoring (a ServiceMonitor, alert rules and a Grafana board, for clusters with the CRDs of the Prometheus operator). --only prints one part alone.`,
   examples: [
     { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
-    { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'without what 1.20 does not serve' },
+    { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'only what an API server 1.20 serves' },
     { run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 | kubectl apply -f -', what: 'and the rollout controller' },
     {
       run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 --overlay=scheduler,monitoring',
@@ -33,7 +33,7 @@ With --image it also prints what runs in the cluster: the rollout controller, tw
     { run: 'dkc deploy manifests --only=rbac --credentials=service-account --nodes=node-a', what: 'a ServiceAccount and its rights' },
   ],
   flags: [
-    { name: 'only', type: 'string', value: 'PART', choices: parts, text: 'only this part', defaultText: 'all' },
+    { name: 'only', type: 'string', value: 'PART', choices: parts, text: 'print only this part', defaultText: 'all' },
     { name: 'overlay', type: 'string', value: 'A,B', offers: overlays, text: `also these: ${overlays.join(', ')}`, defaultText: 'none' },
     { name: 'image', type: 'string', value: 'IMAGE', text: 'run the rollout controller and overlays from this image', defaultText: 'none' },
     {
@@ -57,8 +57,8 @@ With --image it also prints what runs in the cluster: the rollout controller, tw
       type: 'string',
       value: 'A,B',
       completes: 'node',
-      text: 'rights for each of these nodes by name',
-      defaultText: 'all nodes alike',
+      text: 'grant rights to each of these nodes by name',
+      defaultText: 'to the group system:nodes',
     },
     { name: 'list-pods', type: 'boolean', text: 'let ServiceAccounts list all pods, for trialHealth: pods' },
   ],

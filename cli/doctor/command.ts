@@ -27,15 +27,15 @@ const clusterFlags: readonly Flag[] = connectFlags.filter(({ name }) => name !==
 
 export const doctor: Command = {
   describe: [
-    'Checks what would keep dkc from working on this node, and says what to do about it. Changes nothing, and works with the agent stopped and the API server away. ' +
-      'What cannot be looked at is skipped, and the detail says why: most checks need root.',
-    'With --cluster it checks a cluster instead, as the user of a kubeconfig: definitions, roles and policies of dkc, agents and versions of the nodes, controllers.',
-    'Exits with 0 if all is fine or there are only warnings, with 1 if a check failed, with 3 if nothing could be looked at.',
+    'Checks this node for problems that keep dkc from working, and prints a remedy for each. Changes nothing, and works with the agent stopped and the API server down. ' +
+      'A check that cannot be run is skipped, and its detail says why; most checks need root.',
+    'With --cluster it checks a cluster instead, as the user of a kubeconfig: the CustomResourceDefinitions, roles and policies of dkc, the agents and kubelet versions of the nodes, and the controllers.',
+    'Exits with 0 if all is fine or there are only warnings, with 1 if a check failed, with 3 if no check could be run.',
   ].join('\n\n'),
   examples: [
-    { run: 'dkc doctor', what: 'what is wrong on this node' },
-    { run: 'dkc doctor --cluster', what: 'what is wrong with a cluster, from anywhere' },
-    { run: 'dkc doctor -o wide', what: 'also what each check wants' },
+    { run: 'dkc doctor', what: 'problems on this node' },
+    { run: 'dkc doctor --cluster', what: 'problems of a cluster, from any machine with a kubeconfig' },
+    { run: 'dkc doctor -o wide', what: 'also what each check expects' },
     { run: `dkc doctor -o json | jq '.[] | select(.result == "failed")'`, what: 'for scripts' },
   ],
   flags: [
@@ -43,7 +43,7 @@ export const doctor: Command = {
     formatFlag,
     ...clusterFlags,
     ...nodeFlagsFor(['node-name', 'kubeconfig', 'dynamic-config-dir', 'local-config', 'effective-config', 'kubelet-version', 'policy'], {
-      kubeconfig: 'of the agent; with --cluster yours (default: $KUBECONFIG, then ~/.kube/config)',
+      kubeconfig: 'kubeconfig of the agent; with --cluster, your own (default: $KUBECONFIG, then ~/.kube/config)',
     }),
   ],
   positionals: [],

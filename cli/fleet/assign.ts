@@ -29,13 +29,13 @@ const dryRunFlag: Flag = { name: 'dry-run', type: 'boolean', text: 'server-side 
 export const assign: Command = {
   describe: `Assigns the kubelet configuration in a ConfigMap to nodes. Each node's agent downloads it, validates it, restarts its kubelet with it and puts it on trial.
 
-The assignment is written to the NodeConfig with the name of the node, which is created where it is missing. A Node that has spec.configSource or has reported status.config (API servers up to 1.25) and no NodeConfig keeps using these; --carrier=nodeconfig moves it. -v prints what the API server supports.
+The assignment is written to the NodeConfig with the name of the node, which is created where it is missing. A Node that has spec.configSource or has reported status.config (API servers up to 1.25) and no NodeConfig keeps using these; --carrier=nodeconfig moves it to a NodeConfig. -v prints what the API server supports.
 
 With --wait, exits with 0 when every node trusts it: the kubelet was healthy for the whole trial, ten minutes by default. Exits with 1, and the reason, as soon as a node rejects or condemns it, or on timeout, so a loop over nodes stops at the first failure. --wait=active exits when the nodes run it, before their trial has ended.`,
   examples: [
     { run: 'dkc assign node-a --configmap dkc-system/web --key kubelet --wait', what: 'one node, until it trusts it' },
     { run: 'dkc assign node/node-a node-b,node-c --configmap dkc-system/web --key kubelet', what: 'three nodes' },
-    { run: 'dkc assign -l pool=web --configmap dkc-system/web --key kubelet --dry-run', what: 'which nodes would it be?' },
+    { run: 'dkc assign -l pool=web --configmap dkc-system/web --key kubelet --dry-run', what: 'which nodes would be changed' },
     {
       run: 'dkc assign --all --configmap dkc-system/web --key kubelet --carrier=nodeconfig',
       what: 'move nodes from Node.spec.configSource',
@@ -65,7 +65,7 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
       choices: goals,
       text: 'wait until the nodes trust it, or with =active until they run it',
     },
-    { name: 'timeout', type: 'duration', value: 'TIME', defaultText: '20m, with --wait=active 5m', text: 'longest wait' },
+    { name: 'timeout', type: 'duration', value: 'TIME', defaultText: '20m, with --wait=active 5m', text: 'maximum wait' },
     {
       name: 'carrier',
       type: 'string',
@@ -108,13 +108,13 @@ export const unassign: Command = {
 With --wait, exits with 0 when every node runs its local configuration, and with 1 on timeout.`,
   examples: [
     { run: 'dkc unassign node-a --wait', what: 'one node' },
-    { run: 'dkc unassign -l pool=web --dry-run', what: 'which nodes would it be?' },
+    { run: 'dkc unassign -l pool=web --dry-run', what: 'which nodes would be changed' },
   ],
   flags: [
     selectorFlag,
     allFlag,
     { name: 'wait', type: 'boolean', text: 'wait until the nodes run their local configuration' },
-    { name: 'timeout', type: 'duration', default: '5m', value: 'TIME', text: 'longest wait' },
+    { name: 'timeout', type: 'duration', default: '5m', value: 'TIME', text: 'maximum wait' },
     dryRunFlag,
     ...connectFlags,
     formatFlag,

@@ -20,7 +20,7 @@ const AT_ONCE = 8;
 export const nodesCommand: Command = {
   describe: `Shows assigned, active and last-known-good config per node, as the nodes report it to the API server.
 
-STATE is one of: trusted (runs the assigned config, which passed its trial); trial (runs it on trial, with the time left); pending (not applied yet); refused (the agent rejected it, the previous config still runs); condemned (it failed its trial or was rolled back, another config runs); fell-back (it could not be used at boot, another config runs); error (sync failed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (no agent has reported for this node). ASSIGNED is what the spec of the node's NodeConfig says, or of the Node itself where that carries the assignment: see CARRIER in -o wide.
+STATE is one of: trusted (runs the assigned config, which passed its trial); trial (runs it on trial, with the time left); pending (not applied yet); refused (the agent rejected it, the previous config still runs); condemned (the assigned config failed its trial or was rolled back, another config runs); fell-back (the assigned config could not be used at boot, another config runs); error (sync failed, for example because the ConfigMap is missing); local (nothing is assigned); no-agent (no agent has reported for this node). ASSIGNED is what the spec of the node's NodeConfig says, or of the Node itself where that carries the assignment: see CARRIER in -o wide.
 
 With --check, exits with 1 unless every node is trusted or local.`,
   examples: [
@@ -37,7 +37,7 @@ With --check, exits with 1 unless every node is trusted or local.`,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ name: 'node', text: 'only these; also node/NAME and A,B', many: true, completes: 'node' }],
+  positionals: [{ name: 'node', text: 'only these nodes; also node/NAME and A,B', many: true, completes: 'node' }],
   run: (context, args) => {
     const names = nodeNames('nodes', args.many('node'));
     if (names.length > 0 && args.text('selector') !== undefined)

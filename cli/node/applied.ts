@@ -22,7 +22,7 @@ export const waitFlags: readonly Flag[] = [
   {
     name: 'wait',
     type: 'boolean',
-    text: 'wait until the agent has applied it and the kubelet is healthy on it; exit 1 if it does not happen',
+    text: 'wait until the agent has applied the change and the kubelet is healthy; exit 1 if that does not happen in time',
   },
   { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: maximum wait' },
 ];

@@ -18,7 +18,7 @@ export const checkpointsDiff: Command = {
   describe:
     'Compares two checkpoints field by field and maps key by key, with defaults filled in; formatting and order do not matter. ' +
     'Other files are compared line by line. ' +
-    'If a role refers to the local config, the local config is compared. Exits with 1 if they differ.',
+    'Where assigned, last-known-good or active is the local config, that file is compared. Exits with 1 if they differ.',
   examples: [
     { run: 'dkc checkpoints diff assigned', what: 'what the assigned config would change' },
     { run: 'dkc checkpoints diff last-known-good assigned', what: 'what the assigned config changed' },

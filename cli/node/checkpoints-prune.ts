@@ -8,15 +8,15 @@ import type { Command } from '../command.ts';
 
 export const checkpointsPrune: Command = {
   describe:
-    'Removes checkpoints that this node does not need: all but the assigned, the last known good, the active, whatever the effective ' +
-    'file refers to, and the newest N others. Removes nothing while the assignment is unknown. The agent prunes automatically.',
+    'Removes checkpoints that this node does not need: all but the assigned, the last known good and the active one, the one that the effective ' +
+    'file was rendered from, and the newest N others. Removes nothing while the assignment is unknown. The agent prunes automatically.',
   examples: [
     { run: 'dkc checkpoints prune --dry-run', what: 'what would be removed' },
     { run: 'dkc checkpoints prune --keep=0', what: 'keep only what is in use' },
   ],
   flags: [
     ...nodeSideFlags(['effective-config']),
-    { name: 'keep', type: 'number', value: 'N', text: 'how many others to keep', defaultText: 'keepCheckpoints of the agent: 5' },
+    { name: 'keep', type: 'number', value: 'N', text: 'how many others to keep', defaultText: 'keepCheckpoints in agent.yaml, else 5' },
     { name: 'dry-run', type: 'boolean', text: 'remove nothing' },
   ],
   positionals: [],

@@ -14,10 +14,10 @@ export const checkpointsVerify: Command = {
     'signed the assigned and the last known good config. Changes nothing. Exits with 1 if anything is damaged, missing or not signed. ' +
     'The agent downloads a damaged checkpoint again once it reaches the API server, and sets a damaged record aside at its next start.',
   examples: [
-    { run: 'dkc checkpoints verify', what: 'all of it' },
+    { run: 'dkc checkpoints verify', what: 'the whole store' },
     { run: 'dkc checkpoints verify -o json', what: 'for monitoring' },
   ],
-  flags: nodeSideFlags(['policy'], { policy: 'field policy whose signatureKeys must have signed what is in use' }),
+  flags: nodeSideFlags(['policy'], { policy: 'field policy with the signatureKeys that must have signed the configs in use' }),
   positionals: [],
   async run(context, args) {
     const node = await nodeSide(context, args);

@@ -10,7 +10,7 @@ export const nodeCommands: readonly Entry[] = [
   },
   {
     name: 'doctor',
-    summary: 'Check what would keep dkc from working, and say what to do',
+    summary: 'Check for problems that keep dkc from working, with a remedy for each',
     group: 'On a node',
     load: async () => (await import('../doctor/command.ts')).doctor,
   },

@@ -20,20 +20,20 @@ import type { Args } from '../args/args.ts';
 
 export const drill: Command = {
   describe: [
-    'Rehearses what happens on this node when its configuration fails. Works on copies of the store in a temporary directory: runs boot on ' +
-      'them unchanged, with damaged checkpoints, with the assigned configuration condemned, with a damaged record. Each run must end with a file ' +
+    'Rehearses what happens on this node when its configuration fails. Boots from copies of the store in a temporary directory: ' +
+      'unchanged, with damaged checkpoints, with the assigned configuration condemned, with a damaged record. Each boot must end with a file ' +
       'that the kubelet can start with. Changes nothing on the node and needs no API server.',
-    'With --live --yes it happens on the node itself: the assigned configuration is condemned, the kubelet restarts with the ' +
+    'With --live --yes the drill runs on the node itself: the assigned configuration is condemned, the kubelet restarts with the ' +
       'fallback, and once it is healthy the condemnation is cleared. The kubelet restarts twice. An interrupted drill clears the condemnation too.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc drill', what: 'rehearse on copies; changes nothing' },
     { run: 'dkc drill --live', what: 'show what a live drill would do here' },
-    { run: 'dkc drill --live --yes', what: 'do it' },
+    { run: 'dkc drill --live --yes', what: 'run the live drill' },
   ],
   flags: [
     ...nodeSideFlags(['effective-config', 'local-config', 'kubelet-version', 'merge', 'policy']),
-    { name: 'live', type: 'boolean', text: 'on this node instead of on copies' },
+    { name: 'live', type: 'boolean', text: 'run the drill on this node instead of on copies' },
     { name: 'yes', type: 'boolean', text: 'confirm that the kubelet of this node restarts twice' },
     { name: 'timeout', type: 'duration', value: 'TIME', default: '3m', text: 'with --live: maximum wait for each of the two changes' },
   ],

@@ -6,8 +6,8 @@ import { helpText } from '../help/help.ts';
 export const nodeFlagsTopic: Command = {
   describe: [
     'Commands on a node use the settings of its agent: they read /etc/dkc/agent.yaml, or the file that ' +
-      '--agent-config names; flags win. All of these commands accept all of these flags; the help of each lists those that have an effect.',
-    'Commands on files (validate, diff, render FILE) work without agent.yaml, also if this user may not read it.',
+      '--agent-config names; flags win. Each of these commands accepts all flags below; its own help lists those that have an effect.',
+    'Commands on files (validate, diff, render FILE) work without agent.yaml, even if this user may not read it.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc node-flags', what: 'this list' },

@@ -14,7 +14,7 @@ export const rollback: Command = {
       'its next start.',
     'The content stays condemned, whatever ConfigMap it comes from, until dkc retry or a new value of the annotation dkc.dev/retry on its ' +
       'ConfigMap.',
-    'With --to the node goes to another checkpoint; this node must be able to use it. One that passed a trial here becomes the ' +
+    'With --to the node goes to another checkpoint, which must be usable on this node. One that passed a trial here becomes the ' +
       'last known good at once. One that never did, or that is condemned or refused, needs --force, and is on trial like any other.',
   ].join('\n\n'),
   examples: [

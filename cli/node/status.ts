@@ -20,7 +20,7 @@ export const status: Command = {
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
   flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig', 'policy'], {
-    policy: 'field policy whose signatureKeys say who signed what runs',
+    policy: 'field policy with the signatureKeys that verify who signed the running config',
     kubeconfig: 'also show what the API server reports',
   }),
   positionals: [],

@@ -10,16 +10,16 @@ import { rolloutName } from './rollouts.ts';
 import { whoAmI } from './who.ts';
 
 export const rolloutApprove: Command = {
-  describe: `Lets a rollout go on that waits after a step with approve: true. Who approved which step of which revision, and when, is written to status.approvals: the user as the API server knows them, on servers before 1.26 the user of the kubeconfig.
+  describe: `Continues a rollout that waits for approval after a step with approve: true. The approval is recorded in status.approvals with the step, the revision, the time and the user: the user that the API server authenticated, or on servers before 1.26 the user in the kubeconfig.
 
-Fails when no step waits for approval, and says what the rollout waits for. With --step, approves only that step: another one that waits meanwhile is left alone.`,
+Fails when no step waits for approval, and prints what the rollout waits for. With --step, approves only that step, and fails if another one is waiting by then.`,
   examples: [
     { run: 'dkc rollout approve web', what: 'the step that waits' },
     { run: 'dkc rollout approve web --step=2', what: 'only if it is the second' },
     { run: "dkc rollout status web -o jsonpath='{.status.approvals}'", what: 'who approved what' },
   ],
   flags: [
-    { name: 'step', type: 'number', value: 'N', text: 'the step that must be waiting', defaultText: 'whichever waits' },
+    { name: 'step', type: 'number', value: 'N', text: 'number of the step that must be waiting', defaultText: 'any step' },
     ...changeFlags,
   ],
   positionals: changePositionals,

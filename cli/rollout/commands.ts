@@ -4,7 +4,7 @@ import type { Entry } from '../commands.ts';
 export const rolloutCommands: readonly Entry[] = [
   {
     name: 'rollout create',
-    summary: 'Create a rollout: takes a kubelet configuration through nodes, step by step',
+    summary: 'Create a rollout, which applies a kubelet configuration to nodes step by step',
     group: 'Fleet',
     load: async () => (await import('./create.ts')).rolloutCreate,
   },
@@ -16,31 +16,31 @@ export const rolloutCommands: readonly Entry[] = [
   },
   {
     name: 'rollout watch',
-    summary: 'Show a rollout live, until its end',
+    summary: 'Show the progress of a rollout until it ends',
     group: 'Fleet',
     load: async () => (await import('./status.ts')).rolloutWatch,
   },
   {
     name: 'rollout approve',
-    summary: 'Let the next step of a rollout begin',
+    summary: 'Approve the next step of a rollout',
     group: 'Fleet',
     load: async () => (await import('./approve.ts')).rolloutApprove,
   },
   {
     name: 'rollout pause',
-    summary: 'Touch no further node',
+    summary: 'Pause a rollout: no further node is changed',
     group: 'Fleet',
     load: async () => (await import('./pause.ts')).rolloutPause,
   },
   {
     name: 'rollout resume',
-    summary: 'Go on after a pause, or try a stopped revision again',
+    summary: 'Resume a paused rollout, or retry a stopped one',
     group: 'Fleet',
     load: async () => (await import('./pause.ts')).rolloutResume,
   },
   {
     name: 'rollout abort',
-    summary: 'Stop a rollout and take its nodes back',
+    summary: 'Stop a rollout and roll its nodes back',
     group: 'Fleet',
     load: async () => (await import('./undo.ts')).rolloutAbort,
   },
@@ -58,7 +58,7 @@ export const rolloutCommands: readonly Entry[] = [
   },
   {
     name: 'rollout diff',
-    summary: 'Compare what nodes use now with a revision, field by field',
+    summary: 'Compare the configuration that nodes use now with a revision',
     group: 'Fleet',
     load: async () => (await import('./diff.ts')).rolloutDiff,
   },

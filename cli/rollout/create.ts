@@ -15,30 +15,33 @@ import { notServed, readRules, rolloutName, rolloutPositional } from './rollouts
 import { rolloutOf, specFlags } from './spec-flags.ts';
 
 export const rolloutCreate: Command = {
-  describe: `Creates a NodeConfigRollout. The rollout controller (dkc controllers run --controllers=rollout) copies the ConfigMap, validates the copy for the kubelet of every selected node, and assigns it to nodes step by step: within windows, never with more nodes unavailable than --max-unavailable, until --failure-budget stops it and nodes are taken back. A later edit of the ConfigMap starts it again with the new content.
+  describe: `Creates a NodeConfigRollout. The rollout controller (dkc controllers run --controllers=rollout) copies the ConfigMap, validates the copy for the kubelet of every selected node, and assigns the copy to nodes step by step, within windows and with at most --max-unavailable nodes unavailable at once. When as many nodes have failed as --failure-budget says, the rollout stops and rolls its nodes back. A later edit of the ConfigMap starts the rollout again with the new content.
 
-With --dry-run, prints which nodes each step would touch, whose kubelet would reject the configuration, and which fields need a drained node; the API server checks the object and stores nothing. Canaries are chosen by a hash of the node's name and the uid of the object, which a dry run does not have: it shows as many nodes as there would be, and others may be the first. To see the very nodes, create it with --paused and look at dkc rollout status. With --dry-run=client, prints the object without asking a server.`,
+With --dry-run, prints the nodes of each step, the nodes whose kubelet would reject the configuration, and the fields that need a drain; the API server validates the object and stores nothing. The first nodes are chosen by a hash of the node's name and the uid of the object, which a dry run does not have: it shows the right number of nodes per step, but the real rollout may choose others. To see which nodes it will choose, create the rollout with --paused and run dkc rollout status. With --dry-run=client, prints the object without asking a server.`,
   examples: [
     { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet -l pool=web', what: '1 node, 10%, 50%, all' },
-    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --hold=10m --approve=2', what: 'soak ten minutes between steps, ask after the second' }, // prettier-ignore
+    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --hold=10m --approve=2', what: 'wait ten minutes after each step, and for an approval after the second' }, // prettier-ignore
     {
       run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --window="0 2 * * 1-5 3h Europe/Berlin"',
       what: 'at night',
     },
-    { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --dry-run', what: 'who would be touched, and when?' },
+    {
+      run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --dry-run',
+      what: 'which nodes would be changed, and in which step',
+    },
     { run: 'dkc rollout create web --configmap dkc-system/web --key kubelet --all --dry-run=client -o yaml > web.yaml', what: 'for git' },
     { run: 'dkc rollout create -f web.yaml -w', what: 'from a file, and watch it' },
   ],
   flags: [
     ...specFlags,
     { name: 'dry-run', type: 'string', value: 'WHERE', implied: 'server', choices: ['server', 'client'], text: 'change nothing: print the plan, or with =client the object' }, // prettier-ignore
-    { name: 'watch', alias: 'w', type: 'boolean', text: 'then watch it until its end, as dkc rollout watch' },
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'then watch the rollout until it ends, as dkc rollout watch does' },
     { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' },
     namespaceFlag,
     ...connectFlags,
     formatFlag,
   ],
-  positionals: [{ ...rolloutPositional, required: false, text: 'name of the rollout (default: that of the file)' }],
+  positionals: [{ ...rolloutPositional, required: false, text: 'name of the rollout (default: the name in the file)' }],
   async run(context, args) {
     const object = await rolloutOf(context, args, (given) => rolloutName('rollout create', given));
     const dryRun = args.text('dry-run');

@@ -33,9 +33,9 @@ interface Group {
 }
 
 export const rolloutDiff: Command = {
-  describe: `Compares what the selected nodes use now with a revision, field by field, with the defaults of their kubelet version filled in; by default with the ConfigMap that the rollout names, as it is now. Nodes that use the same are shown together. CLASS says what a change means: safe, needs-drain, dangerous, node-specific.
+  describe: `Compares the configuration that the selected nodes use now with a revision, or by default with the current content of the ConfigMap that the rollout names; field by field, with the defaults of the kubelet version filled in. Nodes that use the same configuration are shown together. CLASS is the risk of the change: safe, needs-drain, dangerous, node-specific.
 
-What is in the local configuration of a node is not on the API server: those nodes are compared with the defaults. Exits with 1 if anything differs.`,
+The API server does not have the local configurations of nodes: for a node that runs its local configuration, the revision is compared with the kubelet's defaults. Exits with 1 if anything differs.`,
   examples: [
     { run: 'dkc rollout diff web', what: 'what is still to change' },
     { run: 'dkc rollout diff web --revision=2', what: 'what dkc rollout undo --to-revision=2 would change' },

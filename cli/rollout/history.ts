@@ -25,13 +25,13 @@ interface Revision {
 }
 
 export const rolloutHistory: Command = {
-  describe: `Lists the revisions of a rollout: the immutable copies of its ConfigMap that nodes are assigned, the newest first, and how many selected nodes use each now. As many as spec.revisionHistoryLimit are kept, and all that a node uses.
+  describe: `Lists the revisions of a rollout, newest first, and how many selected nodes use each now. A revision is the immutable copy of the ConfigMap that nodes are assigned. The newest spec.revisionHistoryLimit revisions are kept, and every revision that a node uses.
 
 With --revision, prints the kubelet configuration of that revision, and with -o yaml its ConfigMap.`,
   examples: [
     { run: 'dkc rollout history web', what: '' },
     { run: 'dkc rollout history web --revision=2', what: 'what it holds' },
-    { run: 'dkc rollout diff web --revision=2', what: 'what it would change' },
+    { run: 'dkc rollout diff web --revision=2', what: 'what that revision would change' },
   ],
   flags: [{ name: 'revision', type: 'number', value: 'N', text: 'print this revision' }, ...connectFlags, formatFlag],
   positionals: [rolloutPositional],

@@ -6,10 +6,10 @@ import { cannot, change, changeFlags, changePositionals, doingText, patchSpec, t
 import { rolloutName } from './rollouts.ts';
 
 export const rolloutPause: Command = {
-  describe: `Sets spec.paused: no further node is touched. Nodes in flight go on to use what they are assigned, and count; a rollout that takes nodes back is not paused.`,
+  describe: `Sets spec.paused: no further node is changed. Nodes in flight still apply their assignment, and count when they fail. A rollback is not paused.`,
   examples: [
     { run: 'dkc rollout pause web', what: '' },
-    { run: 'dkc rollout resume web', what: 'go on' },
+    { run: 'dkc rollout resume web', what: 'continue' },
   ],
   flags: changeFlags,
   positionals: changePositionals,
@@ -26,14 +26,14 @@ export const rolloutPause: Command = {
 };
 
 export const rolloutResume: Command = {
-  describe: `Clears spec.paused: the rollout goes on where it was.
+  describe: `Clears spec.paused: the rollout continues where it was.
 
-A rollout that stopped after failures, or was aborted, goes on only with --retry: it raises spec.attempt, which begins the same revision again at its first step, with no failures counted. Do that when the cause was elsewhere; a corrected ConfigMap starts a new revision without it, and dkc rollout undo rolls out an earlier one. A node that condemned the configuration refuses it again until dkc retry on that node clears that.`,
+A rollout that stopped after failures, or was aborted, continues only with --retry, which raises spec.attempt: the same revision starts again at its first step, with no failures counted. Use it when the configuration was not the cause. A corrected ConfigMap starts a new revision without --retry, and dkc rollout undo rolls out an earlier one. A node that condemned the configuration rejects it again until dkc retry on that node clears the condemnation.`,
   examples: [
     { run: 'dkc rollout resume web', what: 'after dkc rollout pause' },
     { run: 'dkc rollout resume web --retry', what: 'the same revision again, from its first step' },
   ],
-  flags: [{ name: 'retry', type: 'boolean', text: 'try a revision again that stopped after failures or was aborted' }, ...changeFlags],
+  flags: [{ name: 'retry', type: 'boolean', text: 'start a revision again that stopped after failures or was aborted' }, ...changeFlags],
   positionals: changePositionals,
   run: (context, args) => {
     const name = rolloutName('rollout resume', args);

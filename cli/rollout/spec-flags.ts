@@ -18,30 +18,52 @@ const usage = (problem: string): UsageError => new UsageError(`${COMMAND}: ${pro
 
 /** What a rollout asks for, as flags. Gates, and holds that differ from step to step, are written in a file. */
 export const specFlags: readonly Flag[] = [
-  { name: 'filename', alias: 'f', type: 'string', value: 'FILE', completes: 'file', text: 'NodeConfigRollout as YAML or JSON, - is standard input; other flags win over it' }, // prettier-ignore
+  { name: 'filename', alias: 'f', type: 'string', value: 'FILE', completes: 'file', text: 'file with a NodeConfigRollout in YAML or JSON, - for standard input; other flags win over the file' }, // prettier-ignore
   { name: 'configmap', type: 'string', value: 'NS/NAME', completes: 'configmap', text: 'the ConfigMap to roll out' },
   { name: 'key', type: 'string', value: 'KEY', completes: 'configmap-key', text: 'data key that holds the KubeletConfiguration' },
   selectorFlag,
   allFlag,
-  { name: 'steps', type: 'string', value: 'N,N%', text: 'nodes that have it when each step is done', defaultText: '1,10%,50%,100%' },
-  { name: 'hold', type: 'string', value: 'TIME', text: 'wait between steps once all nodes of one are settled', defaultText: '0s' },
+  {
+    name: 'steps',
+    type: 'string',
+    value: 'N,N%',
+    text: 'number of nodes that have the config after each step, cumulative',
+    defaultText: '1,10%,50%,100%',
+  },
+  { name: 'hold', type: 'string', value: 'TIME', text: 'wait after each step, once all its nodes are settled', defaultText: '0s' },
   {
     name: 'approve',
     type: 'string',
     value: 'STEP,..',
-    text: 'steps after which the rollout waits for dkc rollout approve; all means each',
+    text: 'steps after which the rollout waits for dkc rollout approve; all = after every step',
   },
-  { name: 'max-unavailable', type: 'string', value: 'N|N%', text: 'nodes in flight, draining or not Ready at once', defaultText: '10%, at least 1' }, // prettier-ignore
-  { name: 'spread-by', type: 'string', value: 'LABEL', text: 'only nodes with one value of this label are in flight at once' },
-  { name: 'failure-budget', type: 'string', value: 'N|N%', text: 'failed nodes that stop the rollout', defaultText: '1' },
-  { name: 'on-failure', type: 'string', value: 'WHAT', choices: ['Rollback', 'Pause'], text: 'what happens when it stops', defaultText: 'Rollback' }, // prettier-ignore
-  { name: 'node-deadline', type: 'string', value: 'TIME', text: 'a node that is not settled for longer has failed', defaultText: '15m' },
-  { name: 'drain', type: 'string', value: 'WHEN', choices: ['Auto', 'Never', 'Always'], text: 'which nodes are drained; Auto: where a field differs that needs it', defaultText: 'Auto' }, // prettier-ignore
-  { name: 'drain-timeout', type: 'string', value: 'TIME', text: 'longest drain of a node', defaultText: '10m' },
-  { name: 'drain-policy', type: 'string', value: 'POD=WHAT,..', text: 'what a drain does with unmanagedPods and with pods that have an emptyDir: Evict or Block', defaultText: 'unmanagedPods=Block,emptyDir=Evict' }, // prettier-ignore
-  { name: 'window', type: 'string', value: 'CRON TIME [ZONE]', text: 'when nodes may be touched: five cron fields, a duration, a time zone; several with ;', defaultText: 'always' }, // prettier-ignore
-  { name: 'skip-invalid-nodes', type: 'boolean', text: 'leave out nodes whose kubelet would reject it; without this none is touched then' },
-  { name: 'paused', type: 'boolean', text: 'create it paused: dkc rollout status shows who would be touched, dkc rollout resume begins' },
+  { name: 'max-unavailable', type: 'string', value: 'N|N%', text: 'maximum number of selected nodes that are in flight, draining or not Ready at once', defaultText: '10%, at least 1' }, // prettier-ignore
+  { name: 'spread-by', type: 'string', value: 'LABEL', text: 'nodes in flight at once all have the same value of this label' },
+  { name: 'failure-budget', type: 'string', value: 'N|N%', text: 'number of failed nodes that stops the rollout', defaultText: '1' },
+  { name: 'on-failure', type: 'string', value: 'WHAT', choices: ['Rollback', 'Pause'], text: 'what happens when failures stop the rollout', defaultText: 'Rollback' }, // prettier-ignore
+  {
+    name: 'node-deadline',
+    type: 'string',
+    value: 'TIME',
+    text: 'a node that is not settled within this time has failed',
+    defaultText: '15m',
+  },
+  { name: 'drain', type: 'string', value: 'WHEN', choices: ['Auto', 'Never', 'Always'], text: 'which nodes are drained before the change; Auto: those where a changed field needs it', defaultText: 'Auto' }, // prettier-ignore
+  {
+    name: 'drain-timeout',
+    type: 'string',
+    value: 'TIME',
+    text: 'a node that is not drained within this time has failed',
+    defaultText: '10m',
+  },
+  { name: 'drain-policy', type: 'string', value: 'POD=WHAT,..', text: 'whether a drain evicts pods without a controller (unmanagedPods) and pods with an emptyDir: Evict or Block', defaultText: 'unmanagedPods=Block,emptyDir=Evict' }, // prettier-ignore
+  { name: 'window', type: 'string', value: 'CRON TIME [ZONE]', text: 'when nodes may be changed: five cron fields, a duration and a time zone; separate several with ;', defaultText: 'always' }, // prettier-ignore
+  {
+    name: 'skip-invalid-nodes',
+    type: 'boolean',
+    text: 'skip nodes whose kubelet would reject the config; without this flag, one such node keeps the rollout from starting',
+  },
+  { name: 'paused', type: 'boolean', text: 'create the rollout paused: dkc rollout status shows its nodes, dkc rollout resume starts it' },
 ];
 
 /** The object that the command line asks for, checked as the controller checks it. @throws {UsageError, ActionError} */

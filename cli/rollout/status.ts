@@ -9,16 +9,16 @@ import { getRollout, listRollouts, rolloutName, rolloutPositional } from './roll
 import { treeText } from './tree.ts';
 import { viewOf } from './view.ts';
 
-const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'with a watch: exit with 1 after this time', defaultText: 'none' }; // prettier-ignore
+const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' }; // prettier-ignore
 
 const EXITS =
-  'Exits with 0 when the rollout is complete; with 1 when nodes were taken back (RolledBack), when it has failed, or when it has stopped after failures ' +
+  'Exits with 0 when the rollout is complete; with 1 when its nodes were rolled back (RolledBack), when it has failed, or when it has stopped after failures ' +
   '(Paused)';
 
 export const rolloutStatus: Command = {
   describe: `Shows a rollout as a tree: its phase and what it waits for, then its steps, and under each the nodes that it adds. Without NAME lists all rollouts.
 
-States of nodes: settled (uses the configuration, which passed its trial, and the Node is Ready); in-flight (assigned, on the way); failed (rejected or undid it, or was not settled by the deadline); waiting (not touched yet); not-ready and no-agent (cannot be touched now). A step of many nodes lists those that failed or are in flight first and counts the others; -o wide lists all.
+States of nodes: settled (uses the configuration, which passed its trial, and the Node is Ready); in-flight (assigned, not settled yet); failed (rejected it, rolled it back, or was not settled by the deadline); waiting (not changed yet); not-ready and no-agent (cannot be changed now). A step of many nodes lists those that failed or are in flight first and counts the others; -o wide lists all.
 
 ${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exits with 130 on Ctrl-C. Without dkc, kubectl wait --for=condition=Complete ncr/NAME waits as well.`,
   examples: [
@@ -27,7 +27,12 @@ ${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exi
     { run: 'dkc rollout status web -w --timeout=2h', what: 'for scripts: wait for its end' },
     { run: 'dkc rollout status web -o json', what: 'the object' },
   ],
-  flags: [{ name: 'watch', alias: 'w', type: 'boolean', text: 'as dkc rollout watch' }, timeoutFlag, ...connectFlags, formatFlag],
+  flags: [
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'wait for the end of the rollout, as dkc rollout watch does' },
+    timeoutFlag,
+    ...connectFlags,
+    formatFlag,
+  ],
   positionals: [{ ...rolloutPositional, required: false }],
   run: (context, args) =>
     withClient(context, args, async (client) => {
@@ -57,12 +62,12 @@ ${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exi
 };
 
 export const rolloutWatch: Command = {
-  describe: `Shows a rollout until its end: on a terminal the tree of dkc rollout status, redrawn as nodes move; elsewhere a line for each change, with -o json an object a line.
+  describe: `Shows a rollout until its end: on a terminal as the tree of dkc rollout status, redrawn on every change; elsewhere as one line per change, or with -o json one object per line.
 
-${EXITS}, was deleted, or --timeout is over; with 130 on Ctrl-C.`,
+${EXITS}, was deleted, or --timeout has passed; with 130 on Ctrl-C.`,
   examples: [
     { run: 'dkc rollout watch web', what: 'live' },
-    { run: 'dkc rollout watch web --timeout=2h | tee rollout.log', what: 'lines, for a pipeline' },
+    { run: 'dkc rollout watch web --timeout=2h | tee rollout.log', what: 'one line per change, for a pipeline' },
   ],
   flags: [timeoutFlag, ...connectFlags, formatFlag],
   positionals: [rolloutPositional],

@@ -10,9 +10,9 @@ import { revisionNumbered, revisionsOf } from './revisions.ts';
 import { rolloutName } from './rollouts.ts';
 
 export const rolloutAbort: Command = {
-  describe: `Stops a rollout and takes the nodes that have its revision back to the last complete one, or to their local configuration where there is none, with at most spec.maxUnavailable of them on the way. Windows, gates and holds do not delay that. It sets spec.abortedRevision to the revision that is rolled out now: a later edit of the ConfigMap is rolled out as usual.
+  describe: `Stops a rollout and rolls the nodes that have its revision back to the last complete revision, or to their local configuration if there is none, at most spec.maxUnavailable at once. Windows, gates and holds do not delay the rollback. Sets spec.abortedRevision to the current revision; a later edit of the ConfigMap is rolled out as usual.
 
-A rollout that is complete is not aborted; dkc rollout undo takes its nodes to an earlier revision.`,
+A complete rollout cannot be aborted; dkc rollout undo rolls out an earlier revision.`,
   examples: [
     { run: 'dkc rollout abort web', what: '' },
     { run: 'dkc rollout watch web', what: 'until all nodes are back: exits with 1, RolledBack' },
@@ -40,14 +40,14 @@ function abort(client: Client, rollout: NodeConfigRollout, signal: AbortSignal):
 }
 
 export const rolloutUndo: Command = {
-  describe: `Rolls out an earlier revision again, by default the one before: spec.configMap.name names its copy from then on, and the rollout begins at its first step. Edits of the original ConfigMap are no longer rolled out until spec.configMap.name names it again.`,
+  describe: `Rolls out an earlier revision again, by default the previous one: sets spec.configMap.name to the copy of that revision, and the rollout starts at its first step. Edits of the original ConfigMap are not rolled out until spec.configMap.name is set to it again.`,
   examples: [
-    { run: 'dkc rollout undo web', what: 'the revision before' },
-    { run: 'dkc rollout history web', what: 'which are there?' },
+    { run: 'dkc rollout undo web', what: 'the previous revision' },
+    { run: 'dkc rollout history web', what: 'list the revisions' },
     { run: 'dkc rollout undo web --to-revision=3', what: '' },
   ],
   flags: [
-    { name: 'to-revision', type: 'number', value: 'N', text: 'number of the revision', defaultText: 'the one before' },
+    { name: 'to-revision', type: 'number', value: 'N', text: 'number of the revision', defaultText: 'the previous one' },
     ...changeFlags,
   ],
   positionals: changePositionals,

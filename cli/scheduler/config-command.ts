@@ -7,7 +7,7 @@ import { configFlag, fileText, findingText, readSchedulerConfigFile } from './fl
 export const schedulerConfig: Command = {
   describe: `Validates the configuration of \`dkc scheduler run\` and prints it with every key filled in. The output is an equivalent configuration file, except that TLS private keys are hidden.
 
-Errors go to stderr, one per line; then nothing is printed, and the exit code is 1. Settings that have no effect are warnings on stderr.`,
+Errors go to stderr, one per line; with errors, no configuration is printed and the exit code is 1. Settings that have no effect are warnings on stderr.`,
   examples: [
     { run: 'dkc scheduler config', what: 'the defaults, as a starting point' },
     { run: 'dkc scheduler config --config=batch.yaml', what: 'validate a file and print the result' },

@@ -92,7 +92,10 @@ Prints one line of JSON when all caches have synced and the lease is held: ready
       run: 'dkc scheduler run --config=/etc/dkc-scheduler/config.yaml --kubeconfig=/etc/dkc-scheduler/kubeconfig',
       what: 'as a systemd unit',
     },
-    { run: 'dkc scheduler run --config=batch.yaml --leader-elect=false --debug', what: 'for a try; /debug shows queue and reservations' },
+    {
+      run: 'dkc scheduler run --config=batch.yaml --leader-elect=false --debug',
+      what: 'for an experiment; /debug shows queue and reservations',
+    },
   ],
   flags: schedulerFlags,
   positionals: [],

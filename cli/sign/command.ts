@@ -18,13 +18,13 @@ const formats = ['armor', 'configmap', 'json', 'yaml'] as const;
 const DEFAULT_KEY = 'kubelet';
 
 export const sign: Command = {
-  describe: `Signs the data keys of a ConfigMap with an SSH key, for nodes whose field policy has signatureKeys: these accept a kubelet configuration only with the signature beside it, as the data key ${SIGNATURE_KEY}. ssh-keygen makes the signature, so that the key may have a passphrase, be in an ssh-agent or on a FIDO authenticator.
+  describe: `Signs the data keys of a ConfigMap with an SSH key, for nodes whose field policy has signatureKeys: these accept a kubelet configuration only with the signature beside it, as the data key ${SIGNATURE_KEY}. ssh-keygen makes the signature, so the key may have a passphrase, be in an ssh-agent, or be on a FIDO authenticator.
 
-Files are named as for kubectl create configmap --from-file: FILE, KEY=FILE, or a directory for all files in it. A manifest of a ConfigMap, or - for one on standard input, is signed as it is. The signature is of all data keys, of the one that holds the KubeletConfiguration, and of the annotation dkc.dev/allow.
+Files are named as for kubectl create configmap --from-file: FILE, KEY=FILE, or a directory for all files in it. A manifest of a ConfigMap, or - for one on standard input, is signed as it is. The signature covers all data keys, the name of the one that holds the KubeletConfiguration, and the annotation dkc.dev/allow.
 
-With --print-message prints the text that is signed, and signs nothing: ssh-keygen -Y sign -n ${NAMESPACE} makes the same signature of it.
+With --print-message, prints the text to sign and signs nothing; ssh-keygen -Y sign -n ${NAMESPACE} makes the same signature from that text.
 
-With --verify checks the signature that is there: by the signatureKeys of --policy, or by the keys in --allowed-signers. Exits with 1 where the files are not signed by one of them.`,
+With --verify, checks the existing signature against the signatureKeys in --policy, or the keys in --allowed-signers. Exits with 1 if none of these keys has signed the files.`,
   examples: [
     { run: 'dkc sign web/ --key ~/.ssh/id_ed25519 > web/kubelet.sig', what: 'all files in a directory' },
     { run: 'dkc sign web.yaml --key ~/.ssh/id_ed25519 -o configmap | kubectl apply -f -', what: 'a manifest of a ConfigMap' },
@@ -34,9 +34,9 @@ With --verify checks the signature that is there: by the signatureKeys of --poli
     },
     {
       run: `dkc sign web/ --print-message | ssh-keygen -Y sign -n ${NAMESPACE} -f ci_key > web/kubelet.sig`,
-      what: 'where the key is elsewhere',
+      what: 'for a private key on another machine',
     },
-    { run: 'dkc sign web/ --verify --policy=policy.yaml', what: 'would nodes with this policy accept it?' },
+    { run: 'dkc sign web/ --verify --policy=policy.yaml', what: 'whether nodes with this policy would accept it' },
     {
       run: 'kubectl -n dkc-system get configmap web -o yaml | dkc sign - --verify --allowed-signers=ci_key.pub',
       what: 'what is in the cluster',
@@ -66,8 +66,8 @@ With --verify checks the signature that is there: by the signatureKeys of --poli
       text: 'name of the ConfigMap for -o configmap',
       defaultText: 'that of the manifest',
     },
-    { name: 'print-message', type: 'boolean', text: 'print what is signed, and sign nothing' },
-    { name: 'verify', type: 'boolean', text: 'check the signature that is there' },
+    { name: 'print-message', type: 'boolean', text: 'print the text to sign, and sign nothing' },
+    { name: 'verify', type: 'boolean', text: 'check the existing signature' },
     {
       name: 'allowed-signers',
       type: 'string',
@@ -84,13 +84,13 @@ With --verify checks the signature that is there: by the signatureKeys of --poli
       value: 'FORMAT',
       choices: formats,
       default: 'armor',
-      text: 'the signature alone, the whole ConfigMap, or the signature with what it is of',
+      text: 'the signature alone (armor), the ConfigMap with it (configmap), or the signature and what it covers (json, yaml)',
     },
   ],
   positionals: [
     {
       name: 'file',
-      text: 'FILE, KEY=FILE, a directory, a manifest of a ConfigMap, or - for that',
+      text: 'FILE, KEY=FILE, a directory, a manifest of a ConfigMap, or - for a manifest on standard input',
       required: true,
       many: true,
       completes: 'file',

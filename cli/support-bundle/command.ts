@@ -22,7 +22,7 @@ import type { Args } from '../args/args.ts';
 const DEFAULT_LINES = 5_000;
 
 const flags: readonly Flag[] = [
-  { name: 'cluster', type: 'boolean', text: 'a bundle of the fleet, from the API server, instead of one of this node' },
+  { name: 'cluster', type: 'boolean', text: 'collect data of the fleet from the API server instead of data of this node' },
   {
     name: 'output-file',
     type: 'string',
@@ -31,15 +31,15 @@ const flags: readonly Flag[] = [
     text: 'file to write; - is standard output',
     defaultText: 'dkc-support-NODE-TIME.tar.gz here',
   },
-  { name: 'dry-run', type: 'boolean', text: 'list what would be put in, and write nothing' },
+  { name: 'dry-run', type: 'boolean', text: 'list what the archive would contain, and write nothing' },
   { name: 'since', type: 'duration', value: 'TIME', default: '24h', text: 'how far back the journals of the units go' },
-  { name: 'lines', type: 'number', default: DEFAULT_LINES, text: 'newest lines of each journal' },
+  { name: 'lines', type: 'number', default: DEFAULT_LINES, text: 'maximum number of lines of each journal, the newest' },
   {
     name: 'max-size',
     type: 'number',
     value: 'MIB',
     default: defaultBounds.total / MIB,
-    text: 'largest size of all files together, before compression, in MiB',
+    text: 'maximum size of all files together before compression, in MiB',
   },
   {
     name: 'namespace',
@@ -51,21 +51,21 @@ const flags: readonly Flag[] = [
   },
   ...connectFlags.filter(({ name }) => name !== 'kubeconfig'),
   ...nodeSideFlags(['node-name', 'kubeconfig', 'effective-config', 'local-config', 'policy'], {
-    kubeconfig: 'kubeconfig of the agent; with --cluster, yours',
+    kubeconfig: 'kubeconfig of the agent; with --cluster, your own',
   }),
 ];
 
 export const supportBundle: Command = {
   describe: [
     'Writes an archive with what a maintainer needs to understand this node, or with --cluster the fleet: versions, status, store, settings, units, ' +
-      'journals, metrics. Values of fields that may hold a secret are redacted; credentials are described and never copied. Prints what is in it, what was left out, and why.',
-    'The archive is new, readable by its owner alone, and there whole or not at all. What cannot be read is named in errors.txt and stops nothing else. Look through it before you send it.',
+      'journals, metrics. Values of fields that may hold a secret are redacted; credentials are described and never copied. Prints what the archive contains, what was left out, and why.',
+    'The archive never replaces an existing file, is readable by its owner only, and exists only once it is complete. Parts that cannot be read are listed in errors.txt. Review the archive before you send it.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc support-bundle', what: 'of this node, as root' },
     { run: 'dkc support-bundle --dry-run', what: 'what would be in it' },
-    { run: 'dkc support-bundle --since=2h --output-file=/tmp/node-a.tar.gz', what: 'shorter journals, another place' },
-    { run: 'dkc support-bundle --cluster', what: 'of the fleet, from anywhere with a kubeconfig' },
+    { run: 'dkc support-bundle --since=2h --output-file=/tmp/node-a.tar.gz', what: 'shorter journals, another output file' },
+    { run: 'dkc support-bundle --cluster', what: 'of the fleet, from any machine with a kubeconfig' },
     { run: 'dkc support-bundle --output-file=- | ssh bastion "cat > node-a.tar.gz"', what: 'without a file on this node' },
   ],
   flags,
