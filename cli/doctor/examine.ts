@@ -42,7 +42,7 @@ function decided<Facts>(check: Check<Facts>, facts: Facts): Verdict {
   try {
     return check.decide(facts);
   } catch (error) {
-    return skipped(error instanceof Unseen ? error.message : `this check failed itself: ${describeError(error)}`);
+    return skipped(error instanceof Unseen ? error.message : `this check has an internal error: ${describeError(error)}`);
   }
 }
 

@@ -25,24 +25,28 @@ const LEASE_MS: Millis = 15_000;
 const STALE = 2;
 
 export const controllerChecks: readonly Check<ControllerFacts>[] = [
-  { name: 'rollout-controller', wants: 'a rollout controller holds its Lease, where there are rollouts', decide: rolloutController },
-  { name: 'set-controllers', wants: 'one controller alone has DaemonSets and StatefulSets', decide: setControllers },
-  { name: 'flow-control', wants: 'agents and controller have a FlowSchema of their own', decide: flowControl },
+  { name: 'rollout-controller', wants: 'if there are rollouts, a rollout controller holds its Lease', decide: rolloutController },
+  {
+    name: 'set-controllers',
+    wants: 'either dkc or kube-controller-manager manages DaemonSets and StatefulSets, not both',
+    decide: setControllers,
+  },
+  { name: 'flow-control', wants: 'agents and controllers have their own FlowSchemas', decide: flowControl },
 ];
 
 function rolloutController({ rolloutLease, controllersLease, hasRollouts, now }: ControllerFacts): Verdict {
   const [rollout, all] = [the(rolloutLease), the(controllersLease)];
   const run =
-    'dkc deploy manifests --image=IMAGE | kubectl apply -f -, or dkc controllers run --controllers=rollout; kubectl -n dkc-system get pods, and their logs';
-  if (rollout && isHeld(rollout, now)) return ok(`${holderOf(rollout)} holds dkc-system/dkc-rollout`);
-  if (all && isHeld(all, now) && !rollout) return ok(`${holderOf(all)} holds kube-system/dkc-controllers`);
+    'dkc deploy manifests --image=IMAGE | kubectl apply -f -, or dkc controllers run --controllers=rollout; if it is installed: kubectl -n dkc-system get pods, and the logs of these pods';
+  if (rollout && isHeld(rollout, now)) return ok(`${holderOf(rollout)} holds Lease dkc-system/dkc-rollout`);
+  if (all && isHeld(all, now) && !rollout) return ok(`${holderOf(all)} holds Lease kube-system/dkc-controllers`);
   if (rollout) {
-    const stale = `the Lease dkc-system/dkc-rollout ${holderOf(rollout) === '' ? 'has no holder' : `was renewed ${ageOf(rollout, now)} ago`}: no rollout goes on`;
+    const stale = `the Lease dkc-system/dkc-rollout ${holderOf(rollout) === '' ? 'has no holder' : `was renewed ${ageOf(rollout, now)} ago`}: no rollout makes progress`;
     return (the(hasRollouts) ? failed : warning)(stale, run);
   }
   return the(hasRollouts)
-    ? failed('there are rollouts, and no controller for them', run)
-    : skipped('there are no rollouts, and no controller for them');
+    ? failed('there are rollouts, but no rollout controller has ever held its Lease', run)
+    : skipped('there are no rollouts, and no rollout controller');
 }
 
 function setControllers({ controllersLease, setsLease, managers, now }: ControllerFacts): Verdict {
@@ -56,21 +60,21 @@ function setControllers({ controllersLease, setsLease, managers, now }: Controll
   if (held === undefined) return withoutDkc(pods.length, both.length);
   const holder = held.lease === undefined ? '' : holderOf(held.lease);
   if (pods.length === 0)
-    return skipped('no pod of kube-controller-manager can be seen: its --controllers must say -daemonset,-statefulset');
-  if (both.length === 0) return ok(`${holder} holds ${held.name}; kube-controller-manager leaves them alone`);
-  const found = `${someOf(both.map(({ pod }) => pod))} runs controllers of sets, and ${holder} holds ${held.name}`;
+    return skipped('no pod of kube-controller-manager is visible here; check that its --controllers includes -daemonset,-statefulset');
+  if (both.length === 0) return ok(`${holder} holds Lease ${held.name}; kube-controller-manager runs neither of the two controllers`);
+  const found = `${someOf(both.map(({ pod }) => pod))} runs the daemonset or statefulset controller, and ${holder} holds Lease ${held.name}`;
   const remedy = 'add -daemonset,-statefulset to --controllers of kube-controller-manager on every control plane node: docs/controllers.md';
   // Who runs without the Deployment may have been told to leave sets alone, or to have some of them.
   return held.name.startsWith('dkc-system/')
-    ? failed(`${found}: both create and delete their pods`, remedy)
-    : warning(`${found}: unless each has sets of its own, both create and delete their pods`, remedy);
+    ? failed(`${found}: both create and delete pods of the same sets`, remedy)
+    : warning(`${found}: unless they manage different sets, both create and delete pods of the same sets`, remedy);
 }
 
 function withoutDkc(managers: number, withSets: number): Verdict {
-  if (managers === 0 || withSets > 0) return skipped('kube-controller-manager has them: no dkc holds a Lease for them');
+  if (managers === 0 || withSets > 0) return skipped('kube-controller-manager manages them: no dkc controllers hold their Lease');
   return failed(
-    'kube-controller-manager leaves DaemonSets and StatefulSets alone, and no dkc holds a Lease for them: nobody creates their pods',
-    'kubectl -n dkc-system get pods, and their logs; or take -daemonset,-statefulset from --controllers of kube-controller-manager again',
+    'neither kube-controller-manager nor dkc manages DaemonSets and StatefulSets: no pods are created for them',
+    'check the pods of dkc controllers and their logs: kubectl -n dkc-system get pods; or remove -daemonset,-statefulset from --controllers of kube-controller-manager',
   );
 }
 

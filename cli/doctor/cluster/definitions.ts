@@ -26,17 +26,17 @@ export const definitionChecks: readonly Check<DefinitionFacts>[] = [
   { name: 'namespace', wants: `the namespace ${SYSTEM_NAMESPACE}`, decide: namespace },
   {
     name: 'crd-nodeconfigs',
-    wants: 'the CustomResourceDefinition of NodeConfig is there, established, and that of this dkc',
+    wants: 'the CustomResourceDefinition of NodeConfig exists, is established, and matches this version of dkc',
     decide: ({ nodeConfigs, server }) => {
       const verdict = definition(nodeConfigs);
       return the(nodeConfigs.theirs) === undefined && server.hasConfigSource
-        ? warning(`${verdict.detail}: only Node.spec.configSource assigns here`, DEPLOY)
+        ? warning(`${verdict.detail}: configurations can only be assigned in Node.spec.configSource`, DEPLOY)
         : verdict;
     },
   },
   {
     name: 'crd-rollouts',
-    wants: 'the CustomResourceDefinition of NodeConfigRollout is there, established, and that of this dkc',
+    wants: 'the CustomResourceDefinition of NodeConfigRollout exists, is established, and matches this version of dkc',
     decide: ({ rollouts }) => definition(rollouts),
   },
   { name: 'assigned-by', wants: 'nodes are assigned by NodeConfigs where the API server serves them', decide: assignedBy },
@@ -44,9 +44,10 @@ export const definitionChecks: readonly Check<DefinitionFacts>[] = [
 
 function version({ server }: DefinitionFacts): Verdict {
   const minor = minorOf(server.version);
-  if (minor === undefined) return skipped(`the API server calls itself ${JSON.stringify(server.version)}`);
+  if (minor === undefined)
+    return skipped(`the API server reports the version ${JSON.stringify(server.version)}, which is not one of Kubernetes`);
   if (minor < OLDEST_MINOR) return failed(`API server ${server.version} is older than 1.${OLDEST_MINOR}`, 'upgrade the API server');
-  if (minor > NEWEST_MINOR) return warning(`API server ${server.version} is newer than all that dkc knows`, 'upgrade dkc');
+  if (minor > NEWEST_MINOR) return warning(`API server ${server.version} is newer than the versions that this dkc supports`, 'upgrade dkc');
   return ok(`API server ${server.version}`);
 }
 
@@ -67,23 +68,27 @@ function definition({ ours, theirs }: { ours: KubeObject; theirs: Seen<KubeObjec
     return failed(`${name} is being deleted, with all objects of its kind`, `wait until it is gone, then ${DEPLOY}`);
   if (conditions.get('Established')?.['status'] !== 'True') {
     const said = conditions.get('NamesAccepted')?.['message'];
-    const why = typeof said === 'string' ? said : 'the API server has not said that it serves it';
-    return failed(`${name} is not established: ${why}`, `kubectl describe crd ${name}; another definition may have one of its names`);
+    const why = typeof said === 'string' ? said : 'the API server has not reported why';
+    return failed(
+      `${name} is not established: ${why}`,
+      `kubectl describe crd ${name}; another CustomResourceDefinition may use one of its names`,
+    );
   }
   const [own] = versionsOf(ours);
   const served = versionsOf(found).find((one) => one['name'] === own?.['name']);
   if (served?.['served'] !== true)
     return failed(
-      `${name} does not serve ${String(own?.['name'])}, which this dkc speaks`,
-      `${DEPLOY}, with the newest dkc of the cluster`,
+      `${name} does not serve ${String(own?.['name'])}, which this dkc uses`,
+      `${DEPLOY}, with the newest version of dkc that is used in this cluster`,
     );
   const { lacks, adds } = differenceOf(rulesOf(own), rulesOf(served), NO_RULES);
   if (lacks.length > 0)
     return failed(
-      `${name} is not that of this dkc for this API server: it differs in ${someOf(lacks.map(fieldOf))}`,
-      `${DEPLOY}, with the newest dkc of the cluster`,
+      `${name} is not the one that this dkc needs on this API server: it differs in ${someOf(lacks.map(fieldOf))}`,
+      `${DEPLOY}, with the newest version of dkc that is used in this cluster`,
     );
-  if (adds.length > 0) return warning(`${name} is of a newer dkc: it also has ${someOf(adds.map(fieldOf))}`, 'use the dkc that it is of');
+  if (adds.length > 0)
+    return warning(`${name} was installed by a newer dkc: it also has ${someOf(adds.map(fieldOf))}`, 'use that version of dkc');
   return ok(`${name} ${String(own?.['name'])}`);
 }
 

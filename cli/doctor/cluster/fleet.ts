@@ -12,27 +12,31 @@ export interface FleetFacts {
 }
 
 export const fleetChecks: readonly Check<FleetFacts>[] = [
-  { name: 'agents', wants: 'every node has an agent that has answered its NodeConfig', decide: agents },
-  { name: 'agent-versions', wants: 'all agents are of the version of this dkc', decide: agentVersions },
-  { name: 'kubelet-versions', wants: 'no kubelet is newer than the API server, and dkc knows the rules of all', decide: kubeletVersions },
+  { name: 'agents', wants: 'every node has an agent that has processed its NodeConfig', decide: agents },
+  { name: 'agent-versions', wants: 'all agents have the same version as this dkc', decide: agentVersions },
+  {
+    name: 'kubelet-versions',
+    wants: 'no kubelet is newer than the API server, and dkc supports the versions of all',
+    decide: kubeletVersions,
+  },
 ];
 
 function agents({ nodes }: FleetFacts): Verdict {
   const all = the(nodes);
   if (all.length === 0) return skipped('there are no nodes');
   const without = all.filter((node) => fleetState(node) === 'no-agent').map(({ node }) => node);
-  const install = 'install dkc on them (docs/install.md), and run dkc doctor there';
+  const install = 'install dkc on these nodes (docs/install.md), and run dkc doctor there';
   if (without.length === all.length) return warning(`no agent has reported for any of ${all.length} nodes`, install);
   if (without.length > 0) return warning(`no agent has reported for ${without.length} of ${all.length} nodes: ${someOf(without)}`, install);
   const behind = all.filter(({ isBehind }) => isBehind === true).map(({ node }) => node);
   if (behind.length > 0)
     return warning(
-      `${behind.length} of ${all.length} agents have not answered what was assigned last: ${someOf(behind)}`,
-      'look again in a minute; then dkc doctor on these nodes',
+      `${behind.length} of ${all.length} agents have not processed the latest assignment of their node: ${someOf(behind)}`,
+      'run this again in a minute; if it persists, run dkc doctor on these nodes',
     );
   const down = all.filter(({ ready }) => ready !== true).map(({ node }) => node);
   if (down.length > 0)
-    return warning(`${down.length} of ${all.length} nodes are not Ready: ${someOf(down)}`, 'dkc doctor and dkc status on these nodes');
+    return warning(`${down.length} of ${all.length} nodes are not Ready: ${someOf(down)}`, 'run dkc doctor and dkc status on these nodes');
   return ok(`${all.length} ${all.length === 1 ? 'node' : 'nodes'}`);
 }
 
@@ -40,11 +44,11 @@ function agentVersions({ nodes, version }: FleetFacts): Verdict {
   const known = the(nodes).flatMap(({ node, agent }) => (agent === null ? [] : [{ node, version: agent.version }]));
   if (known.length === 0) return skipped('no agent has reported its version');
   const others = Map.groupBy(known.filter((one) => one.version !== version), (one) => one.version); // prettier-ignore
-  if (others.size === 0) return ok(`${known.length} of ${version}`);
-  const named = [...others].map(([of, some]) => `${some.length} of ${of} (${someOf(some.map(({ node }) => node), 3)})`); // prettier-ignore
+  if (others.size === 0) return ok(`${known.length} ${known.length === 1 ? 'agent has' : 'agents have'} version ${version}`);
+  const named = [...others].map(([of, some]) => `${some.length} with ${of} (${someOf(some.map(({ node }) => node), 3)})`); // prettier-ignore
   return warning(
-    `this dkc is ${version}, and there are agents ${someOf(named)}`,
-    'install the same version on all nodes; an upgrade restarts no kubelet',
+    `this dkc is ${version}, and other agents have other versions: ${someOf(named)}`,
+    'install the same version on all nodes; an upgrade does not restart kubelets',
   );
 }
 
@@ -59,14 +63,16 @@ function kubeletVersions({ nodes, serverVersion }: FleetFacts): Verdict {
     return minor === undefined ? [] : [skewOf(minor, server, of) ?? coverage(version, of)];
   });
   const worst = verdicts.find((one) => one?.result === 'failed') ?? verdicts.find((one) => one !== undefined);
-  return worst ?? ok([...byVersion].map(([version, some]) => `${some.length} of ${version}`).join(', '));
+  return worst ?? ok([...byVersion].map(([version, some]) => `${some.length} with ${version}`).join(', '));
 }
 
 function coverage(version: string, of: string): Verdict | undefined {
   try {
     const { newer } = closestKubeletVersion(version);
-    return newer === undefined ? undefined : warning(`${of} is ${version}, newer than all that dkc knows (${COVERED})`, 'upgrade dkc');
+    return newer === undefined
+      ? undefined
+      : warning(`${of} is ${version}, newer than the versions that this dkc supports (${COVERED})`, 'upgrade dkc');
   } catch {
-    return failed(`${of} is ${version}, and dkc knows ${COVERED}`, 'upgrade the kubelet');
+    return failed(`${of} is ${version}, and this dkc supports ${COVERED}`, 'upgrade the kubelet');
   }
 }

@@ -31,10 +31,10 @@ export interface RoleFacts {
 export const NODE_ROLE = 'dkc:node:';
 
 export const roleChecks: readonly Check<RoleFacts>[] = [
-  { name: 'agent-roles', wants: 'agents have their roles, all alike or each by name', decide: agentRoles },
-  { name: 'roles', wants: 'the roles of people and of the rollout controller grant what they should', decide: otherRoles },
-  { name: 'admission-policy', wants: 'an admission policy keeps each node to the status of its own NodeConfig', decide: admission },
-  { name: 'caller-rights', wants: 'you may assign configurations and create rollouts', decide: callerRights },
+  { name: 'agent-roles', wants: 'agents have their RBAC roles, as a group or each by name', decide: agentRoles },
+  { name: 'roles', wants: 'the roles for people and for the rollout controller grant all rights that they should', decide: otherRoles },
+  { name: 'admission-policy', wants: 'an admission policy lets each node write only the status of its own NodeConfig', decide: admission },
+  { name: 'caller-rights', wants: 'this user may assign configurations and create rollouts', decide: callerRights },
 ];
 
 function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
@@ -43,16 +43,16 @@ function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
     missing.length < agents.length && agents.some(({ ours, theirs }) => ours.kind === 'ClusterRoleBinding' && the(theirs) !== undefined);
   if (bound) {
     const [weak] = missing.length > 0 ? missing.map(({ ours }) => `there is no ${nameOf(ours)}`) : agents.flatMap(weakness);
-    return weak === undefined ? ok(`all nodes alike, as ${NODE_GROUP}`) : failed(weak, DEPLOY);
+    return weak === undefined ? ok(`all nodes, through the group ${NODE_GROUP}`) : failed(weak, DEPLOY);
   }
   const named = new Set(the(byName).map((name) => name.slice(NODE_ROLE.length)));
-  if (named.size === 0) return failed('no agent may read its NodeConfig: there are no roles of agents', DEPLOY);
+  if (named.size === 0) return failed('agents cannot read their NodeConfigs: the roles for agents do not exist', DEPLOY);
   // They become part of a command.
   const without = the(nodes).filter((node) => !named.has(node) && /^[-.a-z0-9]+$/.test(node));
-  if (without.length === 0) return ok(`each of ${named.size} nodes by name`);
+  if (without.length === 0) return ok(`${named.size} ${named.size === 1 ? 'node' : 'nodes'}, each by name`);
   return failed(
-    `agents of ${without.length} nodes have no rights: ${someOf(without)}`,
-    `dkc deploy manifests --only=rbac --nodes=${without.slice(0, 3).join(',')}${without.length > 3 ? ',...' : ''} | kubectl apply -f -, with the flag --credentials of the others`,
+    `agents of ${without.length} ${without.length === 1 ? 'node' : 'nodes'} have no rights: ${someOf(without)}`,
+    `dkc deploy manifests --only=rbac --nodes=${without.slice(0, 3).join(',')}${without.length > 3 ? ',...' : ''} | kubectl apply -f -, with the same --credentials as for the other nodes`,
   );
 }
 
@@ -71,7 +71,7 @@ function weakness({ ours, theirs }: Pair): string[] {
     const { lacks } = differenceOf({ roleRef: ours['roleRef'] }, { roleRef: found['roleRef'] });
     const subjects = new Set(listOf(found['subjects']).map(subjectText));
     const lost = listOf(ours['subjects']).map(subjectText).filter((one) => !subjects.has(one)); // prettier-ignore
-    return lacks.length > 0 ? [`${nameOf(ours)} binds another role`] : lost.map((one) => `${nameOf(ours)} does not bind ${one}`);
+    return lacks.length > 0 ? [`${nameOf(ours)} binds a different role`] : lost.map((one) => `${nameOf(ours)} does not bind ${one}`);
   }
   const theirRules = listOf(found['rules']);
   const lost = wishesOf(ours['rules'] as readonly Rule[]).filter((wish) => !theirRules.some((rule) => grants(rule, wish)));
@@ -106,29 +106,29 @@ function admission({ admission, agents }: RoleFacts): Verdict {
   if (admission.length === 0)
     return isForAll
       ? warning(
-          'API servers before 1.30 have no admission policies, and every node may write the status of all NodeConfigs',
+          'API servers before 1.30 have no admission policies, so every node can write the status of all NodeConfigs',
           'give each node its rights by name: dkc deploy manifests --only=rbac --nodes=A,B; docs/operations.md, "Rights"',
         )
       : skipped('API servers before 1.30 have no admission policies');
   const missing = admission.filter(({ theirs }) => the(theirs) === undefined).map(({ ours }) => nameOf(ours));
   if (missing.length > 0)
     return (isForAll ? failed : warning)(
-      `there is no ${missing.join(' and no ')}: a node may write the status of another one's NodeConfig`,
+      `there is no ${missing.join(' and no ')}: a node can write the status of other nodes' NodeConfigs`,
       DEPLOY,
     );
   const changed = admission
     .filter(({ ours, theirs }) => differenceOf(ours['spec'], the(theirs)?.['spec']).lacks.length > 0)
     .map(({ ours }) => nameOf(ours));
-  if (changed.length > 0) return warning(`${someOf(changed)} is not that of this dkc`, DEPLOY);
+  if (changed.length > 0) return warning(`${someOf(changed)} differs from that of this version of dkc`, DEPLOY);
   return ok(admission.map(({ ours }) => nameOf(ours)).join(', '));
 }
 
 function callerRights({ missing }: RoleFacts): Verdict {
   const all = the(missing);
-  if (all.length === 0) return ok('you may');
+  if (all.length === 0) return ok('this user has the rights');
   return warning(
-    `you may not: ${rightsText(all)}`,
-    'have somebody bind you to the roles dkc-assign and dkc-rollout: docs/operations.md, "Rights"; or use another kubeconfig',
+    `this user lacks the rights: ${rightsText(all)}`,
+    'ask an administrator to bind this user to the roles dkc-assign and dkc-rollout: docs/operations.md, "Rights"; or use another kubeconfig',
   );
 }
 

@@ -123,7 +123,7 @@ export async function lookAtCredentials(look: ClusterLook): Promise<CredentialFa
 }
 
 export async function lookAtHello(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts> {
-  return { hello: await helloOf(look, signal), isSynchronized: { unseen: 'it is asked of nodes alone' }, now: look.context.clock.now() };
+  return { hello: await helloOf(look, signal), isSynchronized: { unseen: 'checked only on nodes' }, now: look.context.clock.now() };
 }
 
 function helloOf(look: ClusterLook, signal: AbortSignal): Promise<HelloFacts['hello']> {

@@ -24,14 +24,14 @@ export interface CommandLineFacts {
 
 export const commandLineChecks: readonly Check<CommandLineFacts>[] = [
   { name: 'config-flag', wants: 'systemd starts the kubelet with the effective file as its --config', decide: nextStart },
-  { name: 'kubelet-process', wants: 'the kubelet that runs was started with the effective file', decide: runningProcess },
-  { name: 'kubelet-flags', wants: 'no flag of the kubelet decides a field that a configuration may change', decide: flags },
+  { name: 'kubelet-process', wants: 'the running kubelet was started with the effective file', decide: runningProcess },
+  { name: 'kubelet-flags', wants: 'no flag of the kubelet overrides a field that a configuration may change', decide: flags },
   { name: 'config-dir', wants: 'no file in --config-dir changes the configuration', decide: configDir },
 ];
 
 function nextStart({ next, effectiveConfig, kubeletUnit }: CommandLineFacts): Verdict {
   const config = the(next);
-  const remedy = `look for what sets --config: systemctl cat ${kubeletUnit}; it must come from $KUBELET_CONFIG_ARGS`;
+  const remedy = `find what sets --config: systemctl cat ${kubeletUnit}; --config must come from $KUBELET_CONFIG_ARGS`;
   if (config === null) return failed(`the command line of ${kubeletUnit} has no --config: the drop-in has no effect`, remedy);
   if (!config.isEffective) return failed(`the kubelet would be started with --config=${config.path}, not with ${effectiveConfig}`, remedy);
   return ok(`--config=${config.path}`);
@@ -43,8 +43,8 @@ function runningProcess({ running, next, effectiveConfig, kubeletUnit }: Command
   if (config?.isEffective) return ok(`--config=${config.path}`);
   const isNextRight = 'seen' in next && next.seen?.isEffective === true;
   return failed(
-    `the kubelet that runs ${config === null ? 'has no --config' : `has --config=${config.path}`}, not ${effectiveConfig}`,
-    isNextRight ? `systemctl restart ${kubeletUnit}` : 'see config-flag',
+    `the running kubelet ${config === null ? 'has no --config' : `has --config=${config.path}`}, not ${effectiveConfig}`,
+    isNextRight ? `systemctl restart ${kubeletUnit}` : 'fix config-flag first',
   );
 }
 
@@ -63,12 +63,12 @@ function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   if (decided.length === 0)
     return ok(
       shadowed.length === 0
-        ? 'no flag decides a field'
-        : `only ${someOf(shadowed.map(({ flag }) => flag))}, for fields that stay as the node has them`,
+        ? 'no flag overrides a field'
+        : `flags override only fields that no configuration may change by default: ${someOf(shadowed.map(({ flag }) => flag))}`,
     );
   const names = [...new Set(decided.map(({ flag }) => flag))];
   return warning(
-    `whatever a configuration says: ${someOf(decided.map(({ flag, field }) => `${flag} decides ${field}`))}`,
+    `flags override the configuration: ${someOf(decided.map(({ flag, field }) => `${flag} sets ${field}`))}`,
     `remove ${someOf(names)}${whereFrom(names, sources)}, and set the field in the configuration`,
   );
 }
@@ -87,9 +87,9 @@ function configDir({ dropIns, kubeletUnit }: CommandLineFacts): Verdict {
   const [broken] = found.problems;
   if (broken) return failed(broken.message, 'fix or remove that file');
   const files = found.files.map(({ path, written }) => ({ path, keys: keysOf(written) })).filter(({ keys }) => keys.length > 0);
-  if (files.length === 0) return ok(`${found.dir} sets nothing`);
+  if (files.length === 0) return ok(`no file in ${found.dir} sets a field`);
   return warning(
-    `they win over any configuration: ${someOf(files.map(({ path, keys }) => `${path} sets ${someOf(keys, 8)}`))}`,
+    `drop-ins override the configuration: ${someOf(files.map(({ path, keys }) => `${path} sets ${someOf(keys, 8)}`))}`,
     `move these fields into the configuration and remove the files; systemctl restart ${kubeletUnit}`,
   );
 }

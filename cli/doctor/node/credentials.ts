@@ -48,16 +48,16 @@ export const nodeWords: CredentialWords = {
     'no kubeconfig is set: the agent receives no assignments',
     'set kubeconfig in /etc/dkc/agent.yaml; systemctl restart dkc-agent',
   ),
-  repair: 'put it in order; on a node kubeadm join writes it',
+  repair: 'fix the kubeconfig; kubeadm join writes the one of a node',
   renew:
-    'the kubelet renews its certificate: systemctl restart kubelet, journalctl -u kubelet; a node that was off for too long joins again',
+    'have the kubelet renew its certificate: systemctl restart kubelet; journalctl -u kubelet; a node that was off for too long must join the cluster again',
   isRenewedInFile: true,
 };
 
 export const personWords: CredentialWords = {
   missing: skipped('no kubeconfig is set'),
-  repair: 'put it in order, or name another one with --kubeconfig',
-  renew: 'have the administrator of the cluster issue another one: kubeadm certs renew admin.conf',
+  repair: 'fix the kubeconfig, or use another one with --kubeconfig',
+  renew: 'ask an administrator of the cluster for new credentials: kubeadm certs renew admin.conf',
   isRenewedInFile: false,
 };
 
@@ -74,7 +74,7 @@ export function credentialChecks(words: CredentialWords): readonly Check<Credent
     },
     {
       name: 'client-credentials',
-      wants: 'client certificate and token are valid for a week at least',
+      wants: 'client certificate and token are valid for at least a week',
       decide: (facts) => client(facts, words),
     },
     { name: 'certificate-authority', wants: 'the certificate authority of the API server is valid', decide: authority },
@@ -98,25 +98,25 @@ function certificateOf(
   { renew, isRenewedInFile }: CredentialWords,
 ): Verdict {
   if ('problem' in cert) return failed(cert.problem, renew);
-  if (cert.fitsKey === false) return failed(`the key beside the client certificate in ${cert.from} is not its own`, renew);
+  if (cert.fitsKey === false) return failed(`the client key in ${cert.from} does not belong to the client certificate`, renew);
   const verdict = validity(`the client certificate in ${cert.from}`, cert, now, renew);
   if (verdict.result !== 'ok' || !cert.isEmbedded || !isRenewedInFile) return verdict;
   return warning(
-    `${verdict.detail}, and is part of the kubeconfig: the kubelet renews only a file`,
-    `name the file that the kubelet renews in ${cert.from}: client-certificate and client-key: /var/lib/kubelet/pki/kubelet-client-current.pem`,
+    `${verdict.detail}, and is embedded in the kubeconfig, where the kubelet does not renew it`,
+    `in ${cert.from}, set client-certificate and client-key to the file that the kubelet renews: /var/lib/kubelet/pki/kubelet-client-current.pem`,
   );
 }
 
 function tokenOf(bearer: Exclude<Known<CredentialFacts['token']>, 'none'>, now: Millis): Verdict {
   const remedy =
-    'the agent renews the token in a tokenFile below /var/lib/dkc; a void one is made again by kubectl -n dkc-system create token NODE';
+    'the agent renews a token only in a tokenFile below /var/lib/dkc; replace an invalid or expired one: kubectl -n dkc-system create token NODE';
   if ('problem' in bearer) return failed(bearer.problem, remedy);
   return validity(`the token in ${bearer.from}`, bearer, now, remedy);
 }
 
 function authority({ authority, now }: CredentialFacts): Verdict {
   const found = the(authority);
-  const remedy = 'put the new certificate authority into the kubeconfig: kubeadm certs check-expiration shows all of a cluster';
+  const remedy = 'put the new certificate authority into the kubeconfig; kubeadm certs check-expiration lists those of the cluster';
   if (found === 'none') return skipped('the kubeconfig names no certificate authority');
   if ('problem' in found) return failed(found.problem, remedy);
   return validity(`the certificate authority in ${found.from}`, found, now, remedy);
@@ -130,8 +130,8 @@ export function validity(
   remedy: string,
 ): Verdict {
   if (notBefore > now)
-    return failed(`${what} is valid from ${day(notBefore)} on: is the clock of this machine right?`, 'timedatectl set-ntp true');
-  if (notAfter === null) return ok(`${what} does not expire, or does not say when`);
+    return failed(`${what} is not valid before ${day(notBefore)}: is the clock of this machine right?`, 'timedatectl set-ntp true');
+  if (notAfter === null) return ok(`${what} has no expiry date`);
   const left = notAfter - now;
   if (left <= 0) return failed(`${what} expired on ${day(notAfter)}`, remedy);
   if (left < Math.min(SOON, (notAfter - notBefore) * LAST_SHARE))

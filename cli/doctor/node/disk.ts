@@ -19,8 +19,8 @@ export interface DiskFacts {
 }
 
 export const diskChecks: readonly Check<DiskFacts>[] = [
-  { name: 'disk-space', wants: 'bytes and inodes are free where the agent writes', decide: space },
-  { name: 'disk-writable', wants: 'the disk of the store and of the effective file takes writes', decide: writable },
+  { name: 'disk-space', wants: 'the file systems that the agent writes to have free bytes and inodes', decide: space },
+  { name: 'disk-writable', wants: 'the file systems of the store and of the effective file are writable', decide: writable },
 ];
 
 function space({ free }: DiskFacts): Verdict {
@@ -42,12 +42,12 @@ function writable({ readOnly, isVolatile, effectiveConfig }: DiskFacts): Verdict
   if (stuck.length > 0)
     return failed(
       `${stuck.join(' and ')} cannot be written: the mount is read-only`,
-      `see dmesg for the reason; mount -o remount,rw the file system of ${stuck[0]}`,
+      `find the reason with dmesg; then run mount -o remount,rw on the file system of ${stuck[0]}`,
     );
   if (the(isVolatile))
     return warning(
-      `the kubelet reads its configuration from memory, since ${dirname(effectiveConfig)} took no write before`,
-      'systemctl restart dkc-agent, which writes it back; journalctl -u dkc-agent says what the disk answered',
+      `the kubelet reads its configuration from /run, because ${dirname(effectiveConfig)} was not writable before`,
+      'systemctl restart dkc-agent writes the file back to disk; journalctl -u dkc-agent shows the errors of the disk',
     );
-  return ok('the directories take writes');
+  return ok('the directories are writable');
 }

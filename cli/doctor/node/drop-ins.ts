@@ -26,8 +26,8 @@ const VARIABLE = 'KUBELET_CONFIG_ARGS';
 
 export const dropInChecks: readonly Check<DropInFacts>[] = [
   { name: 'drop-in', wants: `the unit of the kubelet has the drop-in ${DROP_IN}`, decide: hasDropIn },
-  { name: 'drop-in-order', wants: `no drop-in after ${DROP_IN} takes back what it sets`, decide: dropInWins },
-  { name: 'environment-files', wants: `no EnvironmentFile names another configuration file`, decide: environmentFiles },
+  { name: 'drop-in-order', wants: `no drop-in after ${DROP_IN} reverts its settings`, decide: dropInWins },
+  { name: 'environment-files', wants: `no EnvironmentFile of the kubelet's unit sets another --config`, decide: environmentFiles },
 ];
 
 function hasDropIn({ files, isLoaded, packaged, onDisk, kubeletUnit }: DropInFacts): Verdict {
@@ -37,13 +37,13 @@ function hasDropIn({ files, isLoaded, packaged, onDisk, kubeletUnit }: DropInFac
     const own = 'seen' in packaged ? packaged.seen : undefined;
     if (own === undefined || own.path === loaded.path || own.text === loaded.text) return ok(loaded.path);
     return warning(
-      `${loaded.path} hides that of the package, and is not the same`,
+      `${loaded.path} overrides the drop-in of the package and differs from it`,
       `remove the copy in /etc, or compare: diff ${loaded.path} ${own.path}; systemctl daemon-reload`,
     );
   }
   const [there] = onDisk;
   if (there !== undefined)
-    return failed(`${there} is there, and systemd has not loaded it`, `systemctl daemon-reload && systemctl restart ${kubeletUnit}`);
+    return failed(`${there} exists, but systemd has not loaded it`, `systemctl daemon-reload && systemctl restart ${kubeletUnit}`);
   const copy = `install -D -m 0644 /usr/lib/systemd/system/kubelet.service.d/${DROP_IN} /etc/systemd/system/${kubeletUnit}.d/${DROP_IN}`;
   return failed(
     `${kubeletUnit} has no drop-in ${DROP_IN}: the kubelet does not read the effective file`,
@@ -58,7 +58,7 @@ function dropInWins(facts: DropInFacts): Verdict {
   const ours = files.findIndex(({ path }) => basename(path) === DROP_IN);
   if (ours < 0) return skipped(`${DROP_IN} is not loaded`);
   const against = files.slice(ours + 1).flatMap(({ path, text }) => takesBack(text, facts).map((what) => ({ path, what })));
-  if (against.length === 0) return ok(files.length === ours + 1 ? 'it is the last one' : `nothing in ${files.slice(ours + 1).map(({ path }) => basename(path)).join(', ')} is against it`); // prettier-ignore
+  if (against.length === 0) return ok(files.length === ours + 1 ? `${DROP_IN} is the last drop-in` : `the later drop-ins do not change its settings: ${files.slice(ours + 1).map(({ path }) => basename(path)).join(', ')}`); // prettier-ignore
   const paths = [...new Set(against.map(({ path }) => path))];
   return failed(
     someOf(against.map(({ path, what }) => `${path} ${what}`)),
@@ -90,7 +90,7 @@ function environmentFiles({ environmentFiles, isLoaded, kubeletUnit }: DropInFac
       .filter(([name, value]) => name === VARIABLE || /(^|\s)--config[= ]/.test(value))
       .map(([name]) => ({ path, name })),
   );
-  if (bad.length === 0) return ok(all.length === 0 ? 'none is there' : all.map(({ path }) => path).join(', '));
+  if (bad.length === 0) return ok(all.length === 0 ? 'the unit has no EnvironmentFile' : all.map(({ path }) => path).join(', '));
   return failed(
     someOf(bad.map(({ path, name }) => `${path} sets --config in ${name}, which wins over the drop-in`)),
     `remove that from ${[...new Set(bad.map(({ path }) => path))].join(' and ')}; systemctl restart ${kubeletUnit}`,

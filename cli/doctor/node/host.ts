@@ -13,8 +13,8 @@ export interface HostFacts {
 }
 
 export const hostChecks: readonly Check<HostFacts>[] = [
-  { name: 'kubelet-version', wants: `a kubelet whose rules dkc knows: ${COVERED}`, decide: version },
-  { name: 'cgroup', wants: 'a cgroup version that this kubelet runs on', decide: cgroup },
+  { name: 'kubelet-version', wants: `a kubelet version that dkc supports: ${COVERED}`, decide: version },
+  { name: 'cgroup', wants: 'a cgroup version that this kubelet supports', decide: cgroup },
 ];
 
 function version({ binary, told }: HostFacts): Verdict {
@@ -27,13 +27,13 @@ function version({ binary, told }: HostFacts): Verdict {
   }
   if (closest.newer !== undefined)
     return warning(
-      `kubelet ${closest.newer} is newer than all that dkc knows; it is validated as ${closest.version.text}`,
+      `kubelet ${closest.newer} is newer than the versions that this dkc supports; configurations are validated for ${closest.version.text}`,
       'upgrade dkc on this node',
     );
   const { minor } = closest.version;
   if (told !== undefined && closestKubeletVersion(told).version.minor !== minor)
     return warning(
-      `the kubelet is ${found}, and kubeletVersion in /etc/dkc/agent.yaml says ${told}`,
+      `the kubelet is ${found}, but kubeletVersion in /etc/dkc/agent.yaml is ${told}`,
       'remove kubeletVersion from /etc/dkc/agent.yaml; systemctl restart dkc-agent',
     );
   return ok(`kubelet ${found}`);
@@ -43,11 +43,11 @@ function cgroup({ cgroup, failCgroupV1 }: HostFacts): Verdict {
   if (the(cgroup) === 2) return ok('cgroup v2');
   if (the(failCgroupV1))
     return failed(
-      'this node uses cgroup v1, and the kubelet refuses to run on it',
+      'this node uses cgroup v1, and the kubelet refuses to start on it',
       'boot the node with systemd.unified_cgroup_hierarchy=1, or set failCgroupV1: false in the configuration',
     );
   return warning(
-    'this node uses cgroup v1, which kubelets from 1.35 on refuse by default',
+    'this node uses cgroup v1, on which kubelets from 1.35 on refuse to start by default',
     'boot the node with systemd.unified_cgroup_hierarchy=1 before its kubelet is upgraded',
   );
 }

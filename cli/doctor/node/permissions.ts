@@ -22,17 +22,21 @@ const OTHERS_WRITE = 0o002;
 const GROUP_WRITE = 0o020;
 
 export const permissionChecks: readonly Check<PermissionFacts>[] = [
-  { name: 'writable-by-others', wants: 'root alone may write settings, credentials, store and what the kubelet reads', decide: writable },
-  { name: 'readable-by-others', wants: 'root alone may read credentials and the store', decide: readable },
+  {
+    name: 'writable-by-others',
+    wants: 'only root can write the settings, the credentials, the store and the files that the kubelet reads',
+    decide: writable,
+  },
+  { name: 'readable-by-others', wants: 'only root can read the credentials and the store', decide: readable },
 ];
 
 /** Whoever may write one of these is root on this node. */
 function writable({ trusted }: PermissionFacts): Verdict {
   const all = the(trusted);
   const bad = all.filter((one) => one.uid !== 0 || isWritableByOthers(one));
-  if (bad.length === 0) return ok(`root alone can change them: ${all.length} checked`);
+  if (bad.length === 0) return ok(`only root can write them: ${all.length} ${all.length === 1 ? 'path' : 'paths'} checked`);
   return failed(
-    someOf(bad.map((one) => (one.uid === 0 ? `${one.path} has mode ${octal(one.mode)}` : `${one.path} belongs to user ${one.uid}`))),
+    someOf(bad.map((one) => (one.uid === 0 ? `${one.path} has mode ${octal(one.mode)}` : `${one.path} is owned by uid ${one.uid}`))),
     `chown root: ${names(bad)}; chmod go-w ${names(bad)}`,
   );
 }
@@ -46,7 +50,7 @@ function isWritableByOthers({ mode, gid, isDir }: Trusted): boolean {
 function readable({ trusted }: PermissionFacts): Verdict {
   const secret = the(trusted).filter(({ isSecret }) => isSecret);
   const open = secret.filter(({ mode, gid }) => (mode & 0o004) !== 0 || ((mode & 0o040) !== 0 && gid !== 0));
-  if (open.length === 0) return ok(`root alone can read them: ${secret.length} checked`);
+  if (open.length === 0) return ok(`only root can read them: ${secret.length} ${secret.length === 1 ? 'path' : 'paths'} checked`);
   return warning(someOf(open.map(({ path, mode }) => `${path} has mode ${octal(mode)}`)), `chmod go-rwx ${names(open)}`);
 }
 

@@ -24,9 +24,9 @@ export interface PortFacts {
 }
 
 export const portChecks: readonly Check<PortFacts>[] = [
-  { name: 'kubelet-ports', wants: 'nobody else listens on a port of the kubelet', decide: kubeletPorts },
-  { name: 'kubelet-health', wants: 'the kubelet answers at kubeletHealthz, and is healthy', decide: health },
-  { name: 'metrics-port', wants: 'nobody else listens on the metrics port of the agent', decide: metricsPort },
+  { name: 'kubelet-ports', wants: 'no other program listens on a port of the kubelet', decide: kubeletPorts },
+  { name: 'kubelet-health', wants: 'the health endpoint of the kubelet (kubeletHealthz) answers ok', decide: health },
+  { name: 'metrics-port', wants: 'no other program listens on the metrics port of the agent', decide: metricsPort },
 ];
 
 function kubeletPorts({ kubelet, listening }: PortFacts): Verdict {
@@ -36,10 +36,10 @@ function kubeletPorts({ kubelet, listening }: PortFacts): Verdict {
     others.some((other) => other.port === port && (other.address === address || isWildcard(other.address) || isWildcard(address))),
   );
   const [first] = taken;
-  if (first === undefined) return ok(ports.map(({ field, port }) => `${field} ${port}`).join(', ') || 'it has none');
+  if (first === undefined) return ok(ports.map(({ field, port }) => `${field} ${port}`).join(', ') || 'the kubelet has no ports');
   return failed(
     `another program listens on ${someOf(taken.map(({ field, port }) => `${port} (${field})`))}`,
-    `find it, and stop it: ss -ltnp 'sport = :${first.port}'; or set another ${first.field} in the configuration`,
+    `find and stop that program: ss -ltnp 'sport = :${first.port}'; or set another ${first.field} in the configuration`,
   );
 }
 
@@ -51,20 +51,20 @@ function health({ healthz, health, kubelet }: PortFacts): Verdict {
   if (healthy) return ok(detail);
   if (configured !== undefined && asked !== configured && asked !== 10_250)
     return failed(
-      `${healthz} does not answer, and the configuration has healthzPort ${configured}`,
+      `${healthz} does not answer; healthzPort in the kubelet's configuration is ${configured}`,
       `set kubeletHealthz in /etc/dkc/agent.yaml to http://127.0.0.1:${configured}/healthz; systemctl restart dkc-agent`,
     );
   return failed(detail, 'journalctl -u kubelet -e; dkc status');
 }
 
 function metricsPort({ metrics, listeningOfAgent }: PortFacts): Verdict {
-  if (metrics === '') return ok('metricsBindAddress is empty: no metrics are served');
+  if (metrics === '') return ok('metricsBindAddress is empty: the agent serves no metrics');
   const port = Number(/:(\d+)$/.exec(metrics)?.[1]);
   const remedy = 'set another metricsBindAddress in /etc/dkc/agent.yaml; systemctl restart dkc-agent';
   const owner = ownerOfPort(port);
-  if (owner !== undefined) return warning(`${metrics} is the port of ${owner}: no metrics are served there`, remedy);
+  if (owner !== undefined) return warning(`${metrics} is the port of ${owner}: the agent serves no metrics there`, remedy);
   if (the(listeningOfAgent).some((other) => other.port === port && !other.isOwn))
-    return warning(`another program listens on ${metrics}: no metrics are served`, remedy);
+    return warning(`another program listens on ${metrics}: the agent serves no metrics`, remedy);
   return ok(metrics);
 }
 

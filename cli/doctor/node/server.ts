@@ -31,14 +31,14 @@ export type HelloFacts = Pick<ServerFacts, 'hello' | 'isSynchronized' | 'now'>;
 
 export const helloChecks: readonly Check<HelloFacts>[] = [
   { name: 'clock', wants: 'the clock is within 30 s of that of the API server', decide: clock },
-  { name: 'server-certificate', wants: 'the certificate of the API server is valid for a week at least', decide: serverCertificate },
+  { name: 'server-certificate', wants: 'the certificate of the API server is valid for at least a week', decide: serverCertificate },
 ];
 
 export const serverChecks: readonly Check<ServerFacts>[] = [
   { name: 'api-server', wants: 'the API server answers this node', decide: answers },
-  { name: 'node-object', wants: 'there is a Node with the name that the agent goes by', decide: nodeObject },
-  { name: 'assignment', wants: 'the API server has an object that assigns', decide: assignment },
-  { name: 'agent-rights', wants: 'the user of the agent has the rights that it needs', decide: rights },
+  { name: 'node-object', wants: 'a Node object with the node name of the agent exists', decide: nodeObject },
+  { name: 'assignment', wants: 'the API server supports an object that can assign configurations', decide: assignment },
+  { name: 'agent-rights', wants: 'the user of the agent has all RBAC rights that the agent needs', decide: rights },
   ...helloChecks,
   { name: 'version-skew', wants: 'the kubelet is not newer than the API server, and at most three minors older', decide: skew },
 ];
@@ -48,7 +48,7 @@ function answers({ server }: ServerFacts): Verdict {
   if (!('problem' in found)) return ok(`API server ${found.version}`);
   return failed(
     found.problem,
-    'look for the API server, its address in the kubeconfig, and the network between: curl -k SERVER/healthz; until then the node keeps its configuration',
+    'check that the API server runs, its address in the kubeconfig, and the network: curl -k SERVER/healthz; the node keeps its configuration until the API server answers',
   );
 }
 
@@ -57,10 +57,10 @@ function nodeObject({ node, nodeName }: ServerFacts): Verdict {
   if (found === 'found') return ok(`Node ${nodeName}`);
   if (found === 'missing')
     return failed(
-      `there is no Node ${nodeName}`,
+      `Node ${nodeName} does not exist`,
       'set nodeName in /etc/dkc/agent.yaml to the name in kubectl get nodes; systemctl restart dkc-agent',
     );
-  return failed(found.problem, `let the agent read its Node: ${INSTALL}`);
+  return failed(found.problem, `grant the agent the right to read its Node: ${INSTALL}`);
 }
 
 function assignment({ server, assignment, nodeName }: ServerFacts): Verdict {
@@ -81,26 +81,25 @@ function assignment({ server, assignment, nodeName }: ServerFacts): Verdict {
 function rights({ missing }: ServerFacts): Verdict {
   const all = the(missing);
   const vital = all.filter((right) => right.vital);
-  if (all.length === 0) return ok('it has all of them');
+  if (all.length === 0) return ok('the agent has all of them');
   const remedy = `${INSTALL}; for other credentials than the kubelet's see docs/operations.md, "Rights"`;
-  if (vital.length > 0) return failed(`it may not: ${rightsText(vital)}`, remedy);
-  return warning(`it may not: ${rightsText(all)}`, remedy);
+  if (vital.length > 0) return failed(`the agent lacks rights: ${rightsText(vital)}`, remedy);
+  return warning(`the agent lacks rights: ${rightsText(all)}`, remedy);
 }
 
 function clock({ hello, isSynchronized }: HelloFacts): Verdict {
-  const remedy = 'timedatectl set-ntp true; chronyc tracking or timedatectl timesync-status shows how it goes';
+  const remedy = 'timedatectl set-ntp true; chronyc tracking or timedatectl timesync-status shows the progress';
   const off = the(hello).aheadMs;
   const text = `the API server's clock is ${span(off)} ${off < 0 ? 'behind' : 'ahead'}`;
   if (Math.abs(off) > FAR_MS) return failed(text, remedy);
   if (Math.abs(off) > OFF_MS) return warning(text, remedy);
-  if ('seen' in isSynchronized && !isSynchronized.seen)
-    return warning('nothing keeps the clock of this machine right: it is not synchronized', remedy);
+  if ('seen' in isSynchronized && !isSynchronized.seen) return warning('the clock of this machine is not synchronized by NTP', remedy);
   return ok(Math.abs(off) < 2000 ? 'the same as that of the API server' : text);
 }
 
 function serverCertificate({ hello, now }: HelloFacts): Verdict {
   const { certificate } = the(hello);
-  if (certificate === null) return skipped('the API server is asked without TLS');
+  if (certificate === null) return skipped('the connection to the API server does not use TLS');
   return validity(
     'the certificate of the API server',
     certificate,
@@ -121,7 +120,7 @@ function skew({ server, kubelet }: ServerFacts): Verdict {
 export function skewOf(kubelet: number, server: number, of = 'the kubelet'): Verdict | undefined {
   if (kubelet > server)
     return failed(
-      `${of} is 1.${kubelet} and newer than the API server, which is 1.${server}`,
+      `${of} is 1.${kubelet}, newer than the API server, which is 1.${server}`,
       'upgrade the API server, or install an older kubelet',
     );
   if (server - kubelet > (server >= 28 ? 3 : 2))

@@ -18,8 +18,8 @@ export const settingsChecks: readonly Check<SettingsFacts>[] = [
     wants: 'the settings of the agent can be read',
     decide: ({ file, problem, isThere }) => {
       const why = the(problem);
-      if (why !== undefined) return failed(why, `fix ${file}; dkc agent run --help lists what may stand there`);
-      return ok(the(isThere) ? file : `there is no ${file}: all settings have their defaults`);
+      if (why !== undefined) return failed(why, `fix ${file}; dkc agent run --help lists its keys`);
+      return ok(the(isThere) ? file : `${file} does not exist: all settings have their defaults`);
     },
   },
   {
@@ -28,7 +28,7 @@ export const settingsChecks: readonly Check<SettingsFacts>[] = [
     decide: ({ policyProblem, policyFile, hasPolicy }) => {
       const why = the(policyProblem);
       if (why === undefined)
-        return ok(the(hasPolicy) || policyFile === 'none' ? policyFile : `there is no ${policyFile}: the default policy applies`);
+        return ok(the(hasPolicy) || policyFile === 'none' ? policyFile : `${policyFile} does not exist: the default policy applies`);
       return failed(`${why}; new configurations are rejected until it is fixed`, `fix ${policyFile}`);
     },
   },

@@ -18,19 +18,22 @@ export interface StoreFacts {
 
 export const storeChecks: readonly Check<StoreFacts>[] = [
   { name: 'store', wants: 'checkpoints and records are intact', decide: sound },
-  { name: 'last-known-good', wants: 'the last known good config can be loaded', decide: loadable },
-  { name: 'local-config', wants: 'there is a local config that this kubelet accepts', decide: local },
+  { name: 'last-known-good', wants: 'the last known good config is usable', decide: loadable },
+  { name: 'local-config', wants: 'the local config exists and this kubelet accepts it', decide: local },
 ];
 
 function sound({ store, dir }: StoreFacts): Verdict {
   const found = the(store);
   if (found.at === 'absent')
-    return failed(`there is no store in ${dir}: no agent has started here`, 'systemctl start dkc-agent; journalctl -u dkc-agent -e');
+    return failed(
+      `there is no store in ${dir}: the agent has never started on this node`,
+      'systemctl start dkc-agent; journalctl -u dkc-agent -e',
+    );
   const { problems, checkpoints } = found;
   if (problems.length === 0) return ok(`${checkpoints} ${checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, all intact`);
   return failed(
     someOf(problems.map(({ path, problem }) => `${path}: ${problem}`), 3), // prettier-ignore
-    'dkc checkpoints verify shows all; the agent sets damaged records aside when it starts, and downloads damaged checkpoints again: systemctl restart dkc-agent',
+    'dkc checkpoints verify lists all of them; systemctl restart dkc-agent sets damaged records aside and downloads damaged checkpoints again',
   );
 }
 
@@ -41,9 +44,12 @@ function loadable({ lastKnownGood, store }: StoreFacts): Verdict {
   const config = the(lastKnownGood);
   switch (config.at) {
     case 'none':
-      return ok('none: the local config is the fallback');
+      return ok('there is none: the node falls back to its local config');
     case 'unknown':
-      return failed('its record is missing: the fallback is the local config', 'systemctl restart dkc-agent writes it again');
+      return failed(
+        'the record of the last known good config is missing: the node falls back to its local config',
+        'systemctl restart dkc-agent writes the record again',
+      );
     case 'usable':
       return ok(sourceText(config.source));
     case 'unusable':
@@ -63,13 +69,16 @@ function local({ local, localConfig }: StoreFacts): Verdict {
   const found = the(local);
   switch (found.at) {
     case 'missing':
-      return failed(`there is no ${localConfig}: the node has no last fallback`, 'put it back, or set localConfig in /etc/dkc/agent.yaml');
+      return failed(
+        `the local config ${localConfig} does not exist: the node has no last fallback`,
+        'restore the file, or set localConfig in /etc/dkc/agent.yaml',
+      );
     case 'broken':
-      return failed(`${localConfig} cannot be read: ${found.problem}`, `fix it: dkc validate ${localConfig}`);
+      return failed(`${localConfig} cannot be read: ${found.problem}`, `fix the file; dkc validate ${localConfig} lists all problems`);
     case 'refused':
       return failed(
-        `a kubelet does not start with ${localConfig}: ${problemText(found.findings.slice(0, 3))}`,
-        `fix it: dkc validate ${localConfig}`,
+        `the kubelet would not start with ${localConfig}: ${problemText(found.findings.slice(0, 3))}`,
+        `fix the file; dkc validate ${localConfig} lists all problems`,
       );
     case 'usable':
       return ok(localConfig);

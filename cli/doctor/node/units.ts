@@ -39,7 +39,7 @@ export const unitChecks: readonly Check<UnitFacts>[] = [
   { name: 'agent-running', wants: 'dkc-agent.service runs', decide: agentRuns },
   {
     name: 'kubelet-unit',
-    wants: 'the unit of the kubelet is there, enabled and not masked',
+    wants: 'the unit of the kubelet exists, is enabled and not masked',
     decide: ({ kubelet, kubeletUnit }) =>
       installed(
         kubeletUnit,
@@ -48,8 +48,8 @@ export const unitChecks: readonly Check<UnitFacts>[] = [
       ),
   },
   { name: 'kubelet-running', wants: 'the unit of the kubelet runs', decide: kubeletRuns },
-  { name: 'kubelet-restart', wants: 'systemd restarts the kubelet whenever it ends, without a limit', decide: kubeletRestarts },
-  { name: 'daemon-reload', wants: 'systemd has read the unit files as they are', decide: reloaded },
+  { name: 'kubelet-restart', wants: 'systemd restarts the kubelet whenever it exits, without a start limit', decide: kubeletRestarts },
+  { name: 'daemon-reload', wants: 'systemd has loaded the current unit files', decide: reloaded },
 ];
 
 function installed(unit: string, { LoadState, UnitFileState }: Properties, install: string): Verdict {
@@ -64,8 +64,8 @@ function installed(unit: string, { LoadState, UnitFileState }: Properties, insta
 function agentRuns({ agent, uptimeS }: UnitFacts): Verdict {
   const unit = the(agent);
   const { ActiveState = '', SubState = '', Result = '', NRestarts = '0', ActiveEnterTimestampMonotonic = '' } = unit;
-  if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${AGENT} to run`);
-  if (ActiveState === 'inactive') return failed(`${AGENT} is stopped: nothing new is applied here`, `systemctl start ${AGENT}`);
+  if (unit['LoadState'] !== 'loaded') return skipped(`${AGENT} is not installed`);
+  if (ActiveState === 'inactive') return failed(`${AGENT} is stopped: this node applies no new configurations`, `systemctl start ${AGENT}`);
   if (ActiveState !== 'active')
     return failed(`${AGENT} is ${ActiveState} (${SubState}, ${Result}), restarted ${NRestarts} times`, `journalctl -u ${AGENT} -e`);
   const runsS = 'seen' in uptimeS ? uptimeS.seen - Number(ActiveEnterTimestampMonotonic) / 1e6 : Number.POSITIVE_INFINITY;
@@ -77,13 +77,13 @@ function agentRuns({ agent, uptimeS }: UnitFacts): Verdict {
 function kubeletRuns({ kubelet, kubeletUnit }: UnitFacts): Verdict {
   const unit = the(kubelet);
   const { ActiveState = '', SubState = '', Result = '', NRestarts = '0' } = unit;
-  if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${kubeletUnit} to run`);
+  if (unit['LoadState'] !== 'loaded') return skipped(`${kubeletUnit} does not exist`);
   if (ActiveState === 'active' || ActiveState === 'reloading') return ok(`${kubeletUnit} is active`);
   const restart = `systemctl reset-failed ${kubeletUnit} && systemctl start ${kubeletUnit}`;
   if (Result === 'start-limit-hit')
     return failed(
-      `${kubeletUnit} was started too often, and systemd starts it no more`,
-      `${restart}; StartLimitIntervalSec=0 keeps it from that`,
+      `${kubeletUnit} has reached its start limit, and systemd no longer restarts it`,
+      `${restart}; StartLimitIntervalSec=0 in the unit turns the limit off`,
     );
   if (ActiveState === 'inactive') return failed(`${kubeletUnit} is stopped`, `systemctl start ${kubeletUnit}`);
   if (ActiveState === 'failed') return failed(`${kubeletUnit} has failed: ${Result}`, `journalctl -u ${kubeletUnit} -e; ${restart}`);
@@ -99,13 +99,13 @@ function kubeletRestarts({ kubelet, kubeletUnit }: UnitFacts): Verdict {
   const { Restart = '', StartLimitIntervalUSec = '', StartLimitBurst = '' } = unit;
   if (unit['LoadState'] !== 'loaded') return skipped(`there is no ${kubeletUnit}`);
   const edit = `systemctl edit ${kubeletUnit}`;
-  if (Restart !== 'always') return warning(`${kubeletUnit} has Restart=${Restart}`, `${edit}, and write Restart=always into [Service]`);
+  if (Restart !== 'always') return warning(`${kubeletUnit} has Restart=${Restart}`, `run ${edit} and set Restart=always in [Service]`);
   if (StartLimitIntervalUSec !== '0' && StartLimitBurst !== '0')
     return warning(
-      `systemd gives up ${kubeletUnit} after ${StartLimitBurst} starts in ${StartLimitIntervalUSec}`,
-      `${edit}, and write StartLimitIntervalSec=0 into [Unit]`,
+      `systemd stops restarting ${kubeletUnit} after ${StartLimitBurst} starts in ${StartLimitIntervalUSec}`,
+      `run ${edit} and set StartLimitIntervalSec=0 in [Unit]`,
     );
-  return ok('Restart=always, without a limit');
+  return ok('Restart=always, without a start limit');
 }
 
 function reloaded({ agent, kubelet, kubeletUnit }: UnitFacts): Verdict {
@@ -113,6 +113,6 @@ function reloaded({ agent, kubelet, kubeletUnit }: UnitFacts): Verdict {
   const known = units.filter(({ unit }) => 'seen' in unit);
   if (known.length === 0) the(agent);
   const stale = known.filter(({ unit }) => the(unit)['NeedDaemonReload'] === 'yes').map(({ name }) => name);
-  if (stale.length === 0) return ok('nothing has changed since they were loaded');
-  return warning(`files of ${stale.join(' and ')} have changed since systemd has read them`, 'systemctl daemon-reload');
+  if (stale.length === 0) return ok('no unit file has changed since systemd loaded it');
+  return warning(`unit files of ${stale.join(' and ')} have changed since systemd loaded them`, 'systemctl daemon-reload');
 }

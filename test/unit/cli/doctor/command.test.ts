@@ -57,8 +57,8 @@ test('damage on the disk is named, and stays as it is', async (t) => {
   assert.equal(code, 1);
   assert.match(stdout, /^store +failed +\S+\/kubelet: /m);
   assert.match(stdout, /^last-known-good +skipped +the store is damaged$/m);
-  assert.match(stdout, /^local-config +failed +a kubelet does not start with \S+: .*maxPods/m);
-  assert.match(stdout, /\nWhat to do:\n(.*\n)* {2}local-config: fix it: dkc validate /);
+  assert.match(stdout, /^local-config +failed +the kubelet would not start with \S+: .*maxPods/m);
+  assert.match(stdout, /\nWhat to do:\n(.*\n)* {2}local-config: fix the file; dkc validate /);
   assert.deepEqual((await node.observe()).problems, before.problems);
 });
 

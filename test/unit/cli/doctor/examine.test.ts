@@ -36,7 +36,7 @@ test('a check that throws, a fact that is not known and a gatherer that fails st
   assert.deepEqual(
     found.map(({ check, result, detail }) => `${check} ${result}: ${detail}`),
     [
-      'broken skipped: this check failed itself: no such member',
+      'broken skipped: this check has an internal error: no such member',
       'number ok: 1',
       'number skipped: permission denied: /etc/dkc/agent.yaml; run this as root',
       'number skipped: no such disk',

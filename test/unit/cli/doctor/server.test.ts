@@ -90,7 +90,7 @@ test('certificates are read from their files, with the day on which they expire'
     return (await look()).get('client-credentials')?.detail ?? '';
   };
   assert.match(await looks(''), /there is no certificate in/);
-  assert.match(await looks(cert + other.key), /the key beside .* is not its own/);
+  assert.match(await looks(cert + other.key), /the client key in .* does not belong to the client certificate/);
   assert.match(await looks(cert + key), /is valid until/);
   assert.deepEqual(await Promise.all([now, hours(23), hours(25), hours(45), hours(49), hours(-24)].map(client)), ['ok, ok', 'warning, ok', 'failed, ok', 'failed, warning', 'failed, failed', 'failed, failed']); // prettier-ignore
   assert.match((await look({ kubeconfig: '/nowhere/kubelet.conf' })).get('kubeconfig')?.detail ?? '', /nowhere\/kubelet\.conf/);
