@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open, stat, type FileHandle } from 'node:fs/promises';
-import type { Millis } from './clock.ts';
+import { monotonicMs, type Millis } from './clock.ts';
 import { describeError, errorCode } from './errors.ts';
 import { LockError, type HeldLock, type Locks } from './lock.ts';
 
@@ -19,11 +19,11 @@ const HELD_BY_ANOTHER = 75;
 export function flockLocks(program = 'flock'): Locks {
   return {
     take: async (path, waitMs) => {
-      const deadline = performance.now() + waitMs;
+      const deadline = monotonicMs() + waitMs;
       for (;;) {
         const file = await openLockFile(path);
         try {
-          await runFlock(program, path, file, Math.max(0, deadline - performance.now()));
+          await runFlock(program, path, file, Math.max(0, deadline - monotonicMs()));
           if (await isStillAt(path, file)) return heldLock(file);
         } catch (error) {
           await file.close();

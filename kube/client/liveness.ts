@@ -1,4 +1,4 @@
-import type { Millis } from '../../base/clock.ts';
+import { monotonicMs, type Millis } from '../../base/clock.ts';
 import type { PingOptions } from './http2-connection.ts';
 
 /**
@@ -33,7 +33,7 @@ export class Liveness {
 
   /** Bytes came from the server, on whatever socket. */
   received(): void {
-    this.#heardAt = performance.now();
+    this.#heardAt = monotonicMs();
   }
 
   #arm(afterMs: Millis): void {
@@ -44,7 +44,7 @@ export class Liveness {
 
   async #look(): Promise<void> {
     const { everyMs, timeoutMs } = this.#options;
-    const quietMs = performance.now() - this.#heardAt;
+    const quietMs = monotonicMs() - this.#heardAt;
     if (quietMs < everyMs) return this.#arm(everyMs - quietMs);
     try {
       await this.#probe(timeoutMs);

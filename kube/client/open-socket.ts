@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { SecureContext, TLSSocket } from 'node:tls';
-import type { Millis } from '../../base/clock.ts';
+import { monotonicMs, type Millis } from '../../base/clock.ts';
 import { abortReason } from '../../base/abort.ts';
 import { http, https, tls as nodeTls } from './builtins.ts';
 import { DialError, ProxyError } from './connection.ts';
@@ -24,7 +24,7 @@ export async function openSocket(
   signal: AbortSignal,
 ): Promise<TLSSocket> {
   const host = hostOf(server);
-  const from = performance.now();
+  const from = monotonicMs();
   let tunnel: Duplex | undefined;
   if (proxy !== undefined) {
     const { openTunnel } = await import('./open-socket.ts');
@@ -39,7 +39,7 @@ export async function openSocket(
     // An address is no server name; Node then checks the certificate against `host`.
     ...serverNameOption(tls.serverName, host),
   });
-  await secured(socket, Math.max(1, timeoutMs - (performance.now() - from)), signal);
+  await secured(socket, Math.max(1, timeoutMs - (monotonicMs() - from)), signal);
   socket.setKeepAlive(true, KEEP_ALIVE_MS);
   return socket;
 }
