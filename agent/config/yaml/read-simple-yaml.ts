@@ -66,12 +66,13 @@ function wordOf(plain: string | undefined, double: string | undefined, single: s
   return value === NOT_JSON ? undefined : value;
 }
 
-/** `[a, b]` and `{a: b, c: d}`, nothing deeper. */
+/** `[a, b]` and `{ a: b, c: d }`, nothing deeper. */
 function between(brackets: string): Json | undefined {
   const made = newObject();
   const items: Json[] = [];
   const curly = brackets.startsWith('{');
-  for (const entry of brackets.length === 2 ? [] : brackets.slice(1, -1).split(', ')) {
+  const inside = brackets.slice(1, -1).trim();
+  for (const entry of inside === '' ? [] : inside.split(', ')) {
     const [, key, plain, double, single] = ENTRY.exec(entry) ?? [];
     const value = wordOf(plain, double, single);
     if (value === undefined || curly !== (key !== undefined)) return undefined;

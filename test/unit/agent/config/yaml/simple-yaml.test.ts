@@ -59,6 +59,7 @@ const simple: [text: string, value: unknown][] = [
   ['a: []\nb: {}\nc: [1, "x, y"]', undefined],
   ['a: []\nb: {}\nc: [1, "x"]\nd: {e: 1:30}', undefined],
   ['a: []\nb: {}\nc: [1, "x"]\nd: {e: 5%, f: no}', { a: [], b: {}, c: [1, 'x'], d: { e: '5%', f: false } }],
+  ['a: { b: 100m, c: no }\nd: [ 1, x ]\ne: { }', { a: { b: '100m', c: false }, d: [1, 'x'], e: {} }],
   ['  a: 1\n  b: 2', { a: 1, b: 2 }],
 ];
 // The full reader decides on these: some are fine, some are broken, and some are read differently by different readers.
