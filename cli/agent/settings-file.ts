@@ -1,6 +1,6 @@
-import { isMap, isScalar, parseDocument, type Scalar } from 'yaml';
-import { ActionError, describeError, errorCode } from '../../base/errors.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
 import { agentFlags, type AgentFlag } from './flags.ts';
+import { libraryLines, plainLines, type Written } from './settings-lines.ts';
 import { checkSettings, SettingError, type Settings } from './options.ts';
 import { nearest } from '../../base/nearest.ts';
 import { flagValue } from '../args/flag-value.ts';
@@ -35,20 +35,12 @@ export function isForbidden(error: unknown): boolean {
 
 /** The settings in the text of an agent.yaml. @throws {ActionError} naming file, key and remedy */
 export function parseAgentFile(text: string, path: string): Settings {
-  const document = parseDocument(text, { uniqueKeys: true, logLevel: 'silent' });
-  const [problem] = document.errors;
-  if (problem) throw unusable(path, firstLine(describeError(problem)), 'fix it');
-  const root = document.contents;
-  if (root === null || (isScalar(root) && root.value === null)) return {};
-  if (!isMap(root)) throw unusable(path, 'it is not a YAML mapping', 'see `dkc agent run --help` for the keys');
   const settings: Partial<Record<AgentFlag['key'], ArgValue>> = {};
-  for (const { key, value } of root.items) {
-    const name = isScalar(key) ? String(key.value) : '?';
+  for (const { name, scalar } of plainLines(text) ?? libraryLines(text, (problem, remedy) => unusable(path, problem, remedy))) {
     const flag = agentFlags.find((flag) => flag.key === name);
     if (!flag) throw unusable(path, `unknown key ${name}`, remedyFor(name));
-    if (!isScalar(value) || value.value === null)
-      throw unusable(path, `${name} must have a scalar value`, 'write one ("" for empty), or remove the line');
-    const read = flagValue(flag, plain(flag, value));
+    if (scalar === undefined) throw unusable(path, `${name} must have a scalar value`, 'write one ("" for empty), or remove the line');
+    const read = flagValue(flag, plain(flag, scalar));
     if (!read.ok) throw unusable(path, `${name} ${read.problem}`, 'fix it or remove the line');
     if (read.value !== undefined) settings[flag.key] = read.value;
   }
@@ -62,7 +54,7 @@ export function parseAgentFile(text: string, path: string): Settings {
 }
 
 /** Numbers of text settings are taken as they are written: `kubeletVersion: 1.30` is not 1.3. */
-function plain(flag: AgentFlag, { value, source }: Scalar): unknown {
+function plain(flag: AgentFlag, { value, source }: Written): unknown {
   const written = (flag.type === 'string' || flag.type === 'duration') && (typeof value === 'number' || typeof value === 'bigint');
   return written ? (source ?? String(value)) : value;
 }
@@ -75,8 +67,6 @@ function remedyFor(name: string): string {
     ? 'remove it; `dkc agent run --help` lists the flags, which are the keys in camelCase'
     : `did you mean ${meant}?`;
 }
-
-const firstLine = (text: string): string => text.split('\n')[0] ?? text;
 
 const unusable = (path: string, problem: string, remedy: string): ActionError =>
   new ActionError('use', path, { hint: `${problem}; ${remedy}` });
