@@ -45,6 +45,13 @@ export const controllersFlags: readonly Flag[] = [
     default: DEFAULT_NAMESPACE,
     text: 'namespace of the ConfigMaps that rollouts copy and nodes are assigned',
   },
+  {
+    name: 'rollout-max-unavailable',
+    type: 'string',
+    value: 'N|P%',
+    text: 'over all rollouts: nodes of the whole cluster that may be unavailable at once; no rollout touches a further one then',
+    defaultText: 'each rollout has its own maxUnavailable alone',
+  },
   { name: 'resync', type: 'duration', default: '0s', text: 'how often to sync every object again; 0 = only when something changes' },
   ...pageFlags,
   ...leaseFlags('dkc-controllers'),

@@ -78,7 +78,9 @@ function announce(log: Log, { controllers, daemonSet, rollout, leaderElect, resy
     namespace: daemonSet.namespace ?? 'all',
     objectSelector: daemonSet.objectSelector ?? 'all',
     ...(controllers.includes('daemonset') ? { placement: daemonSet.placement } : {}),
-    ...(controllers.includes('rollout') ? { rolloutNamespace: rollout.configMapNamespace } : {}),
+    ...(controllers.includes('rollout')
+      ? { rolloutNamespace: rollout.configMapNamespace, rolloutMaxUnavailable: rollout.maxUnavailable ?? 'none' }
+      : {}),
     workers: daemonSet.workers,
     ...(resyncMs > 0 ? { resyncMs } : {}),
     lease: leaderElect === false ? 'none' : `${leaderElect.namespace}/${leaderElect.name}`,

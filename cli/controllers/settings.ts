@@ -45,10 +45,19 @@ export function controllersSettings(args: Args): ControllersSettings {
     controllers: names.names,
     daemonSet: { placement, ...sets },
     statefulSet: sets,
-    rollout: { configMapNamespace, workers },
+    rollout: { configMapNamespace, workers, ...maxUnavailableOf(args.text('rollout-max-unavailable')) },
     page: names.names.includes('rollout') ? pageSettings(COMMAND, args) : undefined,
     resyncMs: args.ms('resync') ?? 0,
   };
+}
+
+/** 0 would hold every rollout for ever: `dkc rollout pause` says who did. */
+function maxUnavailableOf(text: string | undefined): Pick<RolloutOptions, 'maxUnavailable'> {
+  if (text === undefined || text === '') return {};
+  const isPercent = /^(100|[1-9][0-9]?)%$/.test(text);
+  if (!isPercent && !/^[1-9][0-9]{0,5}$/.test(text))
+    throw usage('rollout-max-unavailable', 'must be a number of nodes from 1 on, or a percentage from 1% to 100%');
+  return { maxUnavailable: isPercent ? text : Number(text) };
 }
 
 function mustBeSelector(text: string): void {

@@ -2,7 +2,9 @@ import { configMaps } from '../../kube/api/object.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { kubeletConfigs } from '../../controllers/rollout/kubelet-configs.ts';
-import type { RolloutNode } from '../../controllers/rollout/node.ts';
+import { isUnavailable } from '../../controllers/rollout/cluster/cluster.ts';
+import { readRecord, RECORD } from '../../controllers/rollout/cluster/record.ts';
+import { viewOf as nodeViewOf, type RolloutNode } from '../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../controllers/rollout/revision.ts';
 import { maxUnavailableOf, type Rules } from '../../controllers/rollout/rules.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
@@ -29,6 +31,8 @@ export interface Preview {
   drain: Rules['drain'];
   /** Pods that would make a drain fail; absent: this user may not list pods. */
   blocking: BlockingPods | undefined;
+  /** Of the whole cluster, where the rollout controller has a budget of it; absent: it has none, or this user may not read its record. */
+  cluster: { budget: string; size: number; most: number; unavailable: number } | undefined;
   /** Selected, and left to an older rollout. */
   conflicts: number;
 }
@@ -51,6 +55,7 @@ export async function preview(
   const read = reader(client, signal);
   const { namespace, name, kubeletConfigKey } = rules.configMap;
   const source = await read(namespace, name);
+  const record = await read(namespace, RECORD);
   const configs = kubeletConfigs();
   const refused: { node: string; why: string }[] = [];
   const drained = new Map<string, { fields: readonly string[]; nodes: string[] }>();
@@ -78,8 +83,14 @@ export async function preview(
     drains: [...drained.values()],
     drain: rules.drain,
     blocking,
+    cluster: record && clusterOf(readRecord(record).maxUnavailable, fleet),
     conflicts: all.length - nodes.length,
   };
+}
+
+function clusterOf(budget: string, { nodes, nodeConfigs, serves }: FleetObjects): Preview['cluster'] {
+  const unavailable = [...nodes].filter(([name, node]) => isUnavailable(nodeViewOf(node, nodeConfigs.get(name), serves))).length;
+  return { budget, size: nodes.size, most: maxUnavailableOf({ maxUnavailable: budget }, nodes.size), unavailable };
 }
 
 /** Reads each ConfigMap once; undefined for one that is not there or not for this user. */
@@ -103,10 +114,16 @@ export function reader(
   };
 }
 
+function clusterText({ budget, size, most, unavailable }: NonNullable<Preview['cluster']>): string {
+  const of = budget.endsWith('%') ? `, ${budget} of ${size}` : '';
+  return `over all rollouts, at most ${nodesText(most)} of the whole cluster unavailable at once (${unavailable} now${of})`;
+}
+
 /** The plan for people: a line for each step, then what stands in the way. */
 export async function previewText(plan: Preview, how: People): Promise<string> {
-  const { nodes, steps, refused, drains, conflicts, drain, blocking } = plan;
+  const { nodes, steps, refused, drains, conflicts, drain, blocking, cluster } = plan;
   const lines = [`${printable(plan.name)}: ${nodesText(nodes.length)} selected, at most ${plan.maxUnavailable} unavailable at once`];
+  if (cluster !== undefined) lines.push(clusterText(cluster));
   if (conflicts > 0) lines.push(`${nodesText(conflicts)} more selected and left to older rollouts`);
   let total = 0;
   const rows = steps.map((step) => ({ step, total: (total += step.nodes.length) }));

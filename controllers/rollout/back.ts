@@ -1,4 +1,6 @@
 import type { Action } from './actions.ts';
+import { CLUSTER_WAIT, type ClusterFacts } from './cluster/contract.ts';
+import { placesFor, placesOf, recordsLeft } from './cluster/places.ts';
 import { deadlinesOf, failuresOf } from './count.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -60,13 +62,14 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
     reason: 'RollingBack',
     wakeUps: deadlinesOf(groups, now),
   } as const;
-  const chosen = nextBack(groups, maxUnavailableOf(rules, fleet.size));
+  const { chosen, waitsForPlace } = nextBack(groups, maxUnavailableOf(rules, fleet.size), facts.cluster);
   if (chosen.length > 0) {
     const actions = chosen.map(({ node }) => touch(facts, node, progress.previousRevision));
-    return { ...rollingBack, text: `${why}; takes ${namesIn(chosen, nodeName)} back to ${to}`, actions };
+    return { ...rollingBack, text: `${why}; takes ${namesIn(chosen, nodeName)} back to ${to}`, actions, waitsForPlace };
   }
   const onTheWay = groups.of('others').length + groups.of('begun').length + groups.of('returning').length;
-  if (onTheWay > 0) return { ...rollingBack, text: `${why}; ${nodesText(onTheWay)} on the way back to ${to}` };
+  const waits = waitsForPlace ? { waitsForPlace, waitsFor: CLUSTER_WAIT } : {};
+  if (onTheWay > 0) return { ...rollingBack, ...waits, text: `${why}; ${nodesText(onTheWay)} on the way back to ${to}` };
   const stuck = groups.of('stuck');
   if (stuck.length > 0)
     return { ...base, phase: 'Failed', reason: 'RollbackFailed', text: `${why}; not taken back to ${to}: ${namesIn(stuck, nodeName)}` };
@@ -77,15 +80,26 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
 const touch = (facts: Facts, node: RolloutNode, revision: string | undefined): Action =>
   node.error === null ? planTouch(facts, node, revision, { isBack: true }) : { do: 'assign', node, revision };
 
-/** All that cost nobody's place, since they are unavailable already. Others as many as may be unavailable beside those that are. */
-function nextBack(groups: Groups, most: number): readonly Placement[] {
+/**
+ * All that cost nobody's place, since they are unavailable already. Others as many as may be unavailable beside those that are, of this rollout's nodes and of
+ * the whole cluster.
+ */
+function nextBack(
+  groups: Groups,
+  most: number,
+  cluster: ClusterFacts | undefined,
+): { chosen: readonly Placement[]; waitsForPlace: boolean } {
   const [free, begun] = [groups.of('free'), groups.of('begun')];
   const room = most - groups.of('taken').length;
-  // One at a time goes back even where nodes that are down for other reasons leave no room.
+  // One at a time goes back even where nodes that are down for other reasons leave no room, or the cluster no place: else what is bad would stay.
   const isAlone = groups.of('returning').length + groups.of('drained').length + free.length === 0;
   const [pending] = groups.of('pending');
   const first = pending === undefined ? groups.of('others')[0] : groups.of('pending').length === 1 ? begun[0] : undefined;
   const one = isAlone && first !== undefined ? [first] : [];
   const next = room < 0 ? one : [...begun, ...(room > 0 ? groups.of('others').slice(0, room) : begun.length === 0 ? one : [])];
-  return [...free, ...next].slice(0, MAX_TOUCHES);
+  const hasPlace = placesFor(cluster, placesOf(cluster, { isBack: true }));
+  const within = [...free, ...next].filter(({ node }) => hasPlace(node.node));
+  const chosen = within.length > 0 ? within : one;
+  const left = Math.max(recordsLeft(cluster), chosen === one ? 1 : 0);
+  return { chosen: chosen.slice(0, Math.min(MAX_TOUCHES, left)), waitsForPlace: within.length < free.length + next.length };
 }

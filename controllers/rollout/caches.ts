@@ -6,7 +6,7 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
 import type { ConfigMap } from './revision.ts';
-import { rollouts, type NodeConfigRollout } from './types.ts';
+import { rollouts, type Count, type NodeConfigRollout } from './types.ts';
 
 export interface Caches {
   rollouts: Informer<NodeConfigRollout>;
@@ -19,6 +19,8 @@ export interface Caches {
 export interface RolloutOptions {
   /** Namespace of ConfigMaps that agents may read. @default dkc-system */
   configMapNamespace?: string;
+  /** Nodes of the whole cluster that may be unavailable at once, over all rollouts. @default they have no such budget */
+  maxUnavailable?: Count | undefined;
   /** Rollouts that are synced concurrently. @default 5 */
   workers?: number;
 }

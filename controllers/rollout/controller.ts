@@ -14,7 +14,11 @@ import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn } from './abandoned.ts';
 import { ClockGaps } from './clock-gaps.ts';
-import { cachesOf, nodesWorkedOn, type RolloutOptions } from './caches.ts';
+import { cachesOf, DEFAULT_NAMESPACE, nodesWorkedOn, type RolloutOptions } from './caches.ts';
+import { Cluster } from './cluster/cluster.ts';
+import { clusterMetrics } from './cluster/metrics.ts';
+import { RECORD } from './cluster/record.ts';
+import { RECORD_KEY, writeRecord } from './cluster/write-record.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
 import { execute, writeStatus, type Executor } from './execute.ts';
@@ -46,15 +50,20 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const gaps = new ClockGaps(clock);
   const drains = new Drains(client, clock, gaps);
   const fleets = new Fleets();
-  const observer: Observer = { caches, rules, drains, fleets, configs: kubeletConfigs(), serves: options.serves, gaps };
+  const { configMapNamespace: namespace = DEFAULT_NAMESPACE, maxUnavailable } = options;
+  const cluster = maxUnavailable === undefined ? undefined : new Cluster(maxUnavailable, clock, namespace);
+  if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
+  const observer: Observer = { caches, rules, drains, fleets, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGet, kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
-  const sync: Sync = { observer, executor, clock, events, gates };
+  const sync: Sync = { observer, executor, clock, events, gates, namespace };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
     for (const key of keys) fleets.changed(key, node);
-    return keys.map((key) => ({ key, after: GATHER_MS }));
+    cluster?.changed(node);
+    // A node of another rollout may leave its place to those that wait.
+    return [...new Set([...keys, ...(cluster?.turns.waiting ?? [])])].map((key) => ({ key, after: GATHER_MS }));
   };
   const controller: Controller<NodeConfigRollout> = {
     name: 'rollout',
@@ -71,6 +80,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       drains.forget(key);
       fleets.forget(key);
       gates.forget(key);
+      cluster?.turns.forget(key);
     },
     reconcile: (key, signal) => reconcile(key, sync, signal),
   };
@@ -84,31 +94,42 @@ interface Sync {
   clock: Clock;
   events: Pick<EventRecorder, 'event'>;
   gates: GateChecks;
+  /** Of ConfigMaps that agents may read. */
+  namespace: string;
 }
 
 /**
- * One look at a rollout: observe, plan (twice where gates have to be asked), write the status, execute, events.
+ * One look at a rollout: observe, plan (twice where gates have to be asked), write the record of touches where the cluster has a budget, write the status,
+ * execute, events.
  *
  * The status goes first: it says which revision is rolled out and that it has stopped, and what is done follows from it. A process that is killed in between
  * does the rest when it starts again.
  */
 async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
-  const { observer, executor, clock, events } = by;
-  const { caches } = observer;
+  const { observer, executor, clock, events, namespace } = by;
+  const { caches, cluster } = observer;
   const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
   if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {
     if (abandoned.length > 0) throw abandoned[0];
     return done;
   }
-  const held = holdBack(key, { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] });
+  const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] };
+  const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
-  if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now())) return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
+  if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now()) || cluster?.isBehind(caches) === true)
+    return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
   const facts = observe(rules, clock.now(), observer);
   if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
   const first = plan({ ...facts, gates: undefined });
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
+  cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
+  // Without a budget there is no record, so that nobody takes it for one.
+  const isStale = cluster === undefined && caches.configMaps.get(`${namespace}/${RECORD}`) !== undefined;
+  if ((planned.record !== undefined || isStale) && !(await writeRecord(executor, namespace, planned.record, signal)))
+    return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
+  if (planned.record !== undefined) cluster?.wrote(planned.record);
   const always = planned.actions.length > 0;
   if (!(await writeStatus(executor, rollout, planned.status, { always, signal })))
     return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };

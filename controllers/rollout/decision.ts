@@ -18,4 +18,6 @@ export interface Decision {
   actions?: readonly Action[];
   wakeUps?: readonly WakeUp[];
   asksGates?: boolean;
+  /** It would touch a node, if there were a place for it in the cluster. */
+  waitsForPlace?: boolean;
 }

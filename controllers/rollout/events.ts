@@ -1,3 +1,4 @@
+import { CLUSTER_WAIT } from './cluster/contract.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
 import type { RolloutStatus } from './types.ts';
@@ -37,6 +38,10 @@ export function eventsOf({ rules }: Facts, { reason, text, actions = [], progres
   if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
     say('StepStarted', `step ${status.step} of ${rules.steps.length}: ${rules.steps[status.step - 1]?.nodes} nodes`);
   const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
-  if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');
+  if (reason === CLUSTER_WAIT) {
+    // While nodes of its own are under way it waits for a place after each: the event says that others keep it from going on.
+    const isKept = (of: RolloutStatus | undefined): boolean => of?.waitsFor === CLUSTER_WAIT && of.nodes?.inFlight === 0;
+    if (isKept(status) && !isKept(prior)) say(reason, text);
+  } else if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');
   return events;
 }

@@ -173,7 +173,7 @@ function patchCarrier(
 }
 
 /** Its watch has told already, or is about to. */
-async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
+export async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
   try {
     await write();
     return true;

@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
+import type { ClusterFacts } from './cluster/contract.ts';
 import type { Fleet } from './fleet.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
@@ -44,6 +45,8 @@ export interface Facts {
   isTaken?: (name: string) => boolean;
   /** Nodes that it selects and no older rollout does. */
   fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
+  /** @default the cluster has no budget of its own */
+  cluster?: ClusterFacts | undefined;
   configs: KubeletConfigs;
   /** The ConfigMap that a node uses; absent: its local configuration, or one that is not there any more. */
   payloadOf: (source: MaybeSource) => Readonly<ConfigMap> | undefined;

@@ -1,6 +1,8 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
 import type { Action } from './actions.ts';
 import { wasClockSet } from './clock-gaps.ts';
+import { CLUSTER_WAIT } from './cluster/contract.ts';
+import { isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
 import { deadlinesOf, failuresOf } from './count.ts';
 import type { Decision } from './decision.ts';
 import type { Facts } from './facts.ts';
@@ -28,6 +30,7 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   const budget = Math.min(failureBudgetOf(rules, touched), maxUnavailableOf(rules, fleet.size));
   // What all nodes have had is not taken back because one of them, or a late joiner, fails afterwards: that one is named, and no further one is touched.
   if (seen.failures.length >= budget) return progress.complete ? withMaintenance(seen, lateFailures(seen, settled)) : stop(seen, settled);
+  if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
   if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (fleet.size === 0)
     return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
@@ -160,7 +163,7 @@ function whyGatesHold(gates: Facts['gates']): string | undefined {
   return failing.length === 0 ? undefined : bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
 }
 
-/** Touches the next nodes, as many as may be unavailable beside those that are. */
+/** Touches the next nodes, as many as may be unavailable beside those that are: of this rollout's, and of the whole cluster. */
 function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decision {
   const { facts, groups } = seen;
   const { rules, fleet } = facts;
@@ -169,9 +172,12 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   if (held !== undefined) return progress.complete ? { ...held, phase: 'Complete' } : held;
   const unavailable = groups.of('unavailable').length;
   const room = maxUnavailableOf(rules, fleet.size) - unavailable;
-  const chosen = room < 0 ? [] : choose(seen, next, room);
+  const places = placesOf(facts.cluster);
+  const chosen = room < 0 ? [] : choose(seen, next, room, places);
   const rest = base(seen, { ...progress, stepSettledAt: undefined });
   const phase = progress.complete ? 'Complete' : 'Progressing';
+  if (chosen.length === 0 && room > 0 && facts.cluster !== undefined && (places <= 0 || recordsLeft(facts.cluster) === 0))
+    return { ...rest, phase, reason: CLUSTER_WAIT, waitsFor: CLUSTER_WAIT, text: whyNoPlace(facts.cluster), waitsForPlace: true };
   if (chosen.length === 0) {
     const text = room <= 0 ? `${nodesText(unavailable)} unavailable, as many as may be` : 'other nodes of its domain come first';
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
@@ -181,18 +187,21 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
 }
 
 /** Of `next`, as many as there is room for; with spreadBy of one domain: that of nodes in flight, else that of the first. */
-function choose({ facts, groups }: Seen, next: readonly Placement[], room: number): Placement[] {
+function choose({ facts, groups }: Seen, next: readonly Placement[], room: number, places: number): Placement[] {
   const { spreadBy } = facts.rules;
   const domainOf = ({ node }: Placement): string | undefined => (spreadBy === undefined ? undefined : node.labels[spreadBy]);
   const [first = next[0]] = groups.of('in-flight');
   const domain = first && domainOf(first);
   const chosen: Placement[] = [];
   // One that is cordoned is unavailable already, and takes nobody's place.
+  const most = Math.min(MAX_TOUCHES, recordsLeft(facts.cluster));
   let [left, free] = [room, groups.of('candidates-down').length + groups.of('pending').length];
+  const hasPlace = placesFor(facts.cluster, places);
   for (const one of next) {
-    if ((left === 0 && free === 0) || chosen.length === MAX_TOUCHES) break;
+    if ((left === 0 && free === 0) || chosen.length >= most) break;
     if (one.isUnavailable) free -= 1;
     if (domainOf(one) !== domain || (left === 0 && !one.isUnavailable)) continue;
+    if (!hasPlace(one.node.node)) continue;
     if (!one.isUnavailable) left -= 1;
     chosen.push(one);
   }
@@ -217,12 +226,17 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   const chosen = new Set(actions.flatMap((action) => ('node' in action ? [action.node.node] : [])));
   const failed = new Set(seen.failures.map(({ node }) => node));
   const room = maxUnavailableOf(rules, fleet.size) - seen.groups.of('unavailable').length - chosen.size;
-  const joiners = firstOf(
+  const suiting = firstOf(
     seen.groups.of('joiners'),
     Math.min(room, MAX_TOUCHES),
     ({ node }) => !chosen.has(node.node) && !failed.has(node.node),
   );
-  if (joiners.length === 0 || heldBy(seen, progress) !== undefined) return decision;
+  if (suiting.length === 0 || heldBy(seen, progress) !== undefined) return decision;
+  const { cluster } = seen.facts;
+  const hasPlace = placesFor(cluster, placesOf(cluster));
+  for (const node of chosen) hasPlace(node);
+  const joiners = suiting.filter(({ node }) => hasPlace(node.node));
+  if (joiners.length === 0) return { ...decision, waitsForPlace: true };
   const more = joiners.map(({ node }): Action => ({ do: 'assign', node, revision: previous }));
   return { ...decision, actions: [...actions, ...more] };
 }

@@ -3,6 +3,7 @@ import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { ClockGaps } from './clock-gaps.ts';
 import type { Caches } from './caches.ts';
+import type { Cluster } from './cluster/cluster.ts';
 import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
 import type { Facts, KubeletConfigs } from './facts.ts';
@@ -19,6 +20,8 @@ export interface Observer {
   serves: ServerFacts;
   drains: Pick<Drains, 'statesOf'>;
   fleets: Fleets;
+  /** With a budget over all rollouts. @default there is none */
+  cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
   gaps?: Pick<ClockGaps, 'look'>;
 }
@@ -35,6 +38,8 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     .filter(({ problems }) => problems.length === 0);
   const fleet = by.fleets.read(rules, older, caches, by.serves);
   if (fleet === undefined) return undefined;
+  const cluster = by.cluster?.read(rules.name, caches, by.serves);
+  if (by.cluster !== undefined && cluster === undefined) return undefined;
   return {
     rules,
     now,
@@ -45,6 +50,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
       return found !== undefined && !isControlledBy(found, rollout);
     },
     fleet,
+    cluster,
     configs: by.configs,
     payloadOf: (from) => payloadOf(caches, from),
     drains: by.drains.statesOf(rules.name),

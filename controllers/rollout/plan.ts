@@ -1,5 +1,7 @@
 import type { Action } from './actions.ts';
 import { planBack } from './back.ts';
+import { placeWakeUp } from './cluster/places.ts';
+import { recordFor } from './cluster/record.ts';
 import type { Decision } from './decision.ts';
 import { eventsOf, type RolloutEvent } from './events.ts';
 import type { Facts } from './facts.ts';
@@ -18,6 +20,10 @@ export interface Plan {
   wakeUps: readonly WakeUp[];
   /** Whether the gates hold decides what comes next: ask them, and plan again. */
   asksGates: boolean;
+  /** It is in the line for a place in the cluster. */
+  waitsForPlace: boolean;
+  /** What the record of all touches has to say before anything else is written; undefined: it says so. */
+  record: Record<string, string> | undefined;
 }
 
 /**
@@ -59,13 +65,16 @@ function nameTaken(namespace: string, name: string): Decision {
 function finish(facts: Facts, decision: Decision): Plan {
   const history = decision.progress === undefined ? [] : planHistory(facts, decision.progress);
   const actions = [...(decision.actions ?? []), ...history];
+  const waitsForPlace = decision.waitsForPlace === true;
   const touches = touchesOf(facts, actions, facts.rules.rollout.status);
   const status = { ...statusOf(facts, decision), ...(touches === undefined ? {} : { touches }) };
   return {
     actions,
     status,
     events: eventsOf(facts, decision, status),
-    wakeUps: [...(decision.wakeUps ?? []), ...pendingWakeUps(facts)],
+    wakeUps: [...(decision.wakeUps ?? []), ...pendingWakeUps(facts), ...(waitsForPlace ? [placeWakeUp] : [])],
     asksGates: decision.asksGates === true,
+    waitsForPlace,
+    record: recordFor(facts, actions),
   };
 }

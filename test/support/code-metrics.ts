@@ -1,5 +1,6 @@
 import { openMetrics } from '../../agent/metrics/metrics.ts';
 import { pageMetrics } from '../../controllers/page/metrics.ts';
+import { clusterMetrics } from '../../controllers/rollout/cluster/metrics.ts';
 import { allMetrics } from '../../kube/metrics/all-metrics.ts';
 import { schedulerMetrics } from '../../scheduler/core/metrics.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
@@ -29,6 +30,8 @@ export async function codeMetrics(): Promise<Metric[]> {
     meters.ownWrites(`${kind}_controller`);
     await note(`${kind} controller`);
   }
+  clusterMetrics(meters, () => ({ most: 0, unavailable: 0 }));
+  await note('rollout controller');
   pageMetrics(meters, () => 0);
   await note('fleet page');
   schedulerMetrics(meters, {

@@ -4,7 +4,7 @@ import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { HttpAnswer } from '../../../controllers/rollout/gates/contract.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
-import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
+import { rollouts, type Count, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
 import { configMaps, coreEvents, nodes, pods } from '../../../kube/api/resources.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
@@ -39,7 +39,10 @@ export class FleetWorld implements AsyncDisposable {
   /** Stands between the controller and the API server. */
   between: Interceptor['call'] = (_, pass) => pass();
 
-  private constructor(api: LocalApi, clock: FakeClock) {
+  readonly #budget: Count | undefined;
+
+  private constructor(api: LocalApi, clock: FakeClock, budget: Count | undefined) {
+    this.#budget = budget;
     this.clock = clock;
     this.api = api;
     this.client = localClient(api, { clock, random: seededRandom(2) });
@@ -47,7 +50,8 @@ export class FleetWorld implements AsyncDisposable {
     this.controller = this.#startController();
   }
 
-  static async start(): Promise<FleetWorld> {
+  /** @param maxUnavailable - of the whole cluster */
+  static async start({ maxUnavailable }: { maxUnavailable?: Count } = {}): Promise<FleetWorld> {
     const clock = new FakeClock();
     const api = createLocalApi({
       clock,
@@ -57,17 +61,18 @@ export class FleetWorld implements AsyncDisposable {
       dynamicKubeletConfig: false,
       definitions: definitions({ cel: false }),
     });
-    const world = new FleetWorld(api, clock);
+    const world = new FleetWorld(api, clock, maxUnavailable);
     void world.agents.run();
     await world.untilReady();
     return world;
   }
 
   #startController(): LocalProcess {
+    const maxUnavailable = this.#budget;
     const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
     return startLocally(this.api, {
       name: 'dkc-controllers',
-      setup: (runtime) => [rolloutController(runtime, { serves, http: async () => this.prometheus() })],
+      setup: (runtime) => [rolloutController(runtime, { serves, maxUnavailable, http: async () => this.prometheus() })],
       clock: this.clock,
       wrap: (client) => intercepted(client, { call: (call, pass) => this.between(call, pass) }),
     });

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { rfc3339, type Millis } from '../../../base/clock.ts';
 import type { Action } from '../../../controllers/rollout/actions.ts';
 import type { Caches } from '../../../controllers/rollout/caches.ts';
+import { Cluster } from '../../../controllers/rollout/cluster/cluster.ts';
+import { newRecord, RECORD } from '../../../controllers/rollout/cluster/record.ts';
 import { ClockGaps, wasClockSet } from '../../../controllers/rollout/clock-gaps.ts';
 import type { DrainFor, DrainState, Facts } from '../../../controllers/rollout/facts.ts';
 import { cordonPatch, recordOf, timerPatch, uncordonPatch } from '../../../controllers/rollout/drain/record.ts';
@@ -12,13 +14,14 @@ import { observe, versionsOf, type Observer } from '../../../controllers/rollout
 import { plan } from '../../../controllers/rollout/plan.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';
 import { isBehind, TOUCH_MS } from '../../../controllers/rollout/touches.ts';
-import type { NodeConfigRollout } from '../../../controllers/rollout/types.ts';
+import type { Count, NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { memoize } from '../../../controllers/common/memoize.ts';
 import { jsonEqual, type JsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { NotWritten, serves, type Kind, type ModelFleet } from './model-fleet.ts';
 
 const rulesRead = memoize(rulesOf);
+const RECORD_KEY = '(record)';
 const KINDS: readonly Kind[] = ['rollouts', 'configMaps', 'nodes', 'nodeConfigs'];
 
 interface Cached {
@@ -45,6 +48,7 @@ export class ModelController {
   readonly #fleet: ModelFleet;
   readonly #gaps: ClockGaps;
   readonly #fleets = new Fleets();
+  readonly #cluster: Cluster | undefined;
   readonly #observer: Observer;
   #cached: Record<Kind, Cached>;
   readonly #drains = new Map<string, Map<string, DrainState & DrainFor>>();
@@ -54,9 +58,11 @@ export class ModelController {
   wakeIn: Millis = Infinity;
   readonly name: string;
 
-  constructor(fleet: ModelFleet, name: string) {
+  /** @param budget - over all rollouts */
+  constructor(fleet: ModelFleet, name: string, budget?: Count) {
     this.name = name;
     this.#fleet = fleet;
+    this.#cluster = budget === undefined ? undefined : new Cluster(budget, { monotonic: () => fleet.time }, 'dkc-system');
     this.#cached = Object.fromEntries(KINDS.map((kind) => [kind, { items: new Map(), version: 0, at: 0 }])) as never;
     for (const kind of KINDS) this.sync(kind);
     this.#gaps = new ClockGaps({ now: () => fleet.now, monotonic: () => fleet.time });
@@ -65,6 +71,9 @@ export class ModelController {
       return {
         list: () => [...of().items.values()],
         get: (key: string) => of().items.get(key.slice(key.indexOf('/') + 1)),
+        get size() {
+          return of().items.size;
+        },
         get version() {
           return String(of().version);
         },
@@ -73,7 +82,7 @@ export class ModelController {
     const caches = Object.fromEntries(KINDS.map((kind) => [kind, cache(kind)])) as unknown as Caches;
     const configs = { rejects: () => [], needsDrain: () => [] };
     const drains = { statesOf: (rollout: string) => new Map(this.#drains.get(rollout)) };
-    this.#observer = { fleets: this.#fleets, caches, rules: rulesRead, configs, serves, drains, gaps: this.#gaps };
+    this.#observer = { cluster: this.#cluster, fleets: this.#fleets, caches, rules: rulesRead, configs, serves, drains, gaps: this.#gaps };
   }
 
   /** The watch of one kind brings what happened. */
@@ -85,8 +94,10 @@ export class ModelController {
     if (kind !== 'nodes' && kind !== 'nodeConfigs') return;
     const { items } = this.#cached[kind];
     for (const name of new Set([...before.items.keys(), ...items.keys()]))
-      if (before.items.get(name) !== items.get(name))
+      if (before.items.get(name) !== items.get(name)) {
         for (const rollout of this.#fleet.stored.rollouts.keys()) this.#fleets.changed(rollout, name);
+        this.#cluster?.changed(name);
+      }
   }
 
   /** No watch is behind for longer than this. */
@@ -122,22 +133,25 @@ export class ModelController {
   /** One look at a rollout, as `controller.ts` does it: the caller decides what becomes of each write, and may never resume it. @returns whether anything changed */
   *look(name: string): Generator<Sending, boolean, Write> {
     const { caches } = this.#observer;
+    const cluster = this.#cluster;
     const rollout = caches.rollouts.get(name);
     if (rollout === undefined) return false;
-    const own = this.#own.get(name);
-    if (own !== undefined && [...own].some(([kind, version]) => this.#cached[kind].version < version)) return false;
-    if (isBehind(rollout.status?.touches, versionsOf(caches), this.#fleet.now)) return false;
+    for (const key of [name, RECORD_KEY])
+      if ([...(this.#own.get(key) ?? [])].some(([kind, version]) => this.#cached[kind].version < version)) return false;
+    if (isBehind(rollout.status?.touches, versionsOf(caches), this.#fleet.now) || cluster?.isBehind(caches) === true) return false;
     const rules = rulesRead(rollout);
     const planned = plan({ ...this.#observe(rules, this.#observer), gates: undefined });
     // What was followed from look to look is what is there.
     if ((this.#looks += 1) % 7 === 0)
       assert.deepEqual(planned, plan({ ...this.#observe(rules, { ...this.#observer, fleets: new Fleets() }), gates: undefined }));
     this.wakeIn = Math.min(Infinity, ...planned.wakeUps.map(({ requeueAfter }) => requeueAfter));
-    const { status, actions } = planned;
+    cluster?.turns.said(name, planned.waitsForPlace, this.#fleet.time);
+    const { status, actions, record } = planned;
     const isNews = !jsonEqual(status, rollout.status ?? {});
-    if (!isNews && actions.length === 0) return false;
+    if (!isNews && actions.length === 0 && record === undefined) return false;
     const written: NodeConfigRollout = { ...rollout, status };
     try {
+      if (record !== undefined) yield* this.#record(name, record);
       yield* this.#send({ what: `status: ${status.phase} ${status.message}`, rollout: name, send: () => this.#fleet.writeStatus(written) }, 'rollouts'); // prettier-ignore
     } catch (error) {
       if (!(error instanceof NotWritten)) throw error;
@@ -156,13 +170,24 @@ export class ModelController {
     return isNews || actions.some((action) => action.do !== 'drain');
   }
 
-  *#send(sending: Sending, kind: Kind): Generator<Sending, void, Write> {
+  *#record(rollout: string, data: Record<string, string>): Generator<Sending, void, Write> {
+    const known = this.#observer.caches.configMaps.get(`dkc-system/${RECORD}`);
+    const object = known === undefined ? newRecord('dkc-system', data) : { ...known, data: { ...known.data, ...data } };
+    yield* this.#send(
+      { what: `record ${data['touches'] ?? ''}`, rollout, send: () => this.#fleet.writeConfigMap(object) },
+      'configMaps',
+      RECORD_KEY,
+    );
+    this.#cluster?.wrote(data);
+  }
+
+  *#send(sending: Sending, kind: Kind, owner = sending.rollout): Generator<Sending, void, Write> {
     const answer = yield sending;
     if (answer === 'refused') throw new NotWritten('refused');
     sending.send();
     if (answer === 'answer lost') throw new NotWritten('answer lost');
-    const own = this.#own.get(sending.rollout) ?? new Map<Kind, number>();
-    this.#own.set(sending.rollout, own.set(kind, this.#fleet.version));
+    const own = this.#own.get(owner) ?? new Map<Kind, number>();
+    this.#own.set(owner, own.set(kind, this.#fleet.version));
   }
 
   *#execute(rules: Rules, action: Action): Generator<Sending, void, Write> {

@@ -215,6 +215,15 @@ export class ModelFleet {
     if (!jsonEqual(this.rollout(rollout.metadata.name ?? '').status ?? {}, rollout.status ?? {})) this.#store('rollouts', rollout);
   }
 
+  /** Creates it, or writes it on the version that it has. */
+  writeConfigMap(object: Readonly<ConfigMap>): void {
+    this.check(
+      'configMaps',
+      this.stored.configMaps.has(object.metadata.name ?? '') || object.metadata.uid !== undefined ? object : undefined,
+    );
+    this.#store('configMaps', object);
+  }
+
   createRevision(revision: ConfigMap): void {
     if (!this.stored.configMaps.has(revision.metadata.name ?? '')) this.#store('configMaps', revision);
   }

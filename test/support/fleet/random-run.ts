@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Millis } from '../../../base/clock.ts';
+import { seededRandom } from '../../../base/random.ts';
 import type { Node } from '../../../controllers/rollout/drain/contract.ts';
+import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/contract.ts';
 import { recordOf } from '../../../controllers/rollout/drain/record.ts';
 import { failureBudgetOf, maxUnavailableOf } from '../../../controllers/rollout/rules.ts';
-import type { RolloutSpec } from '../../../controllers/rollout/types.ts';
+import type { Count, RolloutSpec, RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { ModelController, type Sending, type Write } from './model-controller.ts';
 import { ModelFleet, NotWritten, type Fate, type Kind, type ModelNode } from './model-fleet.ts';
 
@@ -26,7 +28,7 @@ interface Process {
 }
 
 /**
- * One random fleet with one or two rollouts: first a good configuration, then a bad one for some of its nodes, among everything that may happen meanwhile.
+ * One random fleet with one to three rollouts, and perhaps a budget over all of them: first a good configuration, then a bad one for some of its nodes, among everything that may happen meanwhile.
  * Writes are checked against what is true when the API server takes them, not by what the planner thought.
  *
  * | trouble | how |
@@ -44,6 +46,8 @@ export class RandomRun {
   readonly #random: () => number;
   readonly #seed: number;
   readonly #rollouts: readonly string[];
+  /** Over all rollouts. */
+  readonly #budget: Count | undefined;
   readonly #processes: Process[] = [];
   /** Writes of processes that are gone. */
   #late: { at: Millis; sending: Sending }[] = [];
@@ -52,12 +56,19 @@ export class RandomRun {
   #added = 0;
   #jumped = -Infinity;
   writes = 0;
+  /** Of a cluster with a budget: nodes that were on their way when one more was touched. */
+  mostUnavailable = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
     this.#fleet = new ModelFleet(seed);
     this.#random = this.#fleet.random;
-    this.#rollouts = this.#random() < 0.3 ? ['web', 'db'] : ['web'];
+    // Of numbers of its own: what a seed plays without a budget stays what it was.
+    const random = seededRandom(seed * 7_919);
+    const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+    this.#budget = random() < 0.4 ? pick([1, 1, 2, 3, '10%', '30%']) : undefined;
+    const some = this.#random() < 0.3 ? ['web', 'db'] : ['web'];
+    this.#rollouts = this.#budget === undefined ? some : pick([['web'], ['web', 'db'], ['web', 'db', 'api']]);
   }
 
   play(): void {
@@ -76,6 +87,7 @@ export class RandomRun {
       this.#say(`rollout ${name} of ${size} nodes: ${JSON.stringify(spec)}`);
       this.#fleet.roll(name, spec);
     }
+    if (this.#budget !== undefined) this.#say(`at most ${this.#budget} of the whole cluster`);
     this.#start();
     this.#rough();
     this.#untilRest(['Complete']);
@@ -88,7 +100,7 @@ export class RandomRun {
     this.#untilRest(['Complete', 'RolledBack', 'Failed']);
     for (const name of this.#rollouts) {
       const end = this.#phase(name);
-      this.#expect(end === 'Complete' || end === 'RolledBack', `${name}: a bad configuration is ${end}`);
+      this.#expect(end === 'Complete' || end === 'RolledBack' || this.#isHeld(name), `${name}: a bad configuration is ${end}`);
       const bad = this.#fleet.rollout(name).status?.revision;
       const left = [...this.#fleet.nodes.values()].filter(({ wanted }) => wanted?.name === bad);
       if (end === 'RolledBack')
@@ -159,11 +171,18 @@ export class RandomRun {
           wakeIn = Math.min(wakeIn, process.controller.wakeIn);
         }
       }
-      if (this.#rollouts.every((name) => phases.includes(this.#phase(name)) && !this.#isWorking(name))) return;
+      if (this.#rollouts.every((name) => (phases.includes(this.#phase(name)) || this.#isHeld(name)) && !this.#isWorking(name))) return;
       const ms = Math.max(1, Math.min(wakeIn, this.#fleet.nextIn(), ...this.#back.map(({ at }) => at - this.#fleet.time)));
       passed += ms;
       this.#pass(ms);
     }
+  }
+
+  /** A node that failed in a rollout that was complete has the place that it waits for: it is a person's, who is told of both. */
+  #isHeld(name: string): boolean {
+    const hasLateFailures = ({ complete, failures = [] }: RolloutStatus): boolean => complete === true && failures.length > 0;
+    const { waitsFor } = this.#fleet.rollout(name).status ?? {};
+    return waitsFor === CLUSTER_WAIT && this.#rollouts.some((other) => hasLateFailures(this.#fleet.rollout(other).status ?? {}));
   }
 
   /** Nodes that are not settled yet, or were not given back. */
@@ -243,7 +262,7 @@ export class RandomRun {
   }
 
   #start(): void {
-    const controller = new ModelController(this.#fleet, `c${this.#processes.length}-${this.#fleet.time}`);
+    const controller = new ModelController(this.#fleet, `c${this.#processes.length}-${this.#fleet.time}`, this.#budget);
     this.#say(`${controller.name} leads`);
     this.#processes.push({ controller, looks: new Map() });
   }
@@ -303,11 +322,13 @@ export class RandomRun {
     const name = node?.node ?? '';
     const isTouch = action?.do === 'assign' || (action?.do === 'drain' && sending.what.startsWith('cordon'));
     const before = isTouch ? this.#check(name, rollout, by) : undefined;
+    const ofCluster = isTouch ? this.#checkCluster(name, rollout, by) : undefined;
     const version = this.#fleet.version;
     send();
     this.writes += this.#fleet.version > version ? 1 : 0;
     if (this.#fleet.version > version) this.#say(`${by?.name ?? 'gone'}: ${sending.what}`);
     if (before !== undefined && before.problem !== undefined) this.#fail(before.problem);
+    if (ofCluster !== undefined) this.#fail(ofCluster);
   }
 
   /** Counted from what nodes are, not with the planner's own functions. */
@@ -345,6 +366,33 @@ export class RandomRun {
     if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)
       return { problem: `${rollout}: ${name} is touched after ${failed.length} failures` };
     return {};
+  }
+
+  /** A touch of a node while as many of the whole cluster are unavailable as may be, of whatever rollout. @returns what is wrong */
+  #checkCluster(name: string, rollout: string, by: ModelController | undefined): string | undefined {
+    const fleet = this.#fleet;
+    const target = fleet.nodes.get(name);
+    if (this.#budget === undefined || by === undefined || target === undefined) return undefined;
+    const isBusy = (node: ModelNode): boolean =>
+      node.error !== undefined ||
+      node.trial ||
+      node.observed !== node.generation ||
+      node.active?.uid !== node.wanted?.uid ||
+      node.annotations['dkc.dev/drained-by'] !== undefined;
+    // Of what changed without a write a controller can know only what its cache has.
+    const isKnownAsDown = ({ name: node }: ModelNode): boolean => {
+      const known = by.knows(node);
+      return known !== undefined && (known.ready !== true || known.cordoned);
+    };
+    const isDown = (node: ModelNode): boolean => (!node.ready || node.cordoned) && isKnownAsDown(node);
+    const unavailable = [...fleet.nodes.values()].filter((node) => isBusy(node) || isDown(node));
+    const most = maxUnavailableOf({ maxUnavailable: this.#budget }, Math.max(fleet.nodes.size, by.knownNodes.length));
+    this.mostUnavailable = Math.max(this.mostUnavailable, unavailable.filter(isBusy).length);
+    if (unavailable.includes(target) || isKnownAsDown(target) || unavailable.length < most) return undefined;
+    // One at a time goes back, whatever else is down.
+    const isAlone = !this.#of(rollout).some((node) => node !== target && isBusy(node));
+    if (fleet.rollout(rollout).status?.stopped !== undefined && isAlone) return undefined;
+    return `${rollout}: ${name} is touched beside ${unavailable.length} unavailable of the whole cluster (${unavailable.map((node) => node.name).join(', ')}), ${most} may be`;
   }
 
   #of(rollout: string): ModelNode[] {

@@ -44,6 +44,16 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
       page: { at: { host: '127.0.0.1', port: 10_463 }, tokenFile: undefined },
     },
   },
+  {
+    why: 'a tenth of the cluster may be unavailable',
+    argv: '--rollout-max-unavailable=10%',
+    gives: { rollout: { configMapNamespace: 'dkc-system', workers: 5, maxUnavailable: '10%' } },
+  },
+  {
+    why: 'three nodes of the cluster may be unavailable',
+    argv: '--rollout-max-unavailable=3',
+    gives: { rollout: { configMapNamespace: 'dkc-system', workers: 5, maxUnavailable: 3 } },
+  },
   { why: 'no page is asked for', argv: '--controllers=rollout --page-bind-address=', gives: { controllers: ['rollout'] } },
   {
     why: 'the page is for others too, with a token',
@@ -104,6 +114,10 @@ const refused = [
     says: '--page-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off',
   },
   { argv: '--rollout-namespace=A', says: '--rollout-namespace must be a namespace' },
+  ...['0', '0%', '101%', '-1', '1.5', 'all'].map((text) => ({
+    argv: `--rollout-max-unavailable=${text}`,
+    says: '--rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%',
+  })),
   { argv: '--controllers=deamonset', says: '--controllers has an unknown controller "deamonset", did you mean daemonset?' },
   { argv: '--controllers=statefulsets', says: '--controllers has an unknown controller "statefulsets", did you mean statefulset?' },
   { argv: '--controllers=*', says: '--controllers has an unknown controller "*"; known: daemonset, statefulset, rollout' },

@@ -31,6 +31,18 @@ async function ended(world: FleetWorld, command: Promise<Ran>): Promise<Ran> {
   return end.ran === undefined ? assert.fail('the command does not end') : waiting;
 }
 
+test('a dry run says how many nodes of the whole cluster may be unavailable, where it has a budget', async () => {
+  await using world = await FleetWorld.start({ maxUnavailable: '50%' });
+  await world.addNodes(4);
+  await world.payload({ podPidsLimit: 1_000 });
+  const run = runner(world);
+  assert.equal((await run(`rollout create web ${SOURCE} --all`)).code, 0);
+  await world.phase('web', 'Complete');
+  await world.setReady('node-0', false);
+  const { stdout } = await run(`rollout create other ${SOURCE} -l a=b --dry-run`);
+  assert.match(stdout, /^over all rollouts, at most 2 nodes of the whole cluster unavailable at once \(1 now, 50% of 4\)$/m);
+});
+
 test('a rollout is created, waits for approval, is approved and is watched to its end; a bad one is watched to its return, tried again and undone', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(4);

@@ -15,11 +15,11 @@ const troubles = ['killed before', 'killed after', 'refused', 'conflict', 'answe
 type Trouble = (typeof troubles)[number];
 
 /**
- * A rollout with drains, a bad configuration that is taken back, and trouble at the `at`-th write.
+ * A rollout with drains, with a budget of the cluster, a bad configuration that is taken back, and trouble at the `at`-th write.
  * @returns how many writes there were
  */
 async function play(trouble: Trouble, at: number): Promise<number> {
-  await using world = await FleetWorld.start();
+  await using world = await FleetWorld.start({ maxUnavailable: 1 });
   await world.addNodes(3);
   for (const node of ['node-0', 'node-1', 'node-2']) await world.addPod(`app-${node}`, node);
   const cordons = await world.watchCordons();

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seededRandom } from '../../../../base/random.ts';
+import type { Action } from '../../../../controllers/rollout/actions.ts';
+import type { Caches } from '../../../../controllers/rollout/caches.ts';
+import { Cluster, COUNTED_MS, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
+import type { ClusterFacts, ClusterTouch } from '../../../../controllers/rollout/cluster/contract.ts';
+import { isFullOfFailures, placesFor, placesOf, whyNoPlace } from '../../../../controllers/rollout/cluster/places.ts';
+import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
+import { Turns } from '../../../../controllers/rollout/cluster/turns.ts';
+import { viewOf, type RolloutNode } from '../../../../controllers/rollout/node.ts';
+import { rulesOf } from '../../../../controllers/rollout/rules.ts';
+import { configMaps, nodes } from '../../../../kube/api/resources.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { isNotFound } from '../../../../kube/client/errors.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import { ModelController } from '../../../support/fleet/model-controller.ts';
+import { ModelFleet } from '../../../support/fleet/model-fleet.ts';
+import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+
+const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
+const touch = (node: string, more: Partial<ClusterTouch> = {}): ClusterTouch => ({
+  node,
+  rollout: 'web',
+  revision: 'web-1',
+  at: '2026-03-01T00:00:00Z',
+  ...more,
+});
+
+/** Nodes in a line: `a` is up, `a!` unavailable, `a?` about to be touched. */
+function cluster(nodes: string, most: number, more: Partial<ClusterFacts> = {}): ClusterFacts {
+  const names = nodes.split(' ').filter(Boolean);
+  const named = (mark: string): Set<string> => new Set(names.filter((one) => one.endsWith(mark)).map((one) => one.slice(0, -1)));
+  const [down, pending] = [named('!'), named('?')];
+  return {
+    budget: String(most),
+    size: names.length,
+    most,
+    unavailable: down.size + pending.size,
+    isUnavailable: (node) => down.has(node),
+    pending: new Map([...pending].map((node) => [node, touch(node)])),
+    isOld: () => false,
+    failedElsewhere: 0,
+    ahead: [],
+    recorded: String(most),
+    ...more,
+  };
+}
+
+const places = [
+  { why: 'has as many places as nodes may be unavailable', nodes: 'a b c d', most: 2, next: 'a b c', may: 'a b' },
+  { why: 'counts nodes that are unavailable, of whatever rollout', nodes: 'a b c! d', most: 2, next: 'a b', may: 'a' },
+  { why: 'counts nodes that are about to be touched', nodes: 'a b c? d', most: 2, next: 'a b', may: 'a' },
+  { why: 'takes no place for a node that is unavailable already', nodes: 'a b! c! d', most: 1, next: 'a b c', may: 'b c' },
+  { why: 'takes no second place for one that has its place', nodes: 'a b? c d', most: 1, next: 'a b', may: 'b' },
+  { why: 'takes back what was promised where more nodes went down', nodes: 'a b? c! d', most: 1, next: 'a b c', may: 'c' },
+  { why: 'leaves a place to each that has waited longer', nodes: 'a b c d', most: 3, ahead: ['db', 'api'], next: 'a b c', may: 'a' },
+  { why: 'leaves nobody a place on the way back', nodes: 'a b c d', most: 2, ahead: ['db'], isBack: true, next: 'a b c', may: 'a b' },
+];
+for (const { why, nodes, most, ahead = [], isBack = false, next, may } of places)
+  test(`a budget of the cluster ${why}`, () => {
+    const facts = cluster(nodes, most, { ahead });
+    assert.equal(next.split(' ').filter(placesFor(facts, placesOf(facts, { isBack }))).join(' '), may); // prettier-ignore
+  });
+
+test('without a budget there is always a place', () => assert.ok(placesFor(undefined, placesOf(undefined))('a')));
+
+const whys = [
+  { facts: cluster('a! b', 1), says: 'as many nodes of the whole cluster are unavailable as may be (1)' },
+  { facts: cluster('a! b', 1, { budget: '50%' }), says: 'as many nodes of the whole cluster are unavailable as may be (1, 50% of 2)' },
+  { facts: cluster('a b', 1, { ahead: ['db', 'api'] }), says: 'the next place in the cluster is for rollout db, which has waited longer' },
+];
+for (const { facts, says } of whys) test(`who waits is told: ${says}`, () => assert.equal(whyNoPlace(facts), says));
+
+const failed = [
+  { why: 'they have all places', nodes: 'a! b! c', most: 2, own: 'a b', elsewhere: 0, stops: true },
+  { why: 'those of others have the rest', nodes: 'a! b! c', most: 2, own: 'a', elsewhere: 1, stops: true },
+  { why: 'there is a place left', nodes: 'a! b c', most: 2, own: 'a', elsewhere: 0, stops: false },
+  { why: 'they are all of others', nodes: 'a! b! c', most: 2, own: '', elsewhere: 2, stops: false },
+  { why: 'its own have recovered', nodes: 'a b! c', most: 1, own: 'a', elsewhere: 1, stops: false },
+];
+for (const { why, nodes, most, own, elsewhere, stops } of failed)
+  test(`failed nodes ${stops ? 'stop' : 'do not stop'} a rollout where ${why}`, () => {
+    const failures = own.split(' ').filter(Boolean).map((node) => ({ node })); // prettier-ignore
+    assert.equal(isFullOfFailures(cluster(nodes, most, { failedElsewhere: elsewhere }), failures), stops);
+  });
+
+const rules = rulesOf({ metadata: { name: 'web', uid: 'u' }, spec: { nodeSelector: {}, configMap: { namespace: 'a', name: 'b', kubeletConfigKey: 'c' } } }); // prettier-ignore
+const nodeOf = (name: string, annotations: Record<string, string> = {}): RolloutNode =>
+  viewOf({ kind: 'Node', metadata: { name, annotations } }, undefined, serves);
+const now = Date.parse('2026-03-01T00:01:00Z');
+const act = (what: Action['do'], node: RolloutNode): Action => ({ do: what, node, revision: 'web-1' }) as Action;
+const records: { why: string; facts: ClusterFacts; actions: Action[]; names: string | undefined }[] = [
+  { why: 'a node that is assigned', facts: cluster('a b', 1), actions: [act('assign', nodeOf('a'))], names: 'a@00:01:00' },
+  { why: 'a node that is drained', facts: cluster('a b', 1), actions: [act('drain', nodeOf('a'))], names: 'a@00:01:00 drain' },
+  { why: 'no drain that the Node records', facts: cluster('a b', 1), actions: [act('drain', nodeOf('a', { 'dkc.dev/drained-by': 'web/u' }))], names: undefined }, // prettier-ignore
+  { why: 'what goes on beside what is new', facts: cluster('a b?', 2), actions: [act('assign', nodeOf('a'))], names: 'b@00:00:00, a@00:01:00' }, // prettier-ignore
+  { why: 'nothing a second time', facts: cluster('a? b', 1), actions: [act('assign', nodeOf('a'))], names: undefined },
+  { why: 'again what was written down long ago', facts: cluster('a? b', 1, { isOld: () => true }), actions: [act('assign', nodeOf('a'))], names: 'a@00:01:00' }, // prettier-ignore
+  { why: 'an assignment after its drain', facts: cluster('', 1, { pending: new Map([['a', touch('a', { drain: true })]]) }), actions: [act('assign', nodeOf('a'))], names: 'a@00:01:00' }, // prettier-ignore
+  { why: 'nothing of what touches no node', facts: cluster('a b', 1), actions: [act('give-back', nodeOf('a'))], names: undefined },
+];
+for (const { why, facts, actions, names } of records)
+  test(`the record names ${why}`, () => {
+    const data = recordFor({ cluster: facts, rules, now }, actions);
+    const said = data && readRecord({ data }).touches.map(({ node, at, drain }) => `${node}@${at.slice(11, 19)}${drain ? ' drain' : ''}`);
+    assert.equal(said?.join(', '), names);
+  });
+
+test('the record says what the budget is, also where nothing is touched', () =>
+  assert.deepEqual(recordFor({ cluster: cluster('a', 1, { budget: '10%', recorded: '1' }), rules, now }, []), { maxUnavailable: '10%' }));
+
+test('what is no record counts as none', () => {
+  for (const touches of ['', '{', '{}', '[1]', '[{"node":1}]', 'null']) assert.deepEqual(readRecord({ data: { touches } }).touches, []);
+});
+
+test('rollouts wait in a line: who took a place goes to its end, and who is not looked at any more is not waited for', () => {
+  const turns = new Turns();
+  for (const name of ['web', 'db', 'api']) turns.said(name, true, 0);
+  assert.deepEqual([turns.ahead('web', 0), turns.ahead('api', 0), turns.ahead('new', 0)], [[], ['web', 'db'], ['web', 'db', 'api']]);
+  turns.said('web', false, 1_000);
+  turns.said('web', true, 2_000);
+  assert.deepEqual(turns.ahead('web', 2_000), ['db', 'api']);
+  turns.said('api', true, 100_000);
+  assert.deepEqual(turns.ahead('web', 100_000), ['api']);
+});
+
+test('nodes that are followed are as many unavailable as a recount finds; a touch that never shows counts for four minutes', async () => {
+  const random = seededRandom(1);
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const stored = {
+    nodes: new Map<string, KubeObject>(),
+    nodeConfigs: new Map<string, KubeObject>(),
+    configMaps: new Map<string, KubeObject>(),
+  };
+  const cache = (of: Map<string, KubeObject>) => ({ list: () => [...of.values()], get: (key: string) => of.get(key), get size() { return of.size; } }); // prettier-ignore
+  const caches = { rollouts: cache(new Map()), nodes: cache(stored.nodes), nodeConfigs: cache(stored.nodeConfigs), configMaps: cache(stored.configMaps) } as unknown as Caches; // prettier-ignore
+  const clock = new FakeClock();
+  const follows = new Cluster('50%', clock, 'dkc-system');
+  const read = (): ClusterFacts => follows.read('web', caches, serves) ?? assert.fail('there are more to read');
+  for (let round = 0; round < 1_000; round++) {
+    const name = `node-${Math.floor(random() * 12)}`;
+    const conditions = [{ type: 'Ready', status: pick(['True', 'True', 'False']) }];
+    const annotations = random() < 0.2 ? { 'dkc.dev/drained-by': 'web/u' } : {};
+    const error = random() < 0.2 ? { error: 'failed to validate config, see Kubelet log for details' } : {};
+    const dice = random();
+    if (dice < 0.2) stored.nodes.delete(name);
+    else if (dice < 0.7) stored.nodes.set(name, { kind: 'Node', metadata: { name, annotations }, spec: { unschedulable: random() < 0.2 }, status: { conditions } }); // prettier-ignore
+    else stored.nodeConfigs.set(name, { kind: 'NodeConfig', metadata: { name, generation: pick([1, 2]) }, spec: {}, status: { agentVersion: '0', observedGeneration: 2, ...error } }); // prettier-ignore
+    follows.changed(name);
+    const recount = [...stored.nodes.values()].filter((one) => isUnavailable(viewOf(one, stored.nodeConfigs.get(one.metadata.name ?? ''), serves))); // prettier-ignore
+    const facts = read();
+    assert.deepEqual([facts.unavailable, facts.size], [recount.length, stored.nodes.size], `round ${round}`);
+  }
+  stored.nodes.set('up', {
+    kind: 'Node',
+    metadata: { name: 'up' },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  });
+  follows.changed('up');
+  const before = read().unavailable;
+  stored.configMaps.set(`dkc-system/${RECORD}`, { metadata: { name: RECORD }, data: { touches: JSON.stringify([touch('up')]) } }); // prettier-ignore
+  assert.equal(read().unavailable, before + 1);
+  clock.jump(10 * COUNTED_MS);
+  assert.equal(read().unavailable, before + 1, 'a wall clock that is set makes no difference');
+  await clock.advance(COUNTED_MS);
+  assert.equal(read().unavailable, before);
+});
+
+/** One look, all of whose writes arrive. @returns what was written of nodes */
+function look(controller: ModelController, rollout: string): string[] {
+  const written: string[] = [];
+  const steps = controller.look(rollout);
+  for (let next = steps.next(); next.done !== true; next = steps.next('arrives')) if (next.value.node) written.push(next.value.what);
+  return written;
+}
+
+test('a process whose caches are older than the last record touches nothing: what the record names no longer is not in them yet', () => {
+  const fleet = new ModelFleet(1);
+  for (const pool of ['web', 'db', 'api']) {
+    fleet.add(`of-${pool}`, { pool });
+    fleet.publish('good', pool);
+    fleet.roll(pool, { nodeSelector: { matchLabels: { pool } }, drain: 'Never' });
+  }
+  const one = new ModelController(fleet, 'one', 2);
+  const looksAt = (rollout: string): string[] => {
+    one.syncAll();
+    return look(one, rollout);
+  };
+  for (const rollout of ['web', 'db', 'api']) assert.deepEqual(looksAt(rollout), []);
+  const other = new ModelController(fleet, 'other', 2);
+  assert.match(looksAt('web').join(), /^assign of-web /);
+  assert.match(looksAt('db').join(), /^assign of-db /);
+  other.sync('rollouts');
+  other.sync('configMaps');
+  assert.deepEqual(look(other, 'api'), []);
+  other.syncAll();
+  assert.deepEqual(look(other, 'api'), []);
+  assert.equal(fleet.rollout('api').status?.waitsFor, 'ClusterMaxUnavailable');
+});
+
+test('rollouts of two pools share the budget of the cluster and take turns; a pool that is down holds both', async () => {
+  await using world = await FleetWorld.start({ maxUnavailable: 2 });
+  for (let at = 0; at < 6; at++) for (const pool of ['web', 'db']) await world.addNode(`${pool}-${at}`, { labels: { pool } });
+  await world.addNode('other', {});
+  for (const pool of ['web', 'db']) await world.payload({ maxPods: 120 }, pool);
+  for (const pool of ['web', 'db'])
+    await world.roll(pool, {
+      nodeSelector: { matchLabels: { pool } },
+      configMap: { namespace: 'dkc-system', name: pool, kubeletConfigKey: 'kubelet' },
+      maxUnavailable: '100%',
+      steps: [{ nodes: '100%' }],
+    });
+  await world.until('web', 'both have settled nodes', ({ status }) => (status?.nodes?.settled ?? 0) >= 2);
+  await world.until('db', 'the other one has not been left behind', ({ status }) => (status?.nodes?.settled ?? 0) >= 2, 180_000);
+  assert.notEqual((await world.rollout('web')).status?.phase, 'Complete');
+
+  await world.setReady('other', false);
+  await world.client.patch(nodes, { name: 'web-0' }, { spec: { unschedulable: true } }, { type: 'merge' });
+  for (const pool of ['web', 'db']) {
+    const held = await world.until(
+      pool,
+      'it waits',
+      ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable' && status.nodes?.inFlight === 0,
+    );
+    assert.match(held.status?.message ?? '', /as many nodes of the whole cluster are unavailable as may be \(2\)$/);
+    assert.ok((await world.events(pool)).some((event) => event.startsWith('ClusterMaxUnavailable: as many nodes of the whole cluster')));
+  }
+  await world.restartController();
+  const assigned = world.agents.assigned.length;
+  await world.clock.advance(600_000);
+  assert.equal(world.agents.assigned.length, assigned);
+
+  await world.setReady('other', true);
+  await world.client.patch(nodes, { name: 'web-0' }, { spec: { unschedulable: false } }, { type: 'merge' });
+  for (const pool of ['web', 'db']) await world.phase(pool, 'Complete');
+  assert.equal(world.agents.mostInFlight, 2);
+  const record = await world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' });
+  assert.equal(readRecord(record as { data?: Record<string, string> }).maxUnavailable, '2');
+});
+
+test('a controller without the budget deletes the record of one that had it', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(2);
+  await world.client.create(configMaps, newRecord('dkc-system', { maxUnavailable: '1' }), { namespace: 'dkc-system' });
+  await world.payload({ maxPods: 120 });
+  await world.roll('web');
+  await world.phase('web', 'Complete');
+  await assert.rejects(world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' }), isNotFound);
+});
