@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack } from '../../support/image/layout.ts';
+import { onPath } from '../../support/real-parts/prometheus.ts';
 import { buildPackages } from './build-packages.ts';
 import { packageKinds } from './inside/packages.ts';
 import { onMachine } from './machine.ts';
@@ -20,6 +21,7 @@ const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8
 const next = version.replace(/\d+$/, (patch) => String(Number(patch) + 1));
 
 const noImage = await whyNoImage();
+const noDnf = (await onPath('dnf')) === undefined ? "the rpm is installed by dnf, of Debian's package dnf" : undefined;
 const skipped = (why: string | undefined): { skip?: string } => (why === undefined || process.env['CI'] === 'true' ? {} : { skip: why });
 
 await machines(
@@ -70,15 +72,15 @@ await machines(
       assert.ok(existsSync(join(unpacked, 'LICENSE')));
     });
 
-    for (const kind of [...packageKinds, 'image'] as const) {
-      const skip = kind === 'image' ? noImage : undefined;
+    for (const kind of ['deb', 'dnf', 'tar', 'image'] as const) {
+      const skip = kind === 'image' ? noImage : kind === 'dnf' ? noDnf : undefined;
       test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, skipped(skip), async () => {
         const folders = kind === 'image' ? await unpackedImages() : { older, newer };
         const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, ...folders } });
         const ours = '/var/lib/dkc/kubelet.yaml';
         const row = (kubeletStarts: number, config: string, maxPods: number, agent: string, version: string): Step => ({ kubeletStarts, config, maxPods, agent, version }); // prettier-ignore
         const local = '/var/lib/kubelet/config.yaml';
-        const back = kind !== 'rpm';
+        const back = kind !== 'dnf';
         assert.deepEqual(steps, {
           install: row(1, ours, 100, 'active enabled', version),
           assign: row(1, ours, 120, 'active enabled', version),
@@ -105,8 +107,9 @@ await machines(
           ],
         });
       });
+    }
 
-      if (kind === 'image') continue;
+    for (const kind of packageKinds)
       test(`${kind}: what was cut short is finished or undone by the next command`, async () => {
         const seen = await onMachine<Record<string, CutResult>>('packages-cut', { agent: 'none', options: { kind, older, newer, cuts: cuts[kind] } }); // prettier-ignore
         const up = `${version}, active, /var/lib/dkc/kubelet.yaml`;
@@ -121,7 +124,6 @@ await machines(
         ]);
         assert.deepEqual(seen, Object.fromEntries(wanted));
       });
-    }
   },
   2,
 );

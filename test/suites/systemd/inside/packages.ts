@@ -1,17 +1,21 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, mkdirSync } from 'node:fs';
+import { existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs';
 import { nodeInstaller } from '../../../../deploy/node-installer.ts';
 import { run } from './program.ts';
 
 export const packageKinds = ['deb', 'rpm', 'tar'] as const;
 export type PackageKind = (typeof packageKinds)[number];
-/** And the container image's installer of nodes. */
-export type InstallerKind = PackageKind | 'image';
+/** And dnf, by which people install the rpm, and the container image's installer of nodes. */
+export type InstallerKind = PackageKind | 'dnf' | 'image';
 
 /** The commands of docs/install.md. */
 export interface Installer {
+  /** What a machine has before it gets its first package. */
+  prepare?: () => void;
   /** Installs, upgrades or downgrades to what is in the folder. */
   install: (folder: string) => string[];
+  /** Where that is another command. */
+  downgrade?: (folder: string) => string[];
   /** @param folder - that of what is installed */
   remove: (folder: string) => string[];
   purge: string[];
@@ -52,6 +56,29 @@ exec chroot "$0" /usr/bin/dkc "$@"`;
   return ['unshare', '--mount', 'sh', '-c', script, root, ...installerArgs()];
 }
 
+/**
+ * A machine of Debian is none whose packages rpm knows. One package provides what dkc requires of a distribution, with the versions of RHEL 9, so that rpm and dnf
+ * have something to compare the requirements with.
+ */
+function distributionOfRpm(): void {
+  run('rpm', '--initdb');
+  writeFileSync('/srv/distribution.spec', `Name: distribution
+Version: 9
+Release: 1
+Summary: What a distribution brings
+License: none
+BuildArch: noarch
+Provides: systemd = 252, glibc = 2.34, libstdc++ = 11, coreutils = 8, findutils = 4, grep = 3, sed = 4, system-release = 9, /bin/sh
+%description
+%{summary}.
+%files
+`); // prettier-ignore
+  run('rpmbuild', '--quiet', '-bb', '--define', '_topdir /srv/rpm', '--define', '_rpmfilename distribution.rpm', '/srv/distribution.spec');
+  run('rpm', '-i', '/srv/rpm/RPMS/distribution.rpm');
+}
+
+const rpmPurge = ['sh', '-c', '! rpm -q dkc >/dev/null || rpm -e dkc && rm -rf /etc/dkc /var/lib/dkc'];
+
 export const installers: Readonly<Record<InstallerKind, Installer>> = {
   // Without triggers: rebuilding the index of all manual pages takes ten seconds, and is no work of ours.
   deb: {
@@ -60,10 +87,17 @@ export const installers: Readonly<Record<InstallerKind, Installer>> = {
     purge: ['dpkg', '-P', 'dkc'],
   },
   rpm: {
-    // --nodeps: what it requires is here, but Debian's rpm does not know of it.
-    install: (folder) => ['rpm', '-U', '--nodeps', '--oldpackage', '--replacepkgs', only(`${folder}/*.rpm`)],
+    prepare: distributionOfRpm,
+    install: (folder) => ['rpm', '-U', '--oldpackage', '--replacepkgs', only(`${folder}/*.rpm`)],
     remove: () => ['rpm', '-e', 'dkc'],
-    purge: ['sh', '-c', '! rpm -q dkc >/dev/null || rpm -e dkc && rm -rf /etc/dkc /var/lib/dkc'],
+    purge: rpmPurge,
+  },
+  dnf: {
+    prepare: distributionOfRpm,
+    install: (folder) => ['dnf', '-y', 'install', only(`${folder}/*.rpm`)],
+    downgrade: (folder) => ['dnf', '-y', 'downgrade', only(`${folder}/*.rpm`)],
+    remove: () => ['dnf', '-y', 'remove', 'dkc'],
+    purge: rpmPurge,
   },
   // The folder is the unpacked image.
   image: {
@@ -89,7 +123,7 @@ export function installedVersion(): string | undefined {
 
 /** All files and links where packages put theirs, but those of package managers, the journal and the test itself. */
 export function listing(): Set<string> {
-  const others = ['/var/lib/dpkg', '/var/lib/rpm', '/var/lib/kubelet', '/var/lib/systemd'];
+  const others = ['/var/lib/dpkg', '/var/lib/rpm', '/var/lib/dnf', '/var/lib/kubelet', '/var/lib/systemd'];
   const share = ['bash-completion', 'doc/dkc', 'fish', 'man/man1', 'zsh'].map((name) => `/usr/share/${name}`);
   const places = ['/etc', '/opt', '/usr/bin', '/usr/lib/dkc', '/usr/lib/systemd', '/usr/lib/tmpfiles.d', ...share, '/var/lib'];
   const prune = others.flatMap((path) => ['-path', path, '-prune', '-o']);

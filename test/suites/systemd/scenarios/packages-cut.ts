@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdirSync, watch, writeFileSync } from 'node:fs';
 import { EFFECTIVE, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { act, installedVersion, installers, listing, type PackageKind } from '../inside/packages.ts';
-import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
 import { property, settled, systemctl } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -53,8 +52,8 @@ async function cutShort([program = '', ...args]: readonly string[], { file, call
 const secondNow = (): number => Math.floor(Date.now() / 1_000);
 
 await scenario(async ({ kind, older, newer, cuts }: Options): Promise<Record<string, CutResult>> => {
-  const { install, remove, purge } = installers[kind];
-  if (kind === 'rpm') run('rpm', '--initdb');
+  const { prepare, install, remove, purge } = installers[kind];
+  prepare?.();
   wrap('mv', 'rm', 'systemctl');
   install(older);
   install(newer);

@@ -45,7 +45,7 @@ interface Options {
 }
 
 await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> => {
-  const { install, remove, purge } = installers[kind];
+  const { prepare, install, downgrade = install, remove, purge } = installers[kind];
   const result: PackagesResult = {
     steps: {},
     settingsKept: false,
@@ -56,7 +56,7 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
     complaints: [],
     doctor: [],
   };
-  if (kind === 'rpm') run('rpm', '--initdb');
+  prepare?.();
   install(older);
   install(newer); // the tarballs are unpacked now
   const before = listing();
@@ -103,7 +103,7 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
   const pid = property('dkc-agent.service', 'MainPID');
   await step('upgrade', install(newer), true, 0);
   result.agentRestarted = property('dkc-agent.service', 'MainPID') !== pid;
-  await step('downgrade', install(older), true, 0);
+  await step('downgrade', downgrade(older), true, 0);
   await step('the same again', install(older), true, 0);
   systemctl('disable', '--now', 'dkc-agent.service');
   await step('upgrade of a disabled agent', install(newer), false, 0);
@@ -112,15 +112,15 @@ await scenario(async ({ kind, older, newer }: Options): Promise<PackagesResult> 
   await settled();
 
   await step('remove', remove(newer), false, 1);
-  if (kind !== 'rpm') {
+  if (kind !== 'dnf') {
     await step('install after that', install(newer), true, 1);
     // By hand, for a kubelet of another name; it has to go as well.
     writeFileSync('/etc/systemd/system/kubelet.service.d/20-dkc.conf', readFileSync('/usr/lib/systemd/system/kubelet.service.d/20-dkc.conf', 'utf8') + '# mine\n'); // prettier-ignore
     systemctl('daemon-reload');
   }
   const pidBefore = kubeletPid();
-  await step('purge', purge, false, kind === 'rpm' ? 0 : 1);
-  if (kind === 'rpm' && kubeletPid() !== pidBefore) throw new Error('the kubelet was restarted once more');
+  await step('purge', purge, false, kind === 'dnf' ? 0 : 1);
+  if (kind === 'dnf' && kubeletPid() !== pidBefore) throw new Error('the kubelet was restarted once more');
   systemctl('stop', 'apiserver.service');
   const after = listing();
   result.left = [...after].filter((path) => !before.has(path));
