@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   cpSync,
@@ -21,9 +21,17 @@ import { base } from '../../../scripts/image/base.ts';
 import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack, type Image } from '../../support/image/layout.ts';
 import { command, printed } from '../../support/image/pod.ts';
+import { onPath } from '../../support/real-parts/prometheus.ts';
+import { AgentProcess } from '../embedded/online/agent-process.ts';
+import { Cluster } from '../embedded/online/cluster.ts';
+import { config, HostedAgent, sourceOf } from '../embedded/online/hosted-agent.ts';
 import { orSkip } from './suite.ts';
 
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')) as { version: string };
+const noQemu =
+  (await onPath('qemu-aarch64')) === undefined && process.env['CI'] !== 'true'
+    ? { skip: "programs of arm64 are run by qemu-aarch64, of Debian's package qemu-user" }
+    : {};
 /** `e_machine` of ELF. */
 const machines: Record<string, number> = { amd64: 62, arm64: 183 };
 
@@ -105,6 +113,48 @@ orSkip(await whyNoImage(), 'container image', () => {
   for (const { args, says } of commands)
     test(`dkc ${args.join(' ')} runs in it, as its user with a root that nobody can write to`, () =>
       assert.match(printed(rootOf(machineArch), mine().config, args), says));
+
+  // qemu runs the programs of arm64 with the libraries of its image; what they start themselves, such as flock, is this machine's.
+  const emulated = (): string[] => {
+    const libraries = join(rootOf('arm64'), 'usr/lib/aarch64-linux-gnu');
+    return [join(libraries, 'ld-linux-aarch64.so.1'), '--library-path', libraries, join(rootOf('arm64'), 'usr/lib/dkc/node')];
+  };
+  const bundle = (): string => join(rootOf('arm64'), 'usr/lib/dkc/dkc.js');
+
+  test('arm64: dkc validate says of good and bad what it says on this machine', noQemu, () => {
+    const input = `${config({ maxPods: -1 })}---\n${config({ evictionHard: { 'memory.available': '5%' } })}`;
+    const by = (program: string, args: string[]) => {
+      const { status, stdout, stderr } = spawnSync(program, [...args, 'validate', '-', '--kubelet-version=1.36'], {
+        input,
+        encoding: 'utf8',
+      });
+      return { status, stdout, stderr };
+    };
+    const there = by('qemu-aarch64', [...emulated(), bundle()]);
+    assert.deepEqual(there, by(process.execPath, [bundle()]));
+    assert.equal(there.status, 1);
+  });
+
+  test('arm64: the agent takes an assignment from an API server: checkpoint, exit, effective file, status', noQemu, async () => {
+    const cluster = await Cluster.start({ carrier: 'nodeconfig' });
+    try {
+      await using node = await HostedAgent.on(cluster, { trialHealth: 'kubelet' });
+      const made = await cluster.configMap('tuned', { data: { kubelet: config({ maxPods: 50 }) } });
+      await cluster.assign(node.name, 'tuned');
+      const program = [...emulated(), bundle(), 'agent', 'run'];
+      await using agent = await AgentProcess.start(program, {
+        dir: node.dir,
+        options: node.options,
+        bell: cluster.bell,
+        runner: 'qemu-aarch64',
+      });
+      await node.until('the first agent to leave', () => (agent.exitCodes.length > 0 ? true : undefined));
+      await node.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      assert.deepEqual([agent.exitCodes, await node.effectiveField('maxPods')], [[0], '50']);
+    } finally {
+      await cluster.stop();
+    }
+  });
 
   test('dkc deploy hold goes on until it is asked to end, and ends with 0', async () => {
     const { program, args, env } = command(rootOf(machineArch), mine().config, ['deploy', 'hold']);

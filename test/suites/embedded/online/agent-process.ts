@@ -35,6 +35,7 @@ export function builtAgent(): string[] {
 
 /** `dkc agent run` as a process of its own, started again whenever it ends. */
 export class AgentProcess {
+  readonly #runner: string;
   readonly #argv: readonly string[];
   readonly #bell: Bell;
   #child: ChildProcess | undefined;
@@ -45,20 +46,21 @@ export class AgentProcess {
   /** Exit codes of those that ended by themselves. */
   readonly exitCodes: (number | null)[] = [];
 
-  private constructor(argv: readonly string[], bell: Bell) {
+  private constructor(runner: string, argv: readonly string[], bell: Bell) {
+    this.#runner = runner;
     this.#argv = argv;
     this.#bell = bell;
   }
 
-  /** @param program - of {@link bundledAgent} or {@link builtAgent} */
+  /** @param program - of {@link bundledAgent} or {@link builtAgent} @param setup - `runner` is what runs it, @default this Node.js */
   static async start(
     program: string | readonly string[],
-    { dir, options, bell, nodeFlags = [] }: { dir: string; options: AgentOptions; bell: Bell; nodeFlags?: readonly string[] },
+    { dir, options, bell, nodeFlags = [], runner = process.execPath }: { dir: string; options: AgentOptions; bell: Bell; nodeFlags?: readonly string[]; runner?: string }, // prettier-ignore
   ): Promise<AgentProcess> {
     const file = join(dir, 'agent.yaml');
     const { maxKubeletExits: _m, keepCheckpoints: _k, verbosity: _v, trialDuration: _t, unhealthyDeadline: _u, syncInterval: _s, restartSpread: _r, ...rest } = options; // prettier-ignore
     await writeFile(file, JSON.stringify(rest));
-    const made = new AgentProcess([...nodeFlags, ...[program].flat(), `--agent-config=${file}`], bell);
+    const made = new AgentProcess(runner, [...nodeFlags, ...[program].flat(), `--agent-config=${file}`], bell);
     made.#supervised = made.#supervise();
     return made;
   }
@@ -87,7 +89,7 @@ export class AgentProcess {
 
   async #supervise(): Promise<void> {
     while (!this.#over) {
-      const child = spawn(process.execPath, this.#argv, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] } });
+      const child = spawn(this.#runner, this.#argv, { stdio: ['ignore', 'ignore', 'pipe'], env: { PATH: process.env['PATH'] } });
       this.#child = child;
       this.starts += 1;
       child.stderr.setEncoding('utf8').on('data', (text: string) => {
