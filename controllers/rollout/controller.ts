@@ -120,14 +120,19 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now()) || cluster?.isBehind(caches) === true)
     return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
+  // The version that is planned from: while gates are asked the cache goes on.
+  const record = caches.configMaps.get(`${namespace}/${RECORD}`);
   const facts = observe(rules, clock.now(), observer);
   if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
   const first = plan({ ...facts, gates: undefined });
   const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
   cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
   // Without a budget there is no record, so that nobody takes it for one.
-  const isStale = cluster === undefined && caches.configMaps.get(`${namespace}/${RECORD}`) !== undefined;
-  if ((planned.record !== undefined || isStale) && !(await writeRecord(executor, namespace, planned.record, signal)))
+  const isStale = cluster === undefined && record !== undefined;
+  if (
+    (planned.record !== undefined || isStale) &&
+    !(await writeRecord(executor, { namespace, known: record, data: planned.record }, signal))
+  )
     return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
   if (planned.record !== undefined) cluster?.wrote(planned.record);
   const always = planned.actions.length > 0;

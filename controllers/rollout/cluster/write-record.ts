@@ -1,24 +1,22 @@
 import { configMaps } from '../../../kube/api/resources.ts';
 import { unlessChanged, type Executor } from '../execute.ts';
+import type { ConfigMap } from '../revision.ts';
 import { newRecord, RECORD } from './record.ts';
 
 /** Whose own writes those of the record are: no rollout has this name. */
 export const RECORD_KEY = '(record)';
 
 /**
- * Writes down what is about to be touched, on the version of the record that it was planned from.
+ * Writes down what is about to be touched.
+ * @param known - the record that it was planned from, absent: there was none
  * @param data - absent: there is no budget any more, and no record
  * @returns false: there is a newer one
  */
 export async function writeRecord(
-  by: Executor,
-  namespace: string,
-  data: Record<string, string> | undefined,
+  { client, ownWrites, caches: { configMaps: cache } }: Executor,
+  { namespace, known, data }: { namespace: string; known: Readonly<ConfigMap> | undefined; data: Record<string, string> | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { client, ownWrites } = by;
-  const cache = by.caches.configMaps;
-  const known = cache.get(`${namespace}/${RECORD}`);
   const write = async (): Promise<void> => {
     if (known === undefined) {
       if (data !== undefined)

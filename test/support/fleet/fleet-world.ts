@@ -34,7 +34,10 @@ export class FleetWorld implements AsyncDisposable {
   readonly agents: LightAgents;
   controller: LocalProcess;
   /** What every Prometheus answers. */
-  prometheus = (): HttpAnswer => ({ status: 200, text: JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } }) });
+  prometheus: () => HttpAnswer | Promise<HttpAnswer> = () => ({
+    status: 200,
+    text: JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } }),
+  });
 
   /** Stands between the controller and the API server. */
   between: Interceptor['call'] = (_, pass) => pass();
