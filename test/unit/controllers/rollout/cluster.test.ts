@@ -251,17 +251,21 @@ test('a controller without the budget deletes the record of one that had it', as
 
 test('a place that another rollout takes while the gates are asked is not taken a second time', async () => {
   await using world = await FleetWorld.start({ maxUnavailable: 1 });
-  await world.addNodes(3);
+  await world.addNodes(3, { labels: { pool: 'web' } });
+  await world.addNode('of-other');
   await world.payload({ maxPods: 120 });
   const allow = world.prometheus;
   world.prometheus = async () => {
     world.prometheus = allow;
-    const touches = JSON.stringify([touch('node-0', { rollout: 'other', revision: 'other-1' })]);
+    const touches = JSON.stringify([touch('of-other', { rollout: 'other', revision: 'other-1' })]);
     await world.client.patch(configMaps, { name: RECORD, namespace: 'dkc-system' }, { data: { touches } }, { type: 'merge' });
     await world.clock.sleep(2_000);
     return allow();
   };
-  await world.roll('web', { gates: [{ name: 'calm', prometheus: { url: 'http://prometheus', query: 'errors' } }] });
+  await world.roll('web', {
+    nodeSelector: { matchLabels: { pool: 'web' } },
+    gates: [{ name: 'calm', prometheus: { url: 'http://prometheus', query: 'errors' } }],
+  });
   await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable');
   assert.deepEqual(world.agents.assigned, []);
   await world.phase('web', 'Complete');
