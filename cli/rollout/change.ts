@@ -57,7 +57,7 @@ export const cannot = (action: string, { metadata }: NodeConfigRollout, hint: st
 
 /** What a rollout does now, for somebody who wanted something else: `it is Holding and waits for Window`. */
 export function doingText({ status }: Readonly<NodeConfigRollout>): string {
-  if (status?.phase === undefined) return 'no controller has looked at it yet';
+  if (status?.phase === undefined) return 'no rollout controller has processed it yet';
   return `it is ${status.phase}${status.waitsFor === undefined ? '' : ` and waits for ${status.waitsFor}`}`;
 }
 

@@ -45,7 +45,7 @@ With --dry-run, prints the nodes of each step, the nodes whose kubelet would rej
   async run(context, args) {
     const object = await rolloutOf(context, args, (given) => rolloutName('rollout create', given));
     const dryRun = args.text('dry-run');
-    if (dryRun !== undefined && args.on('watch')) throw new UsageError('rollout create: --dry-run and --watch exclude each other');
+    if (dryRun !== undefined && args.on('watch')) throw new UsageError('rollout create: --dry-run and --watch cannot be combined');
     if (dryRun === 'client') return showObject(context, args, object, 'created (dry run)');
     return withClient(context, args, async (client) => {
       const made = await create(client, object, dryRun !== undefined, context.signal);
@@ -69,7 +69,7 @@ async function create(client: Client, object: NodeConfigRollout, dryRun: boolean
   } catch (error) {
     if (isNotFound(error)) throw notServed('create', name);
     if (!isAlreadyExists(error)) throw error;
-    const hint = `it exists; edit its ConfigMap to roll out other content, or the rollout: kubectl edit ncr ${object.metadata.name}`;
+    const hint = `it already exists; to roll out other content edit its ConfigMap, or change the rollout: kubectl edit ncr ${object.metadata.name}`;
     throw new ActionError('create', name, { hint, cause: error });
   }
 }
@@ -93,6 +93,6 @@ async function showPreview(context: Context, args: Args, client: Client, object:
   const fleet = await readFleet(client, signal);
   const plan = await preview(client, object, readRules(object), fleet, signal);
   await show(context, args, { data: object, people: (how) => previewText(plan, how) });
-  context.stderr.write('dkc: note: dry run, nothing was changed; other nodes may be the first ones, by the uid that the object gets\n');
+  context.stderr.write('dkc: note: dry run, nothing was changed; the real rollout may choose other nodes for each step\n');
   return fine;
 }

@@ -58,7 +58,7 @@ The API server does not have the local configurations of nodes: for a node that 
       const number = args.number('revision');
       const to = number === undefined ? await read(namespace, source) : revisionNumbered(await revisionsOf(client, rollout, signal), number, 'compare', rollout); // prettier-ignore
       if (to === undefined)
-        throw new ActionError('read', `ConfigMap ${namespace}/${source}`, { hint: 'it is not there, or not for this user; --revision=N compares with a copy' }); // prettier-ignore
+        throw new ActionError('read', `ConfigMap ${namespace}/${source}`, { hint: 'it does not exist or this user may not read it; --revision=N compares with a copy' }); // prettier-ignore
       const title = sourceText({ namespace, name: to.metadata.name ?? '', kubeletConfigKey });
       const nodes = nodesOf(rollout, rules, await readFleet(client, signal));
       const groups: Group[] = [];
@@ -88,7 +88,7 @@ function groupOf(nodes: readonly RolloutNode[], { active, kubeletVersion }: Roll
   const from = active === null ? {} : used === undefined ? undefined : writtenOf(used, active.kubeletConfigKey, version);
   const after = writtenOf(to, key, version);
   if (after === undefined)
-    throw new ActionError('compare', title, { hint: `kubelet ${version.text} cannot read it; dkc rollout status says why` });
+    throw new ActionError('compare', title, { hint: `kubelet ${version.text} rejects it; dkc rollout status shows why` });
   return {
     nodes: nodes.map(({ node }) => node),
     kubeletVersion,
@@ -113,7 +113,7 @@ function versionOf(text: string): KubeletVersion {
 }
 
 async function groupsText(groups: readonly Group[], title: string, how: People): Promise<string> {
-  if (groups.length === 0) return 'No node is selected.\n';
+  if (groups.length === 0) return 'The rollout selects no nodes.\n';
   const parts = await Promise.all(
     groups.map(async ({ nodes, kubeletVersion, uses, differences }) => {
       const who = how.wide ? nodes.join(', ') : namesOf(nodes);

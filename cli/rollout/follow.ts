@@ -49,7 +49,7 @@ export async function follow(context: Context, args: Args, client: Client, name:
   const stops = [
     ...(timeoutMs > 0 ? [clock.after(timeoutMs, () => finish(wrong(timeText())))] : []),
     clock.after(UNSEEN_MS, () => {
-      if (last !== undefined && !isObserved(last)) context.stderr.write(`dkc: note: no controller has looked at NodeConfigRollout ${name} yet; is one running? ${RUN_CONTROLLER}\n`); // prettier-ignore
+      if (last !== undefined && !isObserved(last)) context.stderr.write(`dkc: note: no rollout controller has processed NodeConfigRollout ${name} yet; is one running? ${RUN_CONTROLLER}\n`); // prettier-ignore
     }),
   ];
   const seen = (rollout: NodeConfigRollout | undefined): void => {
@@ -146,6 +146,6 @@ async function writeLines(
 export function lineOf(rollout: Readonly<NodeConfigRollout>): string {
   const { phase = 'Pending', message = '' } = rollout.status ?? {};
   const step = stepOf(rollout);
-  const text = isObserved(rollout) ? message : 'waiting for the rollout controller to look at the new spec';
+  const text = isObserved(rollout) ? message : 'waiting for the rollout controller to process the new spec';
   return printable(`${phase}${step === '' ? '' : ` ${step}`}: ${text}`);
 }

@@ -18,7 +18,7 @@ export const rolloutPause: Command = {
     return withClient(context, args, async (client) => {
       const decide = ({ spec }: NodeConfigRollout): Change =>
         spec?.paused === true
-          ? { done: 'is paused already' }
+          ? { done: 'is already paused' }
           : { write: patchSpec(client, { paused: true }, context.signal), done: 'paused' };
       return change(context, args, client, { name, action: 'pause', decide });
     });
@@ -50,11 +50,11 @@ function resume(client: Client, rollout: NodeConfigRollout, retry: boolean, sign
   const isStopped = status.stopped !== undefined || isAborted;
   if (isStopped && !retry) {
     const why = isAborted ? 'it was aborted' : `it has stopped: ${status.message ?? status.phase ?? ''}`;
-    throw cannot('resume', rollout, `${why}; correct its ConfigMap, dkc rollout undo, or try the same revision again: dkc rollout resume ${rollout.metadata.name} --retry`); // prettier-ignore
+    throw cannot('resume', rollout, `${why}; correct its ConfigMap, roll out an earlier revision with dkc rollout undo, or retry this one: dkc rollout resume ${rollout.metadata.name} --retry`); // prettier-ignore
   }
   if (retry && !isStopped) throw cannot('retry', rollout, `it has not stopped; ${doingText(rollout)}`);
   if (!isStopped && spec.paused !== true) throw cannot('resume', rollout, `it is not paused; ${doingText(rollout)}`);
   const attempt = Math.max(1, spec.attempt ?? 1, status.attempt ?? 1) + 1;
   const patch = { ...(spec.paused === true ? { paused: false } : {}), ...(isStopped ? { attempt, abortedRevision: null } : {}) };
-  return { write: patchSpec(client, patch, signal), done: isStopped ? `resumed; attempt ${attempt} begins at step 1` : 'resumed' };
+  return { write: patchSpec(client, patch, signal), done: isStopped ? `resumed; attempt ${attempt} starts at step 1` : 'resumed' };
 }

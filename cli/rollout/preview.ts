@@ -124,7 +124,7 @@ export async function previewText(plan: Preview, how: People): Promise<string> {
   const { nodes, steps, refused, drains, conflicts, drain, blocking, cluster } = plan;
   const lines = [`${printable(plan.name)}: ${nodesText(nodes.length)} selected, at most ${plan.maxUnavailable} unavailable at once`];
   if (cluster !== undefined) lines.push(clusterText(cluster));
-  if (conflicts > 0) lines.push(`${nodesText(conflicts)} more selected and left to older rollouts`);
+  if (conflicts > 0) lines.push(`${nodesText(conflicts)} also selected by older rollouts, and left to them`);
   let total = 0;
   const rows = steps.map((step) => ({ step, total: (total += step.nodes.length) }));
   const text = await table(
@@ -143,17 +143,17 @@ export async function previewText(plan: Preview, how: People): Promise<string> {
   );
   const after: string[] = [];
   if (!plan.hasSource)
-    after.push('The ConfigMap is not there or cannot be read: it is not known who would reject it, and who needs a drain.');
+    after.push('The ConfigMap does not exist or cannot be read, so dkc cannot tell which nodes would reject it and which need a drain.');
   if (refused.length > 0) {
-    const what = plan.skipsRefused ? 'they are left out' : 'no node would be touched; --skip-invalid-nodes leaves them out';
-    after.push(`${nodesText(refused.length)} would reject it (${what}):`);
+    const what = plan.skipsRefused ? 'they are skipped' : 'no node would be touched; --skip-invalid-nodes skips them';
+    after.push(`${nodesText(refused.length)} would reject the configuration (${what}):`);
     for (const [why, of] of Map.groupBy(refused, (one) => one.why)) after.push(`  ${namesOf(of.map(({ node }) => node))}: ${why}`);
-  } else if (plan.hasSource && nodes.length > 0) after.push('No kubelet would reject it.');
-  const verb = drain === 'Never' ? 'would need a drain and get none (drain: Never)' : 'would be drained';
+  } else if (plan.hasSource && nodes.length > 0) after.push('No kubelet would reject the configuration.');
+  const verb = drain === 'Never' ? 'would need a drain and would not be drained (drain: Never)' : 'would be drained';
   for (const { fields, nodes: of } of drains) after.push(`${nodesText(of.length)} ${verb} for ${fields.join(', ')}: ${namesOf(of)}`);
   if (drain === 'Always') after.push('Every node would be drained (drain: Always).');
-  else if (plan.hasSource && nodes.length > 0 && drains.length === 0) after.push('No field that differs needs a drained node.');
-  if (blocking === undefined) after.push('It is not known whether pods would block a drain: this user may not list pods.');
+  else if (plan.hasSource && nodes.length > 0 && drains.length === 0) after.push('No changed field needs a drain.');
+  if (blocking === undefined) after.push('Pods that would block a drain are not listed: this user may not list pods.');
   else if (blocking.count > 0) {
     after.push(
       `${blocking.count} ${blocking.count === 1 ? 'pod' : 'pods'} would block the drain of ${nodesText(blocking.nodes)} (spec.drainPolicy):`,

@@ -20,6 +20,6 @@ export function revisionNumbered(revisions: readonly ConfigMap[], number: number
   const found = revisions.find((one) => numberOf(one) === number);
   if (found !== undefined) return found;
   const numbers = revisions.map(numberOf).join(', ');
-  const hint = revisions.length === 0 ? 'it has no revisions yet' : `there is none with this number; there are ${numbers}`;
+  const hint = revisions.length === 0 ? 'it has no revisions yet' : `there is no such revision; the numbers are ${numbers}`;
   throw new ActionError(action, `revision ${number} of NodeConfigRollout ${rollout.metadata.name}`, { hint });
 }

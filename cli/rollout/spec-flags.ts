@@ -206,7 +206,7 @@ function selectorObject(requirements: readonly LabelRequirement[]): NonNullable<
         break;
       case 'gt':
       case 'lt':
-        throw usage(`--selector: ${key} is compared as a number, which objects cannot carry`);
+        throw usage(`--selector: ${key} is compared with < or >, which a NodeConfigRollout does not support`);
     }
   }
   return { ...(Object.keys(matchLabels).length > 0 ? { matchLabels } : {}), ...(matchExpressions.length > 0 ? { matchExpressions } : {}) };

@@ -70,7 +70,7 @@ function stepLines(steps: readonly StepView[], wide: boolean, paint: Paint): str
     const isLast = at === steps.length - 1;
     const settled = step.nodes.filter(({ state }) => state === 'settled').length;
     const sign: Sign = step.state === 'done' ? { icon: '✔', tone: 'green' } : step.state === 'current' ? { icon: '◌', tone: 'cyan' } : { icon: '•', tone: 'dim' }; // prettier-ignore
-    const count = step.nodes.length === 0 ? 'adds no node' : `${settled}/${step.nodes.length} settled`;
+    const count = step.nodes.length === 0 ? 'adds no nodes' : `${settled}/${step.nodes.length} settled`;
     const title = `${isLast ? '└' : '├'}─ ${paint[sign.tone](sign.icon)} step ${step.step}: ${step.text}   ${count}`;
     const shown = shownOf(step.nodes, wide);
     const lines = shown.map((node) => nodeLine(node, names, paint));

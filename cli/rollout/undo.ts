@@ -30,13 +30,14 @@ A complete rollout cannot be aborted; dkc rollout undo rolls out an earlier revi
 function abort(client: Client, rollout: NodeConfigRollout, signal: AbortSignal): Change {
   const { spec = {}, status = {} } = rollout;
   const { revision, phase, previousRevision } = status;
-  if (revision === undefined) throw cannot('abort', rollout, 'it has not begun; dkc rollout pause keeps it from it');
+  if (revision === undefined)
+    throw cannot('abort', rollout, `it has not begun; to keep it from starting: dkc rollout pause ${rollout.metadata.name}`);
   if (phase === 'Complete')
-    throw cannot('abort', rollout, `it is complete; dkc rollout undo ${rollout.metadata.name} rolls out the revision before`);
-  if (spec.abortedRevision === revision) return { done: `${revision} is aborted already` };
-  if (phase === 'RolledBack') throw cannot('abort', rollout, 'its nodes have been taken back already');
+    throw cannot('abort', rollout, `it is complete; dkc rollout undo ${rollout.metadata.name} rolls out the previous revision`);
+  if (spec.abortedRevision === revision) return { done: `${revision} is already aborted` };
+  if (phase === 'RolledBack') throw cannot('abort', rollout, 'its nodes have already been rolled back');
   const notes = previousRevision === undefined ? ['no revision was complete before: nodes return to their local configuration'] : [];
-  return { write: patchSpec(client, { abortedRevision: revision }, signal), done: `aborted; nodes go back to ${previousRevision ?? 'local'}`, notes }; // prettier-ignore
+  return { write: patchSpec(client, { abortedRevision: revision }, signal), done: `aborted; rolling nodes back to ${previousRevision ?? 'local'}`, notes }; // prettier-ignore
 }
 
 export const rolloutUndo: Command = {
@@ -74,7 +75,7 @@ function before(rollout: NodeConfigRollout, revisions: readonly ConfigMap[]): Co
     revisions.find(({ metadata }) => metadata.name === previousRevision && previousRevision !== revision) ??
     revisions.find((one) => current !== undefined && numberOf(one) < numberOf(current));
   if (found !== undefined) return found;
-  throw cannot('undo', rollout, 'there is no revision before this one; dkc unassign returns nodes to their local configuration');
+  throw cannot('undo', rollout, 'there is no earlier revision; dkc unassign returns nodes to their local configuration');
 }
 
 function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal: AbortSignal): Change {
@@ -82,13 +83,13 @@ function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal:
   const name = to.metadata.name ?? '';
   const from = spec.configMap?.name ?? '';
   if (from === name || (status.revision === name && status.stopped === undefined && spec.abortedRevision !== name))
-    return { done: `rolls out ${name} (revision ${numberOf(to)}) already` };
+    return { done: `already rolls out ${name} (revision ${numberOf(to)})` };
   // The original, where an earlier undo names a copy already.
   const original = /^[^/]*\/([^:]*):/.exec(to.metadata.annotations?.[COPY_OF_ANNOTATION] ?? '')?.[1] ?? from;
   const back = `kubectl patch ncr ${metadata.name} --type=merge -p '{"spec":{"configMap":{"name":"${original}"}}}'`;
   const notes = [
     `edits of ConfigMap ${original} are no longer rolled out; to roll it out again: ${back}`,
-    ...(spec.paused === true ? [`it is paused; dkc rollout resume ${metadata.name}`] : []),
+    ...(spec.paused === true ? [`it is paused; to continue: dkc rollout resume ${metadata.name}`] : []),
   ];
   const patch = { configMap: { name }, abortedRevision: null };
   return { write: patchSpec(client, patch, signal), done: `rolls out ${name} (revision ${numberOf(to)}) again`, notes };

@@ -50,10 +50,10 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
       phase: 'Paused',
       reason: 'FailureBudget',
       waitsFor: 'Failures',
-      text: `${why}; dkc rollout resume or undo`,
+      text: `${why}; to continue: dkc rollout resume ${rules.name} --retry, or dkc rollout undo ${rules.name}`,
     };
   if (progress.previousRevision === progress.revision)
-    return { ...base, phase: 'Failed', reason: 'NoPreviousRevision', text: `${why}; there is no revision to go back to` };
+    return { ...base, phase: 'Failed', reason: 'NoPreviousRevision', text: `${why}; there is no earlier revision to roll back to` };
   const to = progress.previousRevision ?? 'local';
   const rollingBack = {
     ...base,
@@ -65,15 +65,20 @@ function decide(facts: Facts, progress: Stopped, groups: Groups): Back {
   const { chosen, waitsForPlace } = nextBack(groups, maxUnavailableOf(rules, fleet.size), facts.cluster);
   if (chosen.length > 0) {
     const actions = chosen.map(({ node }) => touch(facts, node, progress.previousRevision));
-    return { ...rollingBack, text: `${why}; takes ${namesIn(chosen, nodeName)} back to ${to}`, actions, waitsForPlace };
+    return { ...rollingBack, text: `${why}; rolling back ${namesIn(chosen, nodeName)} to ${to}`, actions, waitsForPlace };
   }
   const onTheWay = groups.of('others').length + groups.of('begun').length + groups.of('returning').length;
   const waits = waitsForPlace ? { waitsForPlace, waitsFor: CLUSTER_WAIT } : {};
-  if (onTheWay > 0) return { ...rollingBack, ...waits, text: `${why}; ${nodesText(onTheWay)} on the way back to ${to}` };
+  if (onTheWay > 0) return { ...rollingBack, ...waits, text: `${why}; ${nodesText(onTheWay)} rolling back to ${to}` };
   const stuck = groups.of('stuck');
   if (stuck.length > 0)
-    return { ...base, phase: 'Failed', reason: 'RollbackFailed', text: `${why}; not taken back to ${to}: ${namesIn(stuck, nodeName)}` };
-  return { ...base, phase: 'RolledBack', reason: 'RolledBack', text: `${why}; all nodes are back at ${to}` };
+    return {
+      ...base,
+      phase: 'Failed',
+      reason: 'RollbackFailed',
+      text: `${why}; could not roll back to ${to}: ${namesIn(stuck, nodeName)}`,
+    };
+  return { ...base, phase: 'RolledBack', reason: 'RolledBack', text: `${why}; all nodes rolled back to ${to}` };
 }
 
 /** A node that undid the revision itself uses what it goes back to: nothing of it needs a drain. */

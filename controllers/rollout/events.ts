@@ -29,9 +29,9 @@ export function eventsOf({ rules }: Facts, { reason, text, actions = [], progres
   const say = (name: string, message: string, type: RolloutEvent['type'] = 'Normal'): void =>
     void events.push({ type, reason: name, message });
   for (const action of actions)
-    if (action.do === 'create-revision') say('RevisionCreated', `ConfigMap ${action.revision.metadata.name} is created`);
+    if (action.do === 'create-revision') say('RevisionCreated', `creating ConfigMap ${action.revision.metadata.name}`);
   if (progress !== undefined && prior?.revision !== undefined && progress.revision !== prior.revision)
-    say('RevisionChanged', `rolls out ${progress.revision} in place of ${prior.revision}`);
+    say('RevisionChanged', `rolling out ${progress.revision} in place of ${prior.revision}`);
   const known = new Set(prior?.failures?.map(({ node }) => node));
   for (const { node, error } of status.failures ?? []) if (!known.has(node)) say('NodeFailed', `node ${node}: ${error}`, 'Warning');
   const isSame = prior?.revision === status.revision;

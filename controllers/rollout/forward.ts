@@ -33,7 +33,7 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
   if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
   if (fleet.size === 0)
-    return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'no node is selected', waitsFor: 'Nodes' };
+    return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'spec.nodeSelector selects no nodes', waitsFor: 'Nodes' };
   return withMaintenance(seen, withJoiners(seen, walk(seen, settled)));
 }
 
@@ -62,7 +62,7 @@ function stop(seen: Seen, progress: Progress): Decision {
     ...base(seen, { ...progress, stopped: 'Failures', complete: false }),
     phase: isBack ? 'RollingBack' : 'Paused',
     reason: 'FailureBudget',
-    text: isBack ? `${failed}; nodes are taken back` : `${failed}; no further node is touched`,
+    text: isBack ? `${failed}; nodes are rolled back` : `${failed}; no further node is touched`,
     waitsFor: isBack ? undefined : 'Failures',
     // What comes next is planned from the status that says so.
     wakeUps: [{ requeueAfter: 0, why: 'the rollout has stopped' }],
@@ -70,13 +70,13 @@ function stop(seen: Seen, progress: Progress): Decision {
 }
 
 function lateFailures(seen: Seen, progress: Progress): Decision {
-  const text = `${nodesText(progress.failures.length)} failed since it was complete: ${failedNames(progress)}; nodes that come later are not touched`;
+  const text = `${nodesText(progress.failures.length)} failed after the rollout was complete: ${failedNames(progress)}; nodes that join later are not touched`;
   return { ...base(seen, progress), phase: 'Complete', reason: 'LateFailures', waitsFor: 'Failures', text };
 }
 
 function preflightFails(seen: Seen, progress: Progress): Decision {
   const refused = seen.groups.of('refused');
-  const text = `${nodesText(refused.length)} would reject it, and none is touched: ${namesIn(refused, nodeName)}; ${refused[0]?.refusal}`;
+  const text = `${nodesText(refused.length)} would reject the configuration, so no node is touched: ${namesIn(refused, nodeName)}; ${refused[0]?.refusal}`;
   return { ...base(seen, progress), phase: 'Pending', reason: 'PreflightFailed', text, waitsFor: 'Preflight' };
 }
 
@@ -107,7 +107,7 @@ function walk(seen: Seen, from: Progress): Decision {
 
 /** Without a canary no step is done: agents that have yet to start must not find a rollout that is complete. */
 function noneReady(seen: Seen, progress: Progress): Decision {
-  const text = `none of ${nodesText(seen.facts.fleet.size)} can be touched: they are not Ready, have no agent, or their kubelet would reject it`;
+  const text = `none of ${nodesText(seen.facts.fleet.size)} can be touched now: each is not Ready, has no agent, or has a kubelet that would reject the configuration`;
   return { ...base(seen, progress), phase: 'Pending', reason: 'NoNodes', waitsFor: 'Nodes', text };
 }
 
@@ -138,14 +138,14 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
     const rest = base(seen, progress);
     return { ...rest, ...more, phase, reason: waitsFor, waitsFor, text, wakeUps: [...(rest.wakeUps ?? []), ...(more.wakeUps ?? [])] };
   };
-  if (rules.paused) return say('Paused', 'Resume', 'spec.paused is true; dkc rollout resume');
+  if (rules.paused) return say('Paused', 'Resume', `spec.paused is true; to continue: dkc rollout resume ${rules.name}`);
   if (!window.open) {
     const from = window.next?.from;
     const wakeUps = from === undefined ? [] : [{ requeueAfter: from - now, why: 'a window opens' }];
     return say(
       seen.touched === 0 ? 'Pending' : 'Holding',
       'Window',
-      from === undefined ? 'no window opens' : `the next window opens at ${rfc3339(from)}`,
+      from === undefined ? 'spec.windows has no future window' : `the next window opens at ${rfc3339(from)}`,
       { wakeUps },
     );
   }
@@ -154,11 +154,11 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
   return why === undefined ? undefined : say('Holding', 'Gates', why, { wakeUps: [askAgain], asksGates: gates === undefined });
 }
 
-const askAgain: WakeUp = { requeueAfter: ASK_AGAIN_MS, why: 'gates are asked again' };
+const askAgain: WakeUp = { requeueAfter: ASK_AGAIN_MS, why: 'gates are checked again' };
 
 /** undefined: every gate lets the rollout go on. */
 function whyGatesHold(gates: Facts['gates']): string | undefined {
-  if (gates === undefined) return 'gates are asked';
+  if (gates === undefined) return 'gates are being checked';
   const failing = gates.filter(({ ok }) => !ok);
   return failing.length === 0 ? undefined : bounded(failing.map((gate) => `${gate.name}: ${gate.why}`).join('; '), 500);
 }
@@ -179,11 +179,14 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   if (chosen.length === 0 && room > 0 && facts.cluster !== undefined && (places <= 0 || recordsLeft(facts.cluster) === 0))
     return { ...rest, phase, reason: CLUSTER_WAIT, waitsFor: CLUSTER_WAIT, text: whyNoPlace(facts.cluster), waitsForPlace: true };
   if (chosen.length === 0) {
-    const text = room <= 0 ? `${nodesText(unavailable)} unavailable, as many as may be` : 'other nodes of its domain come first';
+    const text =
+      room <= 0
+        ? `${nodesText(unavailable)} unavailable, the limit of spec.maxUnavailable`
+        : 'nodes of another spec.spreadBy domain are in flight';
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
   const actions = chosen.map(({ node }) => planTouch(facts, node, progress.revision));
-  return { ...rest, phase, reason: 'NodesAssigned', text: `assigns it to ${namesIn(chosen, nodeName)}`, actions };
+  return { ...rest, phase, reason: 'NodesAssigned', text: `assigning the revision to ${namesIn(chosen, nodeName)}`, actions };
 }
 
 /** Of `next`, as many as there is room for; with spreadBy of one domain: that of nodes in flight, else that of the first. */
@@ -265,11 +268,11 @@ function waitsAfter(seen: Seen, progress: Progress, step: { holdMs: Millis; appr
   }
   if (now < end) {
     const requeueAfter = rules.gates.length > 0 ? Math.min(end - now, ASK_AGAIN_MS) : end - now;
-    return { ...rest, phase: 'Holding', reason: 'Hold', waitsFor: 'Hold', text: `step ${progress.step} is done; the next begins at ${rfc3339(end)}`, wakeUps: [...wakeUps, { requeueAfter, why: 'a hold' }] }; // prettier-ignore
+    return { ...rest, phase: 'Holding', reason: 'Hold', waitsFor: 'Hold', text: `step ${progress.step} is done; the next step begins at ${rfc3339(end)}`, wakeUps: [...wakeUps, { requeueAfter, why: 'a hold' }] }; // prettier-ignore
   }
   const isApproved = progress.approvals.some(({ step: of, revision }) => of === progress.step && revision === progress.revision);
   if (step.approve && !isApproved)
-    return { ...rest, phase: 'Holding', reason: 'Approval', waitsFor: 'Approval', text: `step ${progress.step} is done and the next one waits for approval; dkc rollout approve ${rules.name}` }; // prettier-ignore
+    return { ...rest, phase: 'Holding', reason: 'Approval', waitsFor: 'Approval', text: `step ${progress.step} is done and the next step waits for approval: dkc rollout approve ${rules.name}` }; // prettier-ignore
   return undefined;
 }
 
@@ -279,7 +282,7 @@ function complete(seen: Seen, progress: Progress): Decision {
   const down = seen.groups.of('left-down').length;
   const text =
     left.length === 0
-      ? `all ${nodesText(size)} have it`
-      : `${size - left.length} of ${nodesText(size)} have it; not ${namesIn(left, nodeName)} (${down} not Ready, the others without an agent or with a kubelet that would reject it)`;
+      ? `all ${nodesText(size)} have the revision`
+      : `${size - left.length} of ${nodesText(size)} have the revision; missing: ${namesIn(left, nodeName)} (${down} not Ready, the others without an agent or with a kubelet that would reject it)`;
   return { ...base(seen, { ...progress, complete: true, stepSettledAt: undefined }), phase: 'Complete', reason: 'Complete', text };
 }

@@ -88,7 +88,7 @@ export function standingOf(
   if (node.error !== null && VERDICTS.has(state)) {
     const countsAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) + LEFTOVER_MS : now;
     if (now >= countsAt) return { at: 'failed', error: node.error };
-    return { at: 'in-flight', why: 'it still reports an error', failsAt: countsAt };
+    return { at: 'in-flight', why: 'it still reports an earlier error', failsAt: countsAt };
   }
   const runs = !node.isBehind && sameSpec(node.assigned, target) && sameSource(node.assigned, node.active);
   const why = whyNotSettled(node, runs);
@@ -109,8 +109,8 @@ const SKEW_MS: Millis = 60_000;
 /** A configuration on trial may still be undone: until then the node counts as one that may fail. */
 function whyNotSettled(node: RolloutNode, runs: boolean): string | undefined {
   if (node.error !== null && !node.isBehind) return node.error;
-  if (!runs) return 'its agent is about to use it';
+  if (!runs) return 'its agent has not applied it yet';
   if (node.unhealthy) return 'its kubelet is not healthy';
   if (node.ready !== true) return 'it is not Ready';
-  return node.agent?.trial ? 'its trial runs' : undefined;
+  return node.agent?.trial ? 'its trial is running' : undefined;
 }

@@ -136,7 +136,7 @@ function withDrain(node: RolloutNode, standing: Standing, course: Course): Stand
   if (drain?.at === 'failed') return { at: 'failed', error: `drain: ${drain.error}` };
   if (drain === undefined && course.pending.get(node.node)?.revision !== course.revision) return standing;
   const why =
-    drain === undefined ? 'it is about to be assigned it' : drain.at === 'drained' ? 'it is drained' : `it is drained: ${drain.why}`;
+    drain === undefined ? 'about to be assigned the revision' : drain.at === 'drained' ? 'drained' : `being drained: ${drain.why}`;
   return { at: 'in-flight', why, failsAt: Infinity };
 }
 

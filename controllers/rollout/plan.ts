@@ -51,14 +51,14 @@ export function plan(facts: Facts): Plan {
   if (!isThere && facts.isTaken?.(progress.revision) === true)
     return finish(facts, { ...nameTaken(rules.configMap.namespace, progress.revision), progress });
   if (!isThere)
-    return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'its revision is created', progress, actions }); // prettier-ignore
+    return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'the copy of the ConfigMap is being created', progress, actions }); // prettier-ignore
   const decision = stopped === undefined ? planForward(facts, progress) : planBack(facts, { ...progress, stopped, complete: false });
   return finish(facts, { ...decision, actions: [...actions, ...(decision.actions ?? [])] });
 }
 
 /** It may hold anything, and nodes may use it: only a person can tell whether it can go. */
 function nameTaken(namespace: string, name: string): Decision {
-  const text = `ConfigMap ${namespace}/${name} exists and this rollout did not make it; it is not overwritten. Look what it is for and delete it: kubectl -n ${namespace} delete configmap ${name}`;
+  const text = `ConfigMap ${namespace}/${name} exists and was not created by this rollout, so it is not overwritten. If nothing needs it, delete it: kubectl -n ${namespace} delete configmap ${name}`;
   return { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionNameTaken', text };
 }
 

@@ -41,7 +41,7 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   if (source !== undefined && source.data?.[kubeletConfigKey] === undefined)
     return { missing: `ConfigMap ${namespace}/${name} has no key ${JSON.stringify(kubeletConfigKey)}` };
   if (source !== undefined && rules.signatureRequired && source.data?.[SIGNATURE_KEY] === undefined)
-    return { missing: `ConfigMap ${namespace}/${name} is not signed and spec.signature.required is true; dkc sign it` };
+    return { missing: `ConfigMap ${namespace}/${name} is not signed, but spec.signature.required is true; sign it with dkc sign` };
   // A revision of ours has its own name already: that is how a rollout is undone. Without the original the last copy stays what is rolled out.
   const revision =
     source === undefined

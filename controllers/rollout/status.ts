@@ -87,10 +87,15 @@ function conditionsOf(facts: Facts, decision: Decision): Condition[] {
         }
       : decision.progress === undefined
         ? { type: 'Preflight', status: 'Unknown', reason, message: 'no configuration has been validated yet' }
-        : { type: 'Preflight', status: 'True', reason: 'Valid', message: 'no kubelet of the selected nodes would reject it' },
+        : {
+            type: 'Preflight',
+            status: 'True',
+            reason: 'Valid',
+            message: 'no kubelet of the selected nodes would reject the configuration',
+          },
     fleet.conflicts.length === 0
-      ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects one of its nodes' }
-      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf(fleet.holders)}) select ${namesIn(fleet.conflicts, ({ node }) => node)}, and have them` }, // prettier-ignore
+      ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects any of the same nodes' }
+      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf(fleet.holders)}) also select ${namesIn(fleet.conflicts, ({ node }) => node)}; these nodes are left to them` }, // prettier-ignore
   ];
   const prior = rules.rollout.status?.conditions ?? [];
   const others = prior.filter(({ type }) => said.every((one) => one.type !== type)).slice(0, 8);

@@ -13,7 +13,7 @@ export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number):
     number,
   ];
   const bar = '█'.repeat(ends[0]) + '▒'.repeat(ends[1] - ends[0]) + '×'.repeat(ends[2] - ends[1]) + '·'.repeat(WIDTH - ends[2]);
-  const where = phase === 'RollingBack' ? 'taken back' : `step ${step} of ${steps}`;
+  const where = phase === 'RollingBack' ? 'rolling back' : `step ${step} of ${steps}`;
   const parts = [
     where,
     `${settled} of ${selected} settled`,

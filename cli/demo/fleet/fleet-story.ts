@@ -49,13 +49,15 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   const object: NodeConfigRollout = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: ROLLOUT }, spec };
   await client.create(rollouts, object, { signal });
   teller.happened(`the admin creates ConfigMap ${NAMESPACE}/${ROLLOUT} with maxPods 120, and NodeConfigRollout ${ROLLOUT}:`);
-  teller.note('steps 1, 10%, 50%, 100% of the nodes; at most 20% unavailable at once; 3 failed nodes stop it and it is taken back');
+  teller.note(
+    'steps 1, 10%, 50%, 100% of the nodes; at most 20% unavailable at once; 3 failed nodes stop it, and its nodes are rolled back',
+  );
   using shown = new Progress(context, stage, teller);
   const done = await until('the good rollout complete', ({ phase }) => phase === 'Complete');
   shown.pause();
   const { revision = '' } = done;
   before = revision;
-  teller.happened(`complete: all ${count} nodes run ${revision} and have proved it`);
+  teller.happened(`complete: all ${count} nodes run ${revision}, which passed its trial on each`);
   teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once; kubelets that crashed: ${fleet.crashed.size}`);
   within(record.peaks.unavailable, count, 'the good rollout');
 
@@ -63,12 +65,14 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   record.resetPeaks();
   const bad = configMap('deadly');
   await client.patch(configMaps, { name: ROLLOUT, namespace: NAMESPACE }, { data: bad['data'], metadata: { annotations: bad.metadata.annotations } }, { type: 'merge', signal }); // prettier-ignore
-  teller.happened('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, and validates everywhere');
+  teller.happened('the admin edits the ConfigMap: it now names a cgroup that nodes of pool batch do not have, which no validation can see');
   shown.resume();
   const stopped = await until('the bad rollout stopped', ({ stopped: why, revision: now }) => now !== revision && why !== undefined);
   shown.pause();
   const { failures = [], previousRevision, revision: rejected = '' } = stopped;
-  teller.happened(`${failures.length} nodes failed, the budget is used up: no further node is touched, those with it are taken back`);
+  teller.happened(
+    `${failures.length} nodes failed, the failure budget is used up: no further node is touched, and those that have the revision are rolled back`,
+  );
   for (const { node, error } of failures.slice(0, 3)) teller.note(`${node}: ${error}`);
   if (previousRevision !== revision)
     throw new ActionError('tell', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
@@ -78,7 +82,7 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   teller.happened(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
   const touched = record.touched.get(rejected)?.size ?? 0;
   teller.note(
-    `${touched} of ${count} nodes were ever touched by it; ${fleet.crashed.size} kubelets crashed, and their agents went back at once`,
+    `${touched} of ${count} nodes were ever assigned it; ${fleet.crashed.size} kubelets crashed, and their agents rolled back at once`,
   );
   teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once`);
   within(record.peaks.unavailable, count, 'the bad rollout');
@@ -154,7 +158,7 @@ class Progress implements Disposable {
     const failed = failures.length === 0 ? '' : `, ${failures.length} failed`;
     const text = isNew
       ? `step ${step} of ${of}, ${target}`
-      : `${settled} of ${selected} nodes have proved it, ${updated - settled - failures.length} on the way${failed}`;
+      : `${settled} of ${selected} nodes settled, ${updated - settled - failures.length} in flight${failed}`;
     if (text === this.#told) return;
     this.#told = text;
     this.#line.clear();

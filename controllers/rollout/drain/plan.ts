@@ -99,7 +99,7 @@ function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
     if (one.pod === 'block') return `${name} ${one.why}`;
     if (one.pod === 'evict') return `${name} is not evicted: ${clip(heldBack?.(one.ref.uid)?.why ?? 'not tried yet')}`;
     if (one.overdueMs === 0) return `${name} is terminating`;
-    return `${name} is terminating, ${Math.round(one.overdueMs / 1_000)} s longer than its grace period and a margin`;
+    return `${name} is terminating, ${Math.round(one.overdueMs / 1_000)} s longer than its grace period allows`;
   };
   // What a person can do something about comes first.
   const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);

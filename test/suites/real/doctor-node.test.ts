@@ -14,7 +14,7 @@ await onReleaseNodes('dkc doctor on a node of a cluster of today', ['kubelet', '
     // --event-qps is in /etc/default/kubelet of every node here; no machine of a test has a network to take the time from.
     assert.deepEqual(unusual, [
       'kubelet-flags warning: flags override the configuration: --event-qps sets eventRecordQPS',
-      'clock warning: nothing keeps the clock of this machine right: it is not synchronized',
+      'clock warning: the clock of this machine is not synchronized by NTP',
     ]);
     assert.match(table, /\n {2}kubelet-flags: remove --event-qps from \/etc\/default\/kubelet, /);
     assert.deepEqual(versions, [

@@ -113,7 +113,7 @@ for (const release of await comparedReleases('rollout'))
             async () => (await rollout().then(({ status }) => status !== undefined && holds(status))) || undefined,
             PATIENCE_MS,
           );
-        await comesTo('some nodes have it', ({ nodes: of }) => (of?.settled ?? 0) >= 2);
+        await comesTo('some nodes have the revision', ({ nodes: of }) => (of?.settled ?? 0) >= 2);
         await controller.kill();
         await controller.start();
         await comesTo('the good one is complete', ({ phase }) => phase === 'Complete');

@@ -102,7 +102,7 @@ await machines(
           // The machine is not that of a cluster of today: its kubelet is a stand-in, its API server like 1.20, and it has no network for the time.
           doctor: [
             'kubelet-unit warning: kubelet.service is disabled: it does not start at boot on its own',
-            'clock warning: nothing keeps the clock of this machine right: it is not synchronized',
+            'clock warning: the clock of this machine is not synchronized by NTP',
             'version-skew failed: the kubelet is 1.34 and newer than the API server, which is 1.20',
           ],
         });

@@ -51,7 +51,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
 
   const dry = await run(`rollout create web ${SOURCE} --all --steps=1,100% --approve=1 --dry-run`);
   assert.deepEqual([dry.code, dry.stderr.includes('dry run, nothing was changed')], [0, true]);
-  assert.match(dry.stdout, /^web: 4 nodes selected, at most 1 unavailable at once\n\nSTEP +NODES +ADDS +TOTAL +WHO\n1 +1 node, then approval +1 +1\/4 +node-\d\n2 +100% +3 +4\/4 +(node-\d(, |\n)){3}\nNo kubelet would reject it\.\n/); // prettier-ignore
+  assert.match(dry.stdout, /^web: 4 nodes selected, at most 1 unavailable at once\n\nSTEP +NODES +ADDS +TOTAL +WHO\n1 +1 node, then approval +1 +1\/4 +node-\d\n2 +100% +3 +4\/4 +(node-\d(, |\n)){3}\nNo kubelet would reject the configuration\.\n/); // prettier-ignore
   await world.addPod('bare', 'node-2', { isBare: true });
   const drains = `rollout create web ${SOURCE} --all --drain=Always --dry-run`;
   assert.match(
@@ -63,7 +63,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   assert.match((await run('rollout status web')).stderr, /NodeConfigRollout web: not found; `dkc rollout status` lists them/);
 
   assert.deepEqual(await run(`rollout create web ${SOURCE} --all --steps=1,100% --approve=1`), { code: 0, stdout: 'nodeconfigrollout.dkc.dev/web created\n', stderr: '' }); // prettier-ignore
-  assert.match((await run(`rollout create web ${SOURCE} --all`)).stderr, /it exists; edit its ConfigMap/);
+  assert.match((await run(`rollout create web ${SOURCE} --all`)).stderr, /it already exists; to roll out other content edit its ConfigMap/);
   await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'Approval');
 
   const tree = await run('rollout status web');
@@ -80,10 +80,10 @@ test('a rollout is created, waits for approval, is approved and is watched to it
       argv: 'rollout resume web --retry',
       says: 'Cannot retry NodeConfigRollout web: it has not stopped; it is Holding and waits for Approval',
     },
-    { argv: 'rollout undo web', says: 'Cannot undo NodeConfigRollout web: there is no revision before this one; dkc unassign' },
+    { argv: 'rollout undo web', says: 'Cannot undo NodeConfigRollout web: there is no earlier revision; dkc unassign' },
     {
       argv: 'rollout undo web --to-revision=7',
-      says: 'Cannot undo to revision 7 of NodeConfigRollout web: there is none with this number; there are 1',
+      says: 'Cannot undo to revision 7 of NodeConfigRollout web: there is no such revision; the numbers are 1',
     },
   ];
   for (const { argv, says } of wrong) {
@@ -113,7 +113,10 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   );
   const watched = await ended(world, run('rollout watch web'));
   assert.deepEqual([watched.code, watched.stderr], [0, '']);
-  assert.match(watched.stdout, /^Progressing 2\/2: [^\n]*\n(.*\n)*Complete 2\/2: 4\/4 nodes settled \(.*\); all 4 nodes have it\n$/);
+  assert.match(
+    watched.stdout,
+    /^Progressing 2\/2: [^\n]*\n(.*\n)*Complete 2\/2: 4\/4 nodes settled \(.*\); all 4 nodes have the revision\n$/,
+  );
   const done = await world.rollout('web');
   assert.deepEqual(done.status?.approvals?.map(({ step, by, revision }) => [step, by, revision === done.status?.revision]), [[1, 'jane', true]]); // prettier-ignore
   assert.match((await run('rollout abort web')).stderr, /it is complete; dkc rollout undo web/);
@@ -123,7 +126,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   await world.until('web', 'it begins again', ({ status }) => status?.revision !== done.status?.revision);
   const failed = await ended(world, run('rollout status web -w'));
   assert.deepEqual([failed.code, /^dkc: rollout web: RolledBack: .*1 node failed: node-\d/.test(failed.stderr)], [1, true], failed.stderr);
-  assert.match((await run('rollout status web')).stdout, /✖ node-\d   failed   failed trial.*; it has been taken back/);
+  assert.match((await run('rollout status web')).stdout, /✖ node-\d   failed   failed trial.*; rolled back/);
 
   const history = JSON.parse((await run('rollout history web -o json')).stdout) as { revision: number; nodes: number; role: string }[];
   assert.deepEqual(history.map(({ revision, nodes, role }) => [revision, nodes, role]), [[2, 0, 'current'], [1, 4, 'previous']]); // prettier-ignore
@@ -142,7 +145,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   await world.until('web', 'it waits', ({ status }) => status?.revision === done.status?.revision && status?.waitsFor === 'Approval');
 
   assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web paused\n');
-  assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web is paused already\n');
+  assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web is already paused\n');
   assert.equal((await run('rollout resume web')).code, 0);
   const aborted = await run('rollout abort web -o json');
   assert.equal((JSON.parse(aborted.stdout) as NodeConfigRollout).spec?.abortedRevision, done.status?.revision);
@@ -159,7 +162,7 @@ test('a watch without a controller says so, and ends with 1 where its time is ov
   assert.equal(late.code, 1);
   assert.match(
     late.stderr,
-    /no controller has looked at NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout\n.*timed out after 20s/,
+    /no rollout controller has processed NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout\n.*timed out after 20s/,
   );
   const deleted = run('rollout watch web');
   await world.client.delete(rollouts, { name: 'web' });

@@ -73,7 +73,7 @@ test('the tree shows steps and the nodes that each adds; a name that a terminal 
   ]);
   for (const line of [
     '✔ a   settled',
-    '◌ b   in-flight   its trial runs, 5m30s left',
+    '◌ b   in-flight   its trial is running, 5m30s left',
     '• c   waiting',
     '⚠ d   not-ready   it is not Ready',
     '✖ e   failed   failed trial, see dkc-agent log for details',

@@ -97,7 +97,7 @@ test('a ConfigMap that has the name of the copy and is not its own is named and 
   );
   assert.match(
     status?.message ?? '',
-    new RegExp(`ConfigMap dkc-system/${name} exists and this rollout did not make it; .* delete configmap ${name}$`),
+    new RegExp(`ConfigMap dkc-system/${name} exists and was not created by this rollout, .* delete configmap ${name}$`),
   );
   assert.ok((await world.events('web')).some((event) => event.startsWith('RevisionNameTaken: ')));
   assert.deepEqual((await world.client.get<KubeObject & { data?: object }>(configMaps, { ...waits, name })).data, foreign.data);
@@ -125,7 +125,10 @@ test('a configuration that some kubelets would reject touches no node, unless th
   await world.roll('web');
   const { status } = await world.until('web', 'preflight', (now) => now.status?.waitsFor === 'Preflight');
   assert.equal(status?.nodes?.refused, 1);
-  assert.match(status?.message ?? '', /1 node would reject it, and none is touched: old; kubelet v1\.34\.2: .*PLEGOnDemandRelist/);
+  assert.match(
+    status?.message ?? '',
+    /1 node would reject the configuration, so no node is touched: old; kubelet v1\.34\.2: .*PLEGOnDemandRelist/,
+  );
   assert.deepEqual(world.agents.assigned, []);
   await world.edit('web', { skipInvalidNodes: true });
   const skipped = await world.phase('web', 'Complete');
@@ -149,7 +152,7 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   const { status: all } = await world.rollout('all');
   const conflict = all?.conditions?.find(({ type }) => type === 'Conflict');
   assert.deepEqual([all?.nodes?.selected, conflict?.status], [1, 'True']);
-  assert.match(conflict?.message ?? '', /older rollouts \(web\) select/);
+  assert.match(conflict?.message ?? '', /older rollouts \(web\) also select/);
 
   const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
   assert.equal(waits.status?.nodes?.settled, 3);

@@ -88,7 +88,7 @@ const rows: Row[] = [
     node: begun,
     pods: 'a+terminating',
     at: 100,
-    step: 'wait 5 s: shop/a is terminating, 40 s longer than its grace period and a margin',
+    step: 'wait 5 s: shop/a is terminating, 40 s longer than its grace period allows',
   },
   {
     why: 'waits no longer than its own time',
@@ -104,7 +104,7 @@ const rows: Row[] = [
     pods: 'a+terminating b',
     held: { b: 3 },
     at: 600,
-    step: 'failed Timeout: not drained in 600 s: shop/b is not evicted: refused; shop/a is terminating, 540 s longer than its grace period and a margin',
+    step: 'failed Timeout: not drained in 600 s: shop/b is not evicted: refused; shop/a is terminating, 540 s longer than its grace period allows',
   },
   {
     why: 'counts from now on after the clock was set back',
