@@ -137,7 +137,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   assert.equal((await run('rollout diff web --revision=1')).code, 0);
 
   assert.match((await run('rollout resume web')).stderr, /it has stopped: .*dkc rollout resume web --retry/);
-  assert.equal((await run('rollout resume web --retry')).stdout, 'nodeconfigrollout.dkc.dev/web resumed; attempt 2 begins at step 1\n');
+  assert.equal((await run('rollout resume web --retry')).stdout, 'nodeconfigrollout.dkc.dev/web resumed; attempt 2 starts at step 1\n');
   await world.until('web', 'the second attempt', ({ status }) => status?.attempt === 2);
   const undone = await run('rollout undo web');
   assert.match(undone.stdout, /rolls out web-\w+ \(revision 1\) again\n$/);
