@@ -16,10 +16,10 @@ export interface PageMetrics {
 export function pageMetrics(meters: Pick<Meters, 'counter' | 'gauge'>, streams: () => number): PageMetrics {
   meters.gauge('dkc_page_streams', 'Number of event streams of the fleet page that are open', streams);
   const answered = meters.counter('dkc_page_requests_total', 'Number of requests to the fleet page, by status code', ['code']);
-  const sent = meters.counter('dkc_page_sent_bytes_total', 'Bytes of bodies that the fleet page has sent, compressed where they are');
+  const sent = meters.counter('dkc_page_sent_bytes_total', 'Bytes of response bodies that the fleet page has sent, after compression');
   const dropped = meters.counter(
     'dkc_page_dropped_clients_total',
-    'Number of event streams that were ended because the client was too slow or its connection failed, or not opened because as many as are served were open, by reason',
+    'Number of event streams of the fleet page that were ended, because the client was too slow or its connection failed, or rejected, because the maximum was open, by reason',
     ['reason'],
   );
   return {

@@ -82,9 +82,9 @@ export class NodeDetails {
   #sideOf(source: MaybeSource | SpecSource): { side: Side; problem: string } {
     if (source === null) return { side: undefined, problem: '' };
     const side = this.#configMaps.get(keyOf(source));
-    if (side === undefined) return { side, problem: `ConfigMap ${keyOf(source)} is not there, or not in the namespace of rollouts` };
+    if (side === undefined) return { side, problem: `ConfigMap ${keyOf(source)} does not exist, or is not in the namespace of rollouts` };
     const isOther = 'uid' in source && (source.uid !== side.metadata.uid || source.resourceVersion !== side.metadata.resourceVersion);
-    return { side, problem: isOther ? `ConfigMap ${keyOf(source)} has changed since the node took it` : '' };
+    return { side, problem: isOther ? `ConfigMap ${keyOf(source)} has changed since the node applied it` : '' };
   }
 
   #revisions({ active, assigned, lastKnownGood }: RolloutNode, rules: Rules | undefined): PageRevision[] {

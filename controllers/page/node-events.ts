@@ -44,7 +44,7 @@ export class NodeEvents {
     const known = this.#answers.get(node);
     if (known !== undefined && now - known.at < FRESH_MS && now >= known.at) return known.answer;
     if (this.#reading >= MAX_READING)
-      return known?.answer ?? Promise.resolve({ events: [], problem: 'too many nodes are looked at; open it again' });
+      return known?.answer ?? Promise.resolve({ events: [], problem: 'too many requests for node events; open the node again' });
     const answer = this.#read(node);
     this.#answers.delete(node);
     this.#answers.set(node, { at: now, answer });
@@ -67,8 +67,8 @@ export class NodeEvents {
       return { events: events.toSorted(newestFirst).slice(0, MAX_HISTORY), problem: '' };
     } catch (error) {
       const why = isForbidden(error)
-        ? `no right to list events in namespace ${EVENT_NAMESPACE}`
-        : 'the API server did not answer; open it again';
+        ? `the rollout controller may not list events in namespace ${EVENT_NAMESPACE}`
+        : 'the API server did not answer; open the node again';
       return { events: [], problem: why };
     } finally {
       this.#reading--;

@@ -34,21 +34,28 @@ const refuse = (status: number, text: string, headers: Readonly<Record<string, s
 
 /** What a request gets. Pure. */
 export function decide({ method, url, host, authorization, site }: PageRequest, { token, assets }: PageRules): PageDecision {
-  if (method !== 'GET' && method !== 'HEAD') return refuse(405, 'only GET: this page changes nothing', { allow: 'GET, HEAD' });
+  if (method !== 'GET' && method !== 'HEAD') return refuse(405, 'only GET is supported: this page is read-only', { allow: 'GET, HEAD' });
   // A page of another site can have its own name resolve to 127.0.0.1, and would read this one as its own; its name is in the request.
   if (token === undefined && !isLocalName(host))
-    return refuse(403, 'without a token this page is served to localhost and 127.0.0.1 only, and the Host header names another');
+    return refuse(
+      403,
+      'without --page-token-file this page is served only under the names localhost and 127.0.0.1; the Host header has another name',
+    );
   if (token !== undefined && !isAllowed(authorization, token))
-    return refuse(401, 'give the token of --page-token-file: as the password, with any user name, or as "Authorization: Bearer TOKEN"', {
-      'www-authenticate': 'Basic realm="dkc fleet", charset="UTF-8"',
-    });
-  if (url.length > MAX_URL || !url.startsWith('/')) return refuse(400, 'no path');
+    return refuse(
+      401,
+      'a token is required: send the token of --page-token-file as the password with any user name, or as "Authorization: Bearer TOKEN"',
+      {
+        'www-authenticate': 'Basic realm="dkc fleet", charset="UTF-8"',
+      },
+    );
+  if (url.length > MAX_URL || !url.startsWith('/')) return refuse(400, 'the request has no valid path');
   const path = url.split('?', 1)[0] ?? '';
   const route = routeOf(path, assets);
-  if (route === undefined) return refuse(404, 'there are /, /fleet.json, /fleet/nodes/NAME.json and /fleet/events');
+  if (route === undefined) return refuse(404, 'not found; the paths are /, /fleet.json, /fleet/nodes/NAME.json and /fleet/events');
   // Other sites cannot read the answer, but could take the places of clients.
   if (route.to !== 'asset' && site !== undefined && site !== 'same-origin' && site !== 'none')
-    return refuse(403, 'only this page itself may ask for its data');
+    return refuse(403, 'requests from pages of other sites are not allowed');
   return { ok: true, route };
 }
 

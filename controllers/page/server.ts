@@ -108,7 +108,7 @@ async function answer(
       return send({ type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
     case 'node': {
       const found = await detail(route.name);
-      if (found === undefined) return plain(response, 404, 'no such node\n');
+      if (found === undefined) return plain(response, 404, 'node not found\n');
       return send({ type: json, text: `${JSON.stringify(found)}\n` });
     }
     case 'events':
@@ -121,7 +121,8 @@ function openStream(
   response: ServerResponse,
   { stream, metrics }: Pick<PageServerOptions, 'stream' | 'metrics'>,
 ): void {
-  const full = (): void => plain(response, 503, 'as many clients as this page serves have it open\n', { 'retry-after': '10' });
+  const full = (): void =>
+    plain(response, 503, 'the maximum number of open fleet pages is reached; try again later\n', { 'retry-after': '10' });
   const isCompressed = takesGzip(request);
   const headers = {
     ...pageHeaders,

@@ -14,7 +14,7 @@ export class Fleet {
    * @returns what is different: names of nodes that came or went (`reordered`), names of nodes that changed, whether rollouts did
    */
   apply(message) {
-    if (message.version !== 1) throw new Error(`this page is older than its server (version ${message.version}); load it again`);
+    if (message.version !== 1) throw new Error(`this page is older than its server (version ${message.version}); reload it`);
     const { columns, strings } = message;
     let reordered = message.full;
     const changed = [];

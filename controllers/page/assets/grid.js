@@ -222,7 +222,7 @@ export class Grid {
     if (settled > 0) parts.push(`${count(settled)} settled`);
     facts.replaceChildren(
       parts.join(' · '),
-      ...(troubled > 0 ? [' · ', make('b', { class: 'bad' }, `${count(troubled)} to look at`)] : []),
+      ...(troubled > 0 ? [' · ', make('b', { class: 'bad' }, `${count(troubled)} with problems`)] : []),
     );
   }
 

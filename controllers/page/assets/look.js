@@ -1,13 +1,13 @@
 /** How states look: each has a colour of page.css and a letter, so that none is told by colour alone. */
 export const states = {
-  trusted: { letter: '', says: 'runs what its spec assigns, and trusts it' },
-  local: { letter: '', says: 'nothing is assigned: runs its local configuration' },
-  trial: { letter: 'T', says: 'runs what its spec assigns, on trial' },
-  pending: { letter: 'P', says: 'the spec has changed and the node is on its way' },
+  trusted: { letter: '', says: 'runs its assigned configuration, which passed its trial' },
+  local: { letter: '', says: 'runs its local configuration; nothing is assigned' },
+  trial: { letter: 'T', says: 'runs its assigned configuration on trial' },
+  pending: { letter: 'P', says: 'the agent has not applied the new assignment yet' },
   refused: { letter: 'R', says: 'the agent rejected the configuration before any restart; the previous one still runs' },
   condemned: { letter: 'C', says: 'the configuration failed its trial, or was rolled back' },
   'fell-back': { letter: 'F', says: 'the assigned configuration could not be used; another one runs' },
-  error: { letter: 'E', says: 'the assignment cannot be followed' },
+  error: { letter: 'E', says: 'sync failed, for example because the ConfigMap is missing' },
   'no-agent': { letter: '', says: 'no agent has ever reported for this node' },
 };
 
@@ -15,7 +15,7 @@ export const standings = {
   waiting: 'not assigned the revision yet',
   'in-flight': 'assigned the revision, not settled yet',
   settled: 'runs the revision, healthy and Ready',
-  failed: 'rejected or undid the revision, or was not settled by the deadline',
+  failed: 'rejected the revision, rolled it back, or was not settled by the deadline',
   'no-agent': 'no agent: not touched',
 };
 

@@ -108,7 +108,7 @@ function summary() {
   const { troubled, unready } = fleet.counts;
   const parts = [
     `${count(fleet.nodes.size)} nodes`,
-    troubled > 0 ? `${count(troubled)} to look at` : '',
+    troubled > 0 ? `${count(troubled)} with problems` : '',
     unready > 0 ? `${count(unready)} not Ready` : '',
   ];
   element('summary').textContent = parts.filter((part) => part !== '').join(' · ');
@@ -181,7 +181,7 @@ function connection(state, why = '') {
 function failed(message) {
   const banner = element('problem');
   banner.hidden = false;
-  banner.textContent = `This page has a problem and may show old facts: ${message}. Load it again.`;
+  banner.textContent = `This page has an error and may show outdated data: ${message}. Reload it.`;
 }
 addEventListener('error', ({ message }) => failed(message));
 addEventListener('unhandledrejection', ({ reason }) => failed(String(reason?.message ?? reason)));

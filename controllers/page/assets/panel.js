@@ -48,7 +48,9 @@ export class Panel {
     cell.classList.add('cell');
     const had = this.#root.contains(document.activeElement);
     const end =
-      node.trialEndsAt === '' ? '' : `; it ends in ${span(Date.parse(node.trialEndsAt) - Date.now())}, at ${clockTime(node.trialEndsAt)}`;
+      node.trialEndsAt === ''
+        ? ''
+        : `; the trial ends in ${span(Date.parse(node.trialEndsAt) - Date.now())}, at ${clockTime(node.trialEndsAt)}`;
     const opened = this.#openDetails();
     this.#root.replaceChildren(
       make(
@@ -96,8 +98,8 @@ export class Panel {
 
   #closeLook() {
     const detail = this.#detail;
-    if (detail === undefined) return [make('p', { class: 'quiet' }, 'asking for more')];
-    if (detail === null) return [make('p', { class: 'quiet' }, 'more is not available now')];
+    if (detail === undefined) return [make('p', { class: 'quiet' }, 'loading details')];
+    if (detail === null) return [make('p', { class: 'quiet' }, 'details are not available now')];
     return [
       drift(detail),
       findings(detail),
@@ -153,7 +155,7 @@ function drift({ drift }) {
   return make('p', { class: 'error drift' }, make('b', {}, `Drifted: ${reason}`), ` ${message} `, make('span', { class: 'quiet' }, since === '' ? '' : `since ${clockTime(since)}`)); // prettier-ignore
 }
 
-const finders = { preflight: 'rules of its kubelet', rollout: 'rollout', agent: 'agent' };
+const finders = { preflight: 'validation for its kubelet', rollout: 'rollout', agent: 'agent' };
 
 function findings({ findings }) {
   if (findings.length === 0) return '';
@@ -174,7 +176,7 @@ function diff({ diff }) {
   if (diff === null) return '';
   const { kind, from, to, effect, fields, omitted, problem } = diff;
   const title = kind === 'pending' ? 'What will change' : 'What has changed';
-  const names = `${from === 'local' ? 'local, as if it were empty' : shortOf(from)} → ${to === 'local' ? 'local, as if it were empty' : shortOf(to)}`;
+  const names = `${from === 'local' ? 'local (compared as empty)' : shortOf(from)} → ${to === 'local' ? 'local (compared as empty)' : shortOf(to)}`;
   const head = make('p', { class: 'quiet' }, names);
   if (problem !== '') return details(title, make('div', {}, head, make('p', {}, problem)), true);
   const says = kind === 'pending' ? effects[effect] : effectsLast[effect];

@@ -45,9 +45,9 @@ export function follow(url, on) {
 }
 
 const reasons = {
-  401: 'the token is not accepted: load the page again',
-  403: 'the server refuses this address',
-  503: 'as many readers as the server takes have it open',
+  401: 'the token is not accepted; reload the page',
+  403: 'the server does not accept this host name',
+  503: 'the server has reached its maximum number of open pages',
 };
 
 /** An event stream does not say why it failed. */

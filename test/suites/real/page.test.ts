@@ -146,7 +146,7 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     await Promise.all(others);
     const page = await browser.newPage();
     await page.goto(served.url);
-    await until(page, "/as many readers as the server takes/.test(document.getElementById('connection').textContent)");
+    await until(page, "/the server has reached its maximum number of open pages/.test(document.getElementById('connection').textContent)");
     ending.abort();
     await until(page, "document.getElementById('connection').textContent === 'live'");
     await page.close();

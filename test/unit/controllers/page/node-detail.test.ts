@@ -69,5 +69,5 @@ test('events of a node: the newest, read once for all who look, and never many n
 test('events that may not be read leave the rest of the close look', async () => {
   const refused = new ApiError({ method: 'GET', path: '/api', host: 'server' }, { code: 403, reason: 'Forbidden', message: 'no' });
   const { events, problem } = await new NodeEvents({ list: () => Promise.reject(refused) }, new FakeClock()).of('node-0');
-  assert.deepEqual([events, problem], [[], 'no right to list events in namespace default']);
+  assert.deepEqual([events, problem], [[], 'the rollout controller may not list events in namespace default']);
 });
