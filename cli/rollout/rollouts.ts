@@ -77,8 +77,8 @@ export type Outcome = 'complete' | 'failed' | 'running';
 /** Failed: nodes went back, or it has stopped for somebody to look at. A status about an earlier spec says nothing. Pure. */
 export function outcomeOf(rollout: Readonly<NodeConfigRollout>): Outcome {
   if (!isObserved(rollout)) return 'running';
-  const { phase, stopped } = rollout.status ?? {};
-  if (phase === 'Complete') return 'complete';
+  const { phase, stopped, complete } = rollout.status ?? {};
+  if (phase === 'Complete' || (phase === 'Paused' && complete === true)) return 'complete';
   if (phase === 'RolledBack' || phase === 'Failed') return 'failed';
   return phase === 'Paused' && stopped !== undefined ? 'failed' : 'running';
 }

@@ -29,19 +29,21 @@ A complete rollout cannot be aborted; dkc rollout undo rolls out an earlier revi
 
 function abort(client: Client, rollout: NodeConfigRollout, signal: AbortSignal): Change {
   const { spec = {}, status = {} } = rollout;
-  const { revision, phase, previousRevision } = status;
+  const { revision, phase, previousRevision, complete } = status;
   if (revision === undefined)
     throw cannot('abort', rollout, `it has not begun; to keep it from starting: dkc rollout pause ${rollout.metadata.name}`);
-  if (phase === 'Complete')
+  if (complete === true)
     throw cannot('abort', rollout, `it is complete; dkc rollout undo ${rollout.metadata.name} rolls out the previous revision`);
   if (spec.abortedRevision === revision) return { done: `${revision} is already aborted` };
   if (phase === 'RolledBack') throw cannot('abort', rollout, 'its nodes have already been rolled back');
+  if (revision === previousRevision)
+    throw cannot('abort', rollout, `nodes roll back to ${revision}, the last complete revision, and there is none before it; to keep further nodes from it: dkc rollout pause ${rollout.metadata.name}`); // prettier-ignore
   const notes = previousRevision === undefined ? ['no revision was complete before: nodes return to their local configuration'] : [];
   return { write: patchSpec(client, { abortedRevision: revision }, signal), done: `aborted; rolling nodes back to ${previousRevision ?? 'local'}`, notes }; // prettier-ignore
 }
 
 export const rolloutUndo: Command = {
-  describe: `Rolls out an earlier revision again, by default the previous one: sets spec.configMap.name to the copy of that revision, and the rollout starts at its first step. Edits of the original ConfigMap are not rolled out until spec.configMap.name is set to it again.`,
+  describe: `Rolls out an earlier revision again, by default the previous one: sets spec.configMap.name to the copy of that revision, and the rollout starts at its first step. The last complete revision has no steps then: nodes that have another one get it, at most spec.maxUnavailable at once. Edits of the original ConfigMap are not rolled out until spec.configMap.name is set to it again.`,
   examples: [
     { run: 'dkc rollout undo web', what: 'the previous revision' },
     { run: 'dkc rollout history web', what: 'list the revisions' },
@@ -88,6 +90,9 @@ function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal:
   const original = /^[^/]*\/([^:]*):/.exec(to.metadata.annotations?.[COPY_OF_ANNOTATION] ?? '')?.[1] ?? from;
   const back = `kubectl patch ncr ${metadata.name} --type=merge -p '{"spec":{"configMap":{"name":"${original}"}}}'`;
   const notes = [
+    ...(status.complete !== true && name === status.previousRevision
+      ? ['it was complete before: no step is waited for, held or approved']
+      : []),
     `edits of ConfigMap ${original} are no longer rolled out; to roll it out again: ${back}`,
     ...(spec.paused === true ? [`it is paused; to continue: dkc rollout resume ${metadata.name}`] : []),
   ];

@@ -9,7 +9,7 @@ import type { Facts } from './facts.ts';
 import { nodeName, type Groups } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement } from './placing.ts';
-import type { Progress } from './progress.ts';
+import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
 import { bounded, namesIn, nodesText } from './text.ts';
@@ -84,12 +84,12 @@ function preflightFails(seen: Seen, progress: Progress): Decision {
 function walk(seen: Seen, from: Progress): Decision {
   const { rules, now, fleet, gaps } = seen.facts;
   const { candidates, touched, groups } = seen;
-  let progress = from;
+  let progress = isReturn(from) ? { ...from, step: rules.steps.length } : from;
   if (candidates.length === 0 && touched === 0 && !progress.complete) return noneReady(seen, progress);
   for (;;) {
     const step = rules.steps[progress.step - 1];
     const isLast = progress.step >= rules.steps.length;
-    const target = step === undefined || progress.complete ? fleet.size : targetOf(step, fleet.size);
+    const target = step === undefined || progress.complete || isReturn(progress) ? fleet.size : targetOf(step, fleet.size);
     const missing = Math.max(0, target - touched);
     const next = [...groups.of('pending'), ...candidates.slice(0, missing)];
     if (next.length > 0) return take(seen, progress, next);
@@ -138,7 +138,7 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
     const rest = base(seen, progress);
     return { ...rest, ...more, phase, reason: waitsFor, waitsFor, text, wakeUps: [...(rest.wakeUps ?? []), ...(more.wakeUps ?? [])] };
   };
-  if (rules.paused) return say('Paused', 'Resume', `spec.paused is true; to continue: dkc rollout resume ${rules.name}`);
+  if (rules.paused) return say('Paused', 'Resume', pausedText(rules.name));
   if (!window.open) {
     const from = window.next?.from;
     const wakeUps = from === undefined ? [] : [{ requeueAfter: from - now, why: 'a window opens' }];
@@ -153,6 +153,14 @@ function heldBy(seen: Seen, progress: Progress): Decision | undefined {
   const why = whyGatesHold(gates);
   return why === undefined ? undefined : say('Holding', 'Gates', why, { wakeUps: [askAgain], asksGates: gates === undefined });
 }
+
+const pausedText = (rollout: string): string => `spec.paused is true; to continue: dkc rollout resume ${rollout}`;
+
+/** Who pauses a rollout sees that it is, also where it has no node to touch at that moment. */
+const orPaused = ({ facts }: Seen, decision: Decision): Decision =>
+  facts.rules.paused
+    ? { ...decision, phase: 'Paused', reason: 'Resume', waitsFor: 'Resume', text: `${decision.text}; ${pausedText(facts.rules.name)}` }
+    : decision;
 
 const askAgain: WakeUp = { requeueAfter: ASK_AGAIN_MS, why: 'gates are checked again' };
 
@@ -169,7 +177,7 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   const { rules, fleet } = facts;
   const held = heldBy(seen, progress);
   // A rollout that was complete stays so: a node that comes late waits for the window and the gates as well.
-  if (held !== undefined) return progress.complete ? { ...held, phase: 'Complete' } : held;
+  if (held !== undefined) return progress.complete && !rules.paused ? { ...held, phase: 'Complete' } : held;
   const unavailable = groups.of('unavailable').length;
   const room = maxUnavailableOf(rules, fleet.size) - unavailable;
   const places = placesOf(facts.cluster);
@@ -217,7 +225,7 @@ function waitForNodes(seen: Seen, progress: Progress): Decision {
   const why = first?.standing.at === 'in-flight' ? `; ${first.node.node}: ${first.standing.why}` : '';
   const text = `${nodesText(inFlight.length)} in flight${why}`;
   const phase = progress.complete ? 'Complete' : 'Progressing';
-  return { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text };
+  return orPaused(seen, { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text });
 }
 
 /** A node that joined meanwhile gets the last complete revision, as all others have it, until its turn comes. */
@@ -225,7 +233,7 @@ function withJoiners(seen: Seen, decision: Decision): Decision {
   const { progress, actions = [] } = decision;
   const { rules, fleet } = seen.facts;
   const previous = progress?.previousRevision;
-  if (progress === undefined || previous === undefined || progress.complete) return decision;
+  if (progress === undefined || previous === undefined || progress.complete || isReturn(progress)) return decision;
   const chosen = new Set(actions.flatMap((action) => ('node' in action ? [action.node.node] : [])));
   const failed = new Set(seen.failures.map(({ node }) => node));
   const room = maxUnavailableOf(rules, fleet.size) - seen.groups.of('unavailable').length - chosen.size;
@@ -284,5 +292,10 @@ function complete(seen: Seen, progress: Progress): Decision {
     left.length === 0
       ? `all ${nodesText(size)} have the revision`
       : `${size - left.length} of ${nodesText(size)} have the revision; missing: ${namesIn(left, nodeName)} (${down} not Ready, the others without an agent or with a kubelet that would reject it)`;
-  return { ...base(seen, { ...progress, complete: true, stepSettledAt: undefined }), phase: 'Complete', reason: 'Complete', text };
+  return orPaused(seen, {
+    ...base(seen, { ...progress, complete: true, stepSettledAt: undefined }),
+    phase: 'Complete',
+    reason: 'Complete',
+    text,
+  });
 }

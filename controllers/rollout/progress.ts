@@ -21,6 +21,13 @@ export interface Progress {
   attempt: number;
 }
 
+/**
+ * The revision was the last complete one: somebody has undone what came after it, or put the ConfigMap back. As all nodes have run it, and what the others
+ * have now is not wanted, it has no steps: nothing is held and approved. Argo Rollouts skips its steps on the way back to the stable version too.
+ */
+export const isReturn = ({ revision, previousRevision }: Pick<Progress, 'revision' | 'previousRevision'>): boolean =>
+  revision === previousRevision;
+
 /** What comes first: the copy of the ConfigMap must be there, and be the newest. */
 export type Begin =
   | { progress: Progress; isNew: boolean; actions: readonly Action[] }

@@ -69,13 +69,14 @@ type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 function conditionsOf(facts: Facts, decision: Decision): Condition[] {
   const { rules, now, fleet } = facts;
-  const { phase, reason, text } = decision;
+  const { phase, reason, text, progress } = decision;
+  const complete = phase === 'Complete' || (phase === 'Paused' && progress?.complete === true);
   const refused = decision.groups?.of('refused').slice(0, MAX_REFUSALS) ?? [];
   const going = phase === 'Progressing' || phase === 'RollingBack';
   const failed = phase === 'Failed' || phase === 'RolledBack' || phase === 'RollingBack' || reason === 'FailureBudget';
   const said: Said[] = [
     { type: 'Progressing', status: going ? 'True' : 'False', reason, message: text },
-    { type: 'Complete', status: phase === 'Complete' ? 'True' : 'False', reason, message: text },
+    { type: 'Complete', status: complete ? 'True' : 'False', reason, message: text },
     { type: 'Failed', status: failed ? 'True' : 'False', reason, message: text },
     // Never without words: servers of 1.20 take an empty message for none, and reject the status.
     refused.length > 0

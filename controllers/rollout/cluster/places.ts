@@ -37,7 +37,7 @@ export const recordsLeft = (cluster: Of): number => (cluster === undefined ? Inf
 export function whyNoPlace({ budget, most, size, unavailable, ahead }: ClusterFacts): string {
   if (most > unavailable && ahead.length > 0) return `the next place in the cluster is for rollout ${ahead[0]}, which has waited longer`;
   const of = budget.endsWith('%') ? `, ${budget} of ${size}` : '';
-  return `as many nodes of the whole cluster are unavailable as may be (${most}${of})`;
+  return `the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows (${most}${of})`;
 }
 
 /**

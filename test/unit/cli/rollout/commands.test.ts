@@ -142,13 +142,30 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   const undone = await run('rollout undo web');
   assert.match(undone.stdout, /rolls out web-\w+ \(revision 1\) again\n$/);
   assert.match(undone.stderr, /edits of ConfigMap web are no longer rolled out; .*"configMap":\{"name":"web"\}/);
-  await world.until('web', 'it waits', ({ status }) => status?.revision === done.status?.revision && status?.waitsFor === 'Approval');
+  assert.match(undone.stderr, /it was complete before: no step is waited for, held or approved/);
+  // All nodes have it: nobody has to approve that.
+  await world.until('web', 'it is complete', ({ status }) => status?.revision === done.status?.revision && status?.phase === 'Complete');
 
   assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web paused\n');
   assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web is already paused\n');
+  const paused = await world.phase('web', 'Paused');
+  assert.deepEqual(
+    [paused.status?.waitsFor, paused.status?.conditions?.find(({ type }) => type === 'Complete')?.status],
+    ['Resume', 'True'],
+  );
+  assert.equal((await ended(world, run('rollout watch web'))).code, 0);
+  assert.match((await run('rollout abort web')).stderr, /it is complete; dkc rollout undo web/);
   assert.equal((await run('rollout resume web')).code, 0);
+  await world.phase('web', 'Complete');
+
+  await world.payload({ podPidsLimit: 1_200 });
+  await world.edit('web', { configMap: { name: 'web' } });
+  const next = await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'Approval');
+  assert.equal((await run('rollout pause web')).code, 0);
   const aborted = await run('rollout abort web -o json');
-  assert.equal((JSON.parse(aborted.stdout) as NodeConfigRollout).spec?.abortedRevision, done.status?.revision);
+  assert.equal((JSON.parse(aborted.stdout) as NodeConfigRollout).spec?.abortedRevision, next.status?.revision);
+  // A pause does not keep it from going back.
+  await world.phase('web', 'RolledBack');
 });
 
 test('a watch without a controller says so, and ends with 1 where its time is over or the rollout is deleted', async () => {

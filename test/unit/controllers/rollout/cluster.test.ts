@@ -66,8 +66,11 @@ for (const { why, nodes, most, ahead = [], isBack = false, next, may } of places
 test('without a budget there is always a place', () => assert.ok(placesFor(undefined, placesOf(undefined))('a')));
 
 const whys = [
-  { facts: cluster('a! b', 1), says: 'as many nodes of the whole cluster are unavailable as may be (1)' },
-  { facts: cluster('a! b', 1, { budget: '50%' }), says: 'as many nodes of the whole cluster are unavailable as may be (1, 50% of 2)' },
+  { facts: cluster('a! b', 1), says: 'the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows (1)' },
+  {
+    facts: cluster('a! b', 1, { budget: '50%' }),
+    says: 'the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows (1, 50% of 2)',
+  },
   { facts: cluster('a b', 1, { ahead: ['db', 'api'] }), says: 'the next place in the cluster is for rollout db, which has waited longer' },
 ];
 for (const { facts, says } of whys) test(`who waits is told: ${says}`, () => assert.equal(whyNoPlace(facts), says));
@@ -223,8 +226,8 @@ test('rollouts of two pools share the budget of the cluster and take turns; a po
       'it waits',
       ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable' && status.nodes?.inFlight === 0,
     );
-    assert.match(held.status?.message ?? '', /as many nodes of the whole cluster are unavailable as may be \(2\)$/);
-    assert.ok((await world.events(pool)).some((event) => event.startsWith('ClusterMaxUnavailable: as many nodes of the whole cluster')));
+    assert.match(held.status?.message ?? '', /the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows \(2\)$/);
+    assert.ok((await world.events(pool)).some((event) => event.startsWith('ClusterMaxUnavailable: the whole cluster has')));
   }
   await world.restartController();
   const assigned = world.agents.assigned.length;

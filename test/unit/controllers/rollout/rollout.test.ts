@@ -352,3 +352,29 @@ test('nodes are touched inside a window and while the gates hold; a gate that fa
   const { status } = await world.phase('web', 'Complete');
   assert.equal(status?.nodes?.settled, 4);
 });
+
+test('a ConfigMap that is put back half-way reaches its nodes again without steps, as many at once as ever', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(6);
+  await world.payload({ maxPods: 120 });
+  await world.roll('web', {
+    maxUnavailable: 1,
+    steps: [
+      { nodes: 3, approve: true },
+      { nodes: '100%', hold: '1h' },
+    ],
+  });
+  await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'Approval');
+  const status = (await world.rollout('web')).status ?? {};
+  const approvals = [{ step: 1, revision: status.revision ?? '', by: 'jane', at: '2026-03-01T00:00:00Z' }];
+  await world.client.patch(rollouts, { name: 'web' }, { status: { approvals } }, { type: 'merge', subresource: 'status' });
+  const good = (await world.phase('web', 'Complete')).status?.revision;
+  await world.payload({ maxPods: 130 });
+  await world.until('web', 'half of it', (now) => now.status?.waitsFor === 'Approval' && now.status.revision !== good);
+
+  await world.payload({ maxPods: 120 });
+  const returns = await world.until('web', 'it goes back', (now) => now.status?.revision === good);
+  assert.deepEqual([returns.status?.step, returns.status?.previousRevision], [2, good]);
+  const done = await world.until('web', 'all have it', (now) => now.status?.phase === 'Complete', 600_000);
+  assert.deepEqual([done.status?.nodes?.settled, done.status?.revision, world.agents.mostInFlight], [6, good, 1]);
+});
