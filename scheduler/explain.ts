@@ -8,7 +8,7 @@ import type { Explained, ExplainPod, PodFacts } from './explain-facts.ts';
 import type { Rejection } from './plugins/names.ts';
 import { podInfoOf, type PodInfo } from './pod/pod-info.ts';
 import { Nominator } from './queue/nominator.ts';
-import { retryConditionsOf } from './queue/pending.ts';
+import { retryConditionsOf } from './queue/hints.ts';
 import { listedStorage } from './volumes/view.ts';
 
 /** See {@link ExplainPod}. */

@@ -30,33 +30,101 @@ export interface HintFacts {
   ignores?(schedulerName: string, resource: string): boolean;
 }
 
+/** When a pod that one rejector refused is tried again. */
+interface Retry {
+  /** Whether an event may help the pod. A yes too many costs an attempt; a no too many leaves the pod unschedulable until the flush. */
+  readonly hint: (facts: HintFacts) => Hint;
+  /** The same as people read it: it continues "retried when". */
+  readonly when: string;
+}
+
 const always: Hint = () => true;
 const never: Hint = () => false;
 
-/**
- * The queueing hint of each plugin that can reject a pod: whether an event may help the pod. A yes too many costs an attempt; a no too many leaves a pod
- * unschedulable until the flush.
- */
+const retries: Readonly<Record<Rejector, Retry>> = {
+  NodeUnschedulable: {
+    hint: () => nodeUnschedulable,
+    when: 'a node is added or uncordoned',
+  },
+  NodeName: {
+    hint: () => nodeName,
+    when: 'a node of that name is added',
+  },
+  TaintToleration: {
+    hint: () => taintToleration,
+    when: 'a node is added or loses a taint, or the pod gets a toleration',
+  },
+  NodeAffinity: {
+    hint: (facts) => nodeAffinity((schedulerName) => facts.addedAffinity?.(schedulerName)),
+    when: 'a node that matches its node selector and affinity is added, or gets such labels',
+  },
+  NodePorts: {
+    hint: () => nodePorts,
+    when: 'a pod that uses one of the host ports is deleted, or a node is added',
+  },
+  NodeResourcesFit: {
+    hint: (facts) => nodeResourcesFit((schedulerName, resource) => facts.ignores?.(schedulerName, resource) ?? false),
+    when: 'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
+  },
+  VolumeRestrictions: {
+    hint: () => volumeRestrictions,
+    when: 'a pod that shares its disk or claim is deleted, or one of its claims changes',
+  },
+  NodeVolumeLimits: {
+    hint: () => nodeVolumeLimits,
+    when: 'a pod with volumes is deleted, a volume is detached, a node is added, or a node gets the driver or allows more volumes',
+  },
+  VolumeBinding: {
+    hint: () => volumeBinding,
+    when: 'a volume, claim, storage class or storage capacity is added or changes; a node is added or its labels change',
+  },
+  VolumeZone: {
+    hint: () => volumeZone,
+    when: 'a node is added or its zone changes; one of its claims or volumes changes',
+  },
+  PodTopologySpread: {
+    hint: () => podTopologySpread,
+    when: 'pods that its constraints select are added, deleted or relabeled; nodes are added, deleted or change topology domain',
+  },
+  InterPodAffinity: {
+    hint: (facts) => interPodAffinity(facts.namespaceLabels, (key) => facts.isAntiKey?.(key) ?? true),
+    when: 'a pod that its affinity selects is added, or one that keeps it away by anti-affinity is deleted; nodes are added, deleted or relabeled',
+  },
+  NodeDeclaredFeatures: {
+    hint: () => nodeDeclaredFeatures,
+    when: 'a node that declares the required features is added, or declares them',
+  },
+  Extender: {
+    hint: () => always,
+    when: 'anything in the cluster changes',
+  },
+  SchedulingGates: {
+    // Nothing but the pod's own change opens them.
+    hint: () => never,
+    when: 'its last scheduling gate is removed',
+  },
+  DynamicResources: {
+    hint: () => devicesOnNodes,
+    when: 'a node gets the resource from a device plugin; otherwise never: create the pod again for a scheduler with dynamic resource allocation',
+  },
+  GangScheduling: {
+    // The group is never known here.
+    hint: () => never,
+    when: 'never: create the pod again for a scheduler that schedules pods of a group together',
+  },
+  PodLimits: {
+    // The pod itself has to become smaller.
+    hint: () => never,
+    when: 'never: create the pod again within the limits that its event names',
+  },
+};
+
+/** The queueing hint of each plugin that can reject a pod. */
 export function createHints(facts: HintFacts): Hints {
-  const table = {
-    NodeUnschedulable: nodeUnschedulable,
-    NodeName: nodeName,
-    TaintToleration: taintToleration,
-    NodeAffinity: nodeAffinity((schedulerName) => facts.addedAffinity?.(schedulerName)),
-    NodePorts: nodePorts,
-    NodeResourcesFit: nodeResourcesFit((schedulerName, resource) => facts.ignores?.(schedulerName, resource) ?? false),
-    VolumeRestrictions: volumeRestrictions,
-    NodeVolumeLimits: nodeVolumeLimits,
-    VolumeBinding: volumeBinding,
-    VolumeZone: volumeZone,
-    PodTopologySpread: podTopologySpread,
-    InterPodAffinity: interPodAffinity(facts.namespaceLabels, (key) => facts.isAntiKey?.(key) ?? true),
-    NodeDeclaredFeatures: nodeDeclaredFeatures,
-    Extender: always,
-    SchedulingGates: never, // nothing but the pod's own change opens them
-    DynamicResources: devicesOnNodes,
-    GangScheduling: never, // the group is never known here
-    PodLimits: never, // the pod itself has to become smaller
-  } satisfies Record<Rejector, Hint>;
-  return new Map(Object.entries(table) as [Rejector, Hint][]);
+  return new Map(Object.entries(retries).map(([rejector, { hint }]) => [rejector as Rejector, hint(facts)]));
+}
+
+/** What has a pod tried again that these refused, as people read it. */
+export function retryConditionsOf(rejectedBy: Iterable<Rejector>): string[] {
+  return [...rejectedBy].toSorted().map((rejector) => retries[rejector].when);
 }

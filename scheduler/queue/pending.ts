@@ -1,6 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { Found, PoolName, SchedulingQueue } from './contract.ts';
+import { retryConditionsOf } from './hints.ts';
 
 /** How a pod without a place stands, as JSON can say it. Moments are ISO 8601. */
 export interface Pending {
@@ -31,37 +32,6 @@ export interface PendingDump {
   pools: Readonly<Record<PoolName, number>>;
   inFlight: number;
   pods: Pending[];
-}
-
-/** What has a pod tried again that was refused. */
-const retryConditions: Readonly<Record<Rejector, string>> = {
-  NodeUnschedulable: 'a node is added or uncordoned',
-  NodeName: 'a node of that name is added',
-  TaintToleration: 'a node is added or loses a taint, or the pod gets a toleration',
-  NodeAffinity: 'a node that matches its node selector and affinity is added, or gets such labels',
-  NodePorts: 'a pod that uses one of the host ports is deleted, or a node is added',
-  NodeResourcesFit:
-    'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
-  VolumeRestrictions: 'a pod that shares its disk or claim is deleted, or one of its claims changes',
-  NodeVolumeLimits:
-    'a pod with volumes is deleted, a volume is detached, a node is added, or a node gets the driver or allows more volumes',
-  VolumeBinding: 'a volume, claim, storage class or storage capacity is added or changes; a node is added or its labels change',
-  VolumeZone: 'a node is added or its zone changes; one of its claims or volumes changes',
-  PodTopologySpread: 'pods that its constraints select are added, deleted or relabeled; nodes are added, deleted or change topology domain',
-  InterPodAffinity:
-    'a pod that its affinity selects is added, or one that keeps it away by anti-affinity is deleted; nodes are added, deleted or relabeled',
-  Extender: 'anything in the cluster changes',
-  NodeDeclaredFeatures: 'a node that declares the required features is added, or declares them',
-  SchedulingGates: 'its last scheduling gate is removed',
-  PodLimits: 'never: create the pod again within the limits that its event names',
-  DynamicResources:
-    'a node gets the resource from a device plugin; otherwise never: create the pod again for a scheduler with dynamic resource allocation',
-  GangScheduling: 'never: create the pod again for a scheduler that schedules pods of a group together',
-};
-
-/** What has a pod tried again that these refused, as people read it. */
-export function retryConditionsOf(rejectedBy: Iterable<Rejector>): string[] {
-  return [...rejectedBy].toSorted().map((rejector) => retryConditions[rejector]);
 }
 
 /** @param flushMs - after how long without an attempt a refused pod is tried again anyway. @param shown - what the wall clock shows at a moment of the queue's */
@@ -105,7 +75,7 @@ export function dumpQueue(
 }
 
 function retryConditionsIn(pool: Found['pool'], held: boolean, rejectors: readonly Rejector[]): string[] {
-  if (pool === 'gated') return [retryConditions.SchedulingGates];
+  if (pool === 'gated') return retryConditionsOf(['SchedulingGates']);
   if (held) return ['the preempted pods are deleted'];
   return pool === 'unschedulable' ? retryConditionsOf(rejectors) : [];
 }
