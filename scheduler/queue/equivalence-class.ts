@@ -1,4 +1,5 @@
 import { labelsKey } from '../cache/pod-groups.ts';
+import { nodeSpecKey } from '../engine/node-spec-class.ts';
 import type { FitError } from '../engine/rejections.ts';
 import type { SchedulerConfig } from '../config/config.ts';
 import type { Nominator } from './nominator.ts';
@@ -65,9 +66,9 @@ function keyOf(info: PodInfo): string {
     info.schedulerName,
     [cpu, memory, ephemeral, [...scalars]],
     info.ports,
-    spec?.tolerations,
-    spec?.nodeSelector,
-    spec?.affinity,
+    nodeSpecKey(info), // what filters of the node's spec and labels read
+    spec?.affinity?.podAffinity,
+    spec?.affinity?.podAntiAffinity,
     spec?.topologySpreadConstraints,
     taken,
     volumeKey(info),

@@ -10,6 +10,7 @@ import { pod } from '../builders.ts';
 import { profiles } from '../engine/profiles.ts';
 import { engineSubject } from '../engine/subject.ts';
 import { Chance } from '../oracle/chance.ts';
+import { near, required } from '../oracle/examples.ts';
 import { applied, eventsOf, randomCluster, randomEvent, randomPod, type GeneratedCluster } from '../oracle/generate.ts';
 
 const NOW = '2026-03-01T00:00:00Z';
@@ -45,6 +46,30 @@ const pairs: { why: string; b: Pod; error?: Partial<FitError>; lowest: number; a
   row('other requests', false, pod('b').cpu('2').build()),
   row('another priority', false, pod('b').priority(1).build()),
   row('another preemption policy', false, pod('b').spec({ preemptionPolicy: 'Never' }).build()),
+  row('other tolerations', false, pod('b').tolerates({ operator: 'Exists' }).build()),
+  row('another node selector', false, pod('b').selects({ disk: 'ssd' }).build()),
+  row(
+    'a node affinity',
+    false,
+    pod('b')
+      .affinity({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } })
+      .build(),
+  ),
+  row(
+    'a pod affinity',
+    false,
+    pod('b')
+      .affinity({ podAffinity: required(near('db')) })
+      .build(),
+  ),
+  row(
+    'a pod anti-affinity',
+    false,
+    pod('b')
+      .affinity({ podAntiAffinity: required(near('db')) })
+      .build(),
+  ),
+  row('a host port', false, pod('b').port(80).build()),
   row('other labels, and the room was short everywhere', true, pod('b').labels({ index: '1' }).build()),
   row('other labels, and other pods had a say', false, pod('b').labels({ index: '1' }).build(), {
     error: { by: new Set(['NodeResourcesFit', 'InterPodAffinity']) },
