@@ -7,6 +7,7 @@ import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
+import { filterNames } from '../../../../scheduler/plugins/names.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const page = await readFile(new URL('../../../../docs/scheduler.md', import.meta.url), 'utf8');
@@ -87,6 +88,11 @@ test('arguments of plugins in docs/scheduler.md are their defaults', () => {
     const read = readSchedulerConfig({ profiles: [{ pluginArgs: { [name]: parse(`{${args(name)}}`) } }] });
     assert.deepEqual(read.ok && read.config, defaultSchedulerConfig, name);
   }
+});
+
+test('docs/scheduler.md lists the filters in their order', () => {
+  const [, list = ''] = /In this order a node is put to the filters.*?: (.*?)\.\n/s.exec(page) ?? [];
+  assert.deepEqual([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name), filterNames); // prettier-ignore
 });
 
 test('weights in docs/scheduler.md are those of the plugins', () => {

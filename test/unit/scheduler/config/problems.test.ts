@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { parseSchedulerConfig, readSchedulerConfig, type ConfigRead } from '../../../../scheduler/config/parse.ts';
+import { filterNames } from '../../../../scheduler/plugins/names.ts';
 
 const problemsOf = (read: ConfigRead): string[] => (read.ok ? [] : read.problems.map(({ path, message }) => `${path}: ${message}`));
 const problems = (text: string): string[] => problemsOf(parseSchedulerConfig(text));
@@ -112,7 +113,7 @@ const together: { why: string; text: string; says: string[] }[] = [
     text: 'profiles: [{plugins: {NodeName: {weight: -1}, Foo: {}}}]\napi: {pageSize: "5"}\nbackoff: 1',
     says: [
       `profiles[0].plugins.NodeName.weight: it is -1; ${whole(0, 10_000)}`,
-      'profiles[0].plugins.Foo: there is no such key; there are NodeUnschedulable, NodeName, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures, NodeResourcesBalancedAllocation, ImageLocality',
+      `profiles[0].plugins.Foo: there is no such key; there are ${filterNames.join(', ')}, NodeResourcesBalancedAllocation, ImageLocality`,
       `api.pageSize: it is "5"; ${whole(1, 10_000)}`,
       'backoff: there is no such key; there are profiles, percentageOfNodesToScore, podInitialBackoffSeconds, podMaxBackoffSeconds, extenders, assumeTtlSeconds, unschedulableFlushSeconds, preemption, reservation, compat, api, volumeBindTimeoutSeconds, leaderElection',
     ],

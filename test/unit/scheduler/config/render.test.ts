@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
+import { filterNames } from '../../../../scheduler/plugins/names.ts';
 
 const texts = [
   '',
@@ -61,19 +62,12 @@ test('the defaults are rendered with every key', () => {
     {
       schedulerName: 'default-scheduler',
       plugins: {
-        NodeUnschedulable: { enabled: true },
-        NodeName: { enabled: true },
+        ...Object.fromEntries(filterNames.map((name) => [name, { enabled: true }])),
         TaintToleration: { enabled: true, weight: 3 },
         NodeAffinity: { enabled: true, weight: 2 },
-        NodePorts: { enabled: true },
         NodeResourcesFit: { enabled: true, weight: 1 },
-        VolumeRestrictions: { enabled: true },
-        NodeVolumeLimits: { enabled: true },
-        VolumeBinding: { enabled: true },
-        VolumeZone: { enabled: true },
         PodTopologySpread: { enabled: true, weight: 2 },
         InterPodAffinity: { enabled: true, weight: 2 },
-        NodeDeclaredFeatures: { enabled: true },
         NodeResourcesBalancedAllocation: { enabled: true, weight: 1 },
         ImageLocality: { enabled: true, weight: 1 },
       },
