@@ -21,17 +21,16 @@ const PARTITION = 'dkc.dev/partition';
 const ROLLOUT_NODES = 'dkc.dev/rollout-node-selector';
 const DEADLINE = 'dkc.dev/progress-deadline';
 
-const none: OptIns = { paused: false, partition: undefined, rolloutNodes: undefined, progressDeadlineMs: undefined, problems: [] };
-
 /** Pure. @param annotations - of the set */
 export function optInsOf(annotations: Readonly<Record<string, string>> = {}): OptIns {
-  if (![PAUSED, PARTITION, ROLLOUT_NODES, DEADLINE].some((name) => Object.hasOwn(annotations, name))) return none;
   const reader = new AnnotationReader(annotations);
-  const paused = reader.flag(PAUSED);
-  const partition = reader.read(PARTITION, countOrShare, 'write a number of nodes, such as "3", or a share, such as "30%"');
-  const rolloutNodes = reader.read(ROLLOUT_NODES, selectorOf, 'write a label selector, such as "pool=canary"');
-  const progressDeadlineMs = reader.duration(DEADLINE);
-  return { paused, partition, rolloutNodes, progressDeadlineMs, problems: reader.problems };
+  return {
+    paused: reader.flag(PAUSED),
+    partition: reader.read(PARTITION, countOrShare, 'write a number of nodes, such as "3", or a share, such as "30%"'),
+    rolloutNodes: reader.read(ROLLOUT_NODES, selectorOf, 'write a label selector, such as "pool=canary"'),
+    progressDeadlineMs: reader.duration(DEADLINE),
+    problems: reader.problems,
+  };
 }
 
 function selectorOf(text: string): LabelSelector | undefined {

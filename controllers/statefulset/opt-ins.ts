@@ -28,28 +28,18 @@ const EXPAND_CLAIMS = 'dkc.dev/expand-claims';
 /** Ordinals that the set leaves out. The scheduler has its own constant for it: it counts the replicas of a set too. */
 export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
-const none: OptIns = {
-  paused: false,
-  progressDeadlineMs: undefined,
-  forcedRollback: false,
-  maxUnavailable: undefined,
-  reserved: [],
-  expandClaims: false,
-  problems: [],
-};
-
 /** Pure. @param annotations - of the set */
 export function optInsOf(annotations: Readonly<Record<string, string>> = {}): OptIns {
-  const names = [PAUSED, DEADLINE, FORCED_ROLLBACK, MAX_UNAVAILABLE, RESERVED_ORDINALS, EXPAND_CLAIMS];
-  if (!names.some((name) => Object.hasOwn(annotations, name))) return none;
   const reader = new AnnotationReader(annotations);
-  const paused = reader.flag(PAUSED);
-  const progressDeadlineMs = reader.duration(DEADLINE);
-  const forcedRollback = reader.flag(FORCED_ROLLBACK);
-  const maxUnavailable = reader.read(MAX_UNAVAILABLE, atLeastOne, 'write a number of pods above 0, such as "2", or a share, such as "30%"');
-  const reserved = reader.read(RESERVED_ORDINALS, ordinalsIn, 'write up to 10,000 ordinals and ranges, such as "1,3-5"') ?? [];
-  const expandClaims = reader.flag(EXPAND_CLAIMS);
-  return { paused, progressDeadlineMs, forcedRollback, maxUnavailable, reserved, expandClaims, problems: reader.problems };
+  return {
+    paused: reader.flag(PAUSED),
+    progressDeadlineMs: reader.duration(DEADLINE),
+    forcedRollback: reader.flag(FORCED_ROLLBACK),
+    maxUnavailable: reader.read(MAX_UNAVAILABLE, atLeastOne, 'write a number of pods above 0, such as "2", or a share, such as "30%"'),
+    reserved: reader.read(RESERVED_ORDINALS, ordinalsIn, 'write up to 10,000 ordinals and ranges, such as "1,3-5"') ?? [],
+    expandClaims: reader.flag(EXPAND_CLAIMS),
+    problems: reader.problems,
+  };
 }
 
 /** None would never update anything; the field does not take it either. */
