@@ -20,7 +20,9 @@ export interface Field {
   readonly path?: true;
   /** The command line flag that beats it, without dashes. */
   readonly flag?: string;
-  /** Rule of the kubelet's own validation, in words; rules/ holds it as code. */
+  /** Of a number: the kubelet's own validation refuses one that is not between them. */
+  readonly bounds?: Bounds;
+  /** Rule of the kubelet's own validation, in words; rules/ holds it as code. Bounds are not repeated. */
   readonly rule?: string;
   /** What only the starting kubelet checks, in words; preflight/ holds what of it can be seen before. */
   readonly startup?: string;
@@ -29,4 +31,15 @@ export interface Field {
   /** Class of a change on a live node, and why. */
   readonly class: FieldClass;
   readonly reason: string;
+}
+
+/** Least and most are allowed themselves. */
+export interface Bounds {
+  readonly least: number;
+  /** @default any */
+  readonly most?: number;
+  /** First minor that checks it. @default that of the field */
+  readonly since?: number;
+  /** Id of the rule in findings. */
+  readonly rule: string;
 }

@@ -9,7 +9,7 @@ export const resourcesFields: readonly Field[] = [
     default: { '20': -999 },
     pointer: true,
     flag: 'oom-score-adj',
-    rule: '-1000..1000',
+    bounds: { least: -1000, most: 1000, rule: 'oom-score' },
     class: 'dangerous',
     reason: 'changes who dies first under memory pressure',
   },
