@@ -53,7 +53,18 @@ const words = [
   'early-gone',
   'lag',
 ] as const;
-const fields = new Set(['verb', 'resource', 'name', 'status', 'fault', 'ms', 'versions', 'after', 'count', 'probability']);
+const fields = {
+  verb: true,
+  resource: true,
+  name: true,
+  status: true,
+  fault: true,
+  ms: true,
+  versions: true,
+  after: true,
+  count: true,
+  probability: true,
+} satisfies Record<Exclude<keyof Fault, 'action'> | 'status' | 'fault', true>;
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
@@ -83,7 +94,7 @@ export function parseFaults(json: unknown): Fault[] {
 
 function parseFault(entry: unknown, where: string): Fault {
   if (!isJsonObject(entry)) throw bad(where, 'it must be an object');
-  const unknown = Object.keys(entry).find((field) => !fields.has(field) && !words.some((word) => word === field));
+  const unknown = Object.keys(entry).find((field) => !Object.hasOwn(fields, field) && !words.some((word) => word === field));
   if (unknown !== undefined) throw bad(where, `there is no field ${JSON.stringify(unknown)}`);
   const { verb = '*', resource = '*', name, ms = 1000, probability } = entry;
   if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be texts');
