@@ -264,11 +264,15 @@ for (const { room, page: path, optIns } of rooms) {
   });
 }
 
-test('docs/controllers.md has every reason that a StatefulSet waits by', async () => {
+test('docs/controllers.md has every reason that is given for a StatefulSet and its pods', async () => {
   const [, table = ''] = /### StatefulSets\n(.*)/s.exec(page) ?? [];
-  const source = await readFile(new URL('controllers/statefulset/actions.ts', root), 'utf8');
-  const [, details = ''] = /const details = \{\n(.*?)\n\}/s.exec(source) ?? [];
-  const reasons = [...details.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map(([, reason = '']) => reason);
-  assert.ok(reasons.length > 3);
+  const [actions, explain] = await Promise.all(
+    ['actions', 'explain'].map((file) => readFile(new URL(`controllers/statefulset/${file}.ts`, root), 'utf8')),
+  );
+  const [, details = ''] = /const details = \{\n(.*?)\n\}/s.exec(actions ?? '') ?? [];
+  const waits = [...details.matchAll(/^ {2}'?([a-z-]+)'?:/gm)].map(([, reason = '']) => reason);
+  const stands = [...(explain ?? '').matchAll(/reason: '([a-z-]+)'/g)].map(([, reason = '']) => reason);
+  assert.ok(waits.length > 3 && stands.length > 3);
+  const reasons = [...waits, ...stands];
   assert.deepEqual(reasons.filter((reason) => !table.includes(`\`${reason}\``)), []); // prettier-ignore
 });
