@@ -158,7 +158,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     });
     await activeRecord.settled();
     if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
-    log.info('agent ends', { why: shutdown.why });
+    log.info('agent exiting', { why: shutdown.why });
     return 0;
   } catch (error) {
     log.error('agent failed', { error });
@@ -191,7 +191,7 @@ async function loops(context: AgentContext): Promise<void> {
     guard('watch of drift', context.drift.run(signal)),
   ];
   if (options.kubeconfig === undefined) {
-    world.log.info('no kubeconfig: the assignment stays as it is on disk');
+    world.log.info('no kubeconfig: assignments are not watched, using the one on disk');
     context.activeRecord.carrier(null, 'no --kubeconfig was given');
   } else parts.push(guard('sync', runOnline(context, options.kubeconfig)));
   parts.push(shutdown.left());
@@ -235,7 +235,7 @@ async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld
       return { release: async () => {}, [Symbol.asyncDispose]: async () => {} };
     }
     if (!(error instanceof LockError) || cause !== undefined) throw error;
-    throw new LockError(error.path, 'another agent runs on this store: one store has one agent (systemctl status dkc-agent)');
+    throw new LockError(error.path, 'another agent uses this store; only one may run at a time (systemctl status dkc-agent)');
   }
 }
 

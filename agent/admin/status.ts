@@ -121,9 +121,9 @@ function isAtRest(facts: AdminFacts): boolean {
 const driftSteps: Readonly<Record<DriftKind, string>> = {
   EffectiveFileChanged:
     'The effective file is not what the agent wrote. To have it written again, with the changed file kept beside it: systemctl restart dkc-agent. ' +
-    'To have that done each time: drift: correct in /etc/dkc/policy.yaml',
+    'To have the agent do that each time, set drift: correct in /etc/dkc/policy.yaml',
   NotUsed:
-    'The kubelet is not started on the effective file. Install the drop-in 20-dkc.conf again, see which other one wins with: systemctl cat kubelet; ' +
+    'The kubelet is not started on the effective file. Install the drop-in 20-dkc.conf again, or find the drop-in that overrides it: systemctl cat kubelet; ' +
     'then: systemctl daemon-reload && systemctl restart kubelet',
   KubeletDiffers:
     'The kubelet runs another configuration than the effective file. See why: journalctl -u dkc-agent; then: systemctl restart kubelet',
@@ -245,7 +245,7 @@ const takenBackHere =
 const steps: Readonly<Record<Standing, string>> = {
   local: 'Nothing is assigned. Assign a config with: dkc assign',
   trusted: 'Nothing to do.',
-  trial: 'Wait for the trial to end, or roll it back now with: dkc rollback',
+  trial: 'Wait for the trial to end, or roll the config back now with: dkc rollback',
   running: 'Is the agent running? systemctl status dkc-agent. Roll the config back with: dkc rollback',
   refused: 'Fix the ConfigMap: dkc history and the event KubeletConfigRefused of the Node name the fields',
   barred: takenBackHere,
@@ -260,7 +260,8 @@ const steps: Readonly<Record<Standing, string>> = {
 const stepAfterRefusal =
   'Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allow on it; dkc validate shows the same findings beforehand';
 
-const stepBeyondLimit = 'The ConfigMap is beyond a limit of the agent, which the findings above name: make it smaller, and assign it again';
+const stepBeyondLimit =
+  'The ConfigMap exceeds a limit of the agent; the findings above name the limit. Make the ConfigMap smaller, and assign it again';
 
 const stepAfterDamage =
   'The checkpoint of the assigned config is missing, damaged, or not a kubelet configuration: dkc checkpoints verify, dkc history. ' +
@@ -274,14 +275,15 @@ const stepsByError: Readonly<Record<string, string>> = {
     'The config is refused on this node: dkc history and the event KubeletConfigRefused of the Node name the fields and rules. ' +
     'Fix it, or allow single fields with the annotation dkc.dev/allow, and assign it again',
   [statusErrors.internal]:
-    'The agent could not do its work: a full or read-only disk, a damaged record, a flag of the kubelet. ' +
+    'The agent failed, for example because of a full or read-only disk, a damaged record, or a flag of the kubelet. ' +
     'See why: journalctl -u dkc-agent -e; dkc checkpoints verify',
-  [statusErrors.noSource]: 'The Node names no ConfigMap in spec.configSource. Assign one with: dkc assign; or none with: dkc unassign',
+  [statusErrors.noSource]:
+    'The Node names no ConfigMap in spec.configSource. Assign one with: dkc assign; or clear the assignment with: dkc unassign',
   [statusErrors.download]:
     'The ConfigMap cannot be read. Does it exist, may this node read it, and is it in the namespace that the agent reads ' +
-    '(--configmap-namespace, dkc-system unless set)? Which of these: journalctl -u dkc-agent -e',
+    '(--configmap-namespace, dkc-system unless set)? The log says which: journalctl -u dkc-agent -e',
   [statusErrors.syncInternal]:
-    'The assignment could not be applied: a full or read-only disk, or names that are not allowed. See why: journalctl -u dkc-agent -e',
+    'The assignment could not be applied, for example because of a full or read-only disk, or a name that is not allowed. See why: journalctl -u dkc-agent -e',
   [statusErrors.failedTrial]: takenBack,
   [statusErrors.rolledBack]: takenBack,
 };

@@ -137,10 +137,10 @@ async function placeStandIn(
   try {
     if (!volatileFile || sha256(volatileFile) !== sha256(wanted)) await place.place(wanted);
   } catch (error) {
-    log.error('nor can another file be put in its place', { path: place.config, error });
+    log.error('failed to write the replacement of the effective file', { path: place.config, error });
     return undefined;
   }
-  log.error('failed to write effective file, giving the kubelet another file until it can be written', {
+  log.error('failed to write effective file, the kubelet uses a replacement in /run until the disk is writable', {
     path: options.effectiveConfig,
     instead: place.config,
     error: cause,
@@ -179,7 +179,7 @@ async function afterwards(
   { store, clock, log }: BootDeps,
 ): Promise<void> {
   const attempt = async (what: string, change: () => Promise<void>): Promise<void> => {
-    await change().catch((error: unknown) => log.error(`${what} failed; the node goes on without it`, { error }));
+    await change().catch((error: unknown) => log.error(`${what} failed, continuing without it`, { error }));
   };
   const journal = (event: JournalEvent, source: BootOutcome['source'], detail: string): Promise<void> =>
     attempt('journal entry', () => store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail }));

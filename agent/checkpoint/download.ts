@@ -46,15 +46,12 @@ export function payloadOf(configMap: KubeObject): Downloaded {
     if (typeof value !== 'string') return { ok: false, problem: `data[${JSON.stringify(key)}] of the ConfigMap is not a string` };
     const encoded = new TextEncoder().encode(value);
     bytes += encoded.length;
-    if (bytes > MAX_DATA) return beyond('too-large', `the ConfigMap holds more than ${MAX_DATA} bytes, which no API server lets it`);
+    if (bytes > MAX_DATA) return beyond('too-large', `the ConfigMap holds more than ${MAX_DATA} bytes, the limit of API servers`);
     files.set(key, encoded);
   }
   const ours = Object.entries(annotations ?? {}).filter(([key, value]) => key.startsWith(OUR_ANNOTATIONS) && typeof value === 'string');
   if (Buffer.byteLength(ours.flat().join('')) > MAX_ANNOTATIONS)
-    return beyond(
-      'too-large',
-      `the annotations ${OUR_ANNOTATIONS}* hold more than ${MAX_ANNOTATIONS} bytes, which no API server lets them`,
-    );
+    return beyond('too-large', `the annotations ${OUR_ANNOTATIONS}* hold more than ${MAX_ANNOTATIONS} bytes, the limit of API servers`);
   return { ok: true, payload: { namespace, name, uid, resourceVersion, files, annotations: Object.fromEntries(ours) } };
 }
 

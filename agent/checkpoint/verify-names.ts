@@ -36,7 +36,7 @@ export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: str
   if (Buffer.byteLength(value) > MAX_NAME_LENGTH) return why('must be at most 255 bytes');
   if (!/^[!-~]+$/.test(value)) return why('only visible ASCII characters are allowed');
   if (value.includes('/')) return why('only base names are allowed');
-  if (temporary.test(value)) return why('this prefix is kept for temporary files');
+  if (temporary.test(value)) return why('this prefix is reserved for temporary files');
   return undefined;
 }
 

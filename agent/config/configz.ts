@@ -20,7 +20,7 @@ export function readConfigz(text: string, version: KubeletVersion): Configz {
   try {
     document = readJson(text);
   } catch (error) {
-    if (error instanceof DocumentError) return { ok: false, problem: `the answer of /configz is no JSON: ${error.message}` };
+    if (error instanceof DocumentError) return { ok: false, problem: `the answer of /configz is not JSON: ${error.message}` };
     throw error;
   }
   const inner = isObject(document.value) ? own(document.value, 'kubeletconfig') : undefined;
@@ -39,4 +39,4 @@ function emptied({ minor }: KubeletVersion): JsonObject {
 }
 
 const textOf = (errors: readonly Finding[]): string =>
-  `the answer of /configz is no configuration of this kubelet: ${errors.map(({ field, rule }) => `${field} (${rule})`).join(', ')}`;
+  `the answer of /configz is not a configuration of this kubelet version: ${errors.map(({ field, rule }) => `${field} (${rule})`).join(', ')}`;

@@ -82,10 +82,10 @@ export class ConfigzCheck {
     // Learned afresh: a kubelet is upgraded while its agent runs.
     const kubelet = await learnKubelet({ options, disk, exec, log: silentLog, memo });
     if (kubelet.version === newestKubeletVersion || kubelet.newer !== undefined)
-      throw new Error('the version of the kubelet is not known, or newer than all that this agent knows');
+      throw new Error('the version of the kubelet is unknown, or newer than the versions that this agent supports');
     const { version, args } = kubelet;
     const decoded = decode(await readForKubelet(options, disk), version);
-    if (!decoded.ok) throw new Error('the effective file is no configuration of this kubelet');
+    if (!decoded.ok) throw new Error('the effective file is not a configuration of this kubelet version');
     const dropIns = await readDropIns(disk, kubelet);
     const answer = await ask(options.kubeletConfigz, { kubeconfig, nodeName: options.nodeName });
     const read = readConfigz(JSON.stringify(answer) ?? '', version);

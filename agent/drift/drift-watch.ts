@@ -103,7 +103,7 @@ export class DriftWatch {
     const changed = next.state.EffectiveFileChanged;
     if (changed?.isReported !== true || !(await correctsDrift(options, world.disk))) return this.#take(next);
     if (await this.#correct()) return;
-    const detail = `${changed.detail}; not corrected, since it was ${MAX_CORRECTIONS} times within an hour`;
+    const detail = `${changed.detail}; not corrected again, after ${MAX_CORRECTIONS} corrections within an hour`;
     this.#take(plan({ ...found, EffectiveFileChanged: detail }));
   }
 
@@ -118,18 +118,18 @@ export class DriftWatch {
     const { world, configState, announcer } = this.#deps;
     this.#state = state;
     for (const { kind, detail } of began) {
-      world.log.warn('node runs something else than the agent wrote', { kind, detail });
+      world.log.warn('the kubelet does not run the configuration that the agent wrote', { kind, detail });
       announcer.say(`${kind}: ${detail}`, 'KubeletConfigDrifted');
     }
     for (const drift of ended) {
-      world.log.info('drift is over', { kind: drift.kind });
+      world.log.info('drift resolved', { kind: drift.kind });
       this.#sayOver(drift);
     }
     configState.update({ drift: reportedDrift(state) });
   }
 
   #sayOver({ kind, detail }: Drift): void {
-    this.#deps.announcer.say(`${kind} is over: ${detail}`, 'KubeletConfigDrifted', 'Normal');
+    this.#deps.announcer.say(`${kind} resolved: ${detail}`, 'KubeletConfigDrifted', 'Normal');
   }
 
   /**
@@ -149,10 +149,10 @@ export class DriftWatch {
     try {
       await disk.replace(path, new TextEncoder().encode(printCorrections([...recent, new Date(clock.now()).toISOString()])));
     } catch (error) {
-      log.error('failed to write down a correction of the effective file, not correcting it', { path, error });
+      log.error('failed to record a correction of the effective file, not correcting it', { path, error });
       return false;
     }
-    await shutdown.leave('the effective file was changed by another program or by hand, and policy has it corrected');
+    await shutdown.leave('the effective file was changed by another program or by hand, and the field policy says drift: correct');
     return true;
   }
 }

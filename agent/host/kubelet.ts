@@ -45,7 +45,7 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const line = await commandLine(deps);
   const learned = told ?? (line.program === undefined ? undefined : await versionOf(line.program, deps)) ?? (await fromMemo(deps));
   if (learned?.newer !== undefined)
-    log.warn('kubelet is newer than the latest version that this agent knows', {
+    log.warn('kubelet is newer than the versions that this agent supports', {
       version: learned.newer,
       validatedAs: learned.version.text,
     });
@@ -81,7 +81,7 @@ async function versionOf(program: string, { exec, log, memo }: KubeletDeps): Pro
     if (known === undefined) await memo?.remember(text, program);
     return version;
   } catch (error) {
-    log.warn('the version of the kubelet is not one that this agent knows', { program, error: describeError(error) });
+    log.warn('the version of the kubelet is not one that this agent supports', { program, error: describeError(error) });
     return undefined;
   }
 }
@@ -119,7 +119,7 @@ async function unitCommandLine(unit: string, disk: Pick<Disk, 'readLinked'>, exe
     (await exec('systemctl', ['show', '-P', property, '--', unit], { timeoutMs: SYSTEMCTL_TIMEOUT_MS })).stdout.trim();
   const [execStart, environment, environmentFiles] = await Promise.all([show('ExecStart'), show('Environment'), show('EnvironmentFiles')]);
   const line = await startedAs({ execStart, environment, environmentFiles }, disk);
-  if (line === undefined) log.warn('systemd does not know how the kubelet is started; its flags are taken to be none', { unit });
+  if (line === undefined) log.warn('systemd does not report how the kubelet is started, assuming that it has no flags', { unit });
   return line;
 }
 

@@ -104,7 +104,7 @@ async function print(
   }).set(kubeletIsWell ? 0 : 1);
   const drift = new Gauge({
     name: 'dkc_agent_drift',
-    help: 'This metric is true (1) while the node runs something else than its agent wrote, false (0) otherwise, by kind.',
+    help: 'This metric is true (1) while the kubelet does not run the configuration that its agent wrote, false (0) otherwise, by kind.',
     labelNames: ['kind'],
     registers,
   });

@@ -134,14 +134,14 @@ function kubeletKnowledge(
         const before = facts.version.text;
         const { version: closest, newer } = closestKubeletVersion(version);
         if (newer !== undefined)
-          log.warn('kubelet is newer than the latest version that this agent knows', { version: newer, validatedAs: closest.text });
+          log.warn('kubelet is newer than the versions that this agent supports', { version: newer, validatedAs: closest.text });
         facts = { ...facts, version: closest };
         void versionRecord.remember(version);
         if (facts.version.text === before) return;
         helped = undefined; // another kubelet has other flags and gates
         onNews();
       } catch (error) {
-        log.warn('the version of the kubelet is not one that this agent knows', { error: describeError(error) });
+        log.warn('the version of the kubelet is not one that this agent supports', { error: describeError(error) });
       }
     },
   };

@@ -57,7 +57,7 @@ async function look(path: string, { client, disk, clock, log }: RenewTokenDeps, 
   const next = typeof token === 'string' ? parseAccountToken(token) : undefined;
   if (typeof token !== 'string' || !isRenewal(next, now))
     throw new ActionError('renew', `the token of ServiceAccount ${namespace}/${name}`, {
-      hint: 'the API server gave none that lives longer',
+      hint: 'the API server issued no token with a longer lifetime',
     });
   await disk.replace(path, new TextEncoder().encode(token), 0o600);
   log.info('token renewed', { serviceAccount: `${namespace}/${name}`, expiresAt: new Date(next.expiresAt).toISOString() });

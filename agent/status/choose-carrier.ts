@@ -74,8 +74,12 @@ function byNode(facts: CarrierFacts, wanted: Wanted): Choice {
 /** A NodeConfig assigned before, and the Node would now say local. Who means that says so in the NodeConfig, or has the Node assign first. */
 function goneAgain({ nodeName, nodeConfig }: CarrierFacts): Choice {
   const gone =
-    nodeConfig === 'forbidden' ? 'may not be read any more' : nodeConfig === 'unserved' ? 'is gone with its definition' : 'is gone';
-  const why = `NodeConfig ${nodeName}, which assigned last, ${gone}; the node keeps its configuration until an object assigns one`;
+    nodeConfig === 'forbidden'
+      ? 'may not be read any more'
+      : nodeConfig === 'unserved'
+        ? 'was deleted with its CustomResourceDefinition'
+        : 'was deleted';
+  const why = `NodeConfig ${nodeName}, which had assigned the configuration, ${gone}; the node keeps the configuration until an object assigns one`;
   return { carrier: 'nodeconfig', why, wanted: kept };
 }
 

@@ -65,7 +65,7 @@ function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): Said
         assigned.namespace === wanted.spec.namespace &&
         assigned.name === wanted.spec.name &&
         assigned.kubeletConfigKey === wanted.spec.kubeletConfigKey;
-  if (!isWanted) return say('False', 'Pending', 'the agent has not assigned what spec says yet');
+  if (!isWanted) return say('False', 'Pending', 'the agent has not applied the configuration in spec yet');
   if (!sameSource(assigned, active)) return say('False', 'Pending', `the kubelet uses ${sourceText(active)} until its next start`);
   if (active === null) return say('True', 'Local', 'the kubelet uses its local configuration');
   return say('True', 'Assigned', `the kubelet uses ${sourceText(active)}`);

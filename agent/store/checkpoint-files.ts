@@ -106,7 +106,7 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
       problems.push({ path, problem: 'it is missing: what is assigned is unknown until the agent has asked the API' });
     }
     if (record.at === 'known' && record.source && (await readCheckpoint(disk, paths, record.source)).at === 'missing') {
-      problems.push({ path, problem: 'it names a checkpoint that is not there' });
+      problems.push({ path, problem: 'it refers to a checkpoint that does not exist' });
     }
   }
 

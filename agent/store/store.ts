@@ -149,7 +149,7 @@ const hints: Readonly<Record<string, string>> = {
   EACCES: 'permission denied: run this as root',
   EPERM: 'not permitted: run this as root, and look for an immutable attribute',
   EIO: 'the disk failed: see the kernel log',
-  ENOENT: 'it, or its directory, is not there: start the agent once to make the store',
+  ENOENT: 'the file or its directory does not exist: start the agent once to create the store',
   ENOTDIR: 'a part of its path is not a directory: move that away',
   EISDIR: 'a directory is in its place: move that away',
   EINVAL: 'something that is not a regular file is in its place: move that away',

@@ -125,7 +125,7 @@ export class Executor {
     if (back.at === 'intact') return;
     if (!again) await this.#journal('damaged', source, SAVED_AGAIN);
     const [path, problem] = back.at === 'damaged' ? [back.path, back.problem] : ['the checkpoint', 'it is not there'];
-    throw new StoreError('save', path, { hint: `it does not read back: ${problem}; check the disk` });
+    throw new StoreError('save', path, { hint: `reading it back failed: ${problem}; check the disk` });
   }
 
   /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */

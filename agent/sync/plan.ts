@@ -146,9 +146,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   const isUnused = isAssigned && facts.bootError === statusErrors.load && !sameSource(facts.active, source);
   const saved = fetched.saved && !(isUnused && facts.spoiled?.due === true);
   if (!saved && facts.spoiled?.due === false)
-    return [
-      report(facts.bootError ?? statusErrors.syncInternal, 'its checkpoint reads damaged each time it is saved; waiting longer each time'),
-    ];
+    return [report(facts.bootError ?? statusErrors.syncInternal, 'its checkpoint is damaged after every save, retrying with longer waits')];
   const steps: SyncStep[] = saved ? [] : [{ do: 'save', payload, source, again: isAssigned }];
 
   const condemned = facts.condemned.find((record) => sameContent(record, content));

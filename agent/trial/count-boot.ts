@@ -44,7 +44,7 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
       // A count that no later boot would find cannot reach its limit: one is enough then.
       const isTooMuch = uncleanBoots >= options.maxKubeletExits || !written;
       if (isCounted && isTooMuch) {
-        const evidence = [`${new Date(clock.now()).toISOString()} boot ${bootId} came without a clean stop of boot ${old.bootId}`];
+        const evidence = [`${new Date(clock.now()).toISOString()} boot ${bootId} started without a clean shutdown of boot ${old.bootId}`];
         const reason = `${exitsText({ exits, uncleanBoots })}${written ? '' : ', and the store takes no count'}`;
         await condemn(deps, { source, content: { kubeletConfigKey, contentSha256 }, reason, evidence });
       }

@@ -170,7 +170,7 @@ export class NodeHealth {
       this.#forbidden.add(what);
       const isAsked = what === 'pods' && options.trialHealth === 'pods';
       log[isAsked ? 'warn' : 'info'](
-        `the rights of this agent do not cover ${what === 'pods' ? 'pods' : 'the Lease'} of its node: trials continue without it`,
+        `this agent has no right to read ${what === 'pods' ? 'the pods' : 'the Lease'} of its node, trials continue without`,
         { error },
       );
       return undefined;

@@ -56,7 +56,7 @@ export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWor
   if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
   return isSaidSince(times, ready.heartbeatAt, renewed)
     ? { healthy: true, detail: 'Node is Ready' }
-    : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: it does not reach the API server' };
+    : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: the kubelet does not reach the API server' };
 }
 
 /** Whether one of these was written by the kubelet that runs now. Both clocks are this node's; one that was set back since makes none of them comparable. */

@@ -365,7 +365,7 @@ export class SimulatedNode {
       if (
         this.tellLog &&
         (level === 'warn' || level === 'error') &&
-        !/^(systemd does not know|the kubelet does not|(ConfigMap|Node) cannot be watched)/.test(text)
+        !/^(systemd does not report|the kubelet does not|(ConfigMap|Node) cannot be watched)/.test(text)
       ) {
         const { field, rule, problem, detail, error } = fields ?? {};
         const rest = [field, rule, problem, detail, error].filter((one) => typeof one === 'string' && one !== '');

@@ -53,7 +53,7 @@ async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDe
       break;
     } catch (cause) {
       if (tries === TRIES_TO_TAKE_BACK)
-        throw new ActionError('take back', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
+        throw new ActionError('clear', `the condemnation of ${sourceText(plan.back.source)}`, { hint: 'run dkc retry now', cause });
       await clock.sleep(LOOK_EVERY); // not cut short by the signal: this is what a command that was ended still has to do
     }
   deps.say('the condemnation is cleared'); // after it: there may be nobody left to hear it

@@ -21,8 +21,8 @@ export function planLiveDrill(facts: AdminFacts, at: string): LivePlan {
   const assigned = recorded(facts.assigned);
   if (assigned === null) return no('nothing is assigned to this node, so there is nothing to fall back from');
   const active = viewActive(facts);
-  if (active.from !== 'agent') return no('the agent has not written down what it uses now; is it running, in this version?');
-  if (active.used !== 'assigned' || !sameSource(active.source, assigned)) return no('this node has fallen back already; see dkc status');
+  if (active.from !== 'agent') return no('the agent has not recorded which config it uses; is it running, and is it of this version?');
+  if (active.used !== 'assigned' || !sameSource(active.source, assigned)) return no('this node has already fallen back; see dkc status');
   const record = drillCondemnation(assigned, facts, at);
   if (!record) return no('the checkpoint of the assigned config is missing or damaged; see dkc checkpoints verify');
   const { used, source } = fallBack({ ...facts, condemned: [...facts.condemned, record] });
@@ -30,7 +30,7 @@ export function planLiveDrill(facts: AdminFacts, at: string): LivePlan {
     at,
     event: 'rolled-back',
     source: assigned,
-    detail: 'live drill: the condemnation is cleared in a moment',
+    detail: 'live drill: the condemnation will be cleared automatically',
   };
   return { at: 'planned', record, journal, there: { used, source }, back: { used: 'assigned', source: assigned } };
 }

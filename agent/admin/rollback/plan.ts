@@ -71,13 +71,16 @@ export type RollbackPlan =
  * trusted becomes last-known-good; any other one needs `force`, is assigned on this node alone, and is on trial like any assignment.
  */
 export function intendRollback(facts: AdminFacts, asked: RollbackAsked): Intent | Refused {
-  if (!isKnown(facts.assigned)) return no('the assignment is unknown: its record is missing or damaged, and boot does not use it already');
+  if (!isKnown(facts.assigned))
+    return no('the assignment is unknown: its record is missing or damaged, so the node does not boot with it anyway');
   const assigned = recorded(facts.assigned);
-  if (assigned === null) return no('nothing is assigned: this node runs its local config already');
+  if (assigned === null) return no('nothing is assigned: this node already runs its local config');
   const entry = facts.entries.find((one) => samePayload(one.ref, assigned));
   const content = contentOf(assigned, entry, facts);
   if (!content)
-    return no(`the checkpoint of ${sourceText(assigned)} is missing or damaged, so boot falls back already; see dkc checkpoints verify`);
+    return no(
+      `the checkpoint of ${sourceText(assigned)} is missing or damaged, so the node already falls back when it boots; see dkc checkpoints verify`,
+    );
 
   const standing = facts.condemned.find((record) => sameContent(record, content));
   const record = standing ?? condemnation(assigned, content, entry, asked);
@@ -175,8 +178,8 @@ export function planRollback({ notes, to, content }: Intent, way: Way, landing: 
 
 const arrival: Readonly<Record<BootPlan['effective']['do'], string>> = {
   write: 'reverts to its local config',
-  keep: 'stays on the effective file that is there, as it has no local config that can be used',
-  'write-minimal': "goes to a kubelet's defaults, as it has no local config that can be used",
+  keep: 'keeps its current effective file, because it has no usable local config',
+  'write-minimal': "goes to the kubelet's defaults, because it has no usable local config",
 };
 
 function reasonAgainst(candidate: Candidate, content: ContentRef, facts: AdminFacts): string {
@@ -245,15 +248,14 @@ function findTarget(ref: string, { key: askedKey, force = false }: RollbackAsked
   if (entry.state === 'damaged' || !entry.manifest)
     return against(`its checkpoint is damaged${entry.problem === undefined ? '' : `: ${entry.problem}`}`);
   const key = askedKey ?? found.key ?? found.source?.kubeletConfigKey ?? keyOf(entry, facts);
-  if (key === '') return against('the store does not tell which of its keys is the kubelet configuration; name it with --key');
+  if (key === '') return against('the store does not record which of its keys holds the kubelet configuration; set it with --key');
   if (!entry.manifest.files.some((file) => file.key === key)) return against(`its checkpoint has no key ${JSON.stringify(key)}`);
   const content = contentRef(entry.manifest.files, key);
   if (sameContent(content, condemning)) return against('it is the content that is being rolled back');
   const source = { ...sourceOf(entry, facts), kubeletConfigKey: key };
-  if (source.namespace === '' || source.name === '') return against('the store does not tell which ConfigMap it came from');
+  if (source.namespace === '' || source.name === '') return against('the store does not record which ConfigMap it came from');
   const doubt = doubtAbout(content, source, entry, facts);
-  if (doubt !== undefined && !force)
-    return against(`${sourceText(source)} ${doubt}; --force tries it all the same, on trial like any other`);
+  if (doubt !== undefined && !force) return against(`${sourceText(source)} ${doubt}; --force uses it anyway, on trial like any other`);
   return { ok: true, source, content, onTrial: doubt !== undefined };
 }
 

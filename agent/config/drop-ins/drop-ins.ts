@@ -95,7 +95,7 @@ export function dropInWarnings(config: JsonObject, dropIns: DropIns | undefined,
       {
         field: field.name,
         rule: 'drop-in',
-        message: `${field.name} is not used as it stands: drop-in ${file} changes it, and drop-ins come after the configuration file`,
+        message: `${field.name} is changed by drop-in ${file}, which the kubelet reads after the configuration file`,
       },
     ];
   });

@@ -77,7 +77,7 @@ function keys(value: Json | undefined, bad: Bad): Policy['signatureKeys'] {
   if (!isList(value) || !value.every((item) => isText(item)))
     throw bad('signatureKeys must be a list of public keys, each as in a .pub file: ssh-ed25519 AAAA... comment');
   if (value.length === 0 || value.length > MAX_SIGNATURE_KEYS)
-    throw bad(`signatureKeys must have 1 to ${MAX_SIGNATURE_KEYS} public keys; without the key no signature is asked for`);
+    throw bad(`signatureKeys must have 1 to ${MAX_SIGNATURE_KEYS} public keys; remove signatureKeys to require no signature`);
   return value;
 }
 
@@ -139,15 +139,15 @@ export function* checkingPolicy(question: PolicyQuestion): Generator<undefined, 
     return true;
   });
   return firstFindings(refused, ({ field, class: kind }): Finding => {
-    const here = origin(dynamic, field, version, 'set in the ConfigMap');
-    const there = origin(local, field, version, 'set in the local config');
+    const here = origin(dynamic, field, version, 'the ConfigMap');
+    const there = origin(local, field, version, 'the local config');
     // In an overlay only the ConfigMap makes a difference: where the field is not set, a null of it took it away.
     const own = merge === 'overlay' || isSet(dynamic, field);
     const name = shownName(field);
     return {
       field: name,
       rule: 'policy',
-      message: `${name} (${kind}) differs from the local config: ${here} against ${there}; ${hintFor(field, own, policy)}`,
+      message: `${name} (${kind}) differs from the local config: ${here}, ${there}; ${hintFor(field, own, policy)}`,
     };
   });
 }
@@ -185,19 +185,19 @@ function isSet(config: JsonObject, field: string): boolean {
   return (valueAt(config, path) ?? null) !== null;
 }
 
-function origin(config: JsonObject, field: string, version: KubeletVersion, given: string): string {
-  if (isSet(config, field)) return given;
+function origin(config: JsonObject, field: string, version: KubeletVersion, of: string): string {
+  if (isSet(config, field)) return `set in ${of}`;
   const entry = fieldAt(field);
-  if (entry === undefined || entry.since > version.minor) return 'not set';
-  return entry.name === 'featureGates' ? `not set, so at the kubelet's own default` : `default of 1.${version.minor}`;
+  if (entry === undefined || entry.since > version.minor) return `not set in ${of}`;
+  return `left at ${entry.name === 'featureGates' ? "the kubelet's default" : `the default of 1.${version.minor}`} in ${of}`;
 }
 
 /** @param own - the ConfigMap itself says so; else it only fails to say what the local config says */
 function hintFor(field: string, own: boolean, policy: Policy): string {
   const deny = nearest(field, policy.fields) === 'deny';
-  const ways = own ? ['take it out of the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
-  if (!deny && policy.overrides) return listed([...ways, `allow it by the annotation dkc.dev/allow: "${shownName(field)}"`]);
-  return `${listed(ways)}; only the field policy of this node can allow it, ${deny ? 'and denies it by name' : 'and it ignores annotations'}`;
+  const ways = own ? ['remove it from the ConfigMap'] : ['merge with --merge=overlay', 'start from the output of dkc render'];
+  if (!deny && policy.overrides) return listed([...ways, `allow it with the annotation dkc.dev/allow: "${shownName(field)}"`]);
+  return `${listed(ways)}; only the field policy of this node could allow it, ${deny ? 'and it denies the field by name' : 'and it ignores annotations'}`;
 }
 
 /** `a`, `a, or b`, `a, b, or c`. */

@@ -76,7 +76,7 @@ export function checkPodLogs(flight: Preflight): void {
   const paths = podLogPaths(flight.config);
   const isFile = paths.some((path) => flight.host.paths?.[path] === 'file');
   if (isFile || KERNEL.test(flight.text(field)))
-    flight.add(field, 'pod-logs', "cannot be made on this node: one of the folders above it is none, or the kernel's");
+    flight.add(field, 'pod-logs', 'cannot be created on this node: a parent is not a directory, or belongs to the kernel');
 }
 
 /** No path on Linux is longer. A slice of n dashes lies n folders deep, so that its path would grow with their square. */

@@ -27,7 +27,7 @@ export function checkHost(flight: Preflight): void {
   if (flight.flag('protectKernelDefaults')) {
     const { sysctls } = host;
     if (sysctls === undefined)
-      flight.warn('protectKernelDefaults', 'sysctl', 'is true: the kubelet ends if the kernel settings of the node differ from its own');
+      flight.warn('protectKernelDefaults', 'sysctl', 'is true: the kubelet exits if the kernel settings of the node differ from its own');
     else {
       const differing = Object.keys(SYSCTLS).filter((name) => sysctls[name] !== undefined && sysctls[name].trim() !== SYSCTLS[name]);
       if (differing.length > 0)
@@ -53,7 +53,7 @@ export function checkHost(flight: Preflight): void {
     if (pattern.length > MAX_SYSCTL || !(pattern.endsWith('*') ? SYSCTL_PREFIX : SYSCTL_NAME).test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-pattern', 'must hold names of sysctls, or prefixes ending in *');
     else if (!NAMESPACED.test(pattern))
-      flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold namespaced sysctls, those that each pod has of its own');
+      flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold namespaced sysctls, those that are separate for each pod');
   }
 }
 
@@ -63,7 +63,7 @@ const SINCE_DRIVER_OF_RUNTIME = 31;
 function driver(flight: Preflight): void {
   const field = 'cgroupDriver';
   if (flight.text(field) !== 'systemd' || flight.value('cgroupsPerQOS') === false || flight.host.systemd !== false) return;
-  const text = 'is systemd, which does not run on this node: the kubelet ends';
+  const text = 'is systemd, which does not run on this node: the kubelet exits';
   if (flight.minor < SINCE_DRIVER_OF_RUNTIME) flight.add(field, 'cgroup-driver-host', text);
   else flight.warn(field, 'cgroup-driver-host', `${text}, unless its container runtime names another driver`);
 }

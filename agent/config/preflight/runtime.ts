@@ -5,7 +5,7 @@ import { fieldAt } from '../fields/fields.ts';
 import type { Preflight } from '../rules/validation.ts';
 
 const MILLISECOND = SECOND / 1000n;
-/** The container runtime's sockets. Where one is not there the kubelet ends, or waits for ever. */
+/** The container runtime's sockets. Where one is not there the kubelet exits, or waits for ever. */
 const SOCKETS = ['containerRuntimeEndpoint', 'imageServiceEndpoint'];
 
 /** Path of a Unix socket that an endpoint names; undefined for what is no path. */
@@ -61,6 +61,6 @@ function runtimeTimeout(flight: Preflight): void {
   const [field, rule] = ['runtimeRequestTimeout', 'runtime-timeout'];
   const timeout = flight.duration(field);
   if (timeout < 10n * MILLISECOND)
-    flight.add(field, rule, 'is below 10ms: no container runtime answers the first call in time, and the kubelet ends');
+    flight.add(field, rule, 'is below 10ms: no container runtime answers the first call in time, and the kubelet exits');
   else if (timeout < SECOND) flight.warn(field, rule, 'is below 1s: calls to the container runtime will not end in time');
 }

@@ -87,8 +87,8 @@ function taken(flight: Preflight): void {
     flight.warn(
       'serverTLSBootstrap',
       'serving-certificate',
-      'is true: the server of this kubelet has no certificate until somebody approves its request',
+      'is true: the server of this kubelet has no certificate until its CertificateSigningRequest is approved',
     );
   if (flight.number('healthzPort') === 0)
-    flight.warn('healthzPort', 'healthz-off', 'is 0: the kubelet has no health check, and a trial that asks for it does not pass');
+    flight.warn('healthzPort', 'healthz-off', 'is 0: the kubelet serves no health check, and a trial that checks it cannot pass');
 }

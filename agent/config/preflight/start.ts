@@ -31,7 +31,7 @@ function frequencies(flight: Preflight): void {
   const status = flight.duration('nodeStatusUpdateFrequency');
   // Seen with 1.36.3: at 1ms a node is never Ready, at 5ms it is.
   if (status > 0n && status < 5n * MILLISECOND)
-    flight.add('nodeStatusUpdateFrequency', rule, 'is below 5ms: the kubelet does nothing else than to report, and is never Ready');
+    flight.add('nodeStatusUpdateFrequency', rule, 'is below 5ms: the kubelet does nothing but report, and never gets Ready');
 }
 
 const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/cbor', 'application/vnd.kubernetes.protobuf'];
@@ -40,7 +40,7 @@ const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/cbor',
 function registration(flight: Preflight): void {
   const type = flight.text('contentType');
   if (type !== '' && !MEDIA_TYPES.includes(type.split(';', 1)[0]?.trim() ?? ''))
-    flight.add('contentType', 'media-type', `must be one of ${MEDIA_TYPES.join(', ')}: the kubelet cannot speak to its API server`);
+    flight.add('contentType', 'media-type', `must be one of ${MEDIA_TYPES.join(', ')}: the kubelet cannot talk to its API server`);
   const seen = new Set<string>();
   for (const taint of flight.list('registerWithTaints').filter((one) => isObject(one))) {
     const key = JSON.stringify([words(own(taint, 'key')), words(own(taint, 'effect'))]);

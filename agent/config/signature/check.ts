@@ -38,7 +38,8 @@ export function signatureCheck(keys: readonly SignatureKey[]): SignatureCheck {
 export type Verified = Extract<SignatureResult, { ok: true }> | { ok: false; reason: string; remedy: string };
 
 const sign = 'sign it with dkc sign, and put the signature into the ConfigMap as kubelet.sig';
-const signAgain = 'a signature is of all data keys, of kubeletConfigKey and of the annotation dkc.dev/allow: sign them again with dkc sign';
+const signAgain =
+  'a signature covers all data keys, kubeletConfigKey and the annotation dkc.dev/allow: sign the ConfigMap again with dkc sign';
 
 /** Like {@link signatureCheck}, without the sentence around it. */
 export function verifyPayload(payload: SignedPayload, keys: readonly SignatureKey[]): Verified {
@@ -52,13 +53,13 @@ export function verifyPayload(payload: SignedPayload, keys: readonly SignatureKe
     if (!key) {
       return {
         ok: false,
-        reason: `is of key ${named.fingerprint}, which is none of the signatureKeys`,
+        reason: `was made with key ${named.fingerprint}, which is not one of the signatureKeys`,
         remedy: 'sign it with one of these with dkc sign, or add the public key to the field policy of the node',
       };
     }
     if (isSignatureOf(Buffer.from(signedMessage(payload)), signature, key))
       return { ok: true, signer: { name: key.name, fingerprint: key.fingerprint } };
-    return { ok: false, reason: `is by ${key.name}, but not of what the ConfigMap holds`, remedy: signAgain };
+    return { ok: false, reason: `was made by ${key.name}, but not for the content of this ConfigMap`, remedy: signAgain };
   } catch (error) {
     if (!(error instanceof SignatureError)) throw error;
     return { ok: false, reason: `cannot be used: ${error.message}`, remedy: signAgain };

@@ -59,7 +59,7 @@ await scenario(async (): Promise<RefusedResult> => {
   const log = journal('dkc-agent.service');
   const warnings = log.filter((line) => line.includes('config is accepted, but'));
   const unknown = log.filter((line) =>
-    /^(?:the kubelet does not (?:list|tell)|(?:the )?version of the kubelet|systemd does not know)/.test(line),
+    /^(?:the kubelet does not (?:list|tell)|(?:the )?version of the kubelet|systemd does not report)/.test(line),
   );
   return { local, refusals, accepted: { status, eventQps, warnings }, unknown };
 });

@@ -77,8 +77,8 @@ const live: { why: string; given: Given; there?: string; refused?: RegExp }[] = 
   { why: 'goes to last-known-good and back', given: runsIt, there: 'last-known-good' },
   { why: 'goes to the local config where there is nothing else', given: { ...runsIt, lkg: '9' }, there: 'local' },
   { why: 'is refused with nothing assigned', given: { ...runsIt, assigned: '-' }, refused: /nothing is assigned/ },
-  { why: 'is refused without the word of the agent', given: both, refused: /written down/ },
-  { why: 'is refused after a fall back', given: { ...runsIt, active: 'last-known-good 8' }, refused: /fallen back already/ },
+  { why: 'is refused without the word of the agent', given: both, refused: /has not recorded/ },
+  { why: 'is refused after a fall back', given: { ...runsIt, active: 'last-known-good 8' }, refused: /already fallen back/ },
   { why: 'is refused when the checkpoint is gone', given: { ...runsIt, stored: '8' }, refused: /missing or damaged/ },
 ];
 for (const { why, given, there, refused } of live) {

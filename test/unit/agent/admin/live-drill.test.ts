@@ -164,7 +164,7 @@ test('a lock that is lost to the same signal is taken again, and given up at the
     };
     await assert.rejects(
       liveDrill(plan, { ...deps, store, say }),
-      left === 0 ? /Cannot finish the drill/ : /Cannot take back .*run dkc retry now/,
+      left === 0 ? /Cannot finish the drill/ : /Cannot clear .*run dkc retry now/,
     );
     assert.equal(failures, lost);
     assert.equal((await node.store.condemned()).length, left);

@@ -146,7 +146,7 @@ const cases: { why: string; given: Given; journal?: string; to?: string; force?:
     given: { ...base, lkg: '-' },
     to: 'u1/8',
     steps: 'refused',
-    says: /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force tries it all the same, on trial like any other$/,
+    says: /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force uses it anyway, on trial like any other$/,
   },
   {
     why: 'refuses a --to that a trial condemned after it had been trusted, and that was retried',
@@ -273,9 +273,9 @@ const arrivals: { why: string; to?: string; effective: Landing['effective']; ste
     why: 'says that without a local config the file stays',
     effective: { do: 'keep' },
     steps: condemn,
-    says: /stays on the effective file/,
+    says: /keeps its current effective file/,
   },
-  { why: 'says that only defaults are left', effective: { do: 'write-minimal' }, steps: condemn, says: /goes to a kubelet's defaults/ },
+  { why: 'says that only defaults are left', effective: { do: 'write-minimal' }, steps: condemn, says: /goes to the kubelet's defaults/ },
 ];
 for (const { why, to, effective, ...c } of arrivals)
   test(`rollback ${why}`, () => {

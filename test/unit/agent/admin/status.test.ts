@@ -100,7 +100,7 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
   { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },
   { given: { active: 'local', error: download }, is: 'not-synced', next: /exist, may this node read it/ },
-  { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or none with: dkc unassign/ },
+  { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or clear the assignment with: dkc unassign/ },
   { given: { ...onTrusted, error: syncInternal }, is: 'not-synced', next: /disk.*journalctl -u dkc-agent/ },
   { given: { ...onTrusted, error: internal }, is: 'troubled', next: /disk.*journalctl -u dkc-agent/ },
   { given: { ...onTrusted, assigned: '-', error: internal }, is: 'troubled', next: /journalctl/ },
@@ -126,7 +126,7 @@ test('a config beyond a limit is refused, though the error reads as that of a fa
   const content = contentRef(facts.entries[0]?.manifest?.files ?? [], 'kubelet');
   const refused = refusedRecord({ source: source('8'), ...content, at: '', error: download }, []);
   assert.equal(standingOf({ ...facts, refused }), 'refused');
-  assert.match(nextStep({ ...facts, refused }), /beyond a limit/);
+  assert.match(nextStep({ ...facts, refused }), /exceeds a limit/);
 });
 
 test('every error has a next step of its own', () => {

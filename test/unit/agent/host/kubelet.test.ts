@@ -27,7 +27,7 @@ for (const { why, flag } of [{ why: 'by its binary' }, { why: 'by the flag', fla
   test(`a kubelet newer than all that is known, ${why}, is validated as the newest, with a warning`, async () => {
     const { facts, warned } = await learn('v1.40.1', flag);
     assert.deepEqual([facts.version.major, facts.version.minor, facts.newer], [1, 37, 'v1.40.1']);
-    assert.deepEqual([warned, facts.args], [['kubelet is newer than the latest version that this agent knows'], ['--v=2']]);
+    assert.deepEqual([warned, facts.args], [['kubelet is newer than the versions that this agent supports'], ['--v=2']]);
   });
 
 test('a flag that names a kubelet older than all that is known is an error, a binary that is one never ends the agent', async () => {

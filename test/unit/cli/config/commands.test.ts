@@ -252,7 +252,7 @@ test('why names the drop-in that a value is from, and validate what it changes a
     warnings.flatMap(({ message }) => /started with (\S+), which kubelets from (\S+) on/.exec(message)?.slice(1) ?? []),
     ['--pod-infra-container-image', '1.35'],
   );
-  assert.ok(warnings.some(({ message }) => message.startsWith('maxPods is not used as it stands: drop-in /conf.d/10.conf changes it')));
+  assert.ok(warnings.some(({ message }) => message.startsWith('maxPods is changed by drop-in /conf.d/10.conf')));
 });
 
 test('stderr has one line whatever the end, and what was assumed is only remarked on work that was done', async () => {

@@ -56,10 +56,7 @@ test('rollback --to a config that was never trusted needs --force, and assigns i
   const other = await save('7', { name: 'db', uid: uidB, files: { kubelet: kubeletYaml(90) } });
   const ran = await dkc('rollback', '--to=dkc-system/db');
   assert.equal(ran.code, 1);
-  assert.match(
-    ran.stderr,
-    /dkc-system\/db:kubelet@7 was never trusted on this node; --force tries it all the same, on trial like any other\n/,
-  );
+  assert.match(ran.stderr, /dkc-system\/db:kubelet@7 was never trusted on this node; --force uses it anyway, on trial like any other\n/);
   assert.deepEqual(await store.condemned(), []);
 
   const dry = await dkc('rollback', '--to=dkc-system/db', '--force', '--dry-run');
@@ -170,7 +167,7 @@ test('rollback says that without a local config the effective file stays, and ch
   await node.assign(assigned);
   await node.runs('assigned', assigned);
   await rm(node.localConfig);
-  assert.match((await node.dkc('rollback')).stderr, /there is no last-known-good, so this node stays on the effective file/);
+  assert.match((await node.dkc('rollback')).stderr, /there is no last-known-good, so this node keeps its current effective file/);
   assert.match((await node.dkc('rollback', `--to=${other.uid}/1`, '--force')).stderr, /this node goes to dkc-system\/web:kubelet@1/);
 });
 
@@ -178,7 +175,7 @@ test('with nothing assigned rollback has nothing to take back', async (t) => {
   const { dkc } = await nodeOnDisk(t);
   const ran = await dkc('rollback');
   assert.equal(ran.code, 1);
-  assert.equal(ran.stderr, 'dkc: Cannot roll back: nothing is assigned: this node runs its local config already\n');
+  assert.equal(ran.stderr, 'dkc: Cannot roll back: nothing is assigned: this node already runs its local config\n');
 });
 
 test('retry clears all or one, and says what it cleared', async (t) => {

@@ -54,7 +54,7 @@ Condemned:
   dkc-system/web:kubelet@1: by agent, 5m ago: old sin
     line one
 
-Next: Wait for the trial to end, or roll it back now with: dkc rollback
+Next: Wait for the trial to end, or roll the config back now with: dkc rollback
 `;
   assert.equal(stdout.replace(/sha256 [0-9a-f]{12}/, 'sha256 SUM'), expected);
 });

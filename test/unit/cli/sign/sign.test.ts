@@ -66,7 +66,10 @@ for (const [type = '', ...bits] of keyKinds)
     await writeFile(join(dir, 'web/ca.crt'), 'another certificate\n');
     const refused = await dkc('sign web --verify --allowed-signers=key.pub');
     assert.deepEqual([refused.code, refused.stdout], [1, '']);
-    assert.match(refused.stderr, /^dkc: not signed by a key in key.pub: kubelet.sig is by ci@example.com, but not of what the ConfigMap/);
+    assert.match(
+      refused.stderr,
+      /^dkc: not signed by a key in key.pub: kubelet.sig was made by ci@example.com, but not for the content of this ConfigMap/,
+    );
   });
 
 withSshKeygen('signatures that tests make are those of OpenSSH, FIDO included', async (t) => {
@@ -102,7 +105,7 @@ withSshKeygen('a manifest comes back whole with its signature, which a policy ac
     /"signed": true,\n {2}"signer": "ci@example.com",\n {2}"fingerprint": "SHA256:/,
   );
   const edited = await dkc(verify, stdout.replace('port,cgroupDriver', 'port'));
-  assert.deepEqual([edited.code, /not of what the ConfigMap holds/.test(edited.stderr)], [1, true]);
+  assert.deepEqual([edited.code, /not for the content of this ConfigMap/.test(edited.stderr)], [1, true]);
 });
 
 withSshKeygen('what agents would not accept is not printed as a signature', async (t) => {

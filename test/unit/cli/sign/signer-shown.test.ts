@@ -48,5 +48,5 @@ test('validate says whether the directory of a file is signed: a missing signatu
   await write({ 'ca.crt': 'y' });
   const wrong = await validate();
   assert.equal(wrong.code, 1);
-  assert.match(wrong.stdout, /error.*not of what the ConfigMap holds/);
+  assert.match(wrong.stdout, /error.*not for the content of this ConfigMap/);
 });

@@ -95,47 +95,47 @@ test('without a policy nothing is refused', () => {
 });
 
 const port = { ...local, port: 4711 };
-const DENY = 'only the field policy of this node can allow it, and denies it by name';
-const STRICT = 'only the field policy of this node can allow it, and it ignores annotations';
+const DENY = 'only the field policy of this node could allow it, and it denies the field by name';
+const STRICT = 'only the field policy of this node could allow it, and it ignores annotations';
 const remedies: { why: string; dynamic: JsonObject; merge?: 'overlay'; policy?: string; says: string }[] = [
   {
     why: 'that only fails to say what the local config says offers overlay',
     dynamic: { ...KIND, port: local.port },
-    says: 'authentication.anonymous.enabled (dangerous) differs from the local config: default of 1.34 against set in the local config; merge with --merge=overlay, start from the output of dkc render, or allow it by the annotation dkc.dev/allow: "authentication.anonymous.enabled"',
+    says: 'authentication.anonymous.enabled (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; merge with --merge=overlay, start from the output of dkc render, or allow it with the annotation dkc.dev/allow: "authentication.anonymous.enabled"',
   },
   {
     why: 'that sets a field itself offers to take it out',
     dynamic: port,
-    says: 'port (dangerous) differs from the local config: set in the ConfigMap against set in the local config; take it out of the ConfigMap, or allow it by the annotation dkc.dev/allow: "port"',
+    says: 'port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
   },
   {
     why: 'that sets a field itself offers no other overlay to a node that overlays',
     dynamic: port,
     merge: 'overlay',
-    says: 'port (dangerous) differs from the local config: set in the ConfigMap against set in the local config; take it out of the ConfigMap, or allow it by the annotation dkc.dev/allow: "port"',
+    says: 'port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
   },
   {
     why: 'whose overlay takes a field away offers to leave it',
     dynamic: { ...KIND, authentication: local.authentication },
     merge: 'overlay',
-    says: 'port (dangerous) differs from the local config: default of 1.34 against set in the local config; take it out of the ConfigMap, or allow it by the annotation dkc.dev/allow: "port"',
+    says: 'port (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
   },
   {
     why: 'of a denied field names who can allow it',
     dynamic: port,
     policy: 'fields: {port: deny}',
-    says: `port (dangerous) differs from the local config: set in the ConfigMap against set in the local config; take it out of the ConfigMap; ${DENY}`,
+    says: `port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap; ${DENY}`,
   },
   {
     why: 'where annotations do not count names who can allow it',
     dynamic: { ...KIND, authentication: local.authentication },
     policy: 'overrides: false',
-    says: `port (dangerous) differs from the local config: default of 1.34 against set in the local config; merge with --merge=overlay, or start from the output of dkc render; ${STRICT}`,
+    says: `port (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; merge with --merge=overlay, or start from the output of dkc render; ${STRICT}`,
   },
   {
     why: 'of a gate knows where it is set',
     dynamic: { ...local, featureGates: { A: true } },
-    says: `featureGates.A (dangerous) differs from the local config: set in the ConfigMap against not set, so at the kubelet's own default; take it out of the ConfigMap, or allow it by the annotation dkc.dev/allow: "featureGates.A"`,
+    says: `featureGates.A (dangerous) differs from the local config: set in the ConfigMap, left at the kubelet's default in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "featureGates.A"`,
   },
 ];
 for (const { why, dynamic, merge, policy, says } of remedies) {

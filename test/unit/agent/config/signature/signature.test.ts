@@ -60,7 +60,7 @@ const made = (parts: Parts, by = ci): Record<string, string> => ({
 });
 const sig = (text: string): Record<string, string> => ({ ...files, 'kubelet.sig': text });
 const [fido, rsa] = [signer('sk-ssh-ed25519@openssh.com'), signer('ssh-rsa')];
-const other = /^is by ci@example.com, but not of what the ConfigMap holds/;
+const other = /^was made by ci@example.com, but not for the content of this ConfigMap/;
 
 // prettier-ignore
 const rows: Row[] = [
@@ -80,7 +80,7 @@ const rows: Row[] = [
   { why: 'does not count with an annotation that was not signed', content: signed, over: { allow: 'port' }, says: other },
   { why: 'does not count without the annotation that was signed', content: allowed, says: other },
   { why: 'does not count with an annotation that adds lines to the message', content: signed, over: { allow: 'a\nb' }, says: /visible ASCII/ },
-  { why: 'does not count by a key that is not known', content: new SshSigner().signed(files), says: /^is of key SHA256:[\w+/]{43}, which is none of the signatureKeys/ },
+  { why: 'does not count by a key that is not known', content: new SshSigner().signed(files), says: /^was made with key SHA256:[\w+/]{43}, which is not one of the signatureKeys/ },
   { why: 'does not count for another purpose', content: made({ namespace: 'git' }), says: /another purpose/ },
   { why: 'does not count in another version of the format', content: made({ version: 2 }), says: /another version/ },
   { why: 'does not count with another beginning', content: made({ magic: 'SSHSIh' }), says: /not an SSH signature/ },
