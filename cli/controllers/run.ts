@@ -1,5 +1,6 @@
 import { runLong } from '../process/run.ts';
 import { pageOptions } from './page.ts';
+import { prometheusServers } from './prometheus-config.ts';
 import { rightsFor } from './rights.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import { ActionError } from '../../base/errors.ts';
@@ -31,13 +32,14 @@ export async function runControllers(
   serviceAccount?: string,
 ): Promise<Exit> {
   const page = settings.page === undefined ? undefined : await pageOptions(context, settings.page);
+  const servers = await prometheusServers(context, settings.prometheusConfig);
   return runLong(context, settings, {
     command: 'controllers run',
     // In the server's audit log, and who reports on the lease.
     name: 'dkc-controllers',
     rights: rightsFor(settings),
     resyncMs: settings.resyncMs,
-    setup: setupOf(settings, makers, page),
+    setup: setupOf({ ...settings, rollout: { ...settings.rollout, prometheusServers: servers } }, makers, page),
     announce: (log, server) => announce(log, settings, server),
     serviceAccount,
   });

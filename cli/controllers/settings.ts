@@ -18,6 +18,8 @@ export interface ControllersSettings extends ProcessSettings {
   daemonSet: DaemonSetOptions;
   statefulSet: StatefulSetOptions;
   rollout: RolloutOptions;
+  /** File of the Prometheus servers that want credentials. */
+  prometheusConfig: string | undefined;
   /** Served beside the rollout controller; undefined: it is not. */
   page: PageSettings | undefined;
   resyncMs: number;
@@ -46,6 +48,7 @@ export function controllersSettings(args: Args): ControllersSettings {
     daemonSet: { placement, ...sets },
     statefulSet: sets,
     rollout: { configMapNamespace, workers, ...maxUnavailableOf(args.text('rollout-max-unavailable')) },
+    prometheusConfig: args.text('rollout-prometheus-config') || undefined,
     page: names.names.includes('rollout') ? pageSettings(COMMAND, args) : undefined,
     resyncMs: args.ms('resync') ?? 0,
   };

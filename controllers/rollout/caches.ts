@@ -4,6 +4,7 @@ import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
+import type { PrometheusServer } from './gates/servers.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
 import type { ConfigMap } from './revision.ts';
 import { rollouts, type Count, type NodeConfigRollout } from './types.ts';
@@ -21,6 +22,8 @@ export interface RolloutOptions {
   configMapNamespace?: string;
   /** Nodes of the whole cluster that may be unavailable at once, over all rollouts. @default they have no such budget */
   maxUnavailable?: Count | undefined;
+  /** That gates ask with credentials or an authority of their own. @default none */
+  prometheusServers?: readonly PrometheusServer[] | undefined;
   /** Rollouts that are synced concurrently. @default 5 */
   workers?: number;
 }

@@ -25,7 +25,7 @@ import { execute, writeStatus, type Executor } from './execute.ts';
 import { Fleets } from './fleets.ts';
 import { GateChecks } from './gate-checks.ts';
 import type { HttpGet } from './gates/contract.ts';
-import { httpGet } from './gates/http-get.ts';
+import { httpGetter } from './gates/http-get.ts';
 import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
@@ -54,7 +54,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const cluster = maxUnavailable === undefined ? undefined : new Cluster(maxUnavailable, clock, namespace);
   if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
   const observer: Observer = { caches, rules, drains, fleets, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
-  const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGet, kinds: new Kinds() });
+  const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
   const sync: Sync = { observer, executor, clock, events, gates, namespace };

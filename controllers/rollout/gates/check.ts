@@ -1,6 +1,6 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
 import { abortReason } from '../../../base/abort.ts';
-import { describeError, errorCode, messageOf } from '../../../base/errors.ts';
+import { ActionError, describeError, errorCode, messageOf } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { Deadline, DeadlineError } from '../../../kube/client/deadline.ts';
@@ -9,6 +9,7 @@ import type { Gate, GateResult, HttpGet, ObjectGate, Reading } from './contract.
 import type { Kinds } from './kinds.ts';
 import { readObject } from './read-object.ts';
 import { alertsQuery, queryUrl, readAlerts, readPrometheus } from './read-prometheus.ts';
+import { SERVERS_FLAG } from './servers.ts';
 import { boundedWhy } from './why.ts';
 
 /** How long a gate may take, in ms. */
@@ -84,9 +85,21 @@ function failure(error: unknown): string {
     const remedy = error.code === 403 ? '; allow the controllers to get it' : '';
     return `the API server answered ${error.code} ${error.reason}${remedy}`;
   }
+  // A file of credentials that cannot be read.
+  if (error instanceof ActionError) return messageOf(error);
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
     const code = errorCode(at);
+    if (code !== undefined && UNTRUSTED.has(code)) return `its certificate is not trusted (${code}); name its CA in ${SERVERS_FLAG}`;
     if (code !== undefined) return `cannot connect (${code})`;
   }
   return messageOf(error);
 }
+
+/** What OpenSSL says of a certificate whose issuer is not known here. */
+const UNTRUSTED: ReadonlySet<string> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);

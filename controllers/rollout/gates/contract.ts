@@ -66,6 +66,8 @@ export interface HttpAnswer {
   status: number;
   /** Empty for a redirect. */
   text: string;
+  /** What was sent to be let in, for people; absent: nothing. */
+  credentials?: string;
 }
 
 /** Gets a URL. Redirects are answers. @throws when there is no answer, or one of more than MAX_BODY bytes */

@@ -1,24 +1,93 @@
+import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { ActionError } from '../../../base/errors.ts';
+import { FreshFile } from '../../../kube/client/fresh-file.ts';
 import { MAX_BODY, type HttpGet } from './contract.ts';
+import { serverFor, type PrometheusServer } from './servers.ts';
 
 /**
- * Gets a URL that somebody wrote into a NodeConfigRollout. Who may write rollouts makes the controllers send GET requests to any host that they reach,
+ * Gets URLs that somebody wrote into a NodeConfigRollout. Who may write rollouts makes the controllers send GET requests to any host that they reach,
  * loopback and metadata services included; that right goes to cluster administrators. What limits it: http and https alone, no credentials in the URL
- * (`gateProblems`), a path that always ends in `/api/v1/query`, redirects that are not followed, no header that identifies the controllers, and of the
- * answer nothing goes into the status but numbers of series, names of alerts and an excerpt of an error in Prometheus' own format.
+ * (`gateProblems`), a path that always ends in `/api/v1/query`, redirects that are not followed, no header that identifies the controllers, credentials for
+ * servers alone that the administrator lists, and of the answer nothing goes into the status but numbers of series, names of alerts and an excerpt of an
+ * error in Prometheus' own format.
+ * @param servers - which want credentials, or have authorities of their own; their files are read again when they change
  */
-export const httpGet: HttpGet = async (url, signal) => {
-  const answer = await fetch(url, { signal, redirect: 'manual', headers: { accept: 'application/json' } });
-  if (answer.status >= 300 && answer.status < 400) {
-    await answer.body?.cancel();
-    return { status: answer.status, text: '' };
+export function httpGetter(servers: readonly PrometheusServer[] = []): HttpGet {
+  const files = new Map<string, FreshFile>();
+  const read = async (path: string | undefined, what: string): Promise<string | undefined> => {
+    if (path === undefined) return undefined;
+    const file = files.get(path) ?? new FreshFile(path, what);
+    files.set(path, file);
+    return file.text();
+  };
+  return async (url, signal) => {
+    const server = serverFor(url, servers);
+    const { authorization, credentials } = await credentialsOf(server, read);
+    const { caFile, certFile, keyFile, serverName } = server?.tlsConfig ?? {};
+    const tls = {
+      ca: await read(caFile, 'CA file'),
+      cert: await read(certFile, 'certificate file'),
+      key: await read(keyFile, 'key file'),
+      servername: serverName,
+    };
+    const headers = { accept: 'application/json', ...(authorization === undefined ? {} : { authorization }) };
+    const response = await send(url, { headers, signal, agent: false, ...defined(tls) });
+    const { statusCode: status = 0 } = response;
+    if (status >= 300 && status < 400) {
+      response.destroy();
+      return { status, text: '' };
+    }
+    return { status, text: await bodyOf(response), ...(credentials === undefined ? {} : { credentials }) };
+  };
+}
+
+type Read = (path: string | undefined, what: string) => Promise<string | undefined>;
+
+/** The header, and which file it is from. @throws {ActionError} where the file cannot be used */
+async function credentialsOf(server: PrometheusServer | undefined, read: Read): Promise<{ authorization?: string; credentials?: string }> {
+  const { bearerTokenFile, basicAuth } = server ?? {};
+  if (bearerTokenFile !== undefined) {
+    const token = oneLine(await read(bearerTokenFile, 'bearer token file'), bearerTokenFile);
+    return { authorization: `Bearer ${token}`, credentials: `the token in ${bearerTokenFile}` };
   }
-  const chunks: Uint8Array[] = [];
+  if (basicAuth === undefined) return {};
+  const { username, passwordFile } = basicAuth;
+  const password = oneLine(await read(passwordFile, 'password file'), passwordFile);
+  const encoded = Buffer.from(`${username}:${password}`, 'utf8').toString('base64');
+  return { authorization: `Basic ${encoded}`, credentials: `user ${username} with the password in ${passwordFile}` };
+}
+
+/** What a header takes: a file of several lines is the wrong one. */
+function oneLine(text = '', path = ''): string {
+  const line = text.trim();
+  // oxlint-disable-next-line no-control-regex
+  if (/[\x00-\x1f\x7f]/.test(line))
+    throw new ActionError('use', path, { hint: 'it has more than one line or control characters; write the secret alone' });
+  return line;
+}
+
+function defined(of: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(of).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
+}
+
+function send(url: string, options: { headers: Record<string, string>; signal: AbortSignal; agent: false }): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = url.startsWith('https:') ? tlsRequest(url, options) : plainRequest(url, options);
+    request.once('error', reject);
+    request.once('response', resolve);
+    request.end();
+  });
+}
+
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
   let bytes = 0;
-  // What is thrown in the loop cancels the body.
-  for await (const chunk of answer.body ?? []) {
+  // What is thrown in the loop ends the connection.
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.byteLength;
     if (bytes > MAX_BODY) throw new Error('the answer has more than 1 MiB; query less');
     chunks.push(chunk);
   }
-  return { status: answer.status, text: Buffer.concat(chunks).toString('utf8') };
-};
+  return Buffer.concat(chunks).toString('utf8');
+}

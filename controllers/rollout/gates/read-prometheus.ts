@@ -1,5 +1,6 @@
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { AlertsGate, Expect, HttpAnswer, PrometheusGate, Reading } from './contract.ts';
+import { SERVERS_FLAG } from './servers.ts';
 import { excerpt } from './why.ts';
 
 /** Names of alerts in one text. */
@@ -64,6 +65,13 @@ const no = (why: string): Reading => ({ ok: false, why });
 const notPrometheus = ({ status }: HttpAnswer): Reading =>
   no(`the server answered ${status} with something that is not the query API of Prometheus; check the URL`);
 
+/** Who stands before it says in words of his own why; what can be done is here. */
+function notLetIn({ status, credentials }: HttpAnswer): Reading {
+  if (credentials === undefined)
+    return no(`the server answered ${status}: it wants credentials; name a file that has them in ${SERVERS_FLAG}`);
+  return no(`the server answered ${status} to ${credentials}; ${status === 401 ? 'correct it' : 'allow it to query'}`);
+}
+
 interface Data {
   resultType: unknown;
   result: unknown;
@@ -72,6 +80,7 @@ interface Data {
 function dataOf(answer: HttpAnswer): Data | Reading {
   if (answer.status >= 300 && answer.status < 400)
     return no(`the server answered ${answer.status}; redirects are not followed, write the URL that they lead to`);
+  if (answer.status === 401 || answer.status === 403) return notLetIn(answer);
   const body = parse(answer.text);
   if (body === undefined) return notPrometheus(answer);
   if (body['status'] === 'error') return no(`the query failed: ${excerpt(said(body['errorType']), 40)}: ${excerpt(said(body['error']))}`);

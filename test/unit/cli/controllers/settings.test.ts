@@ -13,6 +13,7 @@ const defaults: ControllersSettings = {
   daemonSet: { placement: 'scheduler', workers: 5 },
   statefulSet: { workers: 5 },
   rollout: { configMapNamespace: 'dkc-system', workers: 5 },
+  prometheusConfig: undefined,
   page: undefined,
   kubeconfig: undefined,
   leaderElect: {
@@ -54,6 +55,7 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
     argv: '--rollout-max-unavailable=3',
     gives: { rollout: { configMapNamespace: 'dkc-system', workers: 5, maxUnavailable: 3 } },
   },
+  { why: 'Prometheus wants credentials', argv: '--rollout-prometheus-config=a/b.yaml', gives: { prometheusConfig: 'a/b.yaml' } },
   { why: 'no page is asked for', argv: '--controllers=rollout --page-bind-address=', gives: { controllers: ['rollout'] } },
   {
     why: 'the page is for others too, with a token',

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { realClock, type Clock } from '../../../../base/clock.ts';
 import { checkGates, type GateContext } from '../../../../controllers/rollout/gates/check.ts';
 import type { Gate } from '../../../../controllers/rollout/gates/contract.ts';
-import { httpGet } from '../../../../controllers/rollout/gates/http-get.ts';
+import { httpGetter } from '../../../../controllers/rollout/gates/http-get.ts';
 import { Kinds } from '../../../../controllers/rollout/gates/kinds.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { pods } from '../../../../kube/api/resources.ts';
@@ -47,7 +47,7 @@ async function clusterClient(t: TestContext, asked: string[] = []): Promise<Clie
 const noClient = {} as Client;
 const contextOf = (client: Client, clock: Clock = realClock, kinds = new Kinds()): GateContext & { lines: string[] } => {
   const { log, lines } = recordedLog();
-  return { client, http: httpGet, kinds, clock, log, lines };
+  return { client, http: httpGetter(), kinds, clock, log, lines };
 };
 
 test('gates on objects of the embedded API server, kinds found by discovery', async (t) => {
@@ -117,7 +117,7 @@ test('gates on a server that speaks HTTP: what cannot be asked does not hold, an
       'alerts true no alert',
       'moved false the server answered 302; redirects are not followed, write the URL that they lead to',
       `large false ${host}: the answer has more than 1 MiB; query less`,
-      `cut false ${host}: cannot connect (UND_ERR_SOCKET)`,
+      `cut false ${host}: cannot connect (ECONNRESET)`,
       'missing false the server answered 404 with something that is not the query API of Prometheus; check the URL',
       `closed false 127.0.0.1:${port}: cannot connect (ECONNREFUSED)`,
     ],
