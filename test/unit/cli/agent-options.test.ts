@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { agentDefaults } from '../../../agent/options.ts';
 import { parseAgentFile, readAgentFile } from '../../../cli/agent/settings-file.ts';
@@ -30,6 +31,15 @@ test('there is a flag for every option, each with the type of its default', () =
     const fits = type === 'string' ? 'string' : type === 'boolean' ? 'boolean' : 'number';
     assert.equal(typeof value, fits, name);
   }
+});
+
+test('systemd/agent.yaml has a line for every setting, with its default where there is one', () => {
+  const text = readFileSync('systemd/agent.yaml', 'utf8');
+  const lines = new Map([...text.matchAll(/^# (([a-z]\w*): .*)$/gm)].map(([, line = '', key = '']) => [key, line]));
+  const keys = agentFlags.map(({ key }) => key);
+  assert.deepEqual(keys.filter((key) => !lines.has(key)), []); // prettier-ignore
+  const shown = keys.filter((key) => key in agentDefaults).map((key) => lines.get(key));
+  assert.deepEqual(options([], shown.join('\n')), { ...agentDefaults, nodeName: 'node-a' });
 });
 
 test('the commands of a node take the flags that design 7 names', () => {
