@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+const pages = globSync(['*.md', '{docs,test,bench,scripts,deploy,systemd}/**/*.md']);
+const withoutBlocks = (page: string): string => readFileSync(page, 'utf8').replaceAll(/```.*?```/gs, '');
+
+/** As GitHub makes it of a heading. */
+function anchorOf(heading: string): string {
+  const text = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+  return text.replaceAll(/[^\w\- ]/g, '').replaceAll(' ', '-');
+}
+
+function linkProblems(page: string): string[] {
+  const targets = [...withoutBlocks(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return targets.filter((target) => {
+    if (/^[a-z]+:/.test(target)) return false;
+    const [path = '', anchor] = target.split('#');
+    const file = path === '' ? page : normalize(join(dirname(page), path));
+    if (!existsSync(file)) return true;
+    if (anchor === undefined || !file.endsWith('.md')) return false;
+    return ![...withoutBlocks(file).matchAll(/^#+ (.*)$/gm)].some(([, heading = '']) => anchorOf(heading) === anchor);
+  });
+}
+
+const rooms = [
+  'agent',
+  'apiserver',
+  'base',
+  'bench',
+  'cli',
+  'controllers',
+  'deploy',
+  'docs',
+  'fixtures',
+  'kube',
+  'scheduler',
+  'scripts',
+  'systemd',
+  'test',
+];
+const path = new RegExp(`\`((?:${rooms.join('|')})/[\\w/.-]+)\``, 'g');
+const isPlaceholder = (text: string): boolean => /[A-Z]{4}/.test(text);
+
+for (const page of pages)
+  test(`links of ${page} lead somewhere, and the files that it names by their path are there`, () => {
+    assert.deepEqual(linkProblems(page), []);
+    const named = [...withoutBlocks(page).matchAll(path)].map(([, file = '']) => file);
+    // The folders of deploy/ have a base of their own.
+    assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !existsSync(file) && !existsSync(join('deploy', file))), []); // prettier-ignore
+  });
+
+test('files that docs/architecture.md names by their name alone are in some folder', () => {
+  const files = globSync(`{${rooms.join()}}/**/*.ts`).map((file) => `/${file}`);
+  const named = [...withoutBlocks('docs/architecture.md').matchAll(/`([\w/.-]+\.ts)`/g)].map(([, file = '']) => file);
+  assert.ok(named.length > 100);
+  assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !files.some((one) => one.endsWith(`/${file}`))), []); // prettier-ignore
+});
