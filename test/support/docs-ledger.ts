@@ -4,6 +4,9 @@ import { readPage, type Command, type Part } from './console.ts';
 /** A page whose commands are not looked at yet. */
 export const OPEN = 'open';
 
+const DEPLOYED = 'test/suites/real/deployed.test.ts';
+const PLUGIN = 'test/suites/real/kubectl-plugin.test.ts';
+const NO_STREAMS = 'the API server forwards to the kubelet of a node that runs containers, and there is none';
 const PLAYED = 'test/suites/embedded/played-pages.test.ts';
 
 /**
@@ -23,26 +26,29 @@ export const ledger: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'docs/benchmarks.md': {
     '': 'benchmarks take minutes to hours, and their figures are those of a machine; test/unit/cli/docs-commands.test.ts knows their names',
   },
-  'docs/controllers.md': { '$ ': PLAYED, 'kube-controller-manager ': OPEN },
-  'docs/deploy.md': { '': OPEN },
+  'docs/controllers.md': { '$ ': PLAYED, 'kube-controller-manager ': DEPLOYED },
+  'docs/deploy.md': { '': DEPLOYED, 'kubectl -n dkc-system port-forward': NO_STREAMS },
   'docs/doctor.md': { '': OPEN },
-  'docs/embedded-api.md': { '': OPEN },
+  'docs/embedded-api.md': { '': PLAYED },
   'docs/fatal-configurations.md': { '': 'all rows take an hour; CI plays one of each kind with the same files' },
   'docs/first-node.md': { '': 'test/suites/real/first-node.test.ts' },
   'docs/install.md': { '': OPEN },
-  'docs/kubectl-plugin.md': { '': OPEN },
+  'docs/kubectl-plugin.md': { '': PLUGIN },
   'docs/operations.md': { '## Stop': 'test/suites/systemd/stop.test.ts', '': OPEN },
   'docs/packages.md': { '': OPEN },
-  'docs/page.md': { '': OPEN },
+  'docs/page.md': { '': DEPLOYED, 'kubectl -n kube-system port-forward': NO_STREAMS },
   'docs/quick-start.md': {
-    '## kubeadm': OPEN,
+    '## kubeadm': 'docs/first-node.md has both on such a node, and is played',
     '## A kubelet with a unit of its own': 'test/suites/systemd/quick-start.test.ts',
     '## k3s, 1.32 and newer': 'there is no k3s here, and the page says that it is not tried',
   },
-  'docs/rollouts.md': { '$ ': 'test/suites/real/rollouts-doc.test.ts', '': OPEN },
-  'docs/scheduler.md': { '$ ': PLAYED, '$ dkc why pod': OPEN },
+  'docs/rollouts.md': { '$ ': 'test/suites/real/rollouts-doc.test.ts', '': PLUGIN, 'dkc controllers run': DEPLOYED },
+  'docs/scheduler.md': { '$ ': PLAYED },
   'docs/signed-configurations.md': { '$ ': PLAYED },
-  'docs/statefulset.md': { '': OPEN },
+  'docs/statefulset.md': {
+    '': PLAYED,
+    'kubectl -n NS logs': 'a kubelet has the logs, and no node here has a kubelet that runs containers',
+  },
   'docs/store-format.md': { '': OPEN },
   'docs/support-bundle.md': { '': OPEN },
   'docs/testing.md': {

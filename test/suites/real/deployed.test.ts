@@ -1,21 +1,23 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openMetrics } from '../../../agent/metrics/metrics.ts';
 import { rows } from '../../../deploy/board.ts';
 import { alertRules } from '../../../deploy/monitoring.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { codeMetrics } from '../../support/code-metrics.ts';
+import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
 import { eventually } from '../../support/eventually.ts';
 import { buildImage, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack, type Image } from '../../support/image/layout.ts';
 import { podPlan, type PodSpec } from '../../support/image/pod.ts';
 import { Kubectl } from '../../support/kubectl.ts';
+import { play } from '../../support/played.ts';
 import { startControlPlane, type ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { Daemon } from '../../support/real-parts/daemon.ts';
 import { onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
@@ -23,6 +25,7 @@ import { givenRelease } from '../../support/real-parts/release.ts';
 import { root } from './cluster/subject.ts';
 import { orSkip, withRealParts } from './suite.ts';
 
+const FILE = 'test/suites/real/deployed.test.ts';
 const NAMESPACE = 'dkc-system';
 const release = await givenRelease();
 const prometheusProgram = await onPath('prometheus');
@@ -31,17 +34,24 @@ const why = (await whyNoImage()) ?? (prometheusProgram === undefined ? "it needs
 /** What `kubectl apply -k deploy/` made, run out of the image as a kubelet would, for there is no container runtime. */
 class Deployed {
   readonly kubectl: Kubectl;
+  /** Of an admin in the checkout. */
+  readonly shell: { cwd: string; env: Record<string, string> };
   readonly #plane: ControlPlane;
   readonly #dir: string;
   readonly #image: Image;
   readonly #layout: string;
 
-  constructor(of: { kubectl: Kubectl; plane: ControlPlane; dir: string; layout: string; image: Image }) {
+  constructor(of: { program: string; kubectl: Kubectl; plane: ControlPlane; dir: string; layout: string; image: Image }) {
     this.kubectl = of.kubectl;
     this.#plane = of.plane;
     this.#dir = of.dir;
     this.#layout = of.layout;
     this.#image = of.image;
+    const bin = join(of.dir, 'bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'dkc'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'cli/main.ts')} "$@"\n`, { mode: 0o755 });
+    const env = { PATH: `${bin}:${dirname(of.program)}:/usr/bin:/bin`, HOME: of.dir, KUBECONFIG: join(of.kubectl.home, 'config'), LC_ALL: 'C.UTF-8' }; // prettier-ignore
+    this.shell = { cwd: root, env };
   }
 
   async get<T>(what: string): Promise<T> {
@@ -66,7 +76,11 @@ class Deployed {
   }
 }
 
-const nodeOf = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
+const nodeOf = (name: string): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, labels: { 'kubernetes.io/os': 'linux' } },
+});
 const readyStatus = (version: string): object => {
   const time = new Date().toISOString();
   const room = { cpu: '4', memory: '8Gi', pods: '110' };
@@ -100,14 +114,16 @@ const define = (): void => {
   let deployed: Deployed;
   before(async () => {
     const layout = join(dir, 'image');
-    const [plane] = await Promise.all([startControlPlane({ release }), buildImage(layout)]);
+    const manager = commandsOn('docs/controllers.md').find((part) => isPlayedBy(FILE, 'docs/controllers.md', part));
+    const controllers = /^kube-controller-manager --controllers=(\S+)$/.exec(manager?.command ?? '')?.[1] ?? assert.fail('no such command');
+    const [plane] = await Promise.all([startControlPlane({ release, controllers }), buildImage(layout)]);
     ends.push(() => plane.stop());
     const [image] = readLayout(layout).images;
     assert.ok(image);
     const { kubectl: program } = await release.programs(['kubectl']);
     const kubectl = await Kubectl.start(program, plane.kubeconfig());
     ends.push(() => kubectl.stop());
-    deployed = new Deployed({ kubectl, plane, dir, layout, image });
+    deployed = new Deployed({ program, kubectl, plane, dir, layout, image });
   });
   after(async () => {
     for (const end of ends.toReversed()) await end();
@@ -115,13 +131,17 @@ const define = (): void => {
 
   test('with only "kubectl apply -k deploy/" controllers, scheduler and page are up, alerts are evaluated and the board has its data', async (t) => {
     const { kubectl } = deployed;
-    await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy')}`);
     const pods = new Map<string, Awaited<ReturnType<Deployed['pod']>>>();
-    for (const name of ['dkc-rollout-controller', 'dkc-scheduler']) {
-      const pod = await deployed.pod(name);
-      ends.push(() => pod.daemon.stop(5_000));
-      pods.set(name, pod);
-    }
+    const happen = async (): Promise<void> => {
+      await kubectl.good('apply -f -', JSON.stringify(nodeOf('node-a')));
+      for (const name of ['dkc-rollout-controller', 'dkc-scheduler']) {
+        const pod = await deployed.pod(name);
+        ends.push(() => pod.daemon.stop(5_000));
+        pods.set(name, pod);
+      }
+    };
+    await play(FILE, 'docs/deploy.md', { shell: deployed.shell, happen });
+    assert.equal(pods.size, 2, 'the page says when they run');
     const log = async (): Promise<string> => (await Promise.all([...pods.values()].map(({ daemon }) => daemon.tail()))).join('\n');
 
     await t.test('both probes of both answer, and one process holds each lease under its own ServiceAccount', async () => {
@@ -134,7 +154,6 @@ const define = (): void => {
     });
 
     await t.test('the scheduler binds a pod that names it, and leaves another alone', async () => {
-      await kubectl.good('apply -f -', JSON.stringify(nodeOf('node-a')));
       await kubectl.good(`patch node node-a --subresource=status -p ${JSON.stringify(readyStatus(release.version))}`);
       const podNamed = (name: string, more: object): string => JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec: { ...more, containers: [{ name: 'main', image: 'app' }] } }); // prettier-ignore
       await kubectl.good('create -f -', podNamed('other', {}));
@@ -183,11 +202,21 @@ const define = (): void => {
       assert.deepEqual(names.filter((name) => !known.has(name) && !/^(up|ALERTS.*|scrape_.*)$/.test(name)), []); // prettier-ignore
     });
 
+    await t.test('outside of the cluster the same controller runs by the commands of the pages, and serves the page', async () => {
+      await pods.get('dkc-rollout-controller')?.daemon.stop(5_000);
+      const look = () =>
+        eventually('the page', async () => (await fetch('http://127.0.0.1:10463/').catch(() => undefined))?.status === 200);
+      const player = {
+        shell: deployed.shell,
+        words: [['FILE', deployed.shell.env['KUBECONFIG'] ?? '']] as const,
+        lasting: { 'dkc controllers run ': look },
+      };
+      for (const page of ['docs/page.md', 'docs/rollouts.md']) await play(FILE, page, player);
+    });
+
     await t.test(
       'the overlay of set controllers takes over: they lead under their own ServiceAccount, and make the pod of a set',
       async () => {
-        // Both are on the network of this machine, with the same port.
-        await pods.get('dkc-rollout-controller')?.daemon.stop(5_000);
         await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy/overlays/sets')}`);
         const pod = await deployed.pod('dkc-controllers');
         ends.push(() => pod.daemon.stop(5_000));
@@ -196,6 +225,8 @@ const define = (): void => {
         const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web' }, spec: { serviceName: 'web', replicas: 1, selector: { matchLabels: labels }, template } }; // prettier-ignore
         await kubectl.good('create -f -', JSON.stringify(set));
         await eventually('the set has its pod', async () => (await kubectl.good('get pods -l app=web -o name')).trim() === 'pod/web-0' || undefined, 60_000); // prettier-ignore
+        const installer = 'get pods -n dkc-node-installer -o jsonpath={.items[*].spec.initContainers[0].args}';
+        await eventually('the pod of node-a is that of the patched DaemonSet', async () => (await kubectl.good(installer)).includes('--uninstall'), 60_000); // prettier-ignore
         assert.doesNotMatch(await pod.daemon.tail(), /missing rights|forbidden/);
       },
     );
@@ -203,5 +234,10 @@ const define = (): void => {
 };
 
 if (why === undefined)
-  await withRealParts(`a cluster with only deploy/ ${release.version}`, ['etcd', 'kube-apiserver', 'kubectl'], define, release);
+  await withRealParts(
+    `a cluster with only deploy/ ${release.version}`,
+    ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'],
+    define,
+    release,
+  );
 else orSkip(why, 'a cluster with only deploy/', define);

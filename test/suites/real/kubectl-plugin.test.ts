@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, copyFile, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
 import { isDeepStrictEqual, promisify } from 'node:util';
 import { eventually } from '../../support/eventually.ts';
+import { play } from '../../support/played.ts';
 import { startControlPlane, type ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { withRealParts } from './suite.ts';
@@ -19,6 +20,7 @@ import { withRealParts } from './suite.ts';
  * audit log, not from the client.
  */
 
+const FILE = 'test/suites/real/kubectl-plugin.test.ts';
 const parts = ['etcd', 'kube-apiserver', 'kubectl'] as const;
 const release = await givenRelease();
 
@@ -211,6 +213,24 @@ await withRealParts(
       assert.match(missing.stderr, /did you mean web\?/);
       assert.match((await run(['dkc', 'nodes', 'node-x'])).stderr, /`kubectl dkc nodes` lists them/);
       assert.match((await run(['dkc', '--help'])).stdout, /kubectl dkc COMMAND/);
+    });
+
+    test('commands of the pages: the plugin, its completion from krew, rights of the rollout controller, a node given back', async () => {
+      const shell = { cwd: dir, env: { PATH: `${dir}:${dirname(kubectlPath)}:/usr/bin:/bin`, HOME: dir, KUBECONFIG: join(dir, 'config') } };
+      await mkdir(join(dir, '.krew/store/dkc'), { recursive: true });
+      await mkdir(join(dir, '.krew/bin'));
+      await symlink(dir, join(dir, '.krew/store/dkc/v0.1.0'));
+      await play(FILE, 'docs/kubectl-plugin.md', { shell });
+      const completed = await promisify(execFile)(join(dir, '.krew/bin/kubectl_complete-dkc'), ['vers'], { env: shell.env });
+      assert.match(completed.stdout, /^version\t/);
+
+      const rights = ['patch nodes', 'create configmaps -n dkc-system', 'create events -n default'];
+      const allowed = () => Promise.all(rights.map(async (right) => (await run(['auth', 'can-i', ...right.split(' '), '--as=system:serviceaccount:kube-system:dkc-controllers'])).stdout)); // prettier-ignore
+      assert.deepEqual(await allowed(), ['no\n', 'no\n', 'no\n']);
+      await run(['annotate', 'node', 'node-a', 'dkc.dev/cordoned-by=web']);
+      await play(FILE, 'docs/rollouts.md', { shell, words: [['node NODE', 'node node-a']] });
+      await eventually('the server knows the bindings', async () => isDeepStrictEqual(await allowed(), ['yes\n', 'yes\n', 'yes\n']));
+      assert.ok(!(await run(['get', 'node', 'node-a', '-o', 'yaml'])).stdout.includes('cordoned-by'));
     });
 
     test('kubectl completes commands, flags, nodes and rollouts of the plugin', async () => {

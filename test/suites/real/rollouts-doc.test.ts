@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { access, chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -20,11 +20,9 @@ import { Daemon } from '../../support/real-parts/daemon.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { startProcess } from './cluster/subject.ts';
-import { difference, readPage, recorded, type, writePage } from '../../support/console.ts';
-import { isPlayedBy } from '../../support/docs-ledger.ts';
+import { play } from '../../support/played.ts';
 import { withRelease } from './suite.ts';
 
-const PAGE = new URL('../../../docs/rollouts.md', import.meta.url);
 const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
 const PROMETHEUS = '/usr/bin/prometheus';
 /** As the page calls it. */
@@ -120,19 +118,7 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
       await event(words.slice(name.length).trim());
     };
 
-    const page = await readFile(PAGE, 'utf8');
-    const parts = readPage(page);
-    const differences: string[] = [];
-    for (const part of parts) {
-      if (part.is === 'event') await happen(part.words);
-      if (!isPlayedBy('test/suites/real/rollouts-doc.test.ts', 'docs/rollouts.md', part)) continue;
-      const seen = await type(part.command, shell);
-      seen.output = seen.output.replaceAll(shop.address, SHOWN);
-      differences.push(...[difference(part, seen)].filter((one) => one !== undefined));
-      part.output = recorded(part, seen);
-    }
-    if (process.env['RECORD'] !== undefined) await writeFile(PAGE, writePage(parts));
-    else assert.deepEqual(differences, [], 'docs/rollouts.md shows something else; RECORD=1 writes it');
+    await play('test/suites/real/rollouts-doc.test.ts', 'docs/rollouts.md', { shell, happen, words: [[SHOWN, shop.address]] });
   });
 });
 

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { difference, readPage, recorded, type, writePage } from './console.ts';
+import { isPlayedBy } from './docs-ledger.ts';
+
+export interface Player {
+  /** Where commands are typed. */
+  shell: { cwd: string; env: Record<string, string> };
+  /** What is called otherwise where they are typed: [on the page, there]. */
+  words?: readonly (readonly [string, string])[];
+  /** What the words of a hidden line `<!-- play: WORDS -->` mean. */
+  happen?: (words: string) => Promise<unknown>;
+  /** What runs until somebody ends it and prints a line when it works: how commands begin, and what is looked at then. It ends with the page. */
+  lasting?: Readonly<Record<string, () => Promise<unknown>>>;
+  settled?: (command: string, output: string) => string;
+}
+
+/** Types the commands of a page that the ledger gives to a test file. With RECORD=1 the page is written anew; else it has to show what was printed. */
+export async function play(file: string, page: string, { shell, words = [], happen, lasting = {}, settled }: Player): Promise<void> {
+  await using ends = new AsyncDisposableStack();
+  const path = new URL(`../../${page}`, import.meta.url);
+  const parts = readPage(await readFile(path, 'utf8'));
+  const differences: string[] = [];
+  let typed = 0;
+  for (const part of parts) {
+    if (part.is === 'event') await happen?.(part.words);
+    if (!isPlayedBy(file, page, part)) continue;
+    typed += 1;
+    const command = words.reduce((text, [shown, here]) => text.replaceAll(shown, here), part.command);
+    const look = Object.entries(lasting).find(([start]) => part.command.startsWith(start))?.[1];
+    if (look !== undefined) {
+      ends.use(await start(command, shell));
+      await look();
+      continue;
+    }
+    const seen = await type(command, shell);
+    for (const [shown, here] of words) seen.output = seen.output.replaceAll(here, shown);
+    differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
+    part.output = recorded(part, seen);
+  }
+  assert.ok(typed > 0, `${file} plays nothing of ${page}`);
+  if (process.env['RECORD'] !== undefined) await writeFile(path, writePage(parts));
+  else assert.deepEqual(differences, [], `${page} shows something else; RECORD=1 writes it`);
+}
+
+/** A command that goes on, once it has printed a line: that it works. @throws where it ends before */
+export async function start(command: string, { cwd, env }: Player['shell']): Promise<AsyncDisposable> {
+  const child = spawn('bash', ['-c', `exec ${command}`], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let said = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const ended = once(child, 'close');
+  const first = await Promise.race([once(child.stdout, 'data'), ended]);
+  assert.ok(first.length === 1, `${command} ended: ${said}`);
+  child.stdout.resume();
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await ended;
+    },
+  };
+}
