@@ -41,7 +41,7 @@ export async function signatureBeside(context: Context, name: string, { policy }
     const message = `${found.finding.message}; with an annotation dkc.dev/allow: dkc sign --verify --allow`;
     return { signedBy: null, errors: [{ ...found.finding, message: message.replaceAll('this node', 'the node') }], warnings: [] };
   } catch (error) {
-    if (error instanceof UsageError) return unknown(`the files beside it are no ConfigMap (${error.message})`);
+    if (error instanceof UsageError) return unknown(`the files beside it cannot form a ConfigMap (${error.message})`);
     throw error;
   }
 }

@@ -115,7 +115,7 @@ const MAX_NAMED = 5;
 
 function differenceText(fields: readonly string[]): string {
   const more = fields.length > MAX_NAMED ? ` and ${fields.length - MAX_NAMED} more` : '';
-  return `the kubelet runs with other values than its configuration has: ${fields.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`;
+  return `the kubelet runs with values that differ from its configuration: ${fields.slice(0, MAX_NAMED).map(printable).join(', ')}${more}`;
 }
 
 const runningColumns = (wide: boolean): Column<Explained>[] => [
@@ -145,7 +145,7 @@ async function askThroughApiServer(context: Context, { kubeconfig, nodeName }: A
       await client.close();
     }
   } catch (cause) {
-    const hint = `${describeError(cause)}; it takes get on nodes/proxy, and a kubelet that the API server reaches`;
+    const hint = `${describeError(cause)}; this needs the right to get nodes/proxy, and the API server must reach the kubelet`;
     throw new ActionError('ask the API server for', path, { hint, cause });
   }
 }

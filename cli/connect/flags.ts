@@ -68,8 +68,7 @@ export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): Conn
   const asGroups = args.texts('as-group').filter((group) => group !== '');
   const asUid = args.text('as-uid');
   // kubectl's words.
-  if (!as && (asGroups.length > 0 || asUid))
-    throw new UsageError('--as-group and --as-uid need --as: there is no impersonation without a user');
+  if (!as && (asGroups.length > 0 || asUid)) throw new UsageError('--as-group and --as-uid require --as');
   const given = args.ms('request-timeout');
   // 0 is kubectl's word for no limit.
   const requestTimeoutMs = given === 0 ? Infinity : given;

@@ -49,8 +49,8 @@ export const controllersFlags: readonly Flag[] = [
     name: 'rollout-max-unavailable',
     type: 'string',
     value: 'N|P%',
-    text: 'over all rollouts: nodes of the whole cluster that may be unavailable at once; no rollout touches a further one then',
-    defaultText: 'each rollout has its own maxUnavailable alone',
+    text: 'maximum number of nodes of the whole cluster that are unavailable at once, over all rollouts; at the limit no rollout touches another node',
+    defaultText: 'only maxUnavailable of each rollout applies',
   },
   {
     name: 'rollout-prometheus-config',

@@ -80,7 +80,7 @@ export async function tellScheduler(context: Context, teller: Teller, undo: Asyn
   const left = running(cluster.pods.last ?? new Map(), 'web');
   same('the pods of web that run', PLACES - 1, left);
   same('the pods of db that run', DB, running(cluster.pods.last ?? new Map(), 'db'));
-  teller.happened(`checkout runs on ${nodeOf(cluster, 'checkout')}: one pod of web had to go, none of db`);
+  teller.happened(`checkout runs on ${nodeOf(cluster, 'checkout')}: one pod of web was preempted, none of db`);
   teller.note(await eventText(context, client, 'Preempted'));
 
   teller.step('A pod that no node can have');

@@ -39,7 +39,7 @@ export async function tellStatefulSet(context: Context, cluster: DemoCluster, te
   await set.setImage('3', {}, { 'dkc.dev/forced-rollback': 'true' });
   await set.rolledOut('3');
   teller.happened('the admin sets image db:3 and dkc.dev/forced-rollback: the broken pod is replaced, and the rollout goes on to its end');
-  teller.note('without the annotation everybody would wait for the broken pod until somebody deletes it');
+  teller.note('without the annotation the rollout would wait for the broken pod until an admin deletes it');
 
   teller.step('Volumes that grow');
   await client.delete(statefulSets, { name: 'db', namespace: SHOP }, { body: { propagationPolicy: 'Orphan' }, signal });
@@ -56,7 +56,7 @@ export async function tellStatefulSet(context: Context, cluster: DemoCluster, te
     set.ready(now, '3').every(({ metadata }) => (metadata.ownerReferences ?? []).length === 1),
   );
   if (uidsOf(cluster) !== uids) throw new Error('a pod was replaced while the volumes grew');
-  teller.happened('the admin creates the set anew with templates of 2Gi and dkc.dev/expand-claims: all volumes grow, no pod is restarted');
+  teller.happened('the admin recreates the set with templates of 2Gi and dkc.dev/expand-claims: all volumes grow, no pod is restarted');
   teller.note(await eventText(context, client, 'ClaimExpanded'));
 }
 

@@ -41,7 +41,7 @@ Verifies the SHA-256 of every file before and after it is put in place. If all f
 
 async function uninstall(context: Context, root: string): Promise<void> {
   if (!existsSync(join(root, UNINSTALL))) {
-    context.stdout.write('nothing of dkc is installed on this node by its tarball or by this image\n');
+    context.stdout.write('dkc is not installed on this node, neither from the tarball nor from this image\n');
     return;
   }
   await onNode(context, root, [UNINSTALL]);
@@ -61,7 +61,7 @@ async function install(context: Context, root: string): Promise<void> {
     return;
   }
   await access(join(root, 'usr/lib'), constants.W_OK).catch((cause: unknown) => {
-    throw new ActionError('install', root, { hint: 'nobody can write to its /usr/lib; such an operating system needs an image of its own with dkc in it', cause }); // prettier-ignore
+    throw new ActionError('install', root, { hint: 'its /usr/lib is not writable; on such an operating system dkc must be part of the system image', cause }); // prettier-ignore
   });
   const staging = join(root, STAGING);
   await rm(staging, { recursive: true, force: true });
@@ -74,9 +74,9 @@ async function install(context: Context, root: string): Promise<void> {
       const own = join(PACKAGE, 'files', path);
       await cp(existsSync(own) ? own : path, staged(path), { verbatimSymlinks: true });
     }
-    mustBeSame(root, differing(files, await hashes(files, staged)), 'were damaged on their way to the node; nothing was changed');
+    mustBeSame(root, differing(files, await hashes(files, staged)), 'were damaged while they were copied to the node; nothing was changed');
     await onNode(context, root, ['/bin/sh', join(STAGING, 'install.sh')]);
-    mustBeSame(root, differing(files, await hashes(files, (path) => join(root, path))), 'are not what was installed');
+    mustBeSame(root, differing(files, await hashes(files, (path) => join(root, path))), 'do not match what was installed');
   } finally {
     await rm(staging, { recursive: true, force: true });
   }
@@ -108,5 +108,6 @@ async function onNode(context: Context, root: string, command: readonly string[]
     child.once('error', (error) => resolve(error.message));
     child.once('close', (status, signal) => resolve(status ?? signal));
   });
-  if (code !== 0) throw new ActionError('change', root, { hint: `${command.join(' ')} ended with ${code}; what it said is above` });
+  if (code !== 0)
+    throw new ActionError('change', root, { hint: `${command.join(' ')} failed with exit code ${code}; see its output above` });
 }

@@ -50,7 +50,7 @@ export const doctor: Command = {
   async run(context, args) {
     if (args.on('cluster')) return ofCluster(context, args);
     const apart = clusterFlags.find(({ name }) => args.value(name) !== undefined);
-    if (apart) throw new UsageError(`doctor: --${apart.name} goes with --cluster; see dkc doctor --help`);
+    if (apart) throw new UsageError(`doctor: --${apart.name} requires --cluster; see dkc doctor --help`);
     return report(context, args, nodeTopics, { look: await nodeLook(context, args), timeoutMs: NODE_MS, of: 'this node' });
   },
 };

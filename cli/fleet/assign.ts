@@ -143,7 +143,7 @@ function carrierOf(args: Args): 'node' | 'nodeconfig' | undefined {
 /** @throws {UsageError} with a wait, which would wait for what nobody was asked to do */
 function dryRunOf(command: string, args: Args, waits: boolean): boolean {
   const dryRun = args.on('dry-run');
-  if (dryRun && waits) throw new UsageError(`${command}: --dry-run and --wait exclude each other; see dkc ${command} --help`);
+  if (dryRun && waits) throw new UsageError(`${command}: --dry-run and --wait cannot be combined; see dkc ${command} --help`);
   return dryRun;
 }
 
@@ -183,7 +183,8 @@ export async function configMapNow(client: Pick<Client, 'get'>, source: SpecSour
     return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (isNotFound(error)) note(`ConfigMap ${namespace}/${name} does not exist yet; the nodes keep what they have until it does`);
+    if (isNotFound(error))
+      note(`ConfigMap ${namespace}/${name} does not exist yet; the nodes keep their current configuration until it does`);
     else note(`ConfigMap ${namespace}/${name} could not be read: ${printable(describeError(error))}`);
     return { notes };
   }

@@ -136,7 +136,7 @@ async function writeNodeConfig(
 /** The API server says 200 and drops the field without a word where it does not know it any more (spec 13): only reading back shows it. */
 function dropped({ node, carrier }: FleetNode): ActionError {
   if (carrier === 'nodeconfig')
-    return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap: its definition is not ours; update it with: ${INSTALL}` }); // prettier-ignore
+    return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap, because its CustomResourceDefinition is not that of dkc; update it with: ${INSTALL}` }); // prettier-ignore
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
     hint:
       'the API server dropped spec.configSource without an error: its feature gate DynamicKubeletConfig is off. ' +
@@ -146,7 +146,7 @@ function dropped({ node, carrier }: FleetNode): ActionError {
 
 function hidden({ node }: FleetNode): ActionError {
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
-    hint: `its NodeConfig would be used nevertheless; kubectl delete nodeconfig ${node} first`,
+    hint: `its NodeConfig takes precedence; delete it first: kubectl delete nodeconfig ${node}`,
   });
 }
 

@@ -40,7 +40,7 @@ export function chosenNodes(command: string, args: Args): Choice {
   const all = args.on('all');
   const ways = [names.length > 0, labelSelector !== undefined, all].filter(Boolean).length;
   if (ways === 0) throw new UsageError(`${command}: NODE is missing: name nodes, or give -l SELECTOR or --all; see dkc ${command} --help`);
-  if (ways > 1) throw new UsageError(`${command}: names, -l and --all exclude each other; see dkc ${command} --help`);
+  if (ways > 1) throw new UsageError(`${command}: names, -l and --all cannot be combined; see dkc ${command} --help`);
   if (labelSelector === '') throw new UsageError(`${command}: --selector is empty; --all means every node`);
   return names.length > 0 ? { by: 'name', names } : { by: 'selector', labelSelector };
 }

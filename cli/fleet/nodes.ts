@@ -41,9 +41,9 @@ With --check, exits with 1 unless every node is trusted or local.`,
   run: (context, args) => {
     const names = nodeNames('nodes', args.many('node'));
     if (names.length > 0 && args.text('selector') !== undefined)
-      throw new UsageError('nodes: a name and a selector exclude each other; see dkc nodes --help');
+      throw new UsageError('nodes: a name and a selector cannot be combined; see dkc nodes --help');
     const watches = args.on('watch');
-    if (watches && args.on('check')) throw new UsageError('nodes: --watch and --check exclude each other; see dkc nodes --help');
+    if (watches && args.on('check')) throw new UsageError('nodes: --watch and --check cannot be combined; see dkc nodes --help');
     return withClient(context, args, async (client) => {
       const fleet = await fleetOf(context, args, client);
       if (watches) return watchFleet(context, args, fleet, names);

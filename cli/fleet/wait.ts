@@ -144,7 +144,7 @@ function failing(before: FleetNode, now: FleetNode, error: string, graceOver: bo
   const runs = sourceText(now.active);
   // The agent that condemned it may say so before it has started again on the one before.
   if (state === 'condemned' && now.active !== null && sameSource(now.assigned, now.active) && !graceOver)
-    return waiting('condemned, the agent is about to go back');
+    return waiting('condemned, the agent is about to roll back');
   if (state === 'refused' || state === 'condemned' || state === 'fell-back') return { at: 'failed', how: state, error, runs };
   return graceOver ? { at: 'failed', how: 'error', error, runs } : waiting(error);
 }

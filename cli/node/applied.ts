@@ -58,7 +58,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
       // Between two agents there is none for a moment: systemd starts the next one.
       const waited = clock.monotonic() - began;
       if (waited >= timeoutMs) {
-        const agent = (await agentRuns(context, node).catch(() => true)) ? '' : '; the agent does not run: systemctl start dkc-agent';
+        const agent = (await agentRuns(context, node).catch(() => true)) ? '' : '; the agent is not running: systemctl start dkc-agent';
         const time = formatGoDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n);
         return wrong(`timed out after ${time} waiting for this node to use ${place}: it uses ${describePeek(seen)}${agent}`);
       }

@@ -41,7 +41,7 @@ export const checkpointsVerify: Command = {
     const faults = [
       ...(damaged === 0 ? [] : [`${damaged} of the store's files ${damaged === 1 ? 'is' : 'are'} damaged`]),
       ...(local.length === 0 ? [] : ['the local config cannot be used']),
-      ...(unsigned.length === 0 ? [] : ['what is in use is not signed']),
+      ...(unsigned.length === 0 ? [] : ['the config in use is not signed']),
     ];
     return faults.length === 0 ? fine : wrong(faults.join('; '));
   },

@@ -39,7 +39,7 @@ export const drill: Command = {
   ],
   positionals: [],
   async run(context, args) {
-    if (args.on('yes') && !args.on('live')) throw new UsageError('drill: --yes goes with --live; see dkc drill --help');
+    if (args.on('yes') && !args.on('live')) throw new UsageError('drill: --yes requires --live; see dkc drill --help');
     const node = await nodeSide(context, args);
     if (!args.on('live')) return await rehearse(context, args, node);
     const report = await liveDrillHere(context, args, node);

@@ -27,7 +27,7 @@ export const retry: Command = {
   async run(context, args) {
     const ref = args.one('ref');
     const all = args.on('all');
-    if (all && ref !== undefined) throw new UsageError('retry: REF and --all exclude each other');
+    if (all && ref !== undefined) throw new UsageError('retry: REF and --all cannot be combined');
     const node = await nodeSide(context, args);
     const { plan, arrival } = await node.store.locked(async (store) => {
       const facts = await node.observe();

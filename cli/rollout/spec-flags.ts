@@ -167,7 +167,7 @@ function configMapOf(args: Args, base: RolloutSpec, own: string | undefined): No
 
 function selectorOf(args: Args, base: RolloutSpec): NonNullable<RolloutSpec['nodeSelector']> {
   const text = args.text('selector');
-  if (args.on('all') && text !== undefined) throw usage('-l and --all exclude each other');
+  if (args.on('all') && text !== undefined) throw usage('-l and --all cannot be combined');
   if (args.on('all')) return {};
   if (text === undefined) {
     if (base.nodeSelector === undefined) throw usage('no nodes are selected: give -l SELECTOR or --all');

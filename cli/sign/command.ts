@@ -123,17 +123,17 @@ With --verify, checks the existing signature against the signatureKeys in --poli
   },
 };
 
-/** @throws UsageError where flags do not go together, before any file is read */
+/** @throws UsageError where flags cannot be combined, before any file is read */
 function checkUsage(args: Args): void {
   const usage = (problem: string): UsageError => new UsageError(`sign: ${problem}; see dkc sign --help`);
   const modes = (['key', 'print-message', 'verify'] as const).filter(
     (name) => args.value(name) !== undefined && args.value(name) !== false,
   );
   if (modes.length === 0) throw usage('--key is missing');
-  if (modes.length > 1) throw usage(`--${modes[0]} and --${modes[1]} do not go together`);
+  if (modes.length > 1) throw usage(`--${modes[0]} and --${modes[1]} cannot be combined`);
   if (args.text('allowed-signers') !== undefined && !args.on('verify')) throw usage('--allowed-signers needs --verify');
   if (args.text('allowed-signers') !== undefined && args.text('policy') !== undefined)
-    throw usage('--allowed-signers and --policy do not go together');
+    throw usage('--allowed-signers and --policy cannot be combined');
   const format = args.text('output');
   if (args.text('key') === undefined && format === 'configmap') throw usage('-o configmap needs --key');
 }

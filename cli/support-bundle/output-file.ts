@@ -21,7 +21,7 @@ export async function writeNewFile(path: string, bytes: Uint8Array, draw: string
     await link(temporary, path);
   } catch (cause) {
     const isThere = errorCode(cause) === 'EEXIST';
-    const hint = isThere ? 'there is a file of this name; move it away or name another one with --output-file' : 'name another place with --output-file'; // prettier-ignore
+    const hint = isThere ? 'a file with this name exists; move it away or set another name with --output-file' : 'set another file with --output-file'; // prettier-ignore
     throw new ActionError('write', path, { hint, cause });
   } finally {
     await unlink(temporary).catch(() => undefined);

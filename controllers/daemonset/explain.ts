@@ -66,7 +66,7 @@ function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why |
   if (going !== undefined && !planned)
     return {
       reason: 'terminating',
-      detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next one is created once it is deleted`,
+      detail: `pod ${nameOf(going)} is ${whyNotAvailable(going).text}; the next pod is created once this one is deleted`,
     };
   const later = facts.pendingMs > 0 ? 'the cache does not show the last writes yet' : 'other nodes come first';
   return { reason: 'creating', detail: planned ? 'a pod is about to be created' : `a pod will be created: ${later}` };
@@ -78,7 +78,7 @@ function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: 
   if (old === undefined) return undefined;
   const which = `pod ${nameOf(old)} is of an old revision`;
   if (rules.update.type === 'OnDelete')
-    return { reason: 'on-delete', detail: `${which}; OnDelete replaces it only when somebody deletes it` };
+    return { reason: 'on-delete', detail: `${which}; with OnDelete it is replaced only once someone deletes it` };
   if (updateState === 'both' && fresh !== undefined)
     return {
       reason: 'updating',
@@ -89,11 +89,14 @@ function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: 
   const [problem] = rules.optIns.problems;
   if (problem !== undefined) return { reason: 'paused', detail: `${which}; no pod is replaced: invalid annotation: ${problem}` };
   if (rules.optIns.paused) return { reason: 'paused', detail: `${which}; the rollout is paused by dkc.dev/paused` };
-  if (!limits.mayUpdate(state)) return { reason: 'kept', detail: `${which}; the node is not among those of dkc.dev/rollout-node-selector` };
+  if (!limits.mayUpdate(state)) return { reason: 'kept', detail: `${which}; the node does not match dkc.dev/rollout-node-selector` };
   if (limits.room <= 0)
-    return { reason: 'kept', detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes at it` };
+    return {
+      reason: 'kept',
+      detail: `${which}; dkc.dev/partition keeps ${String(rules.optIns.partition)} of the nodes at the old revision`,
+    };
   const budget = rules.surging ? `maxSurge is ${limits.maxSurge}` : `maxUnavailable is ${limits.maxUnavailable}`;
-  return { reason: 'budget', detail: `${which}; ${budget}: other nodes use it up or come first` };
+  return { reason: 'budget', detail: `${which}; ${budget}: other nodes use up the limit or come first` };
 }
 
 function runs({ nodePods, counts }: NodeState): Why {

@@ -55,7 +55,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     (request, response) => {
       response.once('close', () => options.metrics.answered(response.statusCode));
       respond(request, response, options).catch((error: unknown) => {
-        log.warn('page request not answered', { error: describeError(error) });
+        log.warn('failed to answer page request', { error: describeError(error) });
         if (response.headersSent) response.destroy();
         else plain(response, 500, 'internal error; see the log\n');
       });

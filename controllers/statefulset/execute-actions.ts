@@ -135,7 +135,7 @@ async function grow(
   const size = pvc.spec?.resources?.requests?.['storage'] ?? '';
   try {
     wrote(persistentVolumeClaims, await client.replace<Pvc>(persistentVolumeClaims, pvc, { signal }));
-    events.event(set, 'Normal', 'ClaimExpanded', `Claim ${name} of StatefulSet ${of} asks for ${size} now`, about);
+    events.event(set, 'Normal', 'ClaimExpanded', `Claim ${name} of StatefulSet ${of} now requests ${size}`, about);
   } catch (error) {
     signal.throwIfAborted();
     if (!isConflict(error) && !isNotFound(error))

@@ -49,6 +49,6 @@ function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'ob
   if (!isOld(facts, slot)) return { reason: 'runs', detail: 'available' };
   if (below) return { reason: 'kept', detail: 'available, of an old revision: its ordinal is below the partition' };
   if (facts.rules.update.type === 'OnDelete')
-    return { reason: 'old', detail: 'available, of an old revision: OnDelete replaces it only when somebody deletes it' };
+    return { reason: 'old', detail: 'available, of an old revision: with OnDelete it is replaced only once someone deletes it' };
   return { reason: 'old', detail: 'available, of an old revision: higher ordinals are replaced first' };
 }

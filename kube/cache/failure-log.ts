@@ -65,7 +65,7 @@ export class FailureLog {
     }
     this.#told.add(text);
     this.#toldAt = now;
-    this.#log.warn('list or watch failed, trying again', fields);
+    this.#log.warn('list or watch failed, retrying', fields);
   }
 
   /** The server did what it was asked for. */

@@ -63,7 +63,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
     queue.shutDown();
     if (running.size === 0) return;
     await clock.sleep(drainMs, ended.signal).catch(() => {});
-    if (running.size > 0) log.warn('reconciles are cut short', { running: running.size, after: drainMs });
+    if (running.size > 0) log.warn('reconciles are interrupted', { running: running.size, after: drainMs });
     for (const own of running) own.abort(signal.reason);
   };
   let draining: Promise<void> | undefined;
@@ -91,7 +91,7 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
     queue.forget(key);
     stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);
   } catch (error) {
-    if (signal.aborted) return log.debug('reconcile was cut short', { key });
+    if (signal.aborted) return log.debug('reconcile was interrupted', { key });
     queue.addRateLimited(key);
     log.warn('reconcile failed', { key, failures: queue.retries(key), error: inWords(error) });
   }

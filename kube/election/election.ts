@@ -279,7 +279,7 @@ export class LeaderElection implements Fence {
   #whyNot(): string {
     if (this.#standing.at === 'lost') return this.#standing.why;
     if (this.#stopping) return 'it stops';
-    return this.#holder === '' ? 'nobody holds it yet' : `it is held by ${this.#holder}`;
+    return this.#holder === '' ? 'no process holds the lease yet' : `it is held by ${this.#holder}`;
   }
 
   #now(): Moment {

@@ -110,6 +110,6 @@ export function leaseTrouble(verb: LeaseVerb, { namespace, name }: { namespace: 
     return trouble(`the right to ${verb} leases of coordination.k8s.io in namespace ${namespace} is missing; grant get, create and update`);
   }
   if (verb === 'create' && isNotFound(error))
-    return trouble(`there is no namespace ${namespace}; create it, or name another one for the lease`);
+    return trouble(`there is no namespace ${namespace}; create it, or set another one with --leader-elect-resource-namespace`);
   return error;
 }

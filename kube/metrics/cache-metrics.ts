@@ -59,13 +59,13 @@ export function informerMetrics(registry: Registry): Required<Pick<InformerOptio
   const registers = [registry];
   const handlers = new Counter({
     name: 'dkc_informer_handler_failures_total',
-    help: 'Times that a handler of cache events threw, by who registered it.',
+    help: 'Number of errors that handlers of cache events threw, by the component that registered the handler.',
     labelNames: ['handler'] as const,
     registers,
   });
   const indexes = new Counter({
     name: 'dkc_informer_index_failures_total',
-    help: 'Objects that an index function threw on, and that the index does not find.',
+    help: 'Number of objects that an index function failed on, which the index does not find.',
     labelNames: ['index'] as const,
     registers,
   });

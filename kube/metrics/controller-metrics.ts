@@ -83,7 +83,7 @@ export function ownWritesMetrics(registry: Registry, subsystem: string): OwnWrit
   });
   const overdue = new Counter({
     name: `${subsystem}_own_writes_never_seen_total`,
-    help: 'Times that a write of this controller did not appear in its cache before the timeout.',
+    help: 'Number of writes of this controller that did not appear in its cache before the timeout.',
     registers,
   });
   return { heldBack: () => skips.inc(), gaveUp: () => overdue.inc() };
@@ -94,18 +94,18 @@ export function eventMetrics(registry: Registry): EventMetrics {
   const registers = [registry];
   const sent = new Counter({
     name: 'dkc_events_sent_total',
-    help: 'Events that the API server accepted, by whether they were created or patched.',
+    help: 'Number of events that the API server accepted, by whether they were created or patched.',
     labelNames: ['operation'],
     registers,
   });
   const dropped = new Counter({
     name: 'dkc_events_dropped_total',
-    help: 'Events that were not sent, by reason: full, limited, refused, failed, closed, invalid.',
+    help: 'Number of events that were not sent, by reason: full, limited, refused, failed, closed, invalid.',
     labelNames: ['reason'],
     registers,
   });
-  const retries = new Counter({ name: 'dkc_events_retries_total', help: 'Events that had to be sent again.', registers });
-  const waiting = new Gauge({ name: 'dkc_events_waiting', help: 'Events that wait to be sent.', registers });
+  const retries = new Counter({ name: 'dkc_events_retries_total', help: 'Number of attempts to send an event again.', registers });
+  const waiting = new Gauge({ name: 'dkc_events_waiting', help: 'Number of events that are waiting to be sent.', registers });
   return {
     sent: (operation) => sent.inc({ operation }),
     dropped: (reason) => dropped.inc({ reason }),

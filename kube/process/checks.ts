@@ -14,9 +14,9 @@ const MAX_TROUBLE_MS: Millis = 5 * 60_000;
 export function healthChecks(informers: Pick<Informers, 'troubled'>): Check[] {
   const stuck = (): string | undefined => {
     const caches = informers.troubled.filter(({ problem }) => problem !== undefined && problem.forMs >= MAX_TROUBLE_MS);
-    return caches.length === 0 ? undefined : `for 5 minutes without list or watch: ${named(caches)}`;
+    return caches.length === 0 ? undefined : `no successful list or watch for 5 minutes: ${named(caches)}`;
   };
-  return [{ name: 'caches', problem: stuck, detail: () => stuck() ?? 'none has been in trouble for 5 minutes' }];
+  return [{ name: 'caches', problem: stuck, detail: () => stuck() ?? 'no cache has been failing for 5 minutes' }];
 }
 
 /**
@@ -29,7 +29,7 @@ export function readyChecks(
   leadership: Pick<Leadership, 'describe' | 'refusal'> | undefined,
   discovery: Pick<Discovery, 'check' | 'isOver'>,
 ): Check[] {
-  const unfilled = (): string | undefined => (discovery.isOver ? waitsFor(informers) : 'not chosen yet: discovery comes before');
+  const unfilled = (): string | undefined => (discovery.isOver ? waitsFor(informers) : 'not chosen yet: waiting for API discovery');
   const caches: Check = { name: 'caches', problem: unfilled, detail: () => unfilled() ?? 'all have synced' };
   const checks = discovery.check === undefined ? [caches] : [discovery.check, caches];
   return leadership === undefined
@@ -42,7 +42,7 @@ function waitsFor({ unsynced, troubled }: Pick<Informers, 'unsynced' | 'troubled
   const aging = troubled.filter(({ name }) => !unsynced.some((one) => one.name === name));
   const problems = [
     ...(unsynced.length === 0 ? [] : [`not synced: ${named(unsynced)}`]),
-    ...(aging.length === 0 ? [] : [`synced, and in trouble since: ${named(aging)}`]),
+    ...(aging.length === 0 ? [] : [`synced, but failing since: ${named(aging)}`]),
   ];
   return problems.length === 0 ? undefined : problems.join('; ');
 }
@@ -53,7 +53,7 @@ function named(caches: readonly Waiting[]): string {
   const texts = [...groups.values()].map(([first, ...alike]) => {
     const { name = '', problem } = first ?? {};
     const others = alike.length === 0 ? '' : `, and so ${alike.map((one) => one.name).join(', ')}`;
-    return `${name} (${problem === undefined ? 'its first list is under way' : problem.text})${others}`;
+    return `${name} (${problem === undefined ? 'its first list is in progress' : problem.text})${others}`;
   });
   return texts.join('; ');
 }

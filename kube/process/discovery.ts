@@ -69,6 +69,6 @@ export class Discovery {
 
   #waitsFor(): string | undefined {
     if (this.#isOver) return undefined;
-    return `API discovery has not succeeded yet: ${this.#failure ?? 'it is being asked'}`;
+    return `API discovery has not succeeded yet: ${this.#failure ?? 'the request is in progress'}`;
   }
 }

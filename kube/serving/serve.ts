@@ -52,7 +52,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
   if (at === undefined) return { url: undefined, close: () => Promise.resolve() };
   if (options.debug === true && !isLoopback(at.host)) {
     throw new ActionError('serve /debug on', options.address, {
-      hint: 'it shows what this process works on, to anyone who can connect; bind to 127.0.0.1, or leave --debug out',
+      hint: '/debug shows internal state to anyone who can connect; bind to 127.0.0.1, or remove --debug',
     });
   }
   const answer = router(options);
@@ -61,7 +61,7 @@ export async function startServing(options: ServingOptions): Promise<Serving> {
     { maxHeaderSize: 8 * 1024, requestTimeout: SLOWEST_REQUEST, headersTimeout: SLOWEST_REQUEST },
     (request, response) => {
       respond(request, response, { answer, closing: closing.signal }).catch((error: unknown) => {
-        options.log.warn('request not answered', { path: pathOf(request), error: describeError(error) });
+        options.log.warn('failed to answer request', { path: pathOf(request), error: describeError(error) });
         if (response.headersSent) response.destroy();
         else send(response, { status: 500, text: 'internal error; see the log\n' }, request.method);
       });
@@ -106,7 +106,7 @@ function router({ registry, health = [], ready = [], debug = false, dumps = {}, 
         return { status: verdict.ok ? 200 : 500, text: verdict.text, headers: { 'cache-control': 'no-cache, private' } };
     }
     if (debug && pathname.startsWith('/debug/')) return debugAnswer(pathname, searchParams, { profiler, dumps, signal });
-    return { status: 404, text: `there are /metrics, /healthz, /livez and /readyz${debug ? ', and /debug/' : ''}\n` };
+    return { status: 404, text: `not found; the paths are /metrics, /healthz, /livez and /readyz${debug ? ', and /debug/' : ''}\n` };
   };
 }
 
@@ -117,14 +117,14 @@ async function respond(
 ): Promise<void> {
   const { method, url = '/' } = request;
   if (method !== 'GET' && method !== 'HEAD')
-    return send(response, { status: 405, text: 'only GET\n', headers: { allow: 'GET, HEAD', connection: 'close' } }, method);
+    return send(response, { status: 405, text: 'only GET is supported\n', headers: { allow: 'GET, HEAD', connection: 'close' } }, method);
   // A body has no meaning here, so nobody waits for it.
   if (request.headers['transfer-encoding'] !== undefined || (request.headers['content-length'] ?? '0') !== '0') {
-    return send(response, { status: 413, text: 'no body\n', headers: { connection: 'close' } }, method);
+    return send(response, { status: 413, text: 'a request body is not supported\n', headers: { connection: 'close' } }, method);
   }
   const parsed = URL.parse(url, 'http://localhost');
   if (!url.startsWith('/') || parsed === null)
-    return send(response, { status: 400, text: 'no path\n', headers: { connection: 'close' } }, method);
+    return send(response, { status: 400, text: 'the request has no valid path\n', headers: { connection: 'close' } }, method);
   const gone = new AbortController();
   const end = (): void => gone.abort(closing.reason ?? new Error('the client went away'));
   closing.addEventListener('abort', end, { once: true });

@@ -58,7 +58,7 @@ function readTls(written: Mapping): ExtenderConfig['tls'] {
   if (hasCert && !hasKey) written.problem('keyFile', 'it is missing: the certificate needs its key');
   if (hasKey && !hasCert) written.problem('certFile', 'it is missing: the key needs its certificate');
   if (tls.insecure && (tls.caFile !== undefined || tls.caData !== undefined))
-    written.problem('insecure', 'insecure and a CA (caFile, caData) exclude each other; remove one');
+    written.problem('insecure', 'insecure and a CA (caFile, caData) cannot be combined; remove one');
   return tls;
 }
 

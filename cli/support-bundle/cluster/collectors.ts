@@ -61,7 +61,7 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
   const own = (...argv: string[]): Collector => {
     const path = `dkc/${argv.join(' ').replaceAll(/[ -]+/g, '-')}.json`;
     const collect = async (signal: AbortSignal): Promise<Found[]> => [await ownCommand({ ...context, signal }, [...argv, ...flags], path)];
-    return { name: `dkc ${argv.join(' ')}`, what: `${path}: what dkc ${argv.join(' ')} says`, collect };
+    return { name: `dkc ${argv.join(' ')}`, what: `${path}: output of dkc ${argv.join(' ')}`, collect };
   };
   return [
     asking('version', 'cluster/version.json: versions of dkc and of the API server', async (client, signal) => [
@@ -103,7 +103,7 @@ export function clusterCollectors(context: Context, { connect, namespace }: Clus
 async function definitionsOf(client: Client, signal: AbortSignal): Promise<Found[]> {
   const missing = (name: string) => (error: unknown) => {
     if (!isNotFound(error)) throw error;
-    return { name, problem: 'it is not there; dkc deploy manifests has it' };
+    return { name, problem: 'it does not exist; install it with dkc deploy manifests' };
   };
   const found = DEFINITIONS.map((name) => client.get(definitions, { name }, { signal }).then(redactObject, missing(name)));
   return [{ path: 'cluster/definitions.json', text: jsonText(await Promise.all(found)) }];

@@ -61,5 +61,5 @@ function shownValue(value: unknown, withheld: Withheld): unknown {
   const document = parsed(text);
   if (fieldsOf(document)['kind'] === 'KubeletConfiguration') return redactKubeletConfig(document, withheld);
   withheld(text, 'unlisted');
-  return `${REDACTED} (${Buffer.byteLength(text)} bytes that are no KubeletConfiguration)`;
+  return `${REDACTED} (${Buffer.byteLength(text)} bytes that are not a KubeletConfiguration)`;
 }

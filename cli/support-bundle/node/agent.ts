@@ -20,7 +20,7 @@ export async function settingsFiles(
     try {
       const text = new TextDecoder().decode(await disk.readLinked(path, MIB));
       const document = parsed(text);
-      if (document === undefined) return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are no YAML` };
+      if (document === undefined) return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are not YAML` };
       return { path: to, text: yamlText(redact(document)), note: 'without comments' };
     } catch (error) {
       return { path: to, leftOut: readProblem(error) };

@@ -34,7 +34,7 @@ export function nodeCollectors(context: Context, query: NodeQuery, known: KnownV
   const withheld = known.add;
   const own = (name: string): Collector => ({
     name: `dkc ${name}`,
-    what: `dkc/${name.replaceAll(' ', '-')}.json: what dkc ${name} says`,
+    what: `dkc/${name.replaceAll(' ', '-')}.json: output of dkc ${name}`,
     collect: async (signal) => [
       await ownCommand({ ...context, signal }, [...name.split(' '), ...flags], `dkc/${name.replaceAll(' ', '-')}.json`),
     ],
@@ -62,7 +62,7 @@ export function nodeCollectors(context: Context, query: NodeQuery, known: KnownV
     },
     {
       name: 'kubelet exits',
-      what: 'kubelet-exits: the last ends of the kubelet',
+      what: 'kubelet-exits: the last exits of the kubelet',
       collect: async () => [await kubeletExits(disk, exits, journalLines)],
     },
     {

@@ -38,7 +38,7 @@ export async function storeFiles(
   const listed = await listTree(disk, root).catch(readProblem);
   if (typeof listed === 'string') return [{ path: 'store', leftOut: listed }];
   const found: Found[] = [
-    { path: 'store/files.txt', text: listed.map(({ line }) => line).join(''), note: 'all that lies in the directory' },
+    { path: 'store/files.txt', text: listed.map(({ line }) => line).join(''), note: 'list of all files in the directory' },
   ];
   const checkpoints = new Set<string>();
   let kept = 0;
@@ -51,7 +51,7 @@ export async function storeFiles(
   };
   for (const { path, kind } of listed) {
     const to = `store/${path.slice(root.length + 1)}`;
-    if (kind === 'other') found.push({ path: to, leftOut: 'no regular file, such as a symbolic link: not followed' });
+    if (kind === 'other') found.push({ path: to, leftOut: 'not a regular file, such as a symbolic link: not followed' });
     if (kind !== 'file') continue;
     if (path.startsWith(`${paths.metaDir}/`) || /^[a-z-]+\.json$/.test(path.slice(root.length + 1))) await add(path, to, true);
     else if (path.startsWith(`${paths.checkpoints}/`)) {
@@ -78,7 +78,7 @@ export async function journalEnd(disk: Pick<Disk, 'readEnd'>, root: string, line
     path,
     text: read.join(''),
     keep: 'end',
-    note: `last ${read.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} that are no JSON are left out`}`,
+    note: `last ${read.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} that are not JSON are left out`}`,
   };
 }
 
@@ -106,7 +106,7 @@ async function configAt(disk: Pick<StoreDisk, 'read'>, path: string, to: string,
   if (typeof text !== 'string') return { path: to, leftOut: text.problem };
   const document = parsed(text);
   if (typeof document !== 'object' || document === null || (document as { kind?: unknown }).kind !== 'KubeletConfiguration')
-    return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are no KubeletConfiguration` };
+    return { path: to, leftOut: `${Buffer.byteLength(text)} bytes that are not a KubeletConfiguration` };
   return { path: to, text: yamlText(redactKubeletConfig(document, withheld)), note: 'values of secret and unknown fields are redacted' };
 }
 

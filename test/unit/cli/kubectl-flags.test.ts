@@ -34,7 +34,7 @@ for (const { argv, is } of cases) test(`dkc ${argv}`, async () => assert.deepEqu
 
 test('groups without a user, and a time that is none, are usage errors', async () => {
   for (const argv of ['nodes --as-group=a', 'nodes --as-uid=a', 'nodes --request-timeout=soon', 'nodes --request-timeout=-1'])
-    assert.match(JSON.stringify(await asked(...argv.split(' '))), /^"2: dkc: .*(?:need --as|must be a duration)/, argv);
+    assert.match(JSON.stringify(await asked(...argv.split(' '))), /^"2: dkc: .*(?:require --as|must be a duration)/, argv);
 });
 
 test('the program that kubectl asks for completions completes, also what would run an agent', () => {

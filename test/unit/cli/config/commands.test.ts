@@ -213,7 +213,7 @@ test('why --configz shows what the kubelet runs with, and exits with 1 where tha
   assert.deepEqual([same.code, same.stderr], [0, '']);
   assert.match(same.stdout, /RUNNING +DIFFERS\ntlsCertFile .*\/pki\/kubelet\.crt/);
   assert.equal(other.code, 1);
-  assert.match(other.stderr, /runs with other values than its configuration has: .*maxPods/);
+  assert.match(other.stderr, /runs with values that differ from its configuration: .*maxPods/);
   const one = await runCli(['why', 'maxPods', '--configz=/other', '-o', 'json'], { disk });
   assert.deepEqual(JSON.parse(one.stdout), [{ field: 'maxPods', value: 99, origin: 'local', class: 'needs-drain', shadowed: false, running: 7, differs: true }]); // prettier-ignore
   const stdin = async (): Promise<Uint8Array> => new TextEncoder().encode('{"kubeletconfig":{"maxPods":99}}');

@@ -142,7 +142,9 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   {
     why: 'whose pod is going',
     seen: { pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
-    says: ['a terminating pod left is terminating, grace period ends at 2026-01-01T00:00:00Z; the next one is created once it is deleted'],
+    says: [
+      'a terminating pod left is terminating, grace period ends at 2026-01-01T00:00:00Z; the next pod is created once this one is deleted',
+    ],
   },
   {
     why: 'whose pod is going while it surges, which does not wait for that',

@@ -16,7 +16,7 @@ const stories = {
     /\$ dkc why pod shop\/db-2\n.*REASON.*\n.*NodeResourcesFit +3 of 3 nodes: Insufficient cpu/,
     /event ReservationCreated: Room of pod shop\/db-2 on node (node-\d) is kept until .*\n.*event ReservationUsed: Placed in the room kept on node \1\n/,
     /db is updated: 3 of 3 pods, each on the node where it was; 18 pods of web run, as before/,
-    /checkout runs on node-\d: one pod of web had to go, none of db\n.*event Preempted/,
+    /checkout runs on node-\d: one pod of web was preempted, none of db\n.*event Preempted/,
     /\$ dkc why pod shop\/report\n.*REASON.*\n.*preemption would not help/,
     /Done in [\d.]+ s\.\n$/,
   ],
@@ -28,7 +28,7 @@ const stories = {
     /the pods that waited are deleted, those of proxy:3 were never restarted/,
     /\$ dkc why statefulset shop\/db\n.*OBJECT.*\n.*db-3 +NotReady/,
     /the broken pod is replaced, and the rollout goes on to its end/,
-    /all volumes grow, no pod is restarted\n.*event ClaimExpanded: Claim data-db-\d of StatefulSet db asks for 2Gi now/,
+    /all volumes grow, no pod is restarted\n.*event ClaimExpanded: Claim data-db-\d of StatefulSet db now requests 2Gi/,
     /Done in [\d.]+ s\.\n$/,
   ],
 };

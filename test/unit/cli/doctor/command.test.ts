@@ -78,7 +78,7 @@ test('a wrong flag is a usage error', async (t) => {
 test('flags of the way to a cluster go with --cluster alone', async (t) => {
   const { dkc } = await nodeOnDisk(t);
   const { code, stderr } = await dkc('doctor', '--context=x');
-  assert.deepEqual([code, stderr], [2, 'dkc: doctor: --context goes with --cluster; see dkc doctor --help\n']);
+  assert.deepEqual([code, stderr], [2, 'dkc: doctor: --context requires --cluster; see dkc doctor --help\n']);
 });
 
 test('a cluster that does not answer cannot be looked at', async (t) => {

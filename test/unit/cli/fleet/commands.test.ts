@@ -116,11 +116,11 @@ for (const [argv, says] of [
   ['assign node-a --configmap dkc-system/web --key ../x', /kubeletConfigKey: Invalid value/],
   ['assign node-a --key kubelet', /--configmap is missing/],
   ['assign --configmap dkc-system/web --key kubelet', /NODE is missing: name nodes, or give -l SELECTOR or --all/],
-  ['assign node-a --all --configmap dkc-system/web --key kubelet', /exclude each other/],
-  ['assign node-a -l pool=web --configmap dkc-system/web --key kubelet', /exclude each other/],
+  ['assign node-a --all --configmap dkc-system/web --key kubelet', /cannot be combined/],
+  ['assign node-a -l pool=web --configmap dkc-system/web --key kubelet', /cannot be combined/],
   ['assign node-a --configmap dkc-system/web --key kubelet --wait=soon', /--wait must be one of trusted, active/],
-  ['assign node-a --configmap dkc-system/web --key kubelet --wait --dry-run', /--dry-run and --wait exclude each other/],
-  ['nodes node-a -l pool=web', /a name and a selector exclude each other/],
+  ['assign node-a --configmap dkc-system/web --key kubelet --wait --dry-run', /--dry-run and --wait cannot be combined/],
+  ['nodes node-a -l pool=web', /a name and a selector cannot be combined/],
 ] as const)
   test(`wrong usage: ${argv}`, async () => {
     const { code, stderr } = await run(argv);

@@ -154,7 +154,7 @@ test('--carrier=nodeconfig moves a node, which keeps what its Node says until it
   await admin.patch(nodeConfigs, { name: 'node-a' }, { status: { observedGeneration: 1, ...config } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
   assert.deepEqual(await line(), ['trusted', 'nodeconfig']);
   const { code, stderr } = await run('assign node-a --configmap dkc-system/web --key kubelet --carrier=node', server);
-  assert.deepEqual([code, stderr.split('; ')[1]], [3, 'kubectl delete nodeconfig node-a first\n']);
+  assert.deepEqual([code, stderr.split('; ')[1]], [3, 'delete it first: kubectl delete nodeconfig node-a\n']);
   await admin.close();
 });
 

@@ -102,7 +102,7 @@ test('rollback --wait ends when the agent has applied it, and with 1 when it doe
   assert.equal(late.code, 1);
   assert.match(
     late.stderr,
-    /dkc: timed out after 30s waiting for this node to use last-known-good \(dkc-system\/web:kubelet@1\): it uses assigned; the agent does not run: systemctl start dkc-agent\n$/,
+    /dkc: timed out after 30s waiting for this node to use last-known-good \(dkc-system\/web:kubelet@1\): it uses assigned; the agent is not running: systemctl start dkc-agent\n$/,
   );
   // Stands in for the agent.
   const sleep = () => node.runs('last-known-good', node.trusted);

@@ -119,7 +119,7 @@ withSshKeygen('what agents would not accept is not printed as a signature', asyn
 
 const misuses = [
   { line: 'sign web', code: 2, says: /--key is missing/ },
-  { line: 'sign web --key a --verify', code: 2, says: /--key and --verify do not go together/ },
+  { line: 'sign web --key a --verify', code: 2, says: /--key and --verify cannot be combined/ },
   { line: 'sign web --allowed-signers=a --key b', code: 2, says: /--allowed-signers needs --verify/ },
   { line: 'sign web/ca.crt web/kubelet web --print-message', code: 2, says: /two files for the data key/ },
   { line: 'sign a=web --print-message', code: 2, says: /a directory is no single data key/ },

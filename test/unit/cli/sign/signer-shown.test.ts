@@ -22,7 +22,7 @@ test('status and checkpoints verify say who signed what a node runs, where its p
   assert.equal(json.signedBy, 'ci@example.com');
   assert.equal((await node.dkc('checkpoints', 'verify')).code, 0);
   const { code, stdout, stderr } = await node.dkc('checkpoints', 'verify', `--policy=${policy}`, '-o', 'json');
-  assert.deepEqual([code, stderr], [1, 'dkc: what is in use is not signed\n']);
+  assert.deepEqual([code, stderr], [1, 'dkc: the config in use is not signed\n']);
   const problems = JSON.parse(stdout) as { path: string; problem: string }[];
   assert.deepEqual(problems.map(({ path }) => path), [node.paths.file(trusted, 'kubelet.sig')]); // prettier-ignore
   await node.runs('last-known-good', trusted);

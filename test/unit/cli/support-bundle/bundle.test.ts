@@ -103,7 +103,7 @@ test('a bundle never takes the place of a file, leaves nothing half done, and sa
   assert.equal(ran.code, 3);
   assert.match(
     ran.stderr,
-    /^dkc: Cannot write \S+a\.tar\.gz: there is a file of this name; move it away or name another one with --output-file/,
+    /^dkc: Cannot write \S+a\.tar\.gz: a file with this name exists; move it away or set another name with --output-file/,
   );
   assert.deepEqual([await readFile(file, 'utf8'), await readdir(out)], ['mine', ['a.tar.gz']]);
 });
@@ -129,7 +129,7 @@ test('links in the store are named and not followed', async (t) => {
   await symlink(outside, join(node.paths.checkpoints, 'uid', '1'));
   const out = await tempDir(t);
   const ran = await node.dkcIn({ path: (text) => resolve(out, text) }, 'support-bundle');
-  assert.match(ran.stdout, /store\/store\/meta\/x\.json: no regular file, such as a symbolic link: not followed/);
+  assert.match(ran.stdout, /store\/store\/meta\/x\.json: not a regular file, such as a symbolic link: not followed/);
   const { text } = await unpacked(out);
   assert.ok(text.includes('checkpoints/uid/1: no regular file') || text.includes('store/store/checkpoints/uid/1'));
   assert.ok(!text.includes('outside-of-it'));
@@ -148,7 +148,7 @@ test('files of the store that nobody wrote like that are left out, and nothing o
   const { text } = await unpacked(out);
   assert.ok(text.includes(`${source.uid}/41/kubelet`));
   assert.match(ran.stdout, /condemned\.json: 22 bytes that are neither JSON nor YAML/);
-  assert.match(ran.stdout, /journal\.jsonl .*last 0 of 1 lines; 1 that are no JSON are left out/);
+  assert.match(ran.stdout, /journal\.jsonl .*last 0 of 1 lines; 1 that are not JSON are left out/);
   for (const secret of ['deep-secret', 'bad-secret', 'cut-secret'])
     assert.ok(!`${text}${ran.stdout}${ran.stderr}`.includes(secret), secret);
 });

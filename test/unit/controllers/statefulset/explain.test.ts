@@ -66,6 +66,9 @@ test('what is said of old pods', () => {
   const said = (situation: Situation): string | undefined => explain(factsOf(situation)).find(({ object }) => object === 'web-0')?.detail;
   const pods = '0@old 1@old 2@new';
   assert.equal(said({ pods }), 'available, of an old revision: higher ordinals are replaced first');
-  assert.equal(said({ pods, update: 'OnDelete' }), 'available, of an old revision: OnDelete replaces it only when somebody deletes it');
+  assert.equal(
+    said({ pods, update: 'OnDelete' }),
+    'available, of an old revision: with OnDelete it is replaced only once someone deletes it',
+  );
   assert.equal(said({ pods, update: { partition: 1 } }), 'available, of an old revision: its ordinal is below the partition');
 });

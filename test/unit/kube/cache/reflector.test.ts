@@ -151,7 +151,7 @@ test('a watch that stood and had nothing to tell ends the trouble', async (t) =>
   assert.equal(reflector.problem, undefined);
   assert.deepEqual(
     lines.filter((line) => !line.startsWith('debug')),
-    ['warn: list or watch failed, trying again', 'info: list and watch work again'],
+    ['warn: list or watch failed, retrying', 'info: list and watch work again'],
   );
 });
 

@@ -209,7 +209,7 @@ test('a reconcile that takes too long at the end is cut short, and that is no fa
   assert.deepEqual(lines, []);
   await clock.advance(1);
   await ended;
-  assert.deepEqual(lines, ['warn: reconciles are cut short', 'debug: reconcile was cut short']);
+  assert.deepEqual(lines, ['warn: reconciles are interrupted', 'debug: reconcile was interrupted']);
   assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
 });
 

@@ -39,12 +39,12 @@ test('a synced cache that loses its watch is named by /readyz, and after five mi
   stuck.abort(new Error('cut'));
   while (ready?.problem() === undefined) await clock.advance(1_000);
   const trouble = 'nodes (the watch sent an event of more than 8 bytes)';
-  assert.match(said()[0] ?? '', /^synced, and in trouble since: nodes \(.*\)$/);
+  assert.match(said()[0] ?? '', /^synced, but failing since: nodes \(.*\)$/);
   await clock.advance(minutes(4));
-  assert.deepEqual(said(), [`synced, and in trouble since: ${trouble}`, undefined]);
+  assert.deepEqual(said(), [`synced, but failing since: ${trouble}`, undefined]);
   await clock.advance(minutes(1));
-  assert.deepEqual(said(), [`synced, and in trouble since: ${trouble}`, `for 5 minutes without list or watch: ${trouble}`]);
-  assert.equal(healthy?.detail?.(), `for 5 minutes without list or watch: ${trouble}`);
+  assert.deepEqual(said(), [`synced, but failing since: ${trouble}`, `no successful list or watch for 5 minutes: ${trouble}`]);
+  assert.equal(healthy?.detail?.(), `no successful list or watch for 5 minutes: ${trouble}`);
 
   broken = false;
   ending.abort();

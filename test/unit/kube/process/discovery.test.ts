@@ -43,7 +43,7 @@ for (const { why, fault, says } of troubles)
       assert.match(discovery ?? '', /^\[-\]discovery failed: API discovery has not succeeded yet: /);
       assert.match(discovery ?? '', says);
       assert.deepEqual(others, [
-        '[-]caches failed: not chosen yet: discovery comes before',
+        '[-]caches failed: not chosen yet: waiting for API discovery',
         '[+]leader ok: no process is the leader yet',
         'readyz check failed',
         '',
@@ -75,7 +75,7 @@ test('a server that says nothing at all is waited for, and nobody has to wait fo
   };
   const one = start(api, 'one', { setup: { discover: hanging }, metricsAddress: url.slice('http://'.length) });
   await eventually('it is asked', () => asked);
-  assert.match(await text(`${url}/readyz`), /^\[-\]discovery failed: API discovery has not succeeded yet: it is being asked$/m);
+  assert.match(await text(`${url}/readyz`), /^\[-\]discovery failed: API discovery has not succeeded yet: the request is in progress$/m);
   assert.equal(await one.stop(), 0);
   assert.equal(await one.ready, undefined);
   assert.deepEqual(

@@ -164,7 +164,7 @@ test('caches that cannot sync keep it from being ready, and the probe says why',
   const [port] = await freePorts(1);
   const one = start(api, 'one', { setup: (runtime) => [keyLister(runtime)], metricsAddress: `127.0.0.1:${port}` });
   const url = `http://127.0.0.1:${port}`;
-  await eventually('the refusal', () => one.lines.includes('warn: list or watch failed, trying again'));
+  await eventually('the refusal', () => one.lines.includes('warn: list or watch failed, retrying'));
   const verdict = await text(`${url}/readyz`);
   assert.match(verdict, /^\[-\]caches failed: not synced: configmaps \(.*; the verbs list and watch on configmaps are needed\)$/m);
   assert.equal(await text(`${url}/healthz`), 'ok', 'a restart would not help');

@@ -137,7 +137,7 @@ test('a failure inside is a 500 that says nothing of it', async () => {
   const registry = { metrics: () => Promise.reject(new Error('secret')), contentType: Registry.PROMETHEUS_CONTENT_TYPE };
   const { ask, lines } = await serving({ registry });
   const { status, text } = await ask('/metrics');
-  assert.deepEqual([status, text, lines], [500, 'internal error; see the log\n', ['warn: request not answered']]);
+  assert.deepEqual([status, text, lines], [500, 'internal error; see the log\n', ['warn: failed to answer request']]);
 });
 
 test('debugging shows profiles and dumps, one profile at a time', async () => {
@@ -188,7 +188,7 @@ test('a profile ends with whoever asked for it', async () => {
 
 for (const address of ['0.0.0.0:0', ':0', '[::]:0', '192.0.2.1:0', 'example.com:0']) {
   test(`debugging is refused on ${address}`, async () => {
-    await assert.rejects(serving({ address, debug: true }), /Cannot serve \/debug on .*: .* bind to 127.0.0.1, or leave --debug out/);
+    await assert.rejects(serving({ address, debug: true }), /Cannot serve \/debug on .*: .* bind to 127.0.0.1, or remove --debug/);
   });
 }
 

@@ -142,7 +142,7 @@ const together: { why: string; text: string; says: string[] }[] = [
   { why: 'two extenders bind', text: "extenders: [{urlPrefix: 'http://e', filterVerb: f}, {urlPrefix: 'http://e', bindVerb: b}, {urlPrefix: 'http://e', bindVerb: b}]", says: ['extenders[2].bindVerb: only one extender can bind, and extenders[1] does already'] }, // prettier-ignore
   { why: 'a certificate has no key', text: tls('certFile: c'), says: ['extenders[0].tlsConfig.keyFile: it is missing: the certificate needs its key'] }, // prettier-ignore
   { why: 'a key has no certificate', text: tls('keyFile: k'), says: ['extenders[0].tlsConfig.certFile: it is missing: the key needs its certificate'] }, // prettier-ignore
-  { why: 'an authority is not asked', text: tls('insecure: true, caFile: a'), says: ['extenders[0].tlsConfig.insecure: insecure and a CA (caFile, caData) exclude each other; remove one'] }, // prettier-ignore
+  { why: 'an authority is not asked', text: tls('insecure: true, caFile: a'), says: ['extenders[0].tlsConfig.insecure: insecure and a CA (caFile, caData) cannot be combined; remove one'] }, // prettier-ignore
   { why: 'a key is none, which nobody repeats', text: tls('certFile: c, keyFile: k, keyData: c2VjcmV0'), says: ['extenders[0].tlsConfig.keyData: it must be base64-encoded PEM; or use the ...File key instead'] }, // prettier-ignore
 ];
 for (const { why, text, says } of together) test(`a configuration is refused where ${why}`, () => assert.deepEqual(problems(text), says));
