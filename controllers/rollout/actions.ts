@@ -12,6 +12,8 @@ export type Action =
   | { do: 'assign'; node: RolloutNode; revision: string | undefined }
   /** It is cordoned and its pods are evicted; the next plan assigns what it was drained for. */
   | { do: 'drain'; node: RolloutNode; revision: string | undefined }
+  /** Its Node says that it comes next. */
+  | { do: 'plan-maintenance'; node: RolloutNode }
   /** The clock was set back: the time of its deadline begins again. */
   | { do: 'restart-deadline'; node: RolloutNode }
   /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */

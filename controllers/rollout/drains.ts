@@ -3,7 +3,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { nodes } from '../../kube/api/resources.ts';
 import { EvictionBackoff } from './drain/backoff.ts';
-import { planConditions } from './drain/conditions.ts';
+import { planConditions, type LifecycleCondition } from './drain/conditions.ts';
 import type { DrainOutcome, DrainStep, Node } from './drain/contract.ts';
 import { ApiEvictor } from './drain/evictor.ts';
 import { executeDrain, type DrainWorld } from './drain/execute.ts';
@@ -17,6 +17,8 @@ import type { Rules } from './rules.ts';
 
 /** Steps of one node in one reconcile: a cordon, conditions, one round of evictions, and as many once more after a conflict. */
 const MAX_STEPS = 12;
+/** After a Node could not be told that it comes next, none is for so long. */
+const UNSAID_MS: Millis = 60_000;
 /** A node whose pods could not be read, or that could not be written, is looked at again then. */
 const RETRY_MS: Millis = 5_000;
 
@@ -39,6 +41,8 @@ export class Drains {
   readonly #gaps: Pick<ClockGaps, 'look'>;
   readonly #world: DrainWorld;
   readonly #backoff: EvictionBackoff;
+  /** Monotonic: no Node is told before that it comes next. */
+  #unsaidUntil: Millis = -Infinity;
   /** By rollout and node. */
   readonly #known = new Map<string, Map<string, Known>>();
 
@@ -119,11 +123,14 @@ export class Drains {
   }
 
   /** Says on the Node that it is worked on. Nothing hangs on it: where somebody else writes the Node at that moment, or it may not be written, it goes unsaid. */
-  async announce(rules: Rules, node: RolloutNode, wrote: Wrote, signal: AbortSignal): Promise<void> {
-    const step = planConditions(nodeOf(node), ownerOf(rules), ['MaintenanceInProgress'], this.#clock.now());
+  async announce(rules: Rules, node: RolloutNode, what: LifecycleCondition, wrote: Wrote, signal: AbortSignal): Promise<void> {
+    const step = planConditions(nodeOf(node), ownerOf(rules), [what], this.#clock.now());
     if (step === undefined) return;
+    if (what === 'MaintenancePlanned' && this.#clock.monotonic() < this.#unsaidUntil) return;
     const outcome = await executeDrain(step, this.#world, signal).catch(() => undefined);
     signal.throwIfAborted();
+    // A right that is missing is so for every node: what is planned would be tried at each look.
+    if (outcome === undefined && what === 'MaintenancePlanned') this.#unsaidUntil = this.#clock.monotonic() + UNSAID_MS;
     if (outcome?.result === 'patched') wrote(outcome.node);
   }
 

@@ -85,6 +85,9 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
   switch (action.do) {
     case 'drain':
       return { requeueAfter: await drains.advance(rules, action, onNode, signal), why: `the drain of node ${node.node}` };
+    case 'plan-maintenance':
+      await drains.announce(rules, node, 'MaintenancePlanned', onNode, signal);
+      return undefined;
     case 'give-back':
       await drains.giveBack(rules, nodeOf(node), onNode, signal);
       return undefined;
@@ -94,7 +97,7 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
       return undefined;
     }
     case 'assign': {
-      await drains.announce(rules, node, onNode, signal);
+      await drains.announce(rules, node, 'MaintenanceInProgress', onNode, signal);
       if (!(await assign(by, rules, action, signal))) return { requeueAfter: CHANGED_MS, why: `node ${node.node} has changed` };
       drains.forget(rules.name, node.node);
       const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`;

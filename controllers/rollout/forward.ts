@@ -9,6 +9,7 @@ import type { Facts } from './facts.ts';
 import { nodeName, type Groups } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement } from './placing.ts';
+import { withPlanned } from './planned.ts';
 import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
@@ -29,12 +30,13 @@ export function planForward(facts: Facts, progress: Progress): Decision {
   // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
   const budget = Math.min(failureBudgetOf(rules, touched), maxUnavailableOf(rules, fleet.size));
   // What all nodes have had is not taken back because one of them, or a late joiner, fails afterwards: that one is named, and no further one is touched.
-  if (seen.failures.length >= budget) return progress.complete ? withMaintenance(seen, lateFailures(seen, settled)) : stop(seen, settled);
+  if (seen.failures.length >= budget)
+    return progress.complete ? withPlanned(seen, withMaintenance(seen, lateFailures(seen, settled))) : stop(seen, settled);
   if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
-  if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return preflightFails(seen, settled);
+  if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return withPlanned(seen, preflightFails(seen, settled));
   if (fleet.size === 0)
     return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'spec.nodeSelector selects no nodes', waitsFor: 'Nodes' };
-  return withMaintenance(seen, withJoiners(seen, walk(seen, settled)));
+  return withPlanned(seen, withMaintenance(seen, withJoiners(seen, walk(seen, settled))));
 }
 
 interface Seen {

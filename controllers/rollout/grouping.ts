@@ -102,7 +102,8 @@ export class Grouping implements Groups {
     this.#placements.set(name, after);
     for (const group of after.groups) this.#group(group).add(after);
     if (after.failsAt !== Infinity) this.#deadlines.add(after);
-    if (after.failsAt !== Infinity && wasClockSet(node.assignedAt ?? 0, course.now, course.gaps)) this.#ahead.add(name);
+    const isTimed = after.failsAt !== Infinity || after.groups.includes('misdated');
+    if (isTimed && wasClockSet(node.assignedAt ?? 0, course.now, course.gaps)) this.#ahead.add(name);
   }
 
   #group(group: Group): SortedList<Ranked> {

@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts';
 import { memoize } from '../common/memoize.ts';
-import { rolloutsOn } from './drain/conditions.ts';
+import { hasCondition, rolloutsOn } from './drain/conditions.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
 import { recordOf } from './drain/record.ts';
 import type { DrainState, Facts } from './facts.ts';
@@ -33,6 +33,10 @@ export const rolloutsLeftOn = memoize((node: Readonly<Node>) => rolloutsOn(node)
 
 /** Whether anything of this rollout is left on the Node. */
 export const isWorkedOn = (node: RolloutNode, rules: Rules): boolean => rolloutsLeftOn(nodeOf(node)).some(({ uid }) => uid === rules.uid);
+
+/** Its Node says that it comes next in this rollout. */
+export const isPlannedBy = (node: RolloutNode, rules: Rules): boolean =>
+  isWorkedOn(node, rules) && hasCondition(nodeOf(node), 'MaintenancePlanned', ownerOf(rules));
 
 /**
  * How a node is brought to a revision: drained first where the change needs it, unless it is by now. Where the drain failed on the way back, the node is

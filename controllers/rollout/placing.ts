@@ -3,7 +3,7 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { isChanging, isDown } from './count.ts';
 import { specOf, type Facts, type Placed } from './facts.ts';
-import { drainOf, isDrainedBy, isWorkedOn } from './maintenance.ts';
+import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn } from './maintenance.ts';
 import { hasWrongTime, standingOf, type RolloutNode, type Standing } from './node.ts';
 import type { Progress } from './progress.ts';
 import type { ConfigMap } from './revision.ts';
@@ -45,6 +45,7 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
  * misdated                     assigned at a time that the clock has jumped from
+ * planned                      not touched, and its Node says that it comes next
  * maintained                   a drain of theirs goes on, or they have arrived and are given back
  *
  * On the way back, of a revision that has stopped:
@@ -71,6 +72,7 @@ export type Group =
   | 'pending'
   | 'misdated'
   | 'maintained'
+  | 'planned'
   | 'begun'
   | 'drained'
   | 'free'
@@ -118,7 +120,7 @@ export const placeForward: Placer = (node, course) => {
       return { ...placement, groups };
     case 'waiting':
     case 'no-agent':
-      groups.push('left', ...(isDown(node) ? (['left-down'] as const) : []));
+      groups.push('left', ...(isDown(node) ? (['left-down'] as const) : []), ...(isPlannedBy(node, rules) ? (['planned'] as const) : []));
   }
   const refusal = refusalOf(node, course);
   if (refusal !== undefined) return { ...placement, refusal, groups: [...groups, 'refused'] };

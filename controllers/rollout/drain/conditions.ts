@@ -55,6 +55,12 @@ export function rolloutsOn(node: Readonly<Node>): DrainOwner[] {
   return [...byUid.values()];
 }
 
+/** Whether a Node has this condition, whatever it says: of this rollout, or of anybody. */
+export function hasCondition(node: Readonly<Node>, type: LifecycleCondition, owner?: DrainOwner): boolean {
+  const found = conditionOf(node, type);
+  return found !== undefined && (owner === undefined || isWrittenBy(found, owner));
+}
+
 function condition(type: LifecycleCondition, owner: DrainOwner, now: Millis): NodeCondition {
   const at = rfc3339(now);
   const { reason, message } = texts[type];

@@ -8,7 +8,7 @@ import { ClockGaps, wasClockSet } from '../../../controllers/rollout/clock-gaps.
 import type { DrainFor, DrainState, Facts } from '../../../controllers/rollout/facts.ts';
 import { cordonPatch, recordOf, timerPatch, uncordonPatch } from '../../../controllers/rollout/drain/record.ts';
 import { Fleets } from '../../../controllers/rollout/fleets.ts';
-import { nodeOf, ownerOf } from '../../../controllers/rollout/maintenance.ts';
+import { isPlannedBy, nodeOf, ownerOf } from '../../../controllers/rollout/maintenance.ts';
 import { viewOf, type RolloutNode } from '../../../controllers/rollout/node.ts';
 import { observe, versionsOf, type Observer } from '../../../controllers/rollout/observe.ts';
 import { plan } from '../../../controllers/rollout/plan.ts';
@@ -213,7 +213,14 @@ export class ModelController {
         return;
       case 'restart-deadline':
         return yield* this.#send({ ...about, what: `restart-deadline ${node.node}`, send: () => fleet.restartDeadline(node, at) }, 'nodeConfigs'); // prettier-ignore
+      case 'plan-maintenance':
+        return yield* this.#send(
+          { ...about, what: `plan ${node.node}`, send: () => fleet.plan(node, `${rules.name}/${rules.uid}`) },
+          'nodes',
+        );
       case 'give-back': {
+        if (isPlannedBy(node, rules))
+          return yield* this.#send({ ...about, what: `plan ${node.node} no more`, send: () => fleet.plan(node, undefined) }, 'nodes');
         const body = uncordonPatch(nodeOf(node), ownerOf(rules));
         if (body !== undefined) yield* this.#patch(about, 'give-back', body);
         this.#drains.get(rollout)?.delete(node.node);

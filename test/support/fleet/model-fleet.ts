@@ -25,6 +25,8 @@ export interface ModelNode {
   ready: boolean;
   cordoned: boolean;
   annotations: Record<string, string>;
+  /** NAME/UID of the rollout in which it comes next, as its condition says. */
+  planned: string | undefined;
   wanted: Source | null;
   assignedAt: string | undefined;
   rollout: string | undefined;
@@ -126,6 +128,7 @@ export class ModelFleet {
       ready: true,
       cordoned: false,
       annotations: {},
+      planned: undefined,
       ...nothing,
       trial: false,
       podsGoneAt: Infinity,
@@ -168,7 +171,8 @@ export class ModelFleet {
     if (node === undefined) return;
     if (kinds.includes('nodes')) {
       const uid = this.stored.nodes.get(name)?.metadata.uid ?? '';
-      const conditions = [{ type: 'Ready', status: node.ready ? 'True' : 'False' }];
+      const planned = { type: 'MaintenancePlanned', status: 'True', message: `NodeConfigRollout ${node.planned}: it comes next` };
+      const conditions = [{ type: 'Ready', status: node.ready ? 'True' : 'False' }, ...(node.planned === undefined ? [] : [planned])];
       const metadata = { name, uid, labels: { ...node.labels }, annotations: { ...node.annotations } };
       this.#store('nodes', { apiVersion: 'v1', kind: 'Node', metadata, spec: { unschedulable: node.cordoned }, status: { nodeInfo: { kubeletVersion: 'v1.36.3' }, conditions } }); // prettier-ignore
     }
@@ -243,6 +247,15 @@ export class ModelFleet {
     const node = this.nodes.get(seen.node);
     if (node !== undefined) node.assignedAt = at;
     this.changed(seen.node, 'nodeConfigs');
+  }
+
+  /** Says on a Node that it comes next, or does not any more. */
+  plan(seen: RolloutNode, rollout: string | undefined): void {
+    this.check('nodes', seen.object);
+    const node = this.nodes.get(seen.node);
+    if (node === undefined) return;
+    node.planned = rollout;
+    this.changed(seen.node, 'nodes');
   }
 
   /** Cordon and record of a drain, or what takes them away. */

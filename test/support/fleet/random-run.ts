@@ -111,6 +111,9 @@ export class RandomRun {
     for (const node of this.#fleet.nodes.values()) {
       const left = Object.keys(node.annotations).filter((key) => key.startsWith('dkc.dev/'));
       this.#expect(left.length === 0 && !node.cordoned, `${node.name} is not given back: ${left.join(', ')}`);
+      // A late joiner may wait for its turn in a rollout that is complete.
+      const waits = this.#fleet.rollout(node.planned?.split('/')[0] ?? this.#rollouts[0] ?? '').status?.waitsFor;
+      this.#expect(node.planned === undefined || waits !== undefined, `${node.name} is still planned in ${node.planned}`);
     }
   }
 

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { rollouts } from '../../../../controllers/rollout/types.ts';
+import { nodes } from '../../../../kube/api/resources.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+
+type Conditions = { status?: { conditions?: { type: string; reason?: string; message?: string }[] } };
+
+/** Nodes with a condition of KEP-5683 beside Ready: `node-1 MaintenancePlanned`. */
+async function marked(world: FleetWorld): Promise<string[]> {
+  const { items } = await world.client.list<KubeObject & Conditions>(nodes);
+  return items
+    .flatMap(({ metadata, status }) => (status?.conditions ?? []).map(({ type }) => `${metadata.name} ${type}`))
+    .filter((text) => !text.endsWith(' Ready'))
+    .toSorted();
+}
+
+const planned = async (world: FleetWorld): Promise<string[]> =>
+  (await marked(world)).flatMap((text) => (text.endsWith(' MaintenancePlanned') ? [text.split(' ')[0] ?? ''] : []));
+
+async function approve(world: FleetWorld): Promise<void> {
+  const { revision = '', step = 1 } = (await world.rollout('web')).status ?? {};
+  const approvals = [{ step, revision, by: 'jane', at: '2026-03-01T00:00:00Z' }];
+  await world.client.patch(rollouts, { name: 'web' }, { status: { approvals } }, { type: 'merge', subresource: 'status' });
+}
+
+test('while a rollout waits the nodes that come next say so, as many as may be touched; they are the ones that are touched', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(10);
+  await world.payload({ maxPods: 120 });
+  const night = { schedule: '0 2 * * *', duration: '20h' };
+  await world.roll('web', { maxUnavailable: 3, steps: [{ nodes: 1, approve: true }, { nodes: '100%' }], windows: [night] });
+  await world.until('web', 'the window is closed', ({ status }) => status?.waitsFor === 'Window');
+  await world.clock.advance(1_000);
+  const [canary = ''] = await planned(world);
+  assert.deepEqual(await marked(world), [`${canary} MaintenancePlanned`]);
+
+  await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval', 5 * 3_600_000);
+  assert.deepEqual(world.agents.assigned, [canary]);
+  await world.clock.advance(1_000);
+  const next = await planned(world);
+  assert.equal(next.length, 3);
+  assert.ok(!next.includes(canary));
+  // One that is not Ready is not touched: another one comes next.
+  await world.setReady(next[0] ?? '', false);
+  await world.clock.advance(1_000);
+  const others = await planned(world);
+  assert.deepEqual([others.length, others.includes(next[0] ?? ''), others.filter((name) => next.includes(name)).length], [3, false, 2]);
+  await world.setReady(next[0] ?? '', true);
+  await world.clock.advance(1_000);
+  assert.deepEqual(await planned(world), next);
+
+  await approve(world);
+  await world.until('web', 'they are touched', ({ status }) => status?.nodes?.inFlight === 3);
+  assert.deepEqual(world.agents.assigned.slice(1).toSorted(), next);
+  assert.deepEqual(
+    await marked(world),
+    next.map((name) => `${name} MaintenanceInProgress`),
+  );
+  await world.phase('web', 'Complete');
+  await world.clock.advance(1_000);
+  assert.deepEqual(await marked(world), []);
+});
+
+test('waiting writes nothing more on Nodes, whatever happens; a pause, an abort and a deletion take it away, and what a person says stays', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(6);
+  await world.payload({ maxPods: 120 });
+  const theirs = { type: 'MaintenancePlanned', status: 'True', reason: 'AdminRequested', message: 'new disks on Monday' };
+  const { status } = await world.client.get<KubeObject & Conditions>(nodes, { name: 'node-0' });
+  await world.client.patch(nodes, { name: 'node-0' }, { status: { conditions: [...(status?.conditions ?? []), theirs] } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
+  let [writes, statuses] = [0, 0];
+  world.between = (call, pass) => {
+    if (call.verb === 'patch' && call.resource === 'nodes/status') writes += 1;
+    if (call.verb === 'replace') statuses += 1;
+    return pass();
+  };
+  await world.roll('web', { maxUnavailable: '100%', windows: [{ schedule: '0 2 29 2 *', duration: '1h' }], steps: [{ nodes: '100%' }] });
+  const isWaiting = ({ status: now }: { status?: { waitsFor?: string } }): boolean => now?.waitsFor === 'Window';
+  await world.until('web', 'the window is closed', isWaiting);
+  await world.clock.advance(1_000);
+  assert.deepEqual([(await planned(world)).length, writes], [6, 5]);
+  const before = statuses;
+  for (let round = 0; round < 20; round++) {
+    await world.client.patch(nodes, { name: 'node-1' }, { metadata: { annotations: { round: String(round) } } }, { type: 'merge' });
+    await world.clock.advance(60_000);
+  }
+  assert.deepEqual([writes, statuses], [5, before]);
+  await world.restartController();
+  await world.clock.advance(60_000);
+  assert.equal(writes, 5);
+
+  await world.edit('web', { paused: true });
+  await world.phase('web', 'Paused');
+  await world.clock.advance(1_000);
+  assert.deepEqual(await marked(world), ['node-0 MaintenancePlanned']);
+  await world.edit('web', { paused: false });
+  await world.until('web', 'the window is closed', isWaiting);
+  await world.clock.advance(1_000);
+  assert.equal((await planned(world)).length, 6);
+  await world.edit('web', { abortedRevision: (await world.rollout('web')).status?.revision ?? '' });
+  await world.phase('web', 'RolledBack');
+  await world.clock.advance(1_000);
+  assert.deepEqual(await marked(world), ['node-0 MaintenancePlanned']);
+  await world.edit('web', { abortedRevision: null, attempt: 2 });
+  await world.until('web', 'it begins again', isWaiting);
+  await world.clock.advance(1_000);
+  assert.equal((await planned(world)).length, 6);
+  await world.client.delete(rollouts, { name: 'web' });
+  await world.clock.advance(10_000);
+  assert.deepEqual(await marked(world), ['node-0 MaintenancePlanned']);
+});
+
+test('where the status of Nodes may not be written, a rollout goes on without a word of what comes next, and does not try again at each look', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(3);
+  await world.payload({ maxPods: 120 });
+  let tried = 0;
+  world.between = (call, pass) => {
+    if (call.verb !== 'patch' || call.resource !== 'nodes/status') return pass();
+    tried += 1;
+    return Promise.reject(new Error('forbidden'));
+  };
+  await world.roll('web', { drain: 'Never', maxUnavailable: 1, steps: [{ nodes: 1, hold: '10m' }, { nodes: '100%' }] });
+  await world.until('web', 'a hold', ({ status }) => status?.waitsFor === 'Hold');
+  const before = tried;
+  for (let round = 0; round < 30; round++) {
+    await world.client.patch(nodes, { name: 'node-1' }, { metadata: { annotations: { round: String(round) } } }, { type: 'merge' });
+    await world.clock.advance(1_000);
+  }
+  assert.ok(tried - before <= 2, `${tried - before} tries`);
+  await world.phase('web', 'Complete');
+});
