@@ -40,7 +40,7 @@ export const ledger: Readonly<Record<string, Readonly<Record<string, string>>>> 
   'docs/quick-start.md': {
     '## kubeadm': 'docs/first-node.md has both on such a node, and is played',
     '## A kubelet with a unit of its own': 'test/suites/systemd/quick-start.test.ts',
-    '## k3s, 1.32 and newer': 'there is no k3s here, and the page says that it is not tried',
+    '## k3s, 1.32 and newer': 'test/suites/systemd/quick-start.test.ts',
   },
   'docs/rollouts.md': { '$ ': 'test/suites/real/rollouts-doc.test.ts', '': PLUGIN, 'dkc controllers run': DEPLOYED },
   'docs/scheduler.md': { '$ ': PLAYED },
