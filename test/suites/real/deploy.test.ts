@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
@@ -123,6 +124,15 @@ await withRealParts(
       await kubectl.good(
         'wait --for=condition=Established crd servicemonitors.monitoring.coreos.com prometheusrules.monitoring.coreos.com',
       );
+      // The folder of one's own in docs/deploy.md.
+      const [, own = ''] = /^```yaml\n(.*?kind: Kustomization\n.*?)^```/ms.exec(readFileSync(join(root, 'docs/deploy.md'), 'utf8')) ?? [];
+      cpSync(join(root, 'deploy'), join(kubectl.home, 'deploy'), { recursive: true });
+      mkdirSync(join(kubectl.home, 'own'));
+      writeFileSync(join(kubectl.home, 'own/kustomization.yaml'), own);
+      const theirs = await kubectl.good(`kustomize ${join(kubectl.home, 'own')}`);
+      assert.deepEqual([...theirs.matchAll(/^ +(?:- )?image: (.*)$/gm)].map(([, image]) => image), ['registry.example/dkc:0.1.0', 'registry.example/dkc:0.1.0']); // prettier-ignore
+      for (const kind of ['Deployment\nmetadata:\n.*name: dkc-scheduler', 'PrometheusRule'])
+        assert.match(theirs, new RegExp(`^kind: ${kind}`, 'ms'));
       // The base is in each of them.
       const texts = await Promise.all(overlays.map((name) => kubectl.good(`kustomize ${join(root, 'deploy/overlays', name)}`)));
       const items = new Map(texts.flatMap((text) => parseAllDocuments(text).map((document) => {
