@@ -20,9 +20,9 @@ export interface Made {
 }
 
 const DESCRIPTION = [
-  'Brings a configuration from a ConfigMap to the kubelet of this node:',
-  'validates it for the version of this kubelet, has the kubelet restarted once,',
-  'proves it on trial, and goes back by itself when it breaks the kubelet.',
+  'Applies a kubelet configuration from a ConfigMap to this node: validates it',
+  'for the version of the kubelet, restarts the kubelet once, observes it during',
+  'a trial, and rolls back automatically if the configuration breaks the kubelet.',
 ];
 
 /** A pre-release sorts before its release: `0.2.0-rc.1` is `0.2.0~rc.1` for dpkg and rpm. */

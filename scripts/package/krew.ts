@@ -38,10 +38,10 @@ spec:
   shortDescription: Roll out kubelet configuration to live nodes
   description: |
     Assigns kubelet configurations from ConfigMaps to nodes and rolls them out over a
-    fleet in steps, shows what every node runs and why, and takes back what breaks a
+    fleet in steps, shows what every node runs and why, and rolls back what breaks a
     kubelet. The nodes need the agent of Dynamic Kubelet Config.
   caveats: |
-    For completion link kubectl_complete-dkc, which lies beside the plugin, into your PATH.
+    For shell completion, link kubectl_complete-dkc, which is next to the plugin, into your PATH.
   platforms:
 ${platforms.join('')}`;
 }

@@ -27,12 +27,12 @@ case $#:${1-} in
     exit 2
     ;;
 esac
-[ "$(id -u)" = 0 ] || refuse 'needs root'
+[ "$(id -u)" = 0 ] || refuse 'permission denied: run this as root'
 case $(dpkg-query -W -f '${db:Status-Status}' dkc 2>/dev/null) in
 '' | not-installed | config-files) ;;
-*) refuse 'dkc was installed as a .deb: use apt for it' ;;
+*) refuse 'dkc was installed as a .deb: use apt instead' ;;
 esac
-! rpm -q dkc >/dev/null 2>&1 || refuse 'dkc was installed as an .rpm: use rpm or dnf for it'
+! rpm -q dkc >/dev/null 2>&1 || refuse 'dkc was installed as an .rpm: use dnf or rpm instead'
 
 here=$(cd "$(dirname "$0")" && pwd)
 
@@ -55,7 +55,7 @@ remove_files() {
 install_files() {
     (cd "$here/files" && sha256sum --quiet -c ../sha256sums) || refuse 'a file is missing or damaged: unpack the tarball again'
     version=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
-    [ "${version:-0}" -ge 252 ] || refuse "systemd 252 or newer is needed, this is ${version:-none}"
+    [ "${version:-0}" -ge 252 ] || refuse "systemd 252 or newer is required, found ${version:-none}"
     mkdir -p $lib
     mkdir -p -m 0700 /etc/dkc
     first=again

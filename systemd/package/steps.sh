@@ -19,7 +19,7 @@ dkc_start() {
     systemctl daemon-reload
     verb=try-restart
     ! systemctl --quiet is-enabled dkc-agent.service || verb=restart
-    systemctl "$verb" dkc-agent.service || say 'dkc-agent.service does not start; see: journalctl -u dkc-agent'
+    systemctl "$verb" dkc-agent.service || say 'dkc-agent.service failed to start; see: journalctl -u dkc-agent'
 }
 
 # dkc_stop: the files will be removed. The kubelet runs on.
@@ -45,14 +45,14 @@ dkc_end() {
         case $(systemctl show -P ActiveState "$unit") in
         failed)
             systemctl reset-failed "$unit"
-            systemctl start "$unit" || say "$unit does not start; see: journalctl -u $unit"
+            systemctl start "$unit" || say "$unit failed to start; see: journalctl -u $unit"
             ;;
         inactive) ;;
         *)
             pid=$(systemctl show -P MainPID "$unit")
             # Between two tries (pid 0) the next one reads the local configuration by itself.
             [ "$pid" = 0 ] || ! grep -q -e '--config=/var/lib/dkc/' -e '--config=/run/dkc/' "/proc/$pid/cmdline" 2>/dev/null ||
-                systemctl try-restart "$unit" || say "$unit does not start; see: journalctl -u $unit"
+                systemctl try-restart "$unit" || say "$unit failed to start; see: journalctl -u $unit"
             ;;
         esac
     done
