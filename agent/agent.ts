@@ -200,7 +200,7 @@ async function loops(context: AgentContext): Promise<void> {
 
 /** @throws ActionError where something is in the way that is no directory */
 async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Promise<void> {
-  const elsewhere = 'or name another place with --dynamic-config-dir';
+  const elsewhere = 'or set another directory with --dynamic-config-dir';
   const there = await disk.stat(path);
   if (there?.kind === 'file') throw new ActionError('use', path, { hint: `it is a file, not a directory: move it away, ${elsewhere}` });
   if (there?.kind === 'other') {

@@ -59,8 +59,8 @@ export async function requireStore(disk: Disk, dynamicConfigDir: string): Promis
   }
   const blocker = found ? store : await fileAmong([dynamicConfigDir, dirname(dynamicConfigDir)], disk);
   const hint = blocker
-    ? `${blocker === store ? 'it' : blocker} is not a directory; move it away and start dkc-agent, or name another place with --dynamic-config-dir`
-    : 'there is no store; start dkc-agent on this node first, or name another place with --dynamic-config-dir';
+    ? `${blocker === store ? 'it' : blocker} is not a directory; move it away and start dkc-agent, or set another directory with --dynamic-config-dir`
+    : 'there is no store; start dkc-agent on this node first, or set another directory with --dynamic-config-dir';
   throw new ActionError('open store', store, { hint });
 }
 

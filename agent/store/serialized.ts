@@ -28,7 +28,7 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
     return no('it is neither YAML nor JSON');
   }
   if (!isJsonObject(value)) return no('it holds no object');
-  if (value['apiVersion'] !== apiVersion || value['kind'] !== kind) return no(`it is no ${kind} of ${apiVersion}`);
+  if (value['apiVersion'] !== apiVersion || value['kind'] !== kind) return no(`it is not a ${kind} of ${apiVersion}`);
   const source = value['source'];
   const configMap = isJsonObject(source) ? source['configMap'] : undefined;
   if (!isJsonObject(configMap)) return no('its source.configMap is not set');

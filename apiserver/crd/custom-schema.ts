@@ -62,7 +62,7 @@ export function customSchema(root: Node): Schema {
   return describing({
     ...described,
     type: 'object',
-    fields: { ...described.fields, metadata: ref('ObjectMeta', 'Name, labels and the like.') },
+    fields: { ...described.fields, metadata: ref('ObjectMeta', 'Standard object metadata.') },
   });
 }
 

@@ -98,7 +98,7 @@ export const customResourceDefinitions: Kind = {
     { name: 'Created At', type: 'date', description: 'When it was created.', cell: ({ metadata }) => metadata.creationTimestamp ?? '' },
   ],
   schema: describing(
-    object('A kind that is added to the API while it runs.', {
+    object('Adds a kind to the API.', {
       metadata: ref('ObjectMeta', 'Its name is that of the resource and its group.'),
       spec: anything('Group, names, scope and versions with their schemas.'),
       status: anything('Whether the names were free, and what is served.'),

@@ -76,7 +76,7 @@ export const selfSubjectAccessReviews: Kind = {
   singular: 'selfsubjectaccessreview',
   kind: 'SelfSubjectAccessReview',
   answer: access,
-  schema: typed('SelfSubjectAccessReview', 'May I?'),
+  schema: typed('SelfSubjectAccessReview', 'Checks whether the current user may perform an action.'),
 };
 
 export const selfSubjectRulesReviews: Kind = {
@@ -86,5 +86,5 @@ export const selfSubjectRulesReviews: Kind = {
   singular: 'selfsubjectrulesreview',
   kind: 'SelfSubjectRulesReview',
   answer: rules,
-  schema: typed('SelfSubjectRulesReview', 'What may I?'),
+  schema: typed('SelfSubjectRulesReview', 'Lists the actions that the current user may perform in a namespace.'),
 };

@@ -9,9 +9,9 @@ const common = {
   hasGeneration: true,
   nameProblems: dnsSubdomainProblems,
   columns: [nameColumn, ageColumn],
-  schema: object('Stored, and not evaluated.', {
-    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-    spec: anything('What it says.'),
+  schema: object('Admission policy; this server stores it and does not evaluate it.', {
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
+    spec: anything('Specification of the policy.'),
   }),
 } satisfies Partial<Kind>;
 

@@ -70,9 +70,9 @@ export const configMaps: Kind = {
     ageColumn,
   ],
   schema: object('Configuration for pods and nodes to read.', {
-    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
     data: textMap('Texts by key.'),
     binaryData: textMap('Bytes by key, in base64.'),
-    immutable: flag('Values can not be changed any more.'),
+    immutable: flag('Whether the data cannot be changed.'),
   }),
 };

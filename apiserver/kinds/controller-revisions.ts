@@ -56,9 +56,9 @@ export const controllerRevisions: Kind = {
   validateUpdate: (now, old) => [...validate(now), ...(hasSameWords(now, old) ? [] : [dataChanged(now['data'])])],
   columns: [
     nameColumn,
-    { name: 'Controller', description: 'Who manages it.', cell: controller },
-    { name: 'Revision', description: 'Its number.', cell: (revision) => Number(revision['revision'] ?? 0) },
+    { name: 'Controller', description: 'Controller of the object.', cell: controller },
+    { name: 'Revision', description: 'Number of the revision.', cell: (revision) => Number(revision['revision'] ?? 0) },
     ageColumn,
   ],
-  schema: typed('ControllerRevision', 'What a set was like before.'),
+  schema: typed('ControllerRevision', 'Earlier state of a set.'),
 };

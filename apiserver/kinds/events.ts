@@ -64,15 +64,15 @@ function seen(event: KubeObject, now: number): string {
 
 const column = (name: string, description: string, cell: Column['cell'], wide = false): Column => ({ name, description, cell, wide });
 
-const reference = anything('The object it is about.');
+const reference = anything('Object that the event is about.');
 const shared: Record<string, Schema> = {
-  metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-  action: text('What was done.'),
-  eventTime: time('When it was first seen.'),
-  reason: text('Why, in one word.'),
+  metadata: ref('ObjectMeta', 'Standard object metadata.'),
+  action: text('Action that was taken.'),
+  eventTime: time('When the event first occurred.'),
+  reason: text('Reason, in one word.'),
   related: reference,
-  reportingInstance: text('Which instance reports.'),
-  series: anything('How often it was seen.'),
+  reportingInstance: text('Instance of the component that reports the event.'),
+  series: anything('Number of occurrences.'),
   type: text('Normal or Warning.'),
 };
 
@@ -98,15 +98,15 @@ export const events: Kind = {
         'regarding.uid': 'involvedObject.uid',
         reportingController: 'reportingComponent',
       },
-      schema: object('Something that happened.', {
+      schema: object('Report of something that happened in the cluster.', {
         ...shared,
         regarding: reference,
-        note: text('What happened, for people.'),
-        reportingController: text('Who reports.'),
-        deprecatedSource: anything('Who reports.'),
-        deprecatedFirstTimestamp: time('When it was first seen.'),
-        deprecatedLastTimestamp: time('When it was last seen.'),
-        deprecatedCount: int32('How often it was seen.'),
+        note: text('Human-readable description of the event.'),
+        reportingController: text('Component that reports the event.'),
+        deprecatedSource: anything('Component that reports the event.'),
+        deprecatedFirstTimestamp: time('When the event first occurred.'),
+        deprecatedLastTimestamp: time('When the event last occurred.'),
+        deprecatedCount: int32('Number of occurrences.'),
       }),
     },
   ],
@@ -128,14 +128,14 @@ export const events: Kind = {
     type: (event) => textAt(event, 'type'),
   },
   columns: [
-    column('Last Seen', 'Time since it was last seen.', seen),
+    column('Last Seen', 'Time since the last occurrence.', seen),
     column('Type', 'Normal or Warning.', (event) => textAt(event, 'type')),
-    column('Reason', 'Why, in one word.', (event) => textAt(event, 'reason')),
-    column('Object', 'What it is about.', (event) => `${about('kind')(event).toLowerCase()}/${about('name')(event)}`),
-    column('Subobject', 'Which part of it.', about('fieldPath'), true),
+    column('Reason', 'Reason, in one word.', (event) => textAt(event, 'reason')),
+    column('Object', 'Object that the event is about.', (event) => `${about('kind')(event).toLowerCase()}/${about('name')(event)}`),
+    column('Subobject', 'Part of the object that the event is about.', about('fieldPath'), true),
     column(
       'Source',
-      'Who reports.',
+      'Component that reports the event.',
       (event) =>
         [
           textAt(event, 'source', 'component') || textAt(event, 'reportingComponent'),
@@ -146,19 +146,19 @@ export const events: Kind = {
       true,
     ),
     column('Message', 'What happened.', (event) => textAt(event, 'message').trim()),
-    column('First Seen', 'Time since it was first seen.', (event, now) => age(firstSeen(event), now), true),
-    { name: 'Count', type: 'integer', description: 'How often it was seen.', wide: true, cell: count },
+    column('First Seen', 'Time since the first occurrence.', (event, now) => age(firstSeen(event), now), true),
+    { name: 'Count', type: 'integer', description: 'Number of occurrences.', wide: true, cell: count },
     { ...nameColumn, wide: true },
   ],
-  schema: object('Something that happened.', {
+  schema: object('Report of something that happened in the cluster.', {
     ...shared,
     involvedObject: reference,
-    message: text('What happened, for people.'),
-    source: anything('Who reports.'),
-    reportingComponent: text('Who reports.'),
-    firstTimestamp: time('When it was first seen.'),
-    lastTimestamp: time('When it was last seen.'),
-    count: int32('How often it was seen.'),
+    message: text('Human-readable description of the event.'),
+    source: anything('Component that reports the event.'),
+    reportingComponent: text('Component that reports the event.'),
+    firstTimestamp: time('When the event first occurred.'),
+    lastTimestamp: time('When the event last occurred.'),
+    count: int32('Number of occurrences.'),
   }),
   defaults: (event) => (isJsonObject(event['source']) ? event : { ...event, source: {} }),
 };

@@ -31,17 +31,17 @@ export const leases: Kind = {
   validate,
   columns: [
     nameColumn,
-    { name: 'Holder', description: 'Who holds the lease.', cell: (lease) => textAt(lease, 'spec', 'holderIdentity') },
+    { name: 'Holder', description: 'Process that holds the lease.', cell: (lease) => textAt(lease, 'spec', 'holderIdentity') },
     ageColumn,
   ],
-  schema: object('Who does something, and until when.', {
-    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-    spec: object('The lease.', {
-      holderIdentity: text('Who holds it.'),
-      leaseDurationSeconds: int32('How long others have to wait after the last renewal.'),
-      acquireTime: time('When it was taken.'),
-      renewTime: time('When it was last renewed.'),
-      leaseTransitions: int32('How often it changed hands.'),
+  schema: object('Records which process holds a task, and until when.', {
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
+    spec: object('Specification of the lease.', {
+      holderIdentity: text('Identity of the holder.'),
+      leaseDurationSeconds: int32('Seconds after the last renewal before another process may take the lease.'),
+      acquireTime: time('When the current holder acquired the lease.'),
+      renewTime: time('When the holder last renewed the lease.'),
+      leaseTransitions: int32('Number of changes of the holder.'),
     }),
   }),
 };

@@ -45,19 +45,19 @@ export const namespaces: Kind = {
     nameColumn,
     {
       name: 'Status',
-      description: 'Active, or Terminating while its content goes.',
+      description: 'Active, or Terminating while its content is deleted.',
       cell: (namespace) => textAt(namespace, 'status', 'phase'),
     },
     ageColumn,
   ],
-  schema: object('A scope for names.', {
-    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-    spec: object('How it behaves.', {
+  schema: object('Scope for the names of objects.', {
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
+    spec: object('Specification of the namespace.', {
       finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.')),
     }),
-    status: object('What it is.', {
+    status: object('Status of the namespace.', {
       phase: text('Active or Terminating.'),
-      conditions: list('What is observed.', anything('A condition.'), { by: 'type' }),
+      conditions: list('Observed conditions.', anything('A condition.'), { by: 'type' }),
     }),
   }),
 };

@@ -108,7 +108,7 @@ export const persistentVolumeClaims: Kind = {
       description: 'Pending, Bound or Lost.',
       cell: (claim) => (claim.metadata.deletionTimestamp === undefined ? textAt(claim, 'status', 'phase') : 'Terminating'),
     },
-    { name: 'Volume', description: 'The volume it is bound to.', cell: (claim) => textAt(claim, 'spec', 'volumeName') },
+    { name: 'Volume', description: 'Volume that the claim is bound to.', cell: (claim) => textAt(claim, 'spec', 'volumeName') },
     {
       name: 'Capacity',
       description: 'Size of the volume.',
@@ -116,10 +116,10 @@ export const persistentVolumeClaims: Kind = {
     },
     {
       name: 'Access Modes',
-      description: 'How the volume can be used.',
+      description: 'Access modes of the volume.',
       cell: (claim) => (textAt(claim, 'spec', 'volumeName') === '' ? '' : accessModesText(listAt(claim, 'status', 'accessModes'))),
     },
-    { name: 'StorageClass', description: 'Where its volume comes from.', cell: storageClassOf },
+    { name: 'StorageClass', description: 'Storage class of the claim.', cell: storageClassOf },
     ageColumn,
     {
       name: 'VolumeMode',

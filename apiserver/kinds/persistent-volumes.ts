@@ -105,11 +105,15 @@ export const persistentVolumes: Kind = {
     subresource === 'status' ? [] : [...validate(now, release), ...unchanged(now, old)],
   columns: [
     nameColumn,
-    { name: 'Capacity', description: 'Its size.', cell: (volume) => textAt(volume, 'spec', 'capacity', 'storage') || '0' },
-    { name: 'Access Modes', description: 'How it can be used.', cell: (volume) => accessModesText(listAt(volume, 'spec', 'accessModes')) },
+    { name: 'Capacity', description: 'Size of the volume.', cell: (volume) => textAt(volume, 'spec', 'capacity', 'storage') || '0' },
+    {
+      name: 'Access Modes',
+      description: 'Access modes of the volume.',
+      cell: (volume) => accessModesText(listAt(volume, 'spec', 'accessModes')),
+    },
     {
       name: 'Reclaim Policy',
-      description: 'What becomes of it.',
+      description: 'What happens to the volume when its claim is deleted.',
       cell: (volume) => textAt(volume, 'spec', 'persistentVolumeReclaimPolicy'),
     },
     {
@@ -119,12 +123,12 @@ export const persistentVolumes: Kind = {
     },
     {
       name: 'Claim',
-      description: 'Who has it.',
+      description: 'Claim that the volume is bound to.',
       cell: ({ spec }) =>
         fieldAt(spec, 'claimRef') === undefined ? '' : `${textAt(spec, 'claimRef', 'namespace')}/${textAt(spec, 'claimRef', 'name')}`,
     },
-    { name: 'StorageClass', description: 'Where it comes from.', cell: storageClassOf },
-    { name: 'Reason', description: 'Why it is as it is.', cell: (volume) => textAt(volume, 'status', 'reason') },
+    { name: 'StorageClass', description: 'Storage class of the volume.', cell: storageClassOf },
+    { name: 'Reason', description: 'Reason for the current phase.', cell: (volume) => textAt(volume, 'status', 'reason') },
     ageColumn,
     {
       name: 'VolumeMode',
@@ -133,5 +137,5 @@ export const persistentVolumes: Kind = {
       cell: (volume) => textAt(volume, 'spec', 'volumeMode') || '<unset>',
     },
   ],
-  schema: typed('PersistentVolume', 'Storage of the cluster.'),
+  schema: typed('PersistentVolume', 'A volume of the cluster.'),
 };

@@ -51,10 +51,18 @@ export const podDisruptionBudgets: Kind = {
   },
   columns: [
     nameColumn,
-    { name: 'Min Available', description: 'Pods that must stay.', cell: (budget) => textAt(budget, 'spec', 'minAvailable') || 'N/A' },
-    { name: 'Max Unavailable', description: 'Pods that may go.', cell: (budget) => textAt(budget, 'spec', 'maxUnavailable') || 'N/A' },
-    countColumn('Allowed Disruptions', 'Pods that may go now.', 'status', 'disruptionsAllowed'),
+    {
+      name: 'Min Available',
+      description: 'Pods that must stay available.',
+      cell: (budget) => textAt(budget, 'spec', 'minAvailable') || 'N/A',
+    },
+    {
+      name: 'Max Unavailable',
+      description: 'Pods that may be unavailable.',
+      cell: (budget) => textAt(budget, 'spec', 'maxUnavailable') || 'N/A',
+    },
+    countColumn('Allowed Disruptions', 'Pods that may be evicted now.', 'status', 'disruptionsAllowed'),
     ageColumn,
   ],
-  schema: typed('PodDisruptionBudget', 'How many pods may be away at once.'),
+  schema: typed('PodDisruptionBudget', 'Limits how many pods may be evicted at once.'),
 };

@@ -50,12 +50,12 @@ const wide = (name: string, description: string, cell: Column['cell']): Column =
 
 const podColumns: readonly Column[] = [
   nameColumn,
-  { name: 'Ready', description: 'Ready containers of all.', cell: ready },
-  { name: 'Status', description: 'What it is doing.', cell: status },
-  { name: 'Restarts', type: 'integer', description: 'How often its containers were restarted.', cell: restarts },
+  { name: 'Ready', description: 'Ready containers and total containers.', cell: ready },
+  { name: 'Status', description: 'Status of the pod.', cell: status },
+  { name: 'Restarts', type: 'integer', description: 'Number of container restarts.', cell: restarts },
   ageColumn,
-  wide('IP', 'Its address.', (pod) => textAt(pod, 'status', 'podIP') || '<none>'),
-  wide('Node', 'Where it runs.', (pod) => textAt(pod, 'spec', 'nodeName') || '<none>'),
+  wide('IP', 'IP address of the pod.', (pod) => textAt(pod, 'status', 'podIP') || '<none>'),
+  wide('Node', 'Node that the pod runs on.', (pod) => textAt(pod, 'spec', 'nodeName') || '<none>'),
   wide('Nominated Node', 'Node on which pods are preempted for it.', (pod) => textAt(pod, 'status', 'nominatedNodeName') || '<none>'),
   wide('Readiness Gates', 'Conditions from outside that it needs to be ready.', gates),
 ];

@@ -84,13 +84,13 @@ export const priorityClasses: Kind = {
     {
       name: 'Value',
       type: 'integer',
-      description: 'The priority; more is more important.',
+      description: 'Value of the priority; higher is more important.',
       cell: (priority) => Number(priority['value'] ?? 0),
     },
     {
       name: 'Global-Default',
       type: 'boolean',
-      description: 'Of pods that name no class.',
+      description: 'Whether it applies to pods without a priority class.',
       cell: (priority) => priority['globalDefault'] === true,
     },
     ageColumn,
@@ -101,7 +101,7 @@ export const priorityClasses: Kind = {
       cell: (priority) => textAt(priority, 'preemptionPolicy'),
     },
   ],
-  schema: typed('PriorityClass', 'How important pods are.'),
+  schema: typed('PriorityClass', 'Maps a name to a pod priority.'),
 };
 
 /*

@@ -53,9 +53,9 @@ function replicaStatusErrors({ status }: KubeObject): FieldError[] {
 
 const replicaColumns: readonly Column[] = [
   nameColumn,
-  countColumn('Desired', 'Pods there should be.', 'spec', 'replicas'),
-  countColumn('Current', 'Pods there are.', 'status', 'replicas'),
-  countColumn('Ready', 'Pods that are ready.', 'status', 'readyReplicas'),
+  countColumn('Desired', 'Desired number of pods.', 'spec', 'replicas'),
+  countColumn('Current', 'Number of pods.', 'status', 'replicas'),
+  countColumn('Ready', 'Number of ready pods.', 'status', 'readyReplicas'),
   ageColumn,
   ...containerColumns('spec', 'template'),
 ];
@@ -78,7 +78,7 @@ export const replicaSets: Kind = {
     subresource === 'status' ? replicaStatusErrors(now) : [...validate(now), ...selectorUnchanged(now, old)],
   selectable: { 'status.replicas': (set) => textAt(set, 'status', 'replicas') || '0' },
   columns: [...replicaColumns, selectorColumn],
-  schema: typed('ReplicaSet', 'A number of equal pods.'),
+  schema: typed('ReplicaSet', 'Keeps a number of identical pods running.'),
 };
 
 /** Selector and labels default to the labels of the template. */
@@ -132,5 +132,5 @@ export const replicationControllers: Kind = {
       cell: (controller) => nodeSelectorText(fieldAt(controller, 'spec', 'selector')),
     },
   ],
-  schema: typed('ReplicationController', 'A number of equal pods, before there were ReplicaSets.'),
+  schema: typed('ReplicationController', 'Keeps a number of identical pods running; superseded by ReplicaSet.'),
 };

@@ -32,11 +32,11 @@ export const serviceAccounts: Kind = {
     },
     ageColumn,
   ],
-  schema: object('Who a pod is.', {
-    metadata: ref('ObjectMeta', 'Name, labels and the like.'),
-    secrets: list('Secrets its pods may use.', anything('A secret.'), { by: 'name' }),
+  schema: object('Identity for processes in pods.', {
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
+    secrets: list('Secrets that its pods may use.', anything('A secret.'), { by: 'name' }),
     imagePullSecrets: list('Secrets for pulling images.', anything('A secret.')),
-    automountServiceAccountToken: flag('Pods get a token.'),
+    automountServiceAccountToken: flag('Whether pods get a token.'),
   }),
 };
 
@@ -127,7 +127,7 @@ const bindingColumns: readonly Column[] = [
   nameColumn,
   {
     name: 'Role',
-    description: 'What it gives.',
+    description: 'Role that is granted.',
     cell: (binding) => `${textAt(binding, 'roleRef', 'kind')}/${textAt(binding, 'roleRef', 'name')}`,
   },
   ageColumn,
@@ -147,7 +147,7 @@ export const roles: Kind = {
   nameProblems: pathSegmentProblems,
   validate: (role) => ruleErrors(role, true),
   columns: [nameColumn, createdAt],
-  schema: typed('Role', 'What may be done in a namespace.'),
+  schema: typed('Role', 'Rules for a namespace.'),
 };
 
 /** `aggregationRule` is stored only: no controller aggregates rules. */
@@ -160,7 +160,7 @@ export const clusterRoles: Kind = {
   nameProblems: pathSegmentProblems,
   validate: (role) => ruleErrors(role, false),
   columns: [nameColumn, createdAt],
-  schema: typed('ClusterRole', 'What may be done everywhere.'),
+  schema: typed('ClusterRole', 'Rules for the whole cluster.'),
 };
 
 export const roleBindings: Kind = {
@@ -174,7 +174,7 @@ export const roleBindings: Kind = {
   validate: (binding) => bindingErrors(binding, ['Role', 'ClusterRole']),
   validateUpdate: (now, old) => [...bindingErrors(now, ['Role', 'ClusterRole']), ...roleKept(now, old)],
   columns: bindingColumns,
-  schema: typed('RoleBinding', 'Who may do what in a namespace.'),
+  schema: typed('RoleBinding', 'Grants a role in a namespace.'),
 };
 
 export const clusterRoleBindings: Kind = {
@@ -188,7 +188,7 @@ export const clusterRoleBindings: Kind = {
   validate: (binding) => bindingErrors(binding, ['ClusterRole']),
   validateUpdate: (now, old) => [...bindingErrors(now, ['ClusterRole']), ...roleKept(now, old)],
   columns: bindingColumns,
-  schema: typed('ClusterRoleBinding', 'Who may do what everywhere.'),
+  schema: typed('ClusterRoleBinding', 'Grants a role in the whole cluster.'),
 };
 
 /** There from the start, of the many that a real server has. */

@@ -168,10 +168,10 @@ export const services: Kind = {
   validateUpdate: (now, old, { subresource }) => (subresource === 'status' ? [] : [...unchanged(now, old), ...validate(now)]),
   columns: [
     nameColumn,
-    { name: 'Type', description: 'How it is reached.', cell: (service) => textAt(service, 'spec', 'type') },
-    { name: 'Cluster-IP', description: 'Its address inside.', cell: (service) => textAt(service, 'spec', 'clusterIP') || '<none>' },
-    { name: 'External-IP', description: 'Its addresses outside.', cell: externalAddresses },
-    { name: 'Port(s)', description: 'Its ports.', cell: portsText },
+    { name: 'Type', description: 'Type of the service.', cell: (service) => textAt(service, 'spec', 'type') },
+    { name: 'Cluster-IP', description: 'Address inside the cluster.', cell: (service) => textAt(service, 'spec', 'clusterIP') || '<none>' },
+    { name: 'External-IP', description: 'Addresses outside the cluster.', cell: externalAddresses },
+    { name: 'Port(s)', description: 'Ports of the service.', cell: portsText },
     ageColumn,
     {
       name: 'Selector',
@@ -180,5 +180,5 @@ export const services: Kind = {
       cell: (service) => nodeSelectorText(fieldAt(service, 'spec', 'selector')),
     },
   ],
-  schema: typed('Service', 'A name for pods.'),
+  schema: typed('Service', 'Gives a set of pods one name.'),
 };

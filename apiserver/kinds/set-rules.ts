@@ -111,7 +111,7 @@ export const scale: View = {
   group: 'autoscaling',
   version: 'v1',
   kind: 'Scale',
-  schema: typed('Scale', 'How many there should be.'),
+  schema: typed('Scale', 'Desired number of pods.'),
   show(object) {
     const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
     const replicas = Number(fieldAt(object, 'spec', 'replicas') ?? 0);

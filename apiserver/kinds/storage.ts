@@ -57,7 +57,11 @@ export const storageClasses: Kind = {
         `${metadata.name ?? ''}${defaultMarks.some((mark) => metadata.annotations?.[mark] === 'true') ? ' (default)' : ''}`,
     },
     { name: 'Provisioner', description: 'Driver that provisions the volumes.', cell: (storage) => textAt(storage, 'provisioner') },
-    { name: 'ReclaimPolicy', description: 'What becomes of volumes.', cell: (storage) => textAt(storage, 'reclaimPolicy') },
+    {
+      name: 'ReclaimPolicy',
+      description: 'What happens to volumes when their claims are deleted.',
+      cell: (storage) => textAt(storage, 'reclaimPolicy'),
+    },
     {
       name: 'VolumeBindingMode',
       description: 'When volumes are provisioned and bound.',
@@ -65,7 +69,7 @@ export const storageClasses: Kind = {
     },
     {
       name: 'AllowVolumeExpansion',
-      description: 'Volumes can grow.',
+      description: 'Whether volumes can be expanded.',
       cell: (storage) => storage['allowVolumeExpansion'] === true,
     },
     ageColumn,
@@ -158,16 +162,20 @@ export const csiDrivers: Kind = {
     {
       name: 'AttachRequired',
       type: 'boolean',
-      description: 'Volumes are attached.',
+      description: 'Whether volumes must be attached.',
       cell: (driver) => fieldAt(driver, 'spec', 'attachRequired') === true,
     },
     {
       name: 'PodInfoOnMount',
       type: 'boolean',
-      description: 'Mounts know of the pod.',
+      description: 'Whether the driver gets information about the pod on mount.',
       cell: (driver) => fieldAt(driver, 'spec', 'podInfoOnMount') === true,
     },
-    { name: 'Modes', description: 'Lives of volumes.', cell: (driver) => listAt(driver, 'spec', 'volumeLifecycleModes').join(',') },
+    {
+      name: 'Modes',
+      description: 'Supported lifecycles of volumes.',
+      cell: (driver) => listAt(driver, 'spec', 'volumeLifecycleModes').join(','),
+    },
     ageColumn,
   ],
   schema: typed('CSIDriver', 'A storage driver.'),
@@ -200,11 +208,16 @@ export const volumeAttachments: Kind = {
   validateUpdate: specUnchanged,
   columns: [
     nameColumn,
-    { name: 'Attacher', format: 'name', description: 'Who attaches.', cell: (one) => textAt(one, 'spec', 'attacher') },
+    { name: 'Attacher', format: 'name', description: 'Driver that attaches the volume.', cell: (one) => textAt(one, 'spec', 'attacher') },
     { name: 'PV', description: 'The volume.', cell: (one) => textAt(one, 'spec', 'source', 'persistentVolumeName') },
     { name: 'Node', description: 'The node.', cell: (one) => textAt(one, 'spec', 'nodeName') },
-    { name: 'Attached', type: 'boolean', description: 'It is there.', cell: (one) => fieldAt(one, 'status', 'attached') === true },
+    {
+      name: 'Attached',
+      type: 'boolean',
+      description: 'Whether the volume is attached.',
+      cell: (one) => fieldAt(one, 'status', 'attached') === true,
+    },
     ageColumn,
   ],
-  schema: typed('VolumeAttachment', 'A volume at a node.'),
+  schema: typed('VolumeAttachment', 'Attaches a volume to a node.'),
 };

@@ -16,7 +16,7 @@ const ownerReference = object(
     kind: text('Kind of the owner.'),
     name: text('Name of the owner.'),
     uid: text('UID of the owner.'),
-    controller: flag('The one that manages it.'),
+    controller: flag('Whether this owner is the managing controller.'),
     blockOwnerDeletion: flag('The owner waits for it when it is deleted in the foreground.'),
   },
   ['apiVersion', 'kind', 'name', 'uid'],
@@ -24,21 +24,21 @@ const ownerReference = object(
 
 /** Definitions that all kinds share, by the name `ref` gives them. */
 const shared: Readonly<Record<string, Schema>> = {
-  ObjectMeta: object('What every object has.', {
-    annotations: textMap('Anything to remember.'),
+  ObjectMeta: object('Metadata of every object.', {
+    annotations: textMap('Non-identifying metadata.'),
     creationTimestamp: time('When it was created.'),
-    deletionGracePeriodSeconds: int64('How long it may take to go.'),
-    deletionTimestamp: time('When it will go.'),
+    deletionGracePeriodSeconds: int64('Grace period of the deletion, in seconds.'),
+    deletionTimestamp: time('When the object will be deleted.'),
     finalizers: list('Finalizers that must be removed before the object is deleted.', text('A finalizer.'), { as: 'set' }),
     generateName: text('Prefix of a name that the server generates.'),
-    generation: int64('Counts changes of what is wanted.'),
-    labels: textMap('What it can be selected by.'),
-    managedFields: list('Who set which field.', anything('One manager.')),
+    generation: int64('Number that changes with the desired state.'),
+    labels: textMap('Labels, by which selectors find the object.'),
+    managedFields: list('Which manager set which field.', anything('A manager and its fields.')),
     name: text('Its name.'),
-    namespace: text('Where it lives.'),
-    ownerReferences: list('Who owns it.', ownerReference, { by: 'uid' }),
+    namespace: text('Namespace of the object.'),
+    ownerReferences: list('Owners of the object.', ownerReference, { by: 'uid' }),
     resourceVersion: text('Version of this state.'),
-    selfLink: text('Not used any more.'),
+    selfLink: text('Deprecated, not used.'),
     uid: text('Unique over time: an object created later under the same name has another.'),
   }),
 };
@@ -101,7 +101,11 @@ function listJson(served: ServedKind, root: RefRoot): JsonFields {
   const json = schemaJson(
     object(
       `Several of ${served.kind.kind}.`,
-      { apiVersion: text('Version of the list.'), kind: text('Kind of the list.'), metadata: anything('Version and where it goes on.') },
+      {
+        apiVersion: text('Version of the list.'),
+        kind: text('Kind of the list.'),
+        metadata: anything('Resource version, and the continue token.'),
+      },
       ['items'],
     ),
     root,

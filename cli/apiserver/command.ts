@@ -105,7 +105,7 @@ function releaseOf(args: Args): Pick<ApiServerOptions, 'dynamicKubeletConfig' | 
   const asked = args.text('kubernetes-version');
   const [, version] = /^v?(1\.\d{2}(\.\d{1,3})?)$/.exec(asked ?? '') ?? [];
   if (asked !== undefined && version === undefined)
-    throw new UsageError(`--kubernetes-version=${asked} is no release of Kubernetes: write it as 1.36 or 1.36.3`);
+    throw new UsageError(`--kubernetes-version=${asked} is not a Kubernetes release: write it as 1.36 or 1.36.3`);
   const keeps = args.value('dynamic-kubelet-config');
   return {
     ...(typeof keeps === 'boolean' ? { dynamicKubeletConfig: keeps } : {}),

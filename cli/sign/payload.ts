@@ -35,14 +35,14 @@ export async function readPayload(context: Context, words: readonly string[]): P
     const [, key, name = word] = /^([-._a-zA-Z0-9]+)=(.+)$/s.exec(word) ?? [];
     const dir = name === '-' ? undefined : await regularFiles(context, name);
     if (dir !== undefined) {
-      if (key !== undefined) throw new UsageError(`sign: ${word}: a directory is no single data key`);
+      if (key !== undefined) throw new UsageError(`sign: ${word}: a directory is not a single data key`);
       for (const file of dir) add(file, await readConfigFile(context, join(name, file)));
       continue;
     }
     const bytes = await readConfigFile(context, name);
     const manifest = key === undefined ? await asConfigMap(bytes) : undefined;
     if (manifest === undefined && name === '-' && key === undefined)
-      throw new UsageError('sign: standard input is no manifest of a ConfigMap; name its data key: KEY=-');
+      throw new UsageError('sign: standard input is not a manifest of a ConfigMap; name its data key: KEY=-');
     if (manifest === undefined) add(key ?? basename(name), bytes);
     else if (words.length > 1) throw new UsageError(`sign: ${word} is a manifest of a ConfigMap, which is signed alone`);
     else return fromManifest(manifest, name);

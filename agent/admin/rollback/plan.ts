@@ -165,7 +165,7 @@ export function planRollback({ notes, to, content }: Intent, way: Way, landing: 
   const { used, source, effective } = landing;
   if (to !== undefined && !arrives(way, landing)) {
     const candidate = goal?.used === 'assigned' ? landing.assigned : landing.lastKnownGood;
-    return no(`--to ${to}: ${reasonAgainst(candidate, content, after)}; dkc checkpoints show ${to} prints it`);
+    return no(`--to ${to}: ${reasonAgainst(candidate, content, after)}; to print it: dkc checkpoints show ${to}`);
   }
   const planned = { at: 'planned', steps, arrives: { used, source } } as const;
   if (used !== 'local') {

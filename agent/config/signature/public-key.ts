@@ -92,7 +92,7 @@ function importKey(jwk: JsonWebKey): KeyObject {
   try {
     return createPublicKey({ key: jwk, format: 'jwk' });
   } catch (cause) {
-    throw new SignatureError('its numbers are no key of its type', { cause });
+    throw new SignatureError('its numbers are not a valid key of its type', { cause });
   }
 }
 

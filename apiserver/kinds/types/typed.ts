@@ -28,5 +28,5 @@ export function typed(kind: string, description: string): Schema {
   if (found === undefined) throw new Error(`no type ${kind}`);
   const { apiVersion: _version, kind: _kind, metadata: _metadata, ...fields } = found.fields ?? {};
   const { name: _name, ...rest } = found;
-  return { ...rest, description, fields: { metadata: ref('ObjectMeta', 'Name, labels and the like.'), ...fields } };
+  return { ...rest, description, fields: { metadata: ref('ObjectMeta', 'Standard object metadata.'), ...fields } };
 }

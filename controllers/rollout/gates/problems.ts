@@ -37,7 +37,7 @@ const url: Check = (value) => {
   const wrong = text(1, MAX_URL)(value);
   if (wrong !== undefined) return wrong;
   const base = URL.parse(value as string);
-  if (base === null || !['http:', 'https:'].includes(base.protocol)) return `is no http or https URL; ${remedy}`;
+  if (base === null || !['http:', 'https:'].includes(base.protocol)) return `is not an http or https URL; ${remedy}`;
   if (base.username !== '' || base.password !== '') return `must not hold credentials; ${remedy}`;
   return /[?#]/.test(value as string) ? `must not have a query or a fragment; ${remedy}` : undefined;
 };

@@ -112,7 +112,7 @@ function readVector(series: readonly unknown[], expect: Expect): Reading {
     case 'nonZero': {
       if (series.length === 0) return no('no series, expected at least one');
       const zero = series.filter((one) => !isJsonObject(one) || !ofValue(one['value'])).length;
-      return zero === 0 ? yes(`${count}, none is zero`) : no(`${zero} of ${count} ${zero === 1 ? 'is' : 'are'} zero or no number`);
+      return zero === 0 ? yes(`${count}, none is zero`) : no(`${zero} of ${count} ${zero === 1 ? 'is' : 'are'} zero or not a number`);
     }
   }
 }

@@ -65,7 +65,7 @@ export function parseSchedule(schedule: string, zone: string): Starts | string {
   const fields = schedule.trim().split(/\s+/);
   if (fields.length !== 5) return `has ${fields.length === 1 ? '1 field' : `${fields.length} fields`}, not five`;
   const wrong = fields.find((field) => !FIELD.test(field));
-  if (wrong !== undefined) return `has ${JSON.stringify(wrong)}, which is no number, name, list, range or step`;
+  if (wrong !== undefined) return `has ${JSON.stringify(wrong)}, which is not a number, name, list, range or step`;
   try {
     const cron = new Cron(fields.join(' '), { timezone: zone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
     // Asked for a day that does not exist, such as 30 February, croner searches a thousand years.

@@ -68,7 +68,7 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
     { why: 'a comparison that one matches', query: 'shop_zero == 0', says: /^1 series, expected none$/ },
     { why: 'a series that must exist', query: 'up{job="shop"}', expect: 'nonEmpty', ok: true, says: /^1 series$/ },
     { why: 'a comparison with bool', query: 'shop_zero == bool 0', expect: 'nonZero', ok: true, says: /^1 series, none is zero$/ },
-    { why: 'NaN', query: 'shop_nan', expect: 'nonZero', says: /^1 of 1 series is zero or no number$/ },
+    { why: 'NaN', query: 'shop_nan', expect: 'nonZero', says: /^1 of 1 series is zero or not a number$/ },
     { why: 'infinity', query: '1 / shop_zero', expect: 'nonZero', ok: true, says: /none is zero/ },
     { why: 'a scalar', query: 'scalar(shop_zero) + 1', expect: 'nonZero', ok: true, says: /^the value is not zero$/ },
     { why: 'a scalar where series count', query: '1', says: /^the query gives a scalar/ },

@@ -25,7 +25,7 @@ await machines('installation', () => {
         'the drop-in is back': { drift: [], kubelet: 'another process' },
       });
       assert.deepEqual([kept, restored], [true, [true, true]]);
-      assert.deepEqual(events, ['Warning EffectiveFileChanged', 'Normal EffectiveFileChanged', 'Warning EffectiveFileChanged', 'Warning NotUsed', 'Normal EffectiveFileChanged', 'Normal NotUsed is over']); // prettier-ignore
+      assert.deepEqual(events, ['Warning EffectiveFileChanged', 'Normal EffectiveFileChanged', 'Warning EffectiveFileChanged', 'Warning NotUsed', 'Normal EffectiveFileChanged', 'Normal NotUsed resolved']); // prettier-ignore
     });
   }
 });

@@ -103,7 +103,7 @@ await machines(
           doctor: [
             'kubelet-unit warning: kubelet.service is disabled: it does not start at boot on its own',
             'clock warning: the clock of this machine is not synchronized by NTP',
-            'version-skew failed: the kubelet is 1.34 and newer than the API server, which is 1.20',
+            'version-skew failed: the kubelet is 1.34, newer than the API server, which is 1.20',
           ],
         });
       });

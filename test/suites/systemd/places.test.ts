@@ -28,7 +28,7 @@ await machines('the dynamic config directory', () => {
   for (const { why, make, repair, isLink, says } of places) {
     test(why, async () => {
       const seen = await onMachine<PlacesResult>('places', { agent: 'bundle', options: { make, repair } });
-      const text = `Cannot use /var/lib/dkc: ${says} or name another place with --dynamic-config-dir`;
+      const text = `Cannot use /var/lib/dkc: ${says} or set another directory with --dynamic-config-dir`;
       assert.deepEqual(seen, {
         ...(says === undefined ? {} : { says: `the agent cannot start error="${text}"` }),
         starts: [100, 142],

@@ -91,7 +91,7 @@ async function tamper(agent: Bundle): Promise<DriftStory> {
     const said = items
       .filter(({ reason }) => reason === 'KubeletConfigDrifted')
       .map(({ type, message }) => `${type} ${message.split(':')[0]}`);
-    return said.at(-1) === 'Normal NotUsed is over' ? said : undefined;
+    return said.at(-1) === 'Normal NotUsed resolved' ? said : undefined;
   });
   return story;
 }

@@ -111,7 +111,7 @@ test('something else in the place of the dynamic config directory is one error w
     [
       'a file',
       (root) => writeFile(root, 'x'),
-      /it is a file, not a directory: move it away, or name another place with --dynamic-config-dir/,
+      /it is a file, not a directory: move it away, or set another directory with --dynamic-config-dir/,
     ],
     ['a link to a file', (root, dir) => symlink(join(dir, 'agent.yaml'), root), /it is a file, not a directory/],
   ];

@@ -90,7 +90,7 @@ for (const { why, flags, version, keeps } of [
 test('a version that is none is a usage error', async () => {
   const { context, err } = cliContext();
   assert.equal(await dispatch(commands, ['apiserver', '--kubernetes-version=latest'], context), 2);
-  assert.match(err(), /--kubernetes-version=latest is no release of Kubernetes: write it as 1\.36 or 1\.36\.3/);
+  assert.match(err(), /--kubernetes-version=latest is not a Kubernetes release: write it as 1\.36 or 1\.36\.3/);
 });
 
 test('--faults answers as the file says', async (t) => {

@@ -27,7 +27,7 @@ const answers: { why: string; expect?: Expect; status?: number; text: string; ok
     why: 'that wants values does not hold for one that is 0',
     expect: 'nonZero',
     text: vector('1', '0'),
-    says: /^1 of 2 series is zero or no number$/,
+    says: /^1 of 2 series is zero or not a number$/,
   },
   { why: 'that wants values does not hold for NaN and text', expect: 'nonZero', text: vector('NaN', 'x'), says: /^2 of 2 series are zero/ },
   { why: 'that wants values does not hold for no series', expect: 'nonZero', text: vector(), says: /^no series/ },
@@ -216,7 +216,7 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
   {
     why: 'a file',
     gate: { name: 'a', alerts: { url: 'file:///etc/passwd' } },
-    finds: ['.alerts.url: is no http or https URL; write the base of the server'],
+    finds: ['.alerts.url: is not an http or https URL; write the base of the server'],
   },
   {
     why: 'credentials',
@@ -233,7 +233,7 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
     gate: { name: 'a', alerts: { url: 'http://169.254.169.254/latest?' } },
     finds: ['.url: must not have a query or a fragment'],
   },
-  { why: 'a host alone', gate: { name: 'a', alerts: { url: 'prometheus' } }, finds: ['.url: is no http'] },
+  { why: 'a host alone', gate: { name: 'a', alerts: { url: 'prometheus' } }, finds: ['.url: is not an http'] },
   {
     why: 'a path for a version',
     gate: { name: 'a', object: { ...object, apiVersion: '../v1' } },

@@ -199,7 +199,7 @@ const problems: { why: string; window: object; finds: RegExp[] }[] = [
     finds: [/\.schedule: "0 24 \* \* \*" cannot be read \(Invalid value for hour: 24\); /],
   },
   { why: 'a range backwards', window: { ...good, schedule: '0 22-2 * * *' }, finds: [/cannot be read/] },
-  { why: 'the last day', window: { ...good, schedule: '0 2 L * *' }, finds: [/has "L", which is no number, name, list, range or step/] },
+  { why: 'the last day', window: { ...good, schedule: '0 2 L * *' }, finds: [/has "L", which is not a number, name, list, range or step/] },
   { why: 'a day of every second kind', window: { ...good, schedule: '0 2 * * FRI#2' }, finds: [/has "FRI#2"/] },
   {
     why: 'a day that does not exist',

@@ -162,7 +162,7 @@ const bad = [
     line: new SshSigner('ssh-rsa', '', { bits: 1024 }).line,
     says: /RSA key of 1024 bits, and 2048 to 16384/,
   },
-  { why: 'is of a point beside its curve', line: flippedPoint(), says: /no key of its type/ },
+  { why: 'is of a point beside its curve', line: flippedPoint(), says: /not a valid key of its type/ },
   { why: 'is too long', line: `${ci.line}${'x'.repeat(MAX_KEY_LINE)}`, says: /longer than 16384/ },
 ];
 for (const { why, line, says } of bad) test(`a key line that ${why} is refused`, () => assert.throws(() => parseKeyLine(line), says));
