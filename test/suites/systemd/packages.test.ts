@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { type } from '../../support/console.ts';
+import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
 import { buildImage, machineArch, whyNoImage } from '../../support/image/built.ts';
 import { readLayout, unpack } from '../../support/image/layout.ts';
 import { onPath } from '../../support/real-parts/prometheus.ts';
@@ -54,6 +56,18 @@ await machines(
         packageKinds.length + 4,
         'a line for each package, the bill of materials, the plugin and its manifest',
       );
+    });
+
+    test('so does the command that docs/packages.md shows, for what it makes', async () => {
+      const shown = commandsOn('docs/packages.md').find((part) =>
+        isPlayedBy('test/suites/systemd/packages.test.ts', 'docs/packages.md', part),
+      );
+      const out = join(dir, 'shown');
+      const seen = await type(`${shown?.command} --out=${out}`, { cwd: project, env: process.env as Record<string, string> });
+      assert.equal(seen.code, 0, seen.output);
+      assert.deepEqual(readdirSync(out).filter((name) => /dkc_/.test(name)), [`dkc_${version}_amd64.deb`]); // prettier-ignore
+      const hash = (of: string): string | undefined => /^[0-9a-f]{64}(?=  dkc_)/m.exec(readFileSync(join(of, 'SHA256SUMS'), 'utf8'))?.[0];
+      if (arch === 'amd64') assert.equal(hash(out), hash(older));
     });
 
     test('the plugin for krew works from where it was unpacked, behind the link that krew makes', () => {
