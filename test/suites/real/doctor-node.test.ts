@@ -20,7 +20,7 @@ await onReleaseNodes('dkc doctor on a node of a cluster of today', ['kubelet', '
     assert.deepEqual(versions, [
       `kubelet-version ok: kubelet v${release.version}`,
       'kubelet-ports ok: port 10250, healthzPort 10248',
-      'agent-rights ok: it has all of them',
+      'agent-rights ok: the agent has all of them',
       `version-skew ok: kubelet v${release.version}, API server v${release.version}`,
     ]);
     assert.equal(code, 0);

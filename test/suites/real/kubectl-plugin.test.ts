@@ -180,7 +180,7 @@ await withRealParts(
       const { username, groups } = seen['impersonatedUser'] as { username: string; groups: string[] };
       assert.deepEqual([username, groups.toSorted()], ['nobody-here', ['dev', 'system:authenticated', 'system:masters']]);
       const alone = await run(['dkc', 'nodes', '--as-group=dev']);
-      assert.deepEqual([alone.code, alone.stderr.includes('need --as')], [2, true]);
+      assert.deepEqual([alone.code, alone.stderr.includes('require --as')], [2, true]);
     });
 
     test('--request-timeout ends a call to a server that says nothing, in one line', async () => {

@@ -88,7 +88,7 @@ describe('drift of a node', { concurrency: 4 }, () => {
     assert.ok(events(agent).every((event) => event.startsWith('Warning') && event.includes('has written its own again')), events(agent).join('\n')); // prettier-ignore
     await edit(agent);
     const { message } = await condition(agent, 'True EffectiveFileChanged');
-    assert.match(message, /by hand; not corrected, since it was 3 times within an hour$/);
+    assert.match(message, /by hand; not corrected again, after 3 corrections within an hour$/);
     assert.equal(agent.starts, starts + 3);
   });
 });
