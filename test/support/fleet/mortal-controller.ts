@@ -1,6 +1,7 @@
 import type { LocalApi } from '../../../apiserver/local-api.ts';
 import { realClock } from '../../../base/clock.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
+import type { Count } from '../../../controllers/rollout/types.ts';
 import { BrokenConnection, type Connection } from '../../../kube/client/connection.ts';
 import { startLocally, type LocalProcess } from '../local-process.ts';
 
@@ -9,12 +10,15 @@ const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: f
 /** The rollout controller, in this process: killed, it sends nothing any more and remembers nothing; the one that is started next knows what the API has. */
 export class MortalController {
   readonly #api: LocalApi;
+  readonly #maxUnavailable: Count | undefined;
   #life: { process: LocalProcess; connections: Connection[]; isDead: boolean } | undefined;
   readonly #ended: Promise<unknown>[] = [];
   kills = 0;
 
-  constructor(api: LocalApi) {
+  /** @param maxUnavailable - of the whole cluster */
+  constructor(api: LocalApi, maxUnavailable?: Count) {
     this.#api = api;
+    this.#maxUnavailable = maxUnavailable;
   }
 
   async start(): Promise<void> {
@@ -29,7 +33,7 @@ export class MortalController {
     const life = { connections, isDead: false, process: undefined as unknown as LocalProcess };
     life.process = startLocally(api, {
       name: 'dkc-controllers',
-      setup: (runtime) => [rolloutController(runtime, { serves })],
+      setup: (runtime) => [rolloutController(runtime, { serves, maxUnavailable: this.#maxUnavailable })],
       clock: realClock,
     });
     this.#life = life;

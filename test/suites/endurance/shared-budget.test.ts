@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Fault } from '../../../apiserver/faults/fault.ts';
+import { realClock, type Millis } from '../../../base/clock.ts';
+import { seededRandom } from '../../../base/random.ts';
+import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
+import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
+import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
+import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
+import { definitions } from '../../../deploy/definitions.ts';
+import { configMaps } from '../../../kube/api/object.ts';
+import { eventually } from '../../support/eventually.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
+import { MortalController } from '../../support/fleet/mortal-controller.ts';
+
+const NODES = Number(process.env['DKC_SHARED_BUDGET_NODES'] ?? 60);
+const BUDGET = 4;
+const ZONES = ['zone-a', 'zone-b', 'zone-c'];
+const PATIENCE_MS: Millis = 300_000;
+const pace = { trialDuration: 500, unhealthyDeadline: 120_000, maxKubeletExits: 3, syncInterval: 500, restartMs: 50 };
+
+const faults: Fault[] = [
+  { verb: 'patch', resource: 'nodeconfigs', action: { status: 500 }, ms: 0, probability: 0.02 },
+  { verb: 'patch', resource: 'configmaps', action: { status: 409 }, ms: 0, probability: 0.05 },
+  { verb: 'patch', resource: 'configmaps', action: 'half', ms: 0, probability: 0.02 },
+  { verb: 'update', resource: 'nodeconfigrollouts/status', action: { status: 409 }, ms: 0, probability: 0.05 },
+  { verb: '*', resource: '*', action: 'drop', ms: 0, probability: 0.005 },
+];
+
+test(`${NODES} agents, three rollouts, two controllers that both work and are killed: never more than ${BUDGET} nodes of the cluster are unavailable`, async (t) => {
+  const api = localApi(realClock, {
+    version: 'v1.36.3',
+    dynamicKubeletConfig: false,
+    definitions: definitions({ cel: false }),
+    bookmarkMs: 600_000,
+  });
+  const record = new FleetRecord();
+  api.hooks.storage.onChange((kind, change) => record.see(kind, change));
+  const [client, agents] = [localClient(api), localClient(api)];
+  const controllers = [new MortalController(api, BUDGET), new MortalController(api, BUDGET)];
+  const fleet = new LightFleet({ count: NODES, pace, clock: realClock, random: seededRandom(3), version: '0.1.0', client: agents });
+  const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
+  /** Each rollout has a revision of its own: the counts are of one of them. */
+  let next = 0;
+  record.onTouched = (_, count) => {
+    if (count % 6 === 3) queueMicrotask(() => void controllers[next++ % controllers.length]?.restart());
+  };
+  try {
+    await fleet.start(AbortSignal.timeout(PATIENCE_MS));
+    record.resetPeaks();
+    for (const controller of controllers) await controller.start();
+    for (const zone of ZONES) {
+      await client.create(configMaps, { ...configMap('good'), metadata: { ...configMap('good').metadata, name: zone } });
+      const spec = {
+        nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
+        configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
+        maxUnavailable: '100%',
+        steps: [{ nodes: '100%' }],
+        nodeDeadline: '30m',
+      };
+      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: zone }, spec });
+    }
+    api.hooks.setFaults(faults);
+    const from = performance.now();
+    // Each has its turn: none waits until the others have ended.
+    const first = await eventually('one is half-way', async () => {
+      const all = await statuses().catch(() => []);
+      return all.some(({ nodes }) => (nodes?.settled ?? 0) * 2 >= (nodes?.selected ?? NODES)) ? all : undefined;
+    }, PATIENCE_MS); // prettier-ignore
+    assert.ok(first.every(({ nodes }) => (nodes?.settled ?? 0) > 0), JSON.stringify(first.map(({ nodes }) => nodes?.settled))); // prettier-ignore
+    await eventually(
+      'all are complete',
+      async () => (await statuses().catch(() => [])).filter(({ phase }) => phase === 'Complete').length === ZONES.length || undefined,
+      PATIENCE_MS,
+      async () => JSON.stringify(await statuses()),
+    );
+    const kills = controllers.reduce((sum, one) => sum + one.kills, 0);
+    t.diagnostic(`${((performance.now() - from) / 1_000).toFixed(1)} s; peaks ${JSON.stringify(record.peaks)}; ${kills} kills`);
+    assert.ok(record.peaks.unavailable <= BUDGET, `${record.peaks.unavailable} nodes were unavailable at once, not ${BUDGET}`);
+    assert.ok(kills > 0);
+  } finally {
+    api.hooks.setFaults([]);
+    await Promise.all([...controllers.map((one) => one.stop()), fleet[Symbol.asyncDispose]()]);
+    await Promise.all([client.close(), agents.close()]);
+    api.stop();
+  }
+});
