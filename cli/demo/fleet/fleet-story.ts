@@ -77,7 +77,7 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   if (previousRevision !== revision)
     throw new ActionError('tell', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
   shown.resume();
-  await until('the nodes taken back', ({ phase }) => phase === 'RolledBack');
+  await until('the rollback of the nodes', ({ phase }) => phase === 'RolledBack');
   shown.pause();
   teller.happened(`rolled back: all ${record.assigned(revision)} nodes run ${revision} again`);
   const touched = record.touched.get(rejected)?.size ?? 0;

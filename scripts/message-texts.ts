@@ -1,0 +1,70 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sourceTexts, type SourceText } from './source-texts.ts';
+
+/** Folders with texts that a user may read. */
+export const MESSAGE_FOLDERS = [
+  'agent',
+  'apiserver',
+  'base',
+  'cli',
+  'controllers',
+  'deploy',
+  'kube',
+  'scheduler',
+  'scripts/package',
+  'systemd',
+];
+/** Tables in a notation of their own, which no user sees. */
+const TABLES = /^(?:agent\/config\/gates\/|apiserver\/kinds\/types\/)/;
+
+/** The source of a regular expression, which no one reads as a message. */
+const isPattern = (text: string): boolean => /\\\\?[dswbx]|\(\?[:=!<]|\[\^/.test(text);
+
+/** Two words with a blank between them, somewhere outside of `${...}`, of which one at least is written here: `${a} ${b}` is the key of a cache. */
+function isProse(text: string): boolean {
+  const written = text.replace(/\$\{[^}]*\}/g, 'X');
+  const hasWord = /[a-z]{2}/.test(written) || /'[^']*[a-z]{2} [^']*'/.test(text);
+  return !isPattern(text) && hasWord && /[A-Za-z,;:)'"…] +\(?["'`]?[A-Za-z$]/.test(written);
+}
+
+const lines = (text: string): SourceText[] => text.split('\n').map((line, index) => ({ line: index + 1, text: line }));
+
+/** What a shell script prints: the quoted texts behind its words for that. */
+function printedTexts(script: string): SourceText[] {
+  return lines(script).flatMap(({ line, text }) =>
+    [...text.matchAll(/\b(?:say|fail|refuse|echo)\s+('[^']*'|"[^"$][^"]*"|"\$[^*][^"]*")/g)].map(([, quoted = '']) => ({
+      line,
+      text: quoted.slice(1, -1),
+    })),
+  );
+}
+
+/** The texts of an HTML page and those of its attributes that are read. */
+function pageTexts(html: string): SourceText[] {
+  return lines(html).flatMap(({ line, text }) => [
+    ...[...text.matchAll(/(?:aria-label|placeholder|content)="([^"]*)"/g)].map(([, found = '']) => ({ line, text: found })),
+    { line, text: text.replace(/<[^>]*>?/g, '').trim() },
+  ]);
+}
+
+/** Sentences of a file, and parts of them: too many rather than too few. */
+export function textsOf(file: string): SourceText[] {
+  const text = readFileSync(file, 'utf8');
+  if (/\.[jt]s$/.test(file)) return [...sourceTexts(text)].filter((found) => isProse(found.text));
+  if (file.endsWith('.html')) return pageTexts(text).filter((found) => isProse(found.text));
+  if (file.endsWith('.yaml')) return lines(text).filter((found) => found.text.includes('#'));
+  return printedTexts(text);
+}
+
+/** Files of these folders that have such texts, in the order of their names. */
+export function messageFiles(folders: readonly string[]): string[] {
+  const patterns = folders.flatMap((folder) => [
+    `${folder}/**/*.ts`,
+    `${folder}/**/assets/*.{js,html}`,
+    `${folder}/agent.yaml`,
+    `${folder}/**/{dkc,kube*-*,*.sh,post*,pre*}`,
+  ]);
+  const files = globSync(patterns, { withFileTypes: true }).filter((entry) => entry.isFile());
+  return [...new Set(files.map((entry) => join(entry.parentPath, entry.name)))].filter((file) => !TABLES.test(file)).sort();
+}
