@@ -217,6 +217,10 @@ const define = (): void => {
     await t.test(
       'the overlay of set controllers takes over: they lead under their own ServiceAccount, and make the pod of a set',
       async () => {
+        const looked = await kubectl.good(
+          'get daemonset dkc-node-installer -n dkc-node-installer -o jsonpath={.status.observedGeneration}',
+        );
+        assert.equal(looked, '', 'kube-controller-manager leaves it alone, as it was told');
         await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy/overlays/sets')}`);
         const pod = await deployed.pod('dkc-controllers');
         ends.push(() => pod.daemon.stop(5_000));
