@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import type { KubeletStart } from '../inside/kubelet.ts';
 
 /**
- * What of a kubelet the hand-over can see: it reads `--config`, answers `/healthz`, dies with 255 where a kubelet does, and leaves
+ * What of a kubelet the hand-over can see: it reads `--config`, answers `/healthz`, dies with 1 where a kubelet of today does, and leaves
  * with 0 on SIGTERM. Each start is noted in a file before anything is judged, so that starts which fail count as well.
  */
 const STARTS = '/var/log/kubelet-starts.jsonl';
@@ -44,7 +44,7 @@ if (values.help === true) {
 
 function die(why: string): never {
   console.error(`F ${why}`);
-  process.exit(255);
+  process.exit(1);
 }
 
 function problem(config: Config): string | undefined {
