@@ -18,6 +18,8 @@ export interface Command {
 /** A page with commands and hidden lines `<!-- play: WORDS -->`, in order. */
 export type Part = { is: 'text'; text: string } | { is: 'event'; words: string; text: string } | Command;
 
+export const commandsOf = (parts: readonly Part[]): Command[] => parts.filter((part) => part.is === 'command');
+
 export function readPage(page: string): Part[] {
   const parts: Part[] = [];
   let [block, indent, heading] = ['', '', ''];
@@ -62,7 +64,7 @@ export interface Typed {
 /** Runs a command line as a person types it. */
 export function type(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }): Promise<Typed> {
   return new Promise((resolve) => {
-    const child = execFile('bash', ['-c', `{ ${command}\n} 2>&1`], { cwd, env, timeout: 300_000 }, (error, stdout) => {
+    const child = execFile('bash', ['--norc', '-c', `{ ${command}\n} 2>&1`], { cwd, env, timeout: 300_000 }, (error, stdout) => {
       const shown = stdout.replace(/^.*\r(?=[^\n])/gm, '').replace(/[ \t\r]+$/gm, '').replace(/\n*$/, ''); // prettier-ignore
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ output: stdout === '' ? '' : `${shown}\n`, code });
@@ -84,15 +86,16 @@ export function difference({ block, command, output }: Command, seen: Typed, set
 }
 
 /** What RECORD=1 writes below a command: what was printed, unless the page shows a part of just that. */
-export const recorded = (part: Command, seen: Typed): string =>
-  part.block === 'sh' || (/^\.\.\.$/m.test(part.output) && difference(part, seen) === undefined) ? part.output : seen.output;
+export const recorded = (part: Command, seen: Typed, settled = comparable): string =>
+  part.block === 'sh' || (/^\.\.\.$/m.test(part.output) && difference(part, seen, settled) === undefined) ? part.output : seen.output;
 
 /**
- * An output without what differs from run to run: ages, versions of objects, hashes, sizes, which nodes come first, widths of columns. Of `dkc rollout watch` its last line,
+ * An output without what differs from run to run: ages, versions of objects, hashes, sizes, which nodes come first, uids, widths of columns. Of `dkc rollout watch` its last line,
  * and of `dkc rollback` its first, as which of the short moments before or after it are seen is chance.
  */
 export function comparable(command: string, output: string): string {
   const lines = output
+    .replace(/\b[0-9a-f]{8}(?:(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})?\b/g, 'UID')
     .replace(/\b(?:\d+(?:d|h|m|s))+\b|\b\d+ s\b/g, 'AGE')
     .replace(/\bjust now\b/g, 'AGE ago')
     .replace(/@\d+/g, '@N')

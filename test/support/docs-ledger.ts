@@ -1,40 +1,47 @@
 import { readFileSync } from 'node:fs';
-import { readPage, type Command, type Part } from './console.ts';
-
-/** A page whose commands are not looked at yet. */
-export const OPEN = 'open';
+import { commandsOf, readPage, type Command, type Part } from './console.ts';
 
 const DEPLOYED = 'test/suites/real/deployed.test.ts';
 const PLUGIN = 'test/suites/real/kubectl-plugin.test.ts';
 const NO_STREAMS = 'the API server forwards to the kubelet of a node that runs containers, and there is none';
+const NODE = 'test/suites/systemd/packages.test.ts';
+const FIRST_NODE = 'test/suites/real/first-node.test.ts';
 const PLAYED = 'test/suites/embedded/played-pages.test.ts';
 
 /**
- * What becomes of each command that a block of a page shows: the test file that plays it, which takes it from the page by {@link playedBy}; or in words why none can.
+ * What becomes of each command that a block of a page shows: the test file that plays it, which takes it from the page by {@link isPlayedBy}; or in words why none can.
  * A key is how commands begin, `$ ` before those of console blocks; or a heading, for all commands below it. The longest key counts, and a command's before a heading's.
  */
 export const ledger: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {
     'npm ci && npm run demo': 'test/suites/embedded/demo-recording.test.ts',
-    'apt install': OPEN,
-    'dkc render | sed': OPEN,
+    'apt install': NODE,
+    'dkc render | sed': NODE,
     'npm cit': 'it is what CI does: npm ci, and npm test after it',
-    '## On a node': OPEN,
+    '## On a node': NODE,
     '## Three nodes, from nothing': 'test/suites/real/newcomer.test.ts',
-    '## At 3 a.m.': OPEN,
+    '## At 3 a.m.': NODE,
   },
   'docs/benchmarks.md': {
     '': 'benchmarks take minutes to hours, and their figures are those of a machine; test/unit/cli/docs-commands.test.ts knows their names',
   },
   'docs/controllers.md': { '$ ': PLAYED, 'kube-controller-manager ': DEPLOYED },
   'docs/deploy.md': { '': DEPLOYED, 'kubectl -n dkc-system port-forward': NO_STREAMS },
-  'docs/doctor.md': { '': OPEN },
+  'docs/doctor.md': { '': NODE },
   'docs/embedded-api.md': { '': PLAYED },
   'docs/fatal-configurations.md': { '': 'all rows take an hour; CI plays one of each kind with the same files' },
-  'docs/first-node.md': { '': 'test/suites/real/first-node.test.ts' },
-  'docs/install.md': { '': OPEN },
+  'docs/first-node.md': { '': FIRST_NODE },
+  'docs/install.md': { '': NODE },
   'docs/kubectl-plugin.md': { '': PLUGIN },
-  'docs/operations.md': { '## Stop': 'test/suites/systemd/stop.test.ts', '': OPEN },
+  'docs/operations.md': {
+    '': NODE,
+    '## Stop': 'test/suites/systemd/stop.test.ts',
+    '## Rights': PLAYED,
+    'umask 077; kubectl -n dkc-system create token': FIRST_NODE,
+    '## Move from Node.spec.configSource to NodeConfig': PLAYED,
+    '## Drift': FIRST_NODE,
+    '$ dkc status': 'test/suites/systemd/installation.test.ts',
+  },
   'docs/packages.md': {
     'npm run package -- ': 'test/suites/systemd/packages.test.ts',
     'npm run image -- ': 'test/suites/real/image.test.ts',
@@ -55,19 +62,25 @@ export const ledger: Readonly<Record<string, Readonly<Record<string, string>>>> 
     '': PLAYED,
     'kubectl -n NS logs': 'a kubelet has the logs, and no node here has a kubelet that runs containers',
   },
-  'docs/store-format.md': { '': OPEN },
-  'docs/support-bundle.md': { '': OPEN },
+  'docs/store-format.md': { '': NODE },
+  'docs/support-bundle.md': { '$ ': 'test/suites/systemd/support-bundle.test.ts', '': NODE },
   'docs/testing.md': {
     'DKC_DIFFERENTIAL_TEXTS=': 'a hundred thousand texts take minutes to an hour; CI plays the same suite with 2,000',
     'node test/support/hollow/run.ts': 'its kubeconfig is of a server that a person has; `npm run bench -- daemonset` starts it so',
   },
 };
 
-export const commandsOf = (parts: readonly Part[]): Command[] => parts.filter((part) => part.is === 'command');
+const pages = new Map<string, Part[]>();
+export const pathOf = (page: string): URL => new URL(`../../${page}`, import.meta.url);
 
-/** @param page - as the ledger names it */
-export const commandsOn = (page: string): Command[] =>
-  commandsOf(readPage(readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8')));
+/** A page as it is when it is asked for first. @param page - as the ledger names it */
+export function pageOf(page: string): Part[] {
+  const parts = pages.get(page) ?? readPage(readFileSync(pathOf(page), 'utf8'));
+  pages.set(page, parts);
+  return parts;
+}
+
+export const commandsOn = (page: string): Command[] => commandsOf(pageOf(page));
 
 /** The key of the ledger that decides about a command; undefined: there is none. */
 export function keyOf(page: string, { block, command, heading }: Command): string | undefined {

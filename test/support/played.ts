@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
-import { difference, readPage, recorded, type, writePage } from './console.ts';
-import { isPlayedBy } from './docs-ledger.ts';
+import { writeFileSync } from 'node:fs';
+import { comparable, difference, readPage, recorded, type, writePage, type Command, type Typed } from './console.ts';
+import { isPlayedBy, pageOf, pathOf } from './docs-ledger.ts';
 
 export interface Player {
   /** Where commands are typed. */
@@ -38,7 +39,7 @@ export async function play(file: string, page: string, { shell, words = [], happ
     const seen = await type(command, shell);
     for (const [shown, here] of words) seen.output = seen.output.replaceAll(here, shown);
     differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
-    part.output = recorded(part, seen);
+    part.output = recorded(part, seen, settled);
   }
   assert.ok(typed > 0, `${file} plays nothing of ${page}`);
   if (process.env['RECORD'] !== undefined) await writeFile(path, writePage(parts));
@@ -60,4 +61,21 @@ export async function start(command: string, { cwd, env }: Player['shell']): Pro
       await ended;
     },
   };
+}
+
+/**
+ * Holds a page to what those of its commands printed that this test plays; with RECORD=1 it is written there.
+ * @returns where they differ
+ */
+export function held(page: string, test: string, printed: (part: Command) => Typed | undefined, settled = comparable): string[] {
+  const parts = pageOf(page);
+  const differences: string[] = [];
+  for (const part of parts.filter((one) => isPlayedBy(test, page, one))) {
+    const seen = printed(part) ?? { output: '', code: -1 };
+    differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
+    part.output = recorded(part, seen, settled);
+  }
+  if (process.env['RECORD'] === undefined) return differences;
+  writeFileSync(pathOf(page), writePage(parts));
+  return [];
 }

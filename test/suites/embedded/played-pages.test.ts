@@ -14,7 +14,7 @@ import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts'
 import { cliContext } from '../../support/cli-context.ts';
 import { eventually } from '../../support/eventually.ts';
 import { describeWithKubectl } from '../../support/kubectl.ts';
-import { comparable } from '../../support/console.ts';
+import { comparable, type } from '../../support/console.ts';
 import { play, start, type Player } from '../../support/played.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
 
@@ -30,6 +30,8 @@ interface Setting {
   prepare?: (home: string) => Words | Promise<Words>;
   /** Pages that go on where this one ends, with what is called otherwise there. */
   next?: Readonly<Record<string, Words>>;
+  /** What ends with 0 afterwards. */
+  after?: string;
 }
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
@@ -48,6 +50,7 @@ podMaxBackofSeconds: 5
   'docs/controllers.md': {
     next: { 'docs/statefulset.md': [['NS/NAME', 'shop/db'], ['-n NS ', '-n shop '], ['POD', 'db-2'], ['=NAME', '=db']] }, // prettier-ignore
   },
+  'docs/operations.md': { after: "kubectl get nodeconfig node-a -o jsonpath='{.spec.configMap.name}' | grep -x web" },
   'docs/embedded-api.md': { prepare: (home) => [['/tmp/', `${home}/`]] },
   'docs/signed-configurations.md': {
     files: { 'web/kubelet': `${head}maxPods: 50\nresolvConf: /etc/dkc/resolv.conf\n`, 'web/resolv.conf': 'nameserver 192.0.2.53\n' },
@@ -70,7 +73,7 @@ const settled = (command: string, output: string): string => {
 };
 
 describeWithKubectl('pages that are played on the embedded API server; RECORD=1 writes them', (kubectl) => {
-  for (const [page, { files = {}, prepare, next = {} }] of Object.entries(settings))
+  for (const [page, { files = {}, prepare, next = {}, after = 'true' }] of Object.entries(settings))
     test(page, async () => {
       await using ends = new AsyncDisposableStack();
       const home = await mkdtemp(join(tmpdir(), 'dkc-page-'));
@@ -88,6 +91,7 @@ describeWithKubectl('pages that are played on the embedded API server; RECORD=1 
       const happen = async (event: string): Promise<void> => {
         const [, waiting] = /^until (\w+) waits$/.exec(event) ?? [];
         if (waiting !== undefined) return until(cluster ?? assert.fail('no cluster yet'), waiting);
+        if (event === 'an API server of 1.20 where a Node assigns') return oldCluster(ends, home, shell);
         cluster = ends.use(await buildCluster(cliContext().context, { count: 3, cpus: 4 }));
         env['KUBECONFIG'] = cluster.kubeconfig;
         if (event === 'a cluster with proxy and db') await addSets(cluster);
@@ -97,8 +101,22 @@ describeWithKubectl('pages that are played on the embedded API server; RECORD=1 
       const shell = { cwd: home, env };
       const player = { shell, happen, lasting: { 'dkc apiserver ': async () => undefined }, settled };
       for (const [one, theirs] of [[page, words] as const, ...Object.entries(next)]) await play(FILE, one, { ...player, words: theirs });
+      assert.equal((await type(after, shell)).code, 0, after);
     });
 });
+
+/** With the definitions of dkc, and a node that reports what its Node assigns to it. */
+async function oldCluster(ends: AsyncDisposableStack, home: string, shell: Player['shell']): Promise<void> {
+  shell.env['KUBECONFIG'] = join(home, 'kubeconfig');
+  ends.use(await start(`dkc apiserver --write-kubeconfig=${home}/kubeconfig`, shell));
+  const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+  const source = { configMap: { ...configMap, uid: 'u1', resourceVersion: '1' } };
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { configSource: { configMap } }, status: { config: { assigned: source, active: source, lastKnownGood: source } } }; // prettier-ignore
+  await writeFile(join(home, 'node.yaml'), JSON.stringify(node));
+  await writeFile(join(home, 'web'), `${head}maxPods: 50\n`);
+  const prepared = await type('dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f - && kubectl -n dkc-system create configmap web --from-file=kubelet=web && kubectl create -f node.yaml && dkc nodes -o wide', shell); // prettier-ignore
+  assert.equal(prepared.code, 0, prepared.output);
+}
 
 /** A pod of this set waits for an image. */
 async function until(cluster: DemoCluster, name: string): Promise<void> {

@@ -7,11 +7,16 @@ import { machineArch } from '../../support/image/built.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { buildPackages } from '../systemd/build-packages.ts';
 import { difference, readPage, recorded, writePage, type Command, type Part, type Typed as Printed } from '../../support/console.ts';
-import { isPlayedBy } from '../../support/docs-ledger.ts';
+import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
+import { held } from '../../support/played.ts';
+import { LOCAL_PODS, releaseConfig } from './inside/configs.ts';
+import { NODE_IP } from './inside/names.ts';
 import { onNode } from './machine.ts';
 import type { Typed } from './scenarios/first-node.ts';
 import { onReleaseNodes } from './suite.ts';
 
+const FILE = 'test/suites/real/first-node.test.ts';
+const OPERATIONS = 'docs/operations.md';
 const project = join(import.meta.dirname, '../../..');
 const PAGE = join(project, 'docs/first-node.md');
 const arch = machineArch;
@@ -38,17 +43,32 @@ await onReleaseNodes('docs/first-node.md', ['kubelet', 'cri-v1.proto', 'etcd', '
   after(() => rmSync(dir, { recursive: true }));
 
   const parts = readPage(readFileSync(PAGE, 'utf8'));
-  const isShown = (part: Part): part is Command => isPlayedBy('test/suites/real/first-node.test.ts', 'docs/first-node.md', part);
+  const isShown = (part: Part): part is Command => isPlayedBy(FILE, 'docs/first-node.md', part);
   const [shown, ofTarball] = [false, true].map((is) => parts.filter(isShown).filter(({ heading }) => (heading === '## From the tarball') === is)) as [Command[], Command[]]; // prettier-ignore
   const commands = shown.map(({ command }) => command);
+  const upgrade = commands.findIndex((command) => command.includes(`dkc_${NEXT}_`));
+  // Of another page, what needs an API server that gives out tokens and asks kubelets: before the upgrade, with a ServiceAccount for the first of them.
+  const ofOperations = commandsOn(OPERATIONS).filter((part) => isPlayedBy(FILE, OPERATIONS, part));
+  const others = [
+    'dkc deploy manifests --only=rbac --credentials=service-account --nodes=$NODE | kubectl apply -f -',
+    ...ofOperations.map(({ command }) => command),
+  ];
   const played = async (t: TestContext, typed: readonly string[]): Promise<Typed[]> => {
     const seen = await onNode<Typed[]>('first-node', {
       release: await givenRelease(),
       registered: true,
       agent: 'none',
-      options: { programs: process.env['DKC_REAL_KUBERNETES'], packages: folders.map(({ out }) => out), commands: typed },
+      files: { '/var/lib/kubelet/config.yaml': releaseConfig({ maxPods: LOCAL_PODS, address: NODE_IP }) },
+      options: {
+        programs: process.env['DKC_REAL_KUBERNETES'],
+        packages: folders.map(({ out }) => out),
+        commands: typed.toSpliced(upgrade, 0, ...others),
+      },
     });
     for (const { command, ms } of seen) t.diagnostic(`${(ms / 1_000).toFixed(1)} s  ${command}`);
+    const [, ...besides] = seen.splice(upgrade, others.length);
+    assert.deepEqual(held(OPERATIONS, FILE, (part) => besides[ofOperations.indexOf(part)]), []); // prettier-ignore
+    assert.deepEqual(besides.filter(({ kubeletRestarted }) => kubeletRestarted), []); // prettier-ignore
     const restarts = seen.flatMap(({ kubeletRestarted }, at) => (kubeletRestarted ? [commands[at] ?? ''] : []));
     assert.deepEqual(restarts, commands.filter((command) => RESTARTS.test(command))); // prettier-ignore
     return seen;

@@ -12,6 +12,7 @@ import { onPath } from '../../support/real-parts/prometheus.ts';
 import { buildPackages } from './build-packages.ts';
 import { packageKinds } from './inside/packages.ts';
 import { onMachine } from './machine.ts';
+import { playNodePages } from './node-pages.ts';
 import { cuts } from './packages-cut.ts';
 import type { CutResult } from './scenarios/packages-cut.ts';
 import type { PackagesResult, Step } from './scenarios/packages.ts';
@@ -84,6 +85,10 @@ await machines(
       const hash = /sha256: "([0-9a-f]{64})"/.exec(readFileSync(join(older, 'dkc.krew.yaml'), 'utf8'))?.[1];
       assert.ok(readFileSync(join(older, 'SHA256SUMS'), 'utf8').includes(`${hash}  kubectl-dkc-`));
       assert.ok(existsSync(join(unpacked, 'LICENSE')));
+    });
+
+    test('README.md and docs/install.md, operations.md, doctor.md, store-format.md and support-bundle.md show what commands print on a node', async () => {
+      assert.deepEqual(await playNodePages([older, newer], arch), []);
     });
 
     for (const kind of ['deb', 'dnf', 'tar', 'image'] as const) {

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { comparable } from '../../support/console.ts';
+import { held } from '../../support/played.ts';
 import { onMachine } from './machine.ts';
 import { machines } from './suite.ts';
 import type { SupportBundleResult } from './scenarios/support-bundle.ts';
@@ -9,6 +11,12 @@ await machines('support bundle', () => {
     const seen = await onMachine<SupportBundleResult>('support-bundle', { agent: 'bundle' });
     t.diagnostic(`${seen.planted} secrets, ${seen.files.length} files`);
     assert.equal(seen.code, 0, seen.stderr);
+    const settled = (command: string, output: string): string => comparable(command, output).replace(/\b\d{8}T\d{6}Z\b|\b\d+\b/g, 'N'); // prettier-ignore
+    const printed = { output: (seen.stdout + seen.stderr).replaceAll('/root/out/', '/root/'), code: 0 };
+    assert.deepEqual(
+      held('docs/support-bundle.md', 'test/suites/systemd/support-bundle.test.ts', () => printed, settled),
+      [],
+    );
     assert.deepEqual(seen.unplanted, []);
     assert.deepEqual(seen.leaks, []);
     assert.equal(seen.mode, '600');

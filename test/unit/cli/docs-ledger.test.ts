@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { difference, readPage, recorded, writePage, type Command } from '../../support/console.ts';
-import { commandsOf, commandsOn, keyOf, ledger } from '../../support/docs-ledger.ts';
+import { commandsOf, difference, readPage, recorded, writePage, type Command } from '../../support/console.ts';
+import { commandsOn, keyOf, ledger } from '../../support/docs-ledger.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
 const told = ({ line, command }: Command): string => `line ${line}: ${command}`;

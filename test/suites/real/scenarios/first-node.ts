@@ -1,4 +1,4 @@
-import { cpSync, existsSync, globSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { run } from '../../systemd/inside/program.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
@@ -32,10 +32,15 @@ await scenario(async ({ programs, packages, commands }: Options): Promise<Typed[
   const { plane, kubectl } = await joinedNode(programs);
   mkdirSync(`${HOME}/bin`, { recursive: true });
   symlinkSync(kubectl, `${HOME}/bin/kubectl`);
+  // This is the node that it leads to.
+  writeFileSync(`${HOME}/bin/ssh`, '#!/bin/sh\nshift\nexec "$@"\n', { mode: 0o755 });
+  // To rebuild the index of all manual pages takes five seconds for each package, and is no work of ours.
+  cpSync('/usr/bin/true', '/usr/bin/mandb');
   for (const file of packages.flatMap((folder) => globSync(`${folder}/*.{deb,tar.gz}`))) cpSync(file, `${HOME}/${basename(file)}`);
   const env = {
     PATH: `${HOME}/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
     HOME,
+    NODE,
     KUBECONFIG: ADMIN,
     LC_ALL: 'C.UTF-8',
     DEBIAN_FRONTEND: 'noninteractive',
