@@ -40,6 +40,15 @@ function printedTexts(script: string): SourceText[] {
   );
 }
 
+/** The beginning of what an ActionError or a StoreError says: its verb is one word, and its object may be a variable. */
+function failuresOf(code: string): SourceText[] {
+  const thrown = /(?:Action|Store)Error\(\s*'([^']+)',\s*(?:'([^']*)'|`([^`]*)`|([\w.]+))/g;
+  return [...code.matchAll(thrown)].map(({ 1: action = '', 2: plain, 3: template, 4: name = '', index }) => ({
+    line: code.slice(0, index).split('\n').length,
+    text: `Cannot ${action} ${plain ?? template ?? `\${${name}}`}: ...`,
+  }));
+}
+
 /** The texts of an HTML page and those of its attributes that are read. */
 function pageTexts(html: string): SourceText[] {
   return lines(html).flatMap(({ line, text }) => [
@@ -51,7 +60,7 @@ function pageTexts(html: string): SourceText[] {
 /** Sentences of a file, and parts of them: too many rather than too few. */
 export function textsOf(file: string): SourceText[] {
   const text = readFileSync(file, 'utf8');
-  if (/\.[jt]s$/.test(file)) return [...sourceTexts(text)].filter((found) => isProse(found.text));
+  if (/\.[jt]s$/.test(file)) return [...sourceTexts(text)].filter((found) => isProse(found.text)).concat(failuresOf(text));
   if (file.endsWith('.html')) return pageTexts(text).filter((found) => isProse(found.text));
   if (file.endsWith('.yaml')) return lines(text).filter((found) => found.text.includes('#'));
   return printedTexts(text);

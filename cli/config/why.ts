@@ -67,7 +67,7 @@ With --configz, RUNNING shows the value that the kubelet itself reports, and DIF
     const [local, dynamic] = [await localConfig(context, options, version), await dynamicConfig(context, options, version)];
     const dropIns = await readDropIns(context.disk, { args: kubeletArgs, version });
     const [broken] = dropIns?.problems ?? [];
-    if (broken !== undefined) throw new ActionError('explain fields', 'of this kubelet', { hint: broken.message });
+    if (broken !== undefined) throw new ActionError('explain the fields', 'of this kubelet', { hint: broken.message });
     const question = {
       local,
       dynamic,
@@ -154,7 +154,7 @@ async function askThroughApiServer(context: Context, { kubeconfig, nodeName }: A
 async function expectNode(context: Context, { localConfig, effectiveConfig, dynamicConfigDir }: AgentOptions): Promise<void> {
   const { store } = layout(dynamicConfigDir);
   for (const path of [localConfig, effectiveConfig, store]) if (await isThere(context, path)) return;
-  throw new ActionError('explain fields', localConfig, {
+  throw new ActionError('explain the fields in', localConfig, {
     hint: `neither it nor a store (${store}) exists on this machine; run the command on a node, or name a file: --local-config=FILE`,
   });
 }

@@ -21,7 +21,7 @@ export class Eye<T> {
     return new Eye<U>(this.#clock);
   }
 
-  /** @param what - finishes "Cannot see ...", should it not come in time */
+  /** @param what - finishes "Cannot observe ...", should it not come in time */
   async until(what: string, fits: (seen: T) => boolean, timeoutMs: Millis, signal: AbortSignal): Promise<T> {
     const over = new AbortController();
     const found = Promise.withResolvers<T>();
@@ -31,7 +31,7 @@ export class Eye<T> {
     this.#waiting.add(look);
     look();
     const limit = this.#clock.sleep(timeoutMs, AbortSignal.any([over.signal, signal])).then(
-      () => found.reject(new ActionError('see', what, { hint: `timed out after ${timeoutMs / 1000} s` })),
+      () => found.reject(new ActionError('observe', what, { hint: `timed out after ${timeoutMs / 1000} s` })),
       () => {
         if (signal.aborted) found.reject(signal.reason);
       },

@@ -173,5 +173,5 @@ const nodeOf = ({ pods: { last } }: DemoCluster, name: string): string => last?.
 
 /** The story says only what is so. */
 function same(what: string, told: string | number, is: string | number): void {
-  if (told !== is) throw new ActionError('tell', `that ${what} is ${told}`, { hint: `it is ${is}` });
+  if (told !== is) throw new ActionError('confirm', `that ${what} is ${told}`, { hint: `it is ${is}` });
 }

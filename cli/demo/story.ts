@@ -85,5 +85,5 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
 /** The story says only what is so. */
 function untouched(by: string, before: number, after: number): void {
   if (before === after) return;
-  throw new ActionError('tell', `that ${by} left the kubelet alone`, { hint: `it was started ${after - before} times meanwhile` });
+  throw new ActionError('confirm', `that ${by} left the kubelet alone`, { hint: `it was started ${after - before} times meanwhile` });
 }

@@ -25,7 +25,7 @@ export const reportData = (findings: readonly Finding[]): object[] =>
 export function exitOf(findings: readonly Finding[], of: string): Exit {
   const [first] = findings;
   if (findings.every(({ result }) => result === 'skipped'))
-    throw new ActionError('look at', of, { hint: first === undefined ? 'no check applies here' : first.detail });
+    throw new ActionError('check', of, { hint: first === undefined ? 'no check applies here' : first.detail });
   const bad = findings.filter(({ result }) => result === 'failed').map(({ check }) => check);
   return bad.length === 0 ? fine : wrong(`${bad.length} of ${findings.length} checks failed: ${bad.join(', ')}`);
 }

@@ -21,7 +21,7 @@ export async function knownKeys(context: Context, args: Args): Promise<{ keys: r
   const { policy, problem } = await readPolicy(options.policy, context.disk);
   if (problem !== undefined) throw new ActionError('use the policy', problem, { hint: 'fix it' });
   if (policy === 'none' || policy.signatureKeys.length === 0)
-    throw new ActionError('verify by', from, {
+    throw new ActionError('verify with', from, {
       hint: 'it has no signatureKeys; name a policy with --policy, or keys with --allowed-signers',
     });
   return { keys: parseSignatureKeys(policy.signatureKeys), from };
@@ -41,6 +41,6 @@ export function allowedSigners(text: string, file: string): SignatureKey[] {
       throw new ActionError('use', `line ${index + 1} of ${file}`, { hint: cause.message, cause });
     }
   }
-  if (keys.length === 0) throw new ActionError('verify by', file, { hint: 'there is no public key in it' });
+  if (keys.length === 0) throw new ActionError('verify with', file, { hint: 'there is no public key in it' });
   return keys;
 }

@@ -70,7 +70,7 @@ export class Leadership {
   /** Resolves once we lead; rejects with the signal's reason. */
   async whenLeading(signal: AbortSignal): Promise<void> {
     const won = await unlessAborted(this.#election.whenLeading(), signal);
-    if (!won) throw new ActionError('lead', 'this process', { hint: 'the election ended before' });
+    if (!won) throw new ActionError('elect', 'this process', { hint: 'the election ended before' });
   }
 
   /** @see LeaderElection.run */

@@ -115,6 +115,6 @@ export class RolledSet {
   keptTo(most: number): void {
     if (this.peak <= most) return;
     const hint = `${this.peak} were unavailable at once`;
-    throw new ActionError('tell', `that at most ${most} pods of ${this.name} were unavailable`, { hint });
+    throw new ActionError('confirm', `that at most ${most} pods of ${this.name} were unavailable`, { hint });
   }
 }

@@ -35,7 +35,7 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
     const isOver = (status: RolloutStatus): boolean => isEnd(status) && status.revision !== before;
     const { status = {} } = await rollout.until(what, ({ status: now = {} }) => fits(now) || isOver(now), PATIENCE, signal);
     if (fits(status)) return status;
-    throw new ActionError('see', what, { hint: `the rollout is ${status.phase}: ${status.message}` });
+    throw new ActionError('observe', what, { hint: `the rollout is ${status.phase}: ${status.message}` });
   };
 
   teller.step(`A fleet of ${count} nodes`);
@@ -75,7 +75,7 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   );
   for (const { node, error } of failures.slice(0, 3)) teller.note(`${node}: ${error}`);
   if (previousRevision !== revision)
-    throw new ActionError('tell', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
+    throw new ActionError('confirm', 'that nodes go back to the good configuration', { hint: `they go to ${previousRevision}` });
   shown.resume();
   await until('the rollback of the nodes', ({ phase }) => phase === 'RolledBack');
   shown.pause();
@@ -87,14 +87,16 @@ export async function tellFleet(context: Context, stage: FleetStage, teller: Tel
   teller.note(`never more than ${record.peaks.unavailable} nodes unavailable at once`);
   within(record.peaks.unavailable, count, 'the bad rollout');
   if (record.assigned(revision) !== count || record.assigned(rejected) !== 0)
-    throw new ActionError('tell', 'that all nodes are back', { hint: `${record.assigned(rejected)} still have the bad configuration` });
+    throw new ActionError('confirm', 'that all nodes are rolled back', {
+      hint: `${record.assigned(rejected)} still have the bad configuration`,
+    });
 }
 
 /** The story says only what is so. */
 function within(unavailable: number, count: number, what: string): void {
   const most = Math.max(1, Math.floor(count / 5));
   if (unavailable > most)
-    throw new ActionError('tell', `that ${what} keeps to its budget`, {
+    throw new ActionError('confirm', `that ${what} keeps to its budget`, {
       hint: `${unavailable} nodes were unavailable at once, not ${most}`,
     });
 }

@@ -26,4 +26,5 @@ test('the page has descriptions of CRDs, alerts, what scripts print, and the fle
   has('systemd/kubelet-sync', 'cannot read $effective');
   has('controllers/page/assets/index.html', 'Skip to nodes');
   has('systemd/agent.yaml', 'nodeName');
+  has('kube/process/leadership.ts', 'Cannot elect this process');
 });

@@ -110,7 +110,7 @@ test('an eye that waits in vain says what for, and gives up with its signal', as
   const eye = new Eye<number>(realClock);
   await assert.rejects(
     eye.until('a sign', () => true, 5, never),
-    /Cannot see a sign: timed out after 0\.005 s/,
+    /Cannot observe a sign: timed out after 0\.005 s/,
   );
   const control = new AbortController();
   const waiting = eye.until('a sign', () => true, 60_000, control.signal);

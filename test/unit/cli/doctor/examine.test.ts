@@ -98,5 +98,5 @@ test('the exit code is 1 only where a check failed, and 3 where nothing could be
     results.map((result, at) => ({ check: `c${at}`, result, detail: 'x' }));
   assert.equal(exitOf(of('ok', 'warning', 'skipped'), 'this node').code, 0);
   assert.deepEqual(exitOf(of('ok', 'failed', 'failed'), 'this node'), { code: 1, why: '2 of 3 checks failed: c1, c2' });
-  assert.throws(() => exitOf(of('skipped', 'skipped'), 'this node'), /Cannot look at this node: x/);
+  assert.throws(() => exitOf(of('skipped', 'skipped'), 'this node'), /Cannot check this node: x/);
 });
