@@ -38,7 +38,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     .filter(({ problems }) => problems.length === 0);
   const fleet = by.fleets.read(rules, older, caches, by.serves);
   if (fleet === undefined) return undefined;
-  const cluster = by.cluster?.read(rules.name, caches, by.serves);
+  const cluster = by.cluster?.read(rules.name, caches, by.serves, now);
   if (by.cluster !== undefined && cluster === undefined) return undefined;
   return {
     rules,

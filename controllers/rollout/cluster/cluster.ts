@@ -11,7 +11,7 @@ import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
 import type { ClusterFacts, ClusterTouch } from './contract.ts';
 import { readRecord, readTouches, RECORD, type ClusterRecord } from './record.ts';
-import { Turns } from './turns.ts';
+import { inLine, Turns } from './turns.ts';
 
 /** Nodes that one look reads, as of one rollout's. */
 const MAX_READS = 500;
@@ -36,7 +36,7 @@ type Read = Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs' | 'configMaps'>;
 
 /** The nodes of the whole cluster, and touches of all rollouts. One for the process; a look reads the nodes that changed since the last one. */
 export class Cluster {
-  readonly turns = new Turns();
+  readonly turns: Turns;
   readonly #budget: Count;
   readonly #namespace: string;
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -55,6 +55,7 @@ export class Cluster {
     this.#budget = budget;
     this.#namespace = namespace;
     this.#clock = clock;
+    this.turns = new Turns(clock.monotonic());
   }
 
   /** How many nodes might be unavailable, and were, at the last look. */
@@ -77,7 +78,7 @@ export class Cluster {
   }
 
   /** @returns undefined: there are more nodes to read */
-  read(rollout: Key, caches: Read, serves: ServerFacts): ClusterFacts | undefined {
+  read(rollout: Key, caches: Read, serves: ServerFacts, wallClock: Millis): ClusterFacts | undefined {
     const { nodes } = caches;
     this.#changed ??= new Set(nodes.list().map(({ metadata }) => metadata.name ?? ''));
     const view = (name: string): RolloutNode | undefined => {
@@ -109,7 +110,11 @@ export class Cluster {
       pending,
       isOld: (touch) => now - (this.#own.get(keyOf(touch)) ?? -Infinity) > OLD_MS,
       failedElsewhere: new Set(caches.rollouts.list().flatMap((one) => (one.metadata.name === rollout ? [] : this.#failedIn(one)))).size,
-      ahead: this.turns.ahead(rollout, now),
+      ahead: this.turns.ahead(
+        rollout,
+        now,
+        caches.rollouts.list().map((one) => inLine(one, wallClock)),
+      ),
       recorded: this.#read.record === undefined ? undefined : record.maxUnavailable,
     };
   }

@@ -1,36 +1,68 @@
 import type { Millis } from '../../../base/clock.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
+import type { NodeConfigRollout } from '../types.ts';
+import { CLUSTER_WAIT } from './contract.ts';
 
 /** A rollout that waits and was not looked at for longer than this keeps no place, in ms: its looks fail. */
 const STALE_MS: Millis = 90_000;
+/** Clocks of two machines differ by this, in ms. */
+const SKEW_MS: Millis = 60_000;
+
+/** A rollout, as its status has it. */
+export interface InLine {
+  key: Key;
+  /** When it touched a node last; ms since the epoch, 0: never. */
+  servedAt: Millis;
+  /** It waits for a place in the cluster. */
+  waits: boolean;
+}
 
 /**
- * Rollouts that wait for a place in the cluster, the one that has waited longest first: whoever is not the first leaves a place for each that is before it.
- * So none waits for ever while others go on. A process that has just started knows of none, and whoever is told to wait first is the first.
+ * Rollouts that wait for a place in the cluster. The one that touched a node the longest time ago is the first, and whoever is not leaves a place for each that
+ * is before it: so none waits for ever while others go on. When each touched one is in its status, so that every process has the same order. What a status says
+ * of waiting may be old: it counts until the rollout is looked at.
  */
 export class Turns {
-  /** When each was looked at last, on the clock that nobody sets; in the order in which they began to wait. */
-  readonly #waiting = new Map<Key, Millis>();
+  readonly #since: Millis;
+  /** What the last look at each came to, and when that was. */
+  readonly #looks = new Map<Key, { waits: boolean; at: Millis }>();
 
-  /** What a look came to. */
+  /** @param now - all times are of the clock that nobody sets */
+  constructor(now: Millis) {
+    this.#since = now;
+  }
+
   said(rollout: Key, waits: boolean, now: Millis): void {
-    if (waits) this.#waiting.set(rollout, now);
-    else this.#waiting.delete(rollout);
+    this.#looks.set(rollout, { waits, at: now });
   }
 
   forget(rollout: Key): void {
-    this.#waiting.delete(rollout);
+    this.#looks.delete(rollout);
   }
 
-  /** Who has waited longer. */
-  ahead(rollout: Key, now: Millis): Key[] {
-    const all = [...this.#waiting];
-    const at = all.findIndex(([key]) => key === rollout);
-    const before = at < 0 ? all : all.slice(0, at);
-    return before.filter(([, seen]) => now - seen <= STALE_MS).map(([key]) => key);
+  /** Who has its turn before this one, the first one first. @param all - every rollout, this one too */
+  ahead(rollout: Key, now: Millis, all: readonly InLine[]): Key[] {
+    const isInLine = ({ key, waits }: InLine): boolean => {
+      const look = this.#looks.get(key) ?? { waits, at: this.#since };
+      return key === rollout || (look.waits && now - look.at <= STALE_MS);
+    };
+    const order = all.filter(isInLine).toSorted((a, b) => a.servedAt - b.servedAt || (a.key < b.key ? -1 : 1));
+    const own = order.findIndex(({ key }) => key === rollout);
+    return order.slice(0, Math.max(0, own)).map(({ key }) => key);
   }
 
+  /** Those that the next free place may be for, as far as this process has looked. */
   get waiting(): Key[] {
-    return [...this.#waiting.keys()];
+    return [...this.#looks].filter(([, { waits }]) => waits).map(([key]) => key);
   }
+}
+
+/** @param now - wall clock: a time that has yet to come, since the clock was set, says nothing */
+export function inLine({ metadata: { name = '', deletionTimestamp }, status = {} }: Readonly<NodeConfigRollout>, now: Millis): InLine {
+  const last = Math.max(0, ...(status.touches?.nodes ?? []).map(({ at }) => Date.parse(at)));
+  return {
+    key: name,
+    servedAt: last > now + SKEW_MS ? 0 : last,
+    waits: status.waitsFor === CLUSTER_WAIT && deletionTimestamp === undefined,
+  };
 }

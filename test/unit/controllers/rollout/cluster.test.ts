@@ -7,7 +7,7 @@ import { Cluster, COUNTED_MS, isUnavailable } from '../../../../controllers/roll
 import type { ClusterFacts, ClusterTouch } from '../../../../controllers/rollout/cluster/contract.ts';
 import { isFullOfFailures, placesFor, placesOf, whyNoPlace } from '../../../../controllers/rollout/cluster/places.ts';
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
-import { Turns } from '../../../../controllers/rollout/cluster/turns.ts';
+import { inLine, Turns } from '../../../../controllers/rollout/cluster/turns.ts';
 import { viewOf, type RolloutNode } from '../../../../controllers/rollout/node.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { configMaps, nodes } from '../../../../kube/api/resources.ts';
@@ -117,15 +117,36 @@ test('what is no record counts as none', () => {
   for (const touches of ['', '{', '{}', '[1]', '[{"node":1}]', 'null']) assert.deepEqual(readRecord({ data: { touches } }).touches, []);
 });
 
-test('rollouts wait in a line: who took a place goes to its end, and who is not looked at any more is not waited for', () => {
-  const turns = new Turns();
-  for (const name of ['web', 'db', 'api']) turns.said(name, true, 0);
-  assert.deepEqual([turns.ahead('web', 0), turns.ahead('api', 0), turns.ahead('new', 0)], [[], ['web', 'db'], ['web', 'db', 'api']]);
-  turns.said('web', false, 1_000);
-  turns.said('web', true, 2_000);
-  assert.deepEqual(turns.ahead('web', 2_000), ['db', 'api']);
-  turns.said('api', true, 100_000);
-  assert.deepEqual(turns.ahead('web', 100_000), ['api']);
+test('rollouts wait in a line: whose last place is the longest ago is the first, and who is not looked at any more is not waited for', () => {
+  const turns = new Turns(0);
+  const served: Record<string, number> = { api: 0, db: 0, web: 0 };
+  let waits = false;
+  const ahead = (rollout: string, at: number): string =>
+    turns.ahead(rollout, at, Object.entries(served).map(([key, servedAt]) => ({ key, servedAt, waits }))).join(' '); // prettier-ignore
+  for (const name of Object.keys(served)) turns.said(name, true, 0);
+  assert.deepEqual([ahead('api', 0), ahead('db', 0), ahead('web', 0)], ['', 'api', 'api db']);
+  served['api'] = 1_000;
+  assert.deepEqual([ahead('db', 1_000), ahead('web', 1_000), ahead('api', 1_000)], ['', 'db', 'db web']);
+  // Another process gave it a place.
+  served['db'] = 2_000;
+  assert.deepEqual([ahead('web', 2_000), ahead('api', 2_000), ahead('db', 2_000)], ['', 'web', 'web api']);
+  turns.said('web', false, 3_000);
+  assert.deepEqual([ahead('api', 3_000), ahead('db', 3_000), turns.waiting], ['', 'api', ['api', 'db']]);
+  turns.said('db', true, 100_000);
+  assert.equal(ahead('db', 100_000), '');
+  // A status counts for a while, as long as this process has not looked.
+  waits = true;
+  served['new'] = 0;
+  assert.deepEqual([ahead('db', 80_000), ahead('db', 100_000)], ['new api', '']);
+});
+
+test('when a rollout had a place last is in its status; a time that has yet to come says nothing', () => {
+  const of = (...times: string[]) =>
+    inLine({ metadata: { name: 'web' }, status: { waitsFor: 'ClusterMaxUnavailable', touches: { nodes: times.map((at) => ({ node: 'a', at })) } } }, now); // prettier-ignore
+  assert.deepEqual(inLine({ metadata: { name: 'web' } }, now), { key: 'web', servedAt: 0, waits: false });
+  assert.deepEqual(of('2026-03-01T00:00:00Z', '2026-03-01T00:00:30Z'), { key: 'web', servedAt: now - 30_000, waits: true });
+  assert.equal(of('2026-03-01T00:01:30Z').servedAt, now + 30_000);
+  assert.equal(of('2026-03-01T10:00:00Z').servedAt, 0);
 });
 
 test('nodes that are followed are as many unavailable as a recount finds; a touch that never shows counts for four minutes', async () => {
@@ -140,7 +161,7 @@ test('nodes that are followed are as many unavailable as a recount finds; a touc
   const caches = { rollouts: cache(new Map()), nodes: cache(stored.nodes), nodeConfigs: cache(stored.nodeConfigs), configMaps: cache(stored.configMaps) } as unknown as Caches; // prettier-ignore
   const clock = new FakeClock();
   const follows = new Cluster('50%', clock, 'dkc-system');
-  const read = (): ClusterFacts => follows.read('web', caches, serves) ?? assert.fail('there are more to read');
+  const read = (): ClusterFacts => follows.read('web', caches, serves, clock.now()) ?? assert.fail('there are more to read');
   for (let round = 0; round < 1_000; round++) {
     const name = `node-${Math.floor(random() * 12)}`;
     const conditions = [{ type: 'Ready', status: pick(['True', 'True', 'False']) }];
