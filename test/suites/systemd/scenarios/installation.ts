@@ -34,6 +34,7 @@ export interface DriftStory {
 
 const DROP_IN = '/etc/systemd/system/kubelet.service.d/20-dkc.conf';
 const AWAY = '/root/20-dkc.conf';
+const ACTIVE = '/var/lib/dkc/store/meta/active.json';
 const POLICY = '/etc/dkc/policy.yaml';
 /** Longer than the agent waits until it believes that the drop-in is gone, in ms. */
 const WITHIN_MS = 200_000;
@@ -42,10 +43,17 @@ async function tamper(agent: Bundle): Promise<DriftStory> {
   const story: DriftStory = { steps: {}, kept: false, restored: [], events: [], text: '' };
   const written = sha256Of(EFFECTIVE);
   const dkc = (...args: string[]): string => spawnSync('/usr/lib/dkc/node', ['/usr/lib/dkc/dkc.js', ...args], { encoding: 'utf8' }).stdout;
-  const drift = (): string[] => (JSON.parse(dkc('status', '-o', 'json')) as { drift: { kind: string }[] }).drift.map(({ kind }) => kind);
+  const kinds = (text: string): string[] => ((JSON.parse(text) as { drift?: { kind: string }[] }).drift ?? []).map(({ kind }) => kind);
+  const drift = (): string[] => kinds(dkc('status', '-o', 'json'));
   const step = async (name: string, act: () => unknown, wanted: string[]): Promise<void> => {
     const kubelet = kubeletPid();
     await act();
+    // The agent takes minutes until it believes some of it: the record is asked meanwhile, which costs no process each time.
+    await eventually(
+      `a record of ${wanted.join()} after ${name}`,
+      () => isDeepStrictEqual(kinds(readFileSync(ACTIVE, 'utf8')), wanted),
+      WITHIN_MS,
+    );
     await eventually(`${wanted.join()} after ${name}`, () => isDeepStrictEqual(drift(), wanted), WITHIN_MS);
     await settled();
     story.steps[name] = { drift: drift(), kubelet: kubeletPid() === kubelet ? 'untouched' : 'another process' };
