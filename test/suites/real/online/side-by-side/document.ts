@@ -36,7 +36,7 @@ The test demands the same transitions in the same order, and the same number of 
 those of the design. A listed difference that does not occur fails the test as well. One more is not in every run: at its start
 the native kubelet may report an internal failure for a moment (Q10); ours never does.
 
-This file is written by the test, and held to it: \`npm run test:real\`; to write it anew,
+This file is written by the test, and held to it: \`npm run test:real\`; to write it again,
 
     RECORD=1 node --test test/suites/real/online/side-by-side.test.ts
 `;
