@@ -2,14 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fault } from '../../../apiserver/faults/fault.ts';
 import { realClock, type Millis } from '../../../base/clock.ts';
-import { seededRandom } from '../../../base/random.ts';
-import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
-import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
 import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/definitions.ts';
 import { configMaps } from '../../../kube/api/object.ts';
-import { localApi, localClient } from '../../support/embedded-api.ts';
+import { fleetStage } from '../../support/fleet/fleet-stage.ts';
 import { MortalController } from '../../support/fleet/mortal-controller.ts';
 
 const NODES = Number(process.env['DKC_FLEET_NODES'] ?? 5_000);
@@ -27,18 +23,10 @@ const faults: Fault[] = [
 ];
 
 test(`${NODES} agents: a good rollout completes and a bad one stops and is taken back, with a controller that is killed and calls that fail`, async (t) => {
-  const api = localApi(realClock, {
-    version: 'v1.36.3',
-    dynamicKubeletConfig: false,
-    definitions: definitions({ cel: false }),
-    bookmarkMs: 600_000,
-  });
-  const record = new FleetRecord();
+  const stage = fleetStage(NODES, pace);
+  const { api, record, client, fleet } = stage;
   const { storage } = api.hooks;
-  storage.onChange((kind, change) => record.see(kind, change));
-  const [client, agents] = [localClient(api), localClient(api)];
   const controller = new MortalController(api);
-  const fleet = new LightFleet({ count: NODES, pace, clock: realClock, random: seededRandom(3), version: '0.1.0', client: agents });
   const most = Math.floor(NODES / 10);
   const status = async (): Promise<RolloutStatus> =>
     (await client.get<NodeConfigRollout>(rollouts, { name: 'web' }).catch(() => undefined))?.status ?? {};
@@ -105,10 +93,7 @@ test(`${NODES} agents: a good rollout completes and a bad one stops and is taken
     assert.deepEqual([record.assigned(revision), record.assigned(stopped.revision ?? '')], [NODES, 0]);
     assert.ok(controller.kills >= 6, `${controller.kills} kills`);
   } finally {
-    api.hooks.setFaults([]);
-    await Promise.all([controller.stop(), fleet[Symbol.asyncDispose]()]);
-    await Promise.all([client.close(), agents.close()]);
-    api.stop();
+    await stage.end([controller]);
   }
 });
 

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fault } from '../../../apiserver/faults/fault.ts';
-import { realClock, type Millis } from '../../../base/clock.ts';
-import { seededRandom } from '../../../base/random.ts';
-import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
-import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
+import type { Millis } from '../../../base/clock.ts';
 import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/definitions.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import { eventually } from '../../support/eventually.ts';
-import { localApi, localClient } from '../../support/embedded-api.ts';
+import { fleetStage } from '../../support/fleet/fleet-stage.ts';
 import { MortalController } from '../../support/fleet/mortal-controller.ts';
 
 const NODES = Number(process.env['DKC_SHARED_BUDGET_NODES'] ?? 60);
@@ -28,17 +24,9 @@ const faults: Fault[] = [
 ];
 
 test(`${NODES} agents, three rollouts, two controllers that both work and are killed: never more than ${BUDGET} nodes of the cluster are unavailable`, async (t) => {
-  const api = localApi(realClock, {
-    version: 'v1.36.3',
-    dynamicKubeletConfig: false,
-    definitions: definitions({ cel: false }),
-    bookmarkMs: 600_000,
-  });
-  const record = new FleetRecord();
-  api.hooks.storage.onChange((kind, change) => record.see(kind, change));
-  const [client, agents] = [localClient(api), localClient(api)];
+  const stage = fleetStage(NODES, pace);
+  const { api, record, client, fleet } = stage;
   const controllers = [new MortalController(api, BUDGET), new MortalController(api, BUDGET)];
-  const fleet = new LightFleet({ count: NODES, pace, clock: realClock, random: seededRandom(3), version: '0.1.0', client: agents });
   const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
   /** Each rollout has a revision of its own: the counts are of one of them. */
   let next = 0;
@@ -83,9 +71,6 @@ test(`${NODES} agents, three rollouts, two controllers that both work and are ki
     assert.ok(record.peaks.unavailable <= BUDGET, `${record.peaks.unavailable} nodes were unavailable at once, not ${BUDGET}`);
     assert.ok(kills > 0);
   } finally {
-    api.hooks.setFaults([]);
-    await Promise.all([...controllers.map((one) => one.stop()), fleet[Symbol.asyncDispose]()]);
-    await Promise.all([client.close(), agents.close()]);
-    api.stop();
+    await stage.end(controllers);
   }
 });
