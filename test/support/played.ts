@@ -18,7 +18,7 @@ export interface Player {
   settled?: (command: string, output: string) => string;
 }
 
-/** Types the commands of a page that the ledger gives to a test file. With RECORD=1 the page is written anew; else it has to show what was printed. */
+/** Types the commands of a page that the ledger gives to a test file. With RECORD=1 the page is rewritten; else it has to show what was printed. */
 export async function play(file: string, page: string, { shell, words = [], happen, lasting = {}, settled }: Player): Promise<void> {
   await using ends = new AsyncDisposableStack();
   const path = new URL(`../../${page}`, import.meta.url);
@@ -38,12 +38,18 @@ export async function play(file: string, page: string, { shell, words = [], happ
     }
     const seen = await type(command, shell);
     for (const [shown, here] of words) seen.output = seen.output.replaceAll(here, shown);
-    differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
-    part.output = recorded(part, seen, settled);
+    differences.push(...compared(part, seen, settled));
   }
   assert.ok(typed > 0, `${file} plays nothing of ${page}`);
   if (process.env['RECORD'] !== undefined) await writeFile(path, writePage(parts));
   else assert.deepEqual(differences, [], `${page} shows something else; RECORD=1 writes it`);
+}
+
+/** Where the page shows something else than was printed; in the part stands what was printed from now on. */
+function compared(part: Command, seen: Typed, settled?: Player['settled']): string[] {
+  const differs = difference(part, seen, settled);
+  part.output = recorded(part, seen, settled);
+  return differs === undefined ? [] : [differs];
 }
 
 /** A command that goes on, once it has printed a line: that it works. @throws where it ends before */
@@ -72,8 +78,7 @@ export function held(page: string, test: string, printed: (part: Command) => Typ
   const differences: string[] = [];
   for (const part of parts.filter((one) => isPlayedBy(test, page, one))) {
     const seen = printed(part) ?? { output: '', code: -1 };
-    differences.push(...[difference(part, seen, settled)].filter((one) => one !== undefined));
-    part.output = recorded(part, seen, settled);
+    differences.push(...compared(part, seen, settled));
   }
   if (process.env['RECORD'] === undefined) return differences;
   writeFileSync(pathOf(page), writePage(parts));
