@@ -10,7 +10,7 @@ import { isReturn, type Progress } from './progress.ts';
 import { maxUnavailableOf, targetOf } from './rules.ts';
 import { MAX_TOUCHES } from './touches.ts';
 
-/** What may be waited for for long, and ends by itself or by a person: a rollout that is paused has nothing planned. */
+/** What may be waited for for long, and ends with time or by a person: a rollout that is paused has nothing planned. */
 const WAITS: ReadonlySet<string> = new Set(['Window', 'Approval', 'Hold', 'Gates', 'MaxUnavailable', CLUSTER_WAIT]);
 
 export interface Waiting {

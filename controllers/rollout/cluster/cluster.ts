@@ -158,7 +158,7 @@ export class Cluster {
 
 const keyOf = ({ node, rollout, revision = '', at, drain }: ClusterTouch): string => [node, rollout, revision, at, drain].join(' ');
 
-/** What it was written down for has happened: from now on the node tells by itself. A drain is its record; names of revisions are each used once. */
+/** What it was written down for has happened: from now on the node itself shows it. A drain is its record; names of revisions are each used once. */
 function isShown(node: RolloutNode, { rollout, revision, drain }: ClusterTouch): boolean {
   if ((node.wanted?.name ?? undefined) === revision) return true;
   return drain === true && recordOf(nodeOf(node))?.owner.name === rollout;

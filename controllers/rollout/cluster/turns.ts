@@ -18,7 +18,7 @@ export interface InLine {
 }
 
 /**
- * Rollouts that wait for a place in the cluster. The one that touched a node the longest time ago is the first, and whoever is not leaves a place for each that
+ * Rollouts that wait for a place in the cluster. The one that touched a node the longest time ago is the first, and any other leaves a place for each that
  * is before it: so none waits for ever while others go on. When each touched one is in its status, so that every process has the same order. What a status says
  * of waiting may be old: it counts until the rollout is looked at.
  */

@@ -154,7 +154,7 @@ async function allReady(cluster: DemoCluster, count: number): Promise<void> {
   await cluster.pods.until('all pods ready', ready, 120_000, new AbortController().signal);
 }
 
-/** node-2 is cordoned; a scheduler runs at this address; db-1, which its set wants anew, is deleted while no controller runs; big fits nowhere. */
+/** node-2 is cordoned; a scheduler runs at this address; db-1, which its set would create again, is deleted while no controller runs; big fits nowhere. */
 async function keepRoom(
   cluster: DemoCluster,
   ends: AsyncDisposableStack,
