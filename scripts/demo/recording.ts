@@ -55,7 +55,7 @@ export const comparable = ({ line }: Pick<Said, 'line'>): string =>
     .replace(/ResourceVersion: \d+/g, 'ResourceVersion: N')
     .replace(/; last health: .*/, '')
     .replace(/^ *\d+\.\d\d s(?= )/, 'TIME')
-    .replace(/\b(?:\d+(?:d|h|m|s))+\b|\bjust now\b/g, 'AGE')
+    .replace(/\b(?:\d+(?:d|h|m|s))+\b(?: ago\b)?|\bjust now\b/g, 'AGE')
     .replace(/\d+ ms/g, 'N ms')
     .replace(/in \d+\.\d s/, 'in TIME')
     .replace(/\s+/g, ' ')

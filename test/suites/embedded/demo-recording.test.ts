@@ -38,6 +38,10 @@ describe('the recording of the demo', () => {
       comparable({ line: ' 10.00 s  healthy for 3 s: it is now' }),
       comparable({ line: '  9.13 s  healthy for 3 s: it is now' }),
     );
+    assert.equal(
+      comparable({ line: '  Since: 2026-11-26T10:00:00Z (12s ago)' }),
+      comparable({ line: '  Since: 2026-11-26T11:00:00Z (just now)' }),
+    );
     assert.notEqual(comparable({ line: '  1.00 s  a' }), comparable({ line: '  1.00 s  b' }));
   });
 });
