@@ -1,10 +1,9 @@
 import { explain, type Explained } from '../../controllers/statefulset/explain.ts';
 import { noMemory } from '../../controllers/common/set-memory.ts';
-import { defaultClassOf } from '../../controllers/statefulset/observe.ts';
-import { planOwnership, plan } from '../../controllers/statefulset/plan.ts';
-import { rulesOf, excessOf } from '../../controllers/statefulset/rules.ts';
+import { defaultClassOf, type SetFacts } from '../../controllers/statefulset/observe.ts';
+import { plan, planOwnership } from '../../controllers/statefulset/plan.ts';
+import { excessOf, rulesOf } from '../../controllers/statefulset/rules.ts';
 import { controllerOf } from '../../kube/controller/owner-refs.ts';
-import type { SetFacts } from '../../controllers/statefulset/facts.ts';
 import type { Pod } from '../../controllers/statefulset/types.ts';
 import type { StatefulSetInCluster } from './why-statefulset.ts';
 

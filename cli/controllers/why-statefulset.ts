@@ -1,4 +1,4 @@
-import { optInsOf } from '../../controllers/statefulset/opt-ins.ts';
+import { optInsOf } from '../../controllers/statefulset/rules.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/resources.ts';
 import { getNamed, listAll, readRef, showExplained, type NamedRef, type Explained } from '../explain/find-object.ts';
 import { fine, type Command } from '../command.ts';

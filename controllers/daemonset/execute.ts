@@ -9,8 +9,7 @@ import { executeAdoption, setWriter, type SetWriter } from '../common/set-writer
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import { recordEvents } from '../common/events.ts';
 import type { Executed } from '../common/reconcile.ts';
-import type { Caches } from './caches.ts';
-import type { SetFacts } from './facts.ts';
+import type { Caches, SetFacts } from './observe.ts';
 import { executePods } from './execute-actions.ts';
 import type { Plan } from './plan.ts';
 import type { SetMemory } from '../common/set-memory.ts';

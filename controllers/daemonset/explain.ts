@@ -1,5 +1,5 @@
 import { whyNotAvailable } from '../common/availability.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
 import type { Reason } from './placement/node-decision.ts';

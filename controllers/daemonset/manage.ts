@@ -1,7 +1,7 @@
 import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type PodActions } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import type { NodeState, Work } from './node-state.ts';
 import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';

@@ -1,14 +1,113 @@
-import type { Clock } from '../../base/clock.ts';
-import type { Key } from '../../kube/cache/contract.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
-import { orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
-import { BY_NODE, type Caches } from './caches.ts';
-import type { Observed } from './facts.ts';
-import type { StatusCounter } from './status-counter.ts';
+import { controllerOf, isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
+import type { Counted, StatusCounter } from './status-counter.ts';
 import type { Decide } from './recount.ts';
-import type { SetMemory } from '../common/set-memory.ts';
-import { selects, type Rules } from './rules.ts';
+import type { Memory, SetMemory } from '../common/set-memory.ts';
+import { type Rules, selects } from './rules.ts';
+import type { ClaimPlan } from '../../kube/controller/claim.ts';
+import type { HistoryPlan, Revision } from '../common/history/contract.ts';
+import type { Summary } from './summary.ts';
+import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
+import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
+import type { Runtime } from '../../kube/process/runtime.ts';
+import { targetNode } from './pods.ts';
+
+export interface Caches {
+  sets: Informer<DaemonSet>;
+  pods: Informer<Pod>;
+  nodes: Informer<Node>;
+  revisions: Informer<Revision>;
+}
+
+/** Pods of sets by set and node; orphans by namespace. */
+export const BY_NODE = 'daemonset-node';
+/** Pods by the node they are on, of any owner. */
+export const ON_NODE = 'node-name';
+
+export const nodeValue = (uid: string, node: string | undefined): string => `${uid}/${node ?? ''}`;
+
+const podFields = [
+  'metadata.creationTimestamp',
+  'spec.nodeName',
+  'spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms.matchFields',
+  'status.phase',
+  'status.reason',
+  'status.conditions.type',
+  'status.conditions.status',
+  'status.conditions.reason',
+  'status.conditions.lastTransitionTime',
+];
+/** For those who have to find room by themselves. */
+const roomFields = [
+  'spec.hostNetwork',
+  'spec.overhead',
+  'spec.containers.resources.requests',
+  'spec.containers.ports',
+  'spec.initContainers.resources.requests',
+  'spec.initContainers.restartPolicy',
+];
+
+/** Says which caches the controller needs. */
+export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { placement, namespace, objectSelector }: DaemonSetOptions): Caches {
+  const within = namespace === undefined ? {} : { namespace };
+  const selected = objectSelector === undefined ? {} : { labelSelector: objectSelector };
+  const places = placement === 'controller';
+  return {
+    sets: informers.of<DaemonSet>(daemonSets, { fields: 'all' }, { ...within, ...selected }),
+    pods: informers.of<Pod>(
+      pods,
+      {
+        fields: places ? [...podFields, ...roomFields] : podFields,
+        indexes: { [BY_NODE]: bySetAndNode, ...(places ? { [ON_NODE]: ({ spec }: Readonly<Pod>) => [spec?.nodeName ?? ''] } : {}) },
+      },
+      // A controller that places pods has to know all pods of each node.
+      places ? {} : within,
+    ),
+    nodes: informers.of<Node>(nodes, {
+      fields: ['spec.taints', ...(places ? ['status.allocatable', 'status.conditions.type', 'status.conditions.status'] : [])],
+    }),
+    revisions: informers.of<Revision>(controllerRevisions, { fields: 'all', indexes: { [BY_OWNER]: byOwner } }, within),
+  };
+}
+
+export function bySetAndNode(pod: Readonly<Pod>): string[] {
+  const owner = controllerOf(pod);
+  if (owner === undefined) return [orphanValue(pod.metadata.namespace ?? '')];
+  return owner.kind === daemonSets.kind ? [nodeValue(owner.uid, targetNode(pod))] : [];
+}
+
+/** What the caches have of one set, and what the controller remembers of it. */
+export interface Observed {
+  rules: Rules;
+  /** Wall clock, in ms: pods say when they became ready on that of their nodes. */
+  now: Millis;
+  /** Ms until it need not be waited any longer for what the last pass did; 0 when all of it was seen. */
+  pendingMs: Millis;
+  memory: Memory;
+  /** The set's, and those of its namespace without a controller. */
+  revisions: readonly Readonly<Revision>[];
+  /** Pods of its namespace without a controller. */
+  orphans: readonly Readonly<Pod>[];
+  /** The set's pods that its selector matches. Asked for when several revisions hold one template, which is rare: it lists all pods of the namespace. */
+  ownPods: () => readonly Readonly<Pod>[];
+  /**
+   * What the nodes and the set's pods add up to. Called once.
+   * @param hash - of the present revision
+   * @param adopted - orphans that count as the set's
+   */
+  count: (hash: string, adopted: readonly Readonly<Pod>[]) => Counted;
+}
+
+/** All that one decision on one set rests on. Values: the same facts give the same plan. */
+export interface SetFacts extends Pick<Observed, 'rules' | 'now' | 'pendingMs' | 'memory'> {
+  adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
+  history: HistoryPlan;
+  /** Of the pods that are the set's, or will be by the adoption. */
+  summary: Summary;
+}
 
 export interface Observer {
   caches: Caches;

@@ -6,7 +6,7 @@ import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
-import type { SetFacts, Observed } from './facts.ts';
+import type { SetFacts, Observed } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { manage } from './manage.ts';
 import { pendingMsOf } from './status.ts';

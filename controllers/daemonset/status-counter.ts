@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Lister } from '../../kube/cache/contract.ts';
-import { BY_NODE, nodeValue } from './caches.ts';
+import { BY_NODE, nodeValue } from './observe.ts';
 import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
 import { nodeStateOf, type NodeState } from './node-state.ts';
 import type { Decide } from './recount.ts';

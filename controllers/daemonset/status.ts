@@ -6,7 +6,7 @@ import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Counts } from './node-state.ts';
 import type { DaemonSet } from './types.ts';
 import { whyNotAvailable } from '../common/availability.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';
 

@@ -1,5 +1,5 @@
 import { noActions, type PodActions } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { isOver } from './pods.ts';
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';

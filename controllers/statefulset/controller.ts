@@ -12,14 +12,12 @@ import { memoize } from '../common/memoize.ts';
 import { reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { readableSelector } from '../common/set-size.ts';
-import { cachesOf } from './caches.ts';
-import { enqueueOnPvc, enqueueOnStorageClass, enqueueOnPodName } from './enqueue.ts';
+import { cachesOf, observe, type Observed, type SetFacts } from './observe.ts';
+import { enqueueOnPodName, enqueueOnPvc, enqueueOnStorageClass } from './enqueue.ts';
 import { execute, executeOwnership, type Executor, type Progressed } from './execute.ts';
-import type { Observed, SetFacts } from './facts.ts';
-import { observe } from './observe.ts';
-import type { StatefulSetOptions, Pvc, Pod, StatefulSet, StorageClass } from './types.ts';
+import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './types.ts';
 import { plan, type Plan, planOwnership } from './plan.ts';
-import { rulesOf, type Rules, excessOf, problemsOf } from './rules.ts';
+import { excessOf, problemsOf, type Rules, rulesOf } from './rules.ts';
 import { planStatus } from './status.ts';
 
 const COMPONENT = 'statefulset-controller';

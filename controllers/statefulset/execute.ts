@@ -10,9 +10,8 @@ import { executeAdoption, setWriter, type SetWriter } from '../common/set-writer
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { Executed } from '../common/reconcile.ts';
 import type { SetMemory } from '../common/set-memory.ts';
-import type { Caches } from './caches.ts';
+import type { Caches, SetFacts } from './observe.ts';
 import { act } from './execute-actions.ts';
-import type { SetFacts } from './facts.ts';
 import type { Plan } from './plan.ts';
 import { makesRoom } from './status.ts';
 

@@ -1,5 +1,5 @@
 import { whyNotAvailable } from '../common/availability.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { plan } from './plan.ts';
 import { slotsOf, type Slot } from './slots.ts';
 import { isOld } from './update.ts';

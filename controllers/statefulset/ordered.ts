@@ -1,5 +1,5 @@
 import { type Action, type Waits, type Work, waitsFor } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { pvcOwners, creation, repairs, storage } from './place.ts';
 import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './slots.ts';
 import { planUpdate } from './update.ts';

@@ -1,7 +1,7 @@
 import { templateOf } from '../common/history/revision.ts';
 import type { Action } from './actions.ts';
-import type { SetFacts } from './facts.ts';
-import { RESERVED_ORDINALS } from './opt-ins.ts';
+import type { SetFacts } from './observe.ts';
+import { RESERVED_ORDINALS } from './rules.ts';
 import { planRetention } from './retention.ts';
 import type { Slot } from './slots.ts';
 import { hasIdentity, hasStorage, isStale, planStorage, repaired } from './storage.ts';

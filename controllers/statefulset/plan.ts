@@ -8,7 +8,7 @@ import { progressOf } from '../common/progress.ts';
 import { statefulSetHistory, type Revision } from '../common/history/contract.ts';
 import { planTruncation, currentRevision, planHistory } from '../common/history/plan.ts';
 import type { Action, Waits, Work } from './actions.ts';
-import type { SetFacts, Observed } from './facts.ts';
+import type { SetFacts, Observed } from './observe.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered } from './ordered.ts';
 import { planParallel } from './parallel.ts';

@@ -2,7 +2,7 @@ import { rfc3339 } from '../../base/clock.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { Condition } from '../common/progress.ts';
 import { type Action, type Work, waitsFor } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { pvcOwners } from './place.ts';
 import type { Slots } from './slots.ts';
 import type { Counts } from './status.ts';

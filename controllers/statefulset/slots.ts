@@ -3,7 +3,7 @@ import { identityOf } from '../../kube/api/ordinals.ts';
 import { availableIn, isReady } from '../common/availability.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { claimFields } from '../common/set-size.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { podName } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod } from './types.ts';

@@ -4,7 +4,7 @@ import { HASH_LABEL } from '../common/history/contract.ts';
 import type { StatusPlan } from '../common/reconcile.ts';
 import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Action } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import type { Slots } from './slots.ts';
 import type { StatefulSet } from './types.ts';

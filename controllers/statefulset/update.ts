@@ -1,6 +1,6 @@
 import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
 import { type Action, type Waits, waitsFor } from './actions.ts';
-import type { SetFacts } from './facts.ts';
+import type { SetFacts } from './observe.ts';
 import { isUnavailable, type Slot, type Slots } from './slots.ts';
 import type { Pod } from './types.ts';
 

@@ -55,7 +55,7 @@ export function whySetMakesNone(
   return place.wanted ? undefined : place.why;
 }
 
-/** Annotation of a StatefulSet: ordinals that it leaves out, as its controller reads it (`controllers/statefulset/opt-ins.ts`). */
+/** Annotation of a StatefulSet: ordinals that it leaves out, as its controller reads it (`controllers/statefulset/rules.ts`). */
 const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 /** Where in a set a pod's name stands. `index` counts the places below it. */

@@ -248,8 +248,8 @@ test('docs/controllers.md has kube-controller-manager leave out what is run here
 
 const root = new URL('../../../../', import.meta.url);
 const rooms = [
-  { room: 'daemonset', page: 'docs/daemonset.md', optIns: ['controllers/daemonset/opt-ins.ts'] },
-  { room: 'statefulset', page: 'docs/statefulset.md', optIns: ['controllers/statefulset/opt-ins.ts'] },
+  { room: 'daemonset', page: 'docs/daemonset.md', optIns: ['controllers/daemonset/rules.ts'] },
+  { room: 'statefulset', page: 'docs/statefulset.md', optIns: ['controllers/statefulset/rules.ts'] },
 ];
 for (const { room, page: path, optIns } of rooms) {
   test(`${path} names files and annotations of its controller that are there, and all annotations`, async () => {

@@ -24,7 +24,7 @@ import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { HASH_LABEL, type HistoryStep, type Revision } from '../../../../controllers/common/history/contract.ts';
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
-import { type SetFacts } from '../../../../controllers/daemonset/facts.ts';
+import { type SetFacts } from '../../../../controllers/daemonset/observe.ts';
 import { noMemory, type Memory } from '../../../../controllers/common/set-memory.ts';
 import type { Placement, DaemonSet, Node, Pod, PodTemplate } from '../../../../controllers/daemonset/types.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';

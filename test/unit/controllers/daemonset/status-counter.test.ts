@@ -5,7 +5,7 @@ import { unreachable } from '../../../../base/errors.ts';
 import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
-import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/caches.ts';
+import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/observe.ts';
 import { StatusCounter } from '../../../../controllers/daemonset/status-counter.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { decision, recount } from '../../../../controllers/daemonset/recount.ts';

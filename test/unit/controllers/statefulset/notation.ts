@@ -27,7 +27,7 @@ import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import { HASH_LABEL, type Revision } from '../../../../controllers/common/history/contract.ts';
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
 import type { Action } from '../../../../controllers/statefulset/actions.ts';
-import type { SetFacts } from '../../../../controllers/statefulset/facts.ts';
+import type { SetFacts } from '../../../../controllers/statefulset/observe.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership, plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { identityOf } from '../../../../kube/api/ordinals.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ordinalsIn } from '../../../../controllers/statefulset/opt-ins.ts';
+import { ordinalsIn } from '../../../../controllers/statefulset/rules.ts';
 
 const cases: { why: string; text: string; is: number[] | undefined }[] = [
   { why: 'takes numbers and ranges', text: '1,3-5', is: [1, 3, 4, 5] },

@@ -14,7 +14,7 @@ import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import { placeInSet } from '../../../../scheduler/reservation/reasons.ts';
-import { ordinalsIn } from '../../../../controllers/statefulset/opt-ins.ts';
+import { ordinalsIn } from '../../../../controllers/statefulset/rules.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { config, deletion, isOurs, member, web } from './situations.ts';
 
