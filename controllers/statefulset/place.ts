@@ -2,10 +2,9 @@ import { templateOf } from '../common/history/revision.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { RESERVED_ORDINALS } from './rules.ts';
-import { planRetention } from './retention.ts';
+import { hasIdentity, hasStorage, isStale, planRetention, planStorage, repaired } from './storage.ts';
 import type { Slot } from './slots.ts';
-import { hasIdentity, hasStorage, isStale, planStorage, repaired } from './storage.ts';
-import type { Pvc, PodTemplate } from './types.ts';
+import type { PodTemplate, Pvc } from './types.ts';
 
 /**
  * Of which revision a new pod is. `at` counts places from the first, reserved ones left out.

@@ -5,18 +5,16 @@ import { statefulSets } from '../../kube/api/resources.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import type { WakeUp, Warnings } from '../common/reconcile.ts';
 import { progressOf } from '../common/progress.ts';
-import { statefulSetHistory, type Revision } from '../common/history/contract.ts';
-import { planTruncation, currentRevision, planHistory } from '../common/history/plan.ts';
+import { type Revision, statefulSetHistory } from '../common/history/contract.ts';
+import { currentRevision, planHistory, planTruncation } from '../common/history/plan.ts';
 import type { Action, Waits, Work } from './actions.ts';
-import type { SetFacts, Observed } from './observe.ts';
+import type { Observed, SetFacts } from './observe.ts';
 import { planGrowth } from './growth.ts';
-import { planOrdered } from './ordered.ts';
-import { planParallel } from './parallel.ts';
-import { planRecreate, recreateNews } from './recreate.ts';
-import { isOld } from './update.ts';
-import { slotsOf, type Slots } from './slots.ts';
+import { planOrdered, planParallel } from './manage.ts';
+import { isOld, planRecreate, recreateNews } from './update.ts';
+import { type Slots, slotsOf } from './slots.ts';
 import { refusal } from './rules.ts';
-import { countsOf, type Counts } from './status.ts';
+import { type Counts, countsOf } from './status.ts';
 
 /**
  * Which pods and revisions are the set's, and which of its revisions are the current and the update revision: orphans that the selector matches are

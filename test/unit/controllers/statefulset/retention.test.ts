@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planRetention } from '../../../../controllers/statefulset/retention.ts';
+import { planRetention } from '../../../../controllers/statefulset/storage.ts';
 import { rulesOf, type Rules } from '../../../../controllers/statefulset/rules.ts';
 import type { OwnerReference } from '../../../../kube/api/object.ts';
 import { claim, lookupOf, statefulSet } from './objects.ts';
