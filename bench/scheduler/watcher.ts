@@ -4,7 +4,7 @@ import { realRandom } from '../../base/random.ts';
 import { pods } from '../../kube/api/resources.ts';
 import { Informers } from '../../kube/cache/informers.ts';
 import { createClient } from '../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../kube/client/access.ts';
 import type { Pod } from '../../scheduler/types.ts';
 import type { Told, Wanted } from './watch-binds.ts';
 

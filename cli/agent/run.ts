@@ -76,11 +76,11 @@ function agentWorld(log: Log): AgentWorld {
     notify: openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log }),
     connect: async (kubeconfig) => {
       const { createClient } = await import('../../kube/client/http-client.ts');
-      const { kubeconfigSource } = await import('../../kube/client/load-access.ts');
+      const { kubeconfigSource } = await import('../../kube/client/access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
     askKubelet: (url, as) => askKubelet(url, { ...as, userAgent: 'dkc-agent' }),
-    tokenFile: async (kubeconfig) => (await (await import('../../kube/client/load-access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
+    tokenFile: async (kubeconfig) => (await (await import('../../kube/client/access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     version: buildInfo().version,
     stop: stop.signal,
   };

@@ -1,6 +1,6 @@
 import { agentDefaults } from '../../agent/options.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import { kubeconfigContexts } from '../../kube/client/load-access.ts';
+import { kubeconfigContexts } from '../../kube/client/access.ts';
 import { withClient, connectFlags } from '../connect/flags.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';

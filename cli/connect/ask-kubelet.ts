@@ -10,8 +10,8 @@ export async function askKubelet(
   as: { kubeconfig: string; nodeName: string; userAgent: string; signal?: AbortSignal },
 ): Promise<unknown> {
   const { createClient } = await import('../../kube/client/http-client.ts');
-  const { loadKubeconfig } = await import('../../kube/client/load-access.ts');
-  const { kubeletAccess } = await import('../../kube/client/kubelet-access.ts');
+  const { loadKubeconfig } = await import('../../kube/client/access.ts');
+  const { kubeletAccess } = await import('../../kube/client/access.ts');
   const client = createClient(kubeletAccess(await loadKubeconfig(as.kubeconfig), url, as.nodeName), {
     userAgent: as.userAgent,
     largestList: MAX_CONFIGZ_BYTES,

@@ -3,9 +3,8 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../kube/client/load-access.ts';
+import { type ClusterAccess, loadKubeconfig } from '../../kube/client/access.ts';
 import type { ConnectQuery } from '../command.ts';
-import type { ClusterAccess } from '../../kube/client/access.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */

@@ -1,6 +1,6 @@
 import { ActionError, describeError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
-import { inClusterAccess, kubeconfigSource } from '../../kube/client/load-access.ts';
+import { inClusterAccess, kubeconfigSource } from '../../kube/client/access.ts';
 import { runProcess } from '../../kube/process/process.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { RightsCheck, type Right } from './check-rights.ts';

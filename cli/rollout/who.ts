@@ -1,7 +1,7 @@
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import { kubeconfigUser } from '../../kube/client/load-access.ts';
+import { kubeconfigUser } from '../../kube/client/access.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import { kubeconfigPaths } from '../connect/connect.ts';

@@ -1,12 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { seen } from '../examine.ts';
-import { Unseen, type Seen } from '../check.ts';
+import { type Seen, Unseen } from '../check.ts';
 import type { Credential, CredentialFacts } from '../node/credentials.ts';
 import { certificatesIn, pairMatches } from '../../../agent/host/pem.ts';
 import { parseAccountToken } from '../../../agent/run/account-token.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
-import type { ClusterAccess, Material } from '../../../kube/client/access.ts';
+import { type ClusterAccess, loadKubeconfig, type Material } from '../../../kube/client/access.ts';
 import type { Millis } from '../../../base/clock.ts';
 
 /** What a kubeconfig comes down to, or why it does not. @throws what keeps this user from reading it */

@@ -2,8 +2,7 @@ import { dirname } from 'node:path';
 import { seen } from '../examine.ts';
 import type { PermissionFacts, Trusted } from '../node/permissions.ts';
 import type { NodeLook } from './node-look.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
-import type { ClusterAccess } from '../../../kube/client/access.ts';
+import { type ClusterAccess, loadKubeconfig } from '../../../kube/client/access.ts';
 import { errorCode } from '../../../base/errors.ts';
 import { DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 

@@ -1,11 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { basename } from 'node:path';
 import { describeError } from '../../../base/errors.ts';
-import { kubeconfigUser, loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { type ClusterAccess, kubeconfigUser, loadKubeconfig, type Material } from '../../../kube/client/access.ts';
 import { jsonText } from '../../output/structured.ts';
 import { redactText } from '../redact/text.ts';
 import type { Disk } from '../../../base/disk.ts';
-import type { ClusterAccess, Material } from '../../../kube/client/access.ts';
 import type { Withheld } from '../redact/kubelet-config.ts';
 import type { Found } from '../collector.ts';
 

@@ -7,7 +7,7 @@ import { configMaps, nodes, type KubeObject } from '../../../kube/api/object.ts'
 import { leases, namespaces, pods } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { eventually } from '../../support/eventually.ts';
 import { marks, many, named, record } from '../../support/hostile/corpus/hostile.ts';
 import { inParallel } from '../../support/hostile/ordinary.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { corpus } from '../../support/hostile/corpus/all.ts';
 import type { Hostile } from '../../support/hostile/corpus/hostile.ts';
 import { startPrograms } from '../../support/hostile/programs.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { differingFields, parseKubeletVersion, readConfigz } from '../../../agent/config/config.ts';
 import type { JsonObject } from '../../../agent/config/contract.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { kubeletAccess } from '../../../kube/client/kubelet-access.ts';
+import { kubeletAccess } from '../../../kube/client/access.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';

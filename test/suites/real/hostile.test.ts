@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { corpus } from '../../support/hostile/corpus/all.ts';
 import { startPrograms } from '../../support/hostile/programs.ts';
 import { inTurn } from '../../support/in-turn.ts';

@@ -1,7 +1,7 @@
 import { openLog } from '../../../base/pino-log.ts';
 import { realClock } from '../../../base/clock.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { hollowNodes } from './hollow-node.ts';
 import { HollowNodes } from './hollow-nodes.ts';
 import type { RunOptions } from './start-hollow.ts';

@@ -26,7 +26,7 @@ import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { fileWatcher } from '../../../../base/watch-files.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { kubeconfigSource } from '../../../../kube/client/access.ts';
 
 /** A KubeletConfiguration of these fields. The machine that runs the tests may swap; that is not their subject. */
 export const config = (fields: Readonly<Record<string, unknown>> = {}): string =>

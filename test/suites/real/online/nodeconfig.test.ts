@@ -10,7 +10,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { realDisk } from '../../../../base/real-disk.ts';
 import { manifests } from '../../../../deploy/manifests.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { kubeconfigSource } from '../../../../kube/client/access.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import { runCli } from '../../../support/cli-context.ts';
 import { apply } from '../../../support/contracts/node-rights.ts';

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../../kube/client/load-access.ts';
+import { loadKubeconfig } from '../../../../kube/client/access.ts';
 import { type, type Typed } from '../../../support/console.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { LightAgents } from '../../../support/fleet/light-agents.ts';

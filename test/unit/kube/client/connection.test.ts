@@ -3,18 +3,14 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { constants, createSecureServer } from 'node:http2';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { createSecureContext } from 'node:tls';
+import { test, type TestContext } from 'node:test';
+import { createSecureContext, type TLSSocket } from 'node:tls';
 import { nodes } from '../../../../kube/api/object.ts';
-import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { type ClusterAccess, kubeconfigSource } from '../../../../kube/client/access.ts';
 import { Http2Connection } from '../../../../kube/client/http2-connection.ts';
 import { openSocket } from '../../../../kube/client/open-socket.ts';
-import { clientOf, json, node, status, Trust } from './api-stand-in.ts';
+import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
-import type { TLSSocket } from 'node:tls';
-import type { TestContext } from 'node:test';
-import type { ClusterAccess } from '../../../../kube/client/access.ts';
-import type { Handler, Response, StandIn } from './api-stand-in.ts';
 
 const trust = new Trust();
 const h2 = (t: TestContext, handler: Handler): Promise<StandIn> =>

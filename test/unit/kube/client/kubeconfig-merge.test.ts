@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mergeKubeconfigs } from '../../../../kube/client/kubeconfig.ts';
-import { kubeconfigSource, loadKubeconfig } from '../../../../kube/client/load-access.ts';
+import { kubeconfigSource, loadKubeconfig } from '../../../../kube/client/access.ts';
 
 const cluster = (name: string, more: object) => ({ name, cluster: more });
 const user = (name: string, more: object) => ({ name, user: more });

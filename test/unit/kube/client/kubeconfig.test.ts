@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/load-access.ts';
+import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/access.ts';
 import { accessFromKubeconfig } from '../../../../kube/client/kubeconfig.ts';
 
 let dir = '';

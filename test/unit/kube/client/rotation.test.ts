@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { kubeconfigSource } from '../../../../kube/client/load-access.ts';
+import { kubeconfigSource } from '../../../../kube/client/access.ts';
 import { Rotation } from '../../../../kube/client/rotation.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -4,9 +4,8 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { TLSSocket } from 'node:tls';
-import type { ClusterAccess } from '../../../../kube/client/access.ts';
+import { type ClusterAccess, kubeletAccess } from '../../../../kube/client/access.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { kubeletAccess } from '../../../../kube/client/kubelet-access.ts';
 import { makeAuthority } from '../../../support/certificates.ts';
 
 test('a client certificate is shown to any kubelet, a token to none that the authority of the cluster did not certify as this node', async (t) => {
