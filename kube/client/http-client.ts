@@ -1,30 +1,33 @@
-import { realClock } from '../../base/clock.ts';
+import { type Clock, realClock } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
-import { silentLog } from '../../base/log.ts';
-import { realRandom } from '../../base/random.ts';
+import { type Log, silentLog } from '../../base/log.ts';
+import { type Random, realRandom } from '../../base/random.ts';
 import { jsonTextOf } from '../api/go-json.ts';
 import { AnswerReader } from './answer.ts';
-import { patchContentTypes } from './client.ts';
+import {
+  type CallOptions,
+  type Client,
+  type ListQuery,
+  type ObjectRef,
+  patchContentTypes,
+  type Skipping,
+  type WatchEvent,
+  type WatchQuery,
+  type WriteOptions,
+} from './client.ts';
 import { Credentials } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { objectPath, queryString } from './request-path.ts';
-import { Requests } from './requests.ts';
-import { noRestMetrics } from './rest-metrics.ts';
+import { noRestMetrics, Requests, type RestMetrics } from './requests.ts';
 import { RotatedError, Rotation } from './rotation.ts';
-import { defaultLimits } from './semaphore.ts';
+import { defaultLimits, type Limits, type PriorityLevel } from './semaphore.ts';
 import { type Dial, Transport, type TransportResponse } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';
-import type { Clock } from '../../base/clock.ts';
-import type { Log } from '../../base/log.ts';
-import type { Random } from '../../base/random.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { AccessSource, ClusterAccess } from './access.ts';
-import type { CallOptions, Client, ListQuery, ObjectRef, Skipping, WatchEvent, WatchQuery, WriteOptions } from './client.ts';
 import type { WireResponse } from './connection.ts';
 import type { PingOptions } from './http2-connection.ts';
 import type { Call } from './errors.ts';
-import type { RestMetrics } from './rest-metrics.ts';
-import type { Limits, PriorityLevel } from './semaphore.ts';
 
 export interface ClientOptions {
   clock?: Clock;

@@ -1,13 +1,12 @@
-import type { Clock, Millis } from '../../base/clock.ts';
-import type { Random } from '../../base/random.ts';
-import type { AnswerReader } from './answer.ts';
 import { BrokenConnection, type WireResponse } from './connection.ts';
 import { Deadline, DeadlineError } from './deadline.ts';
-import type { Call } from './errors.ts';
-import type { RestMetrics } from './rest-metrics.ts';
 import { type Limits, type PriorityLevel, Semaphore } from './semaphore.ts';
 import { transportErrorFrom } from './transport-error.ts';
 import { ClosedError, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
+import type { Random } from '../../base/random.ts';
+import type { AnswerReader } from './answer.ts';
+import type { Call } from './errors.ts';
 
 export interface Exchange {
   call: Call;
@@ -171,3 +170,27 @@ export function retryWaitMs({ method, status, retryAfterMs, tries, leftMs }: Ref
   const waitMs = retryAfterMs + random() * Math.min(MAX_JITTER, Math.max(retryAfterMs, 100));
   return waitMs < leftMs ? waitMs : undefined;
 }
+
+/** What a client reports of its requests. Hosts are `name:port`, verbs HTTP methods, times in seconds. */
+export interface RestMetrics {
+  /** An attempt was answered with this status, or with `<error>`: not at all. */
+  answered(to: { code: string; method: string; host: string }): void;
+  /** A request ended, its repetitions and its body included. */
+  took(to: { verb: string; host: string; seconds: number }): void;
+  /** An attempt is made again after this status. */
+  retried(to: { code: string; verb: string; host: string }): void;
+  /** A request waited for one of its load's slots. */
+  waited(to: { verb: string; host: string; seconds: number }): void;
+  dialled(to: { host: string; result: 'h2' | 'http/1.1' | 'error' }): void;
+  /** A connection was given up because nothing answered on it. */
+  foundDead(to: { host: string }): void;
+}
+
+export const noRestMetrics: RestMetrics = {
+  answered() {},
+  took() {},
+  retried() {},
+  waited() {},
+  dialled() {},
+  foundDead() {},
+};

@@ -4,7 +4,7 @@ import { BrokenConnection, type Connection, DialError, type WireRequest, type Wi
 import type { Credentials, Endpoint } from './credentials.ts';
 import { Http2Connection, type PingOptions } from './http2-connection.ts';
 import { openSocket } from './open-socket.ts';
-import type { RestMetrics } from './rest-metrics.ts';
+import type { RestMetrics } from './requests.ts';
 
 /** A request without what the identity adds. `path` starts after the server's own path. */
 export type TransportRequest = Omit<WireRequest, 'headers'> & { headers: Record<string, string> };

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { ReflectorMetrics } from '../cache/failure-log.ts';
-import type { RestMetrics } from '../client/rest-metrics.ts';
+import type { RestMetrics } from '../client/requests.ts';
 import type { EventMetrics } from '../controller/event-recorder.ts';
 import type { ElectionMetrics } from '../election/election.ts';
 import type { Labels, Meters } from '../process/meters.ts';

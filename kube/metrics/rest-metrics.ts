@@ -1,6 +1,6 @@
 import { Counter, Histogram } from 'prom-client';
 import type { Registry } from 'prom-client';
-import type { RestMetrics } from '../client/rest-metrics.ts';
+import type { RestMetrics } from '../client/requests.ts';
 
 /** From 5 ms to a minute, as client-go has them. */
 const SECONDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];

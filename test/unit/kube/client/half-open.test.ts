@@ -4,7 +4,7 @@ import { nodes } from '../../../../kube/api/object.ts';
 import { clientOf, json, node, Trust } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import type { RestMetrics } from '../../../../kube/client/rest-metrics.ts';
+import type { RestMetrics } from '../../../../kube/client/requests.ts';
 
 const trust = new Trust();
 
