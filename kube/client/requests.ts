@@ -1,8 +1,7 @@
 import { BrokenConnection, type WireResponse } from './connection.ts';
 import { Deadline, DeadlineError } from './deadline.ts';
 import { type Limits, type PriorityLevel, Semaphore } from './semaphore.ts';
-import { transportErrorFrom } from './transport-error.ts';
-import { ClosedError, type Transport, type TransportRequest, type TransportResponse } from './transport.ts';
+import { ClosedError, type Transport, transportErrorFrom, type TransportRequest, type TransportResponse } from './transport.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
 import type { AnswerReader } from './answer.ts';

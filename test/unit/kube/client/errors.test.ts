@@ -4,8 +4,7 @@ import { ActionError } from '../../../../base/errors.ts';
 import { BrokenConnection, DialError, ProxyError } from '../../../../kube/client/connection.ts';
 import { DeadlineError } from '../../../../kube/client/deadline.ts';
 import { apiErrorFrom, apiErrorFromStatus, mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
-import { transportErrorFrom } from '../../../../kube/client/transport-error.ts';
-import { ClosedError } from '../../../../kube/client/transport.ts';
+import { ClosedError, transportErrorFrom } from '../../../../kube/client/transport.ts';
 
 const call = { method: 'POST', path: '/api/v1/pods', host: 'test' };
 const answered = (code: number) => apiErrorFrom(call, code, '');
