@@ -23,7 +23,7 @@ import { leases, pods } from '../../kube/api/resources.ts';
 import { escapeFieldValue } from '../../kube/api/selector.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
-import type { TooLarge } from '../../kube/client/too-large.ts';
+import type { TooLarge } from '../../kube/client/json-bytes.ts';
 
 export interface NodeHealthDeps {
   options: Pick<AgentOptions, 'nodeName' | 'trialHealth' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline'>;

@@ -11,7 +11,7 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
-import type { TooLarge } from '../client/too-large.ts';
+import type { TooLarge } from '../client/json-bytes.ts';
 import type { Outage } from '../client/outage.ts';
 import type { Key } from './contract.ts';
 import type { ListWhat, ReflectorState, Saw } from './reflection.ts';

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../api/json.ts';
 import { apiErrorFrom, apiErrorFromStatus, parseRetryAfter, TransportError } from './errors.ts';
-import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
+import { hasTooManyValues, MAX_JSON_VALUES } from './json-bytes.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { WireResponse } from './connection.ts';

@@ -1,5 +1,5 @@
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
-import type { TooLarge } from './too-large.ts';
+import type { TooLarge } from './json-bytes.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic' | 'apply';
 

@@ -1,6 +1,5 @@
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-values.ts';
+import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, HEAD_BYTES, OPEN_LIST, OPEN_OBJECT, QUOTE } from './json-bytes.ts';
 import { unreachable } from '../../base/errors.ts';
-import { HEAD_BYTES } from './too-large.ts';
 
 /** What a list's body comes apart into. Bytes are only good until the call returns. */
 export interface ListParts {

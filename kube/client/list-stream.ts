@@ -1,14 +1,9 @@
-import { isJsonObject, setField } from '../api/json.ts';
+import { isJsonObject, type JsonObject, setField } from '../api/json.ts';
 import { isKubeObject, wrongKind } from './answer.ts';
-import { apiErrorFromStatus, TransportError } from './errors.ts';
-import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
-import { IN_ITEM, withoutManagedFields } from './managed-fields.ts';
+import { apiErrorFromStatus, type Call, TransportError } from './errors.ts';
+import { hasTooManyValues, IN_ITEM, MAX_JSON_VALUES, type TooLarge, tooLargeFrom, withoutManagedFields } from './json-bytes.ts';
 import { ListDecoder, ListSyntaxError } from './list-decoder.ts';
-import { tooLargeFrom } from './too-large.ts';
-import type { JsonObject } from '../api/json.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
-import type { Call } from './errors.ts';
-import type { TooLarge } from './too-large.ts';
 
 export interface ListReading<T> {
   resource: Resource;

@@ -1,12 +1,8 @@
 import { isJsonObject } from '../api/json.ts';
-import { apiErrorFromStatus, TransportError } from './errors.ts';
-import { hasTooManyValues, MAX_JSON_VALUES } from './json-values.ts';
-import { withoutManagedFields } from './managed-fields.ts';
-import { HEAD_BYTES, tooLargeFrom } from './too-large.ts';
+import { apiErrorFromStatus, type Call, TransportError } from './errors.ts';
+import { hasTooManyValues, HEAD_BYTES, MAX_JSON_VALUES, type TooLarge, tooLargeFrom, withoutManagedFields } from './json-bytes.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { WatchEvent } from './client.ts';
-import type { Call } from './errors.ts';
-import type { TooLarge } from './too-large.ts';
 
 const NEWLINE = 0x0a;
 // One for all lines: each call of `decode` resets it, and making a decoder costs more than decoding a line.
