@@ -15,11 +15,10 @@ import {
   type WatchQuery,
   type WriteOptions,
 } from './client.ts';
-import { Credentials } from './credentials.ts';
+import { Credentials, RotatedError, Rotation } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { objectPath, queryString } from './request-path.ts';
 import { noRestMetrics, Requests, type RestMetrics } from './requests.ts';
-import { RotatedError, Rotation } from './rotation.ts';
 import { defaultLimits, type Limits, type PriorityLevel } from './semaphore.ts';
 import { type Dial, Transport, type TransportResponse } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';

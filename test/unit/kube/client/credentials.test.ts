@@ -7,12 +7,11 @@ import { silentLog } from '../../../../base/log.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';
-import { Rotation } from '../../../../kube/client/rotation.ts';
+import { type Endpoint, type Identity, Rotation } from '../../../../kube/client/credentials.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { bodyOf, clientOf, json, node, Trust } from './api-stand-in.ts';
 import type { TLSSocket } from 'node:tls';
-import type { Endpoint, Identity } from '../../../../kube/client/credentials.ts';
 
 const trust = new Trust();
 
