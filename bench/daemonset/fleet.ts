@@ -2,16 +2,13 @@ import { realClock, rfc3339 } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 import type { Pod } from 'kubernetes-types/core/v1.js';
-import { controllerRevisions, daemonSets, namespaces, nodes, pods } from '../../kube/api/resources.ts';
-import type { Kube } from '../../kube/api/resources.ts';
+import { controllerRevisions, daemonSets, type Kube, namespaces, nodes, pods } from '../../kube/api/resources.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
-import { objectPath } from '../../kube/client/request-path.ts';
+import { type Client, type ListQuery, objectPath } from '../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
 import { watchObject } from '../../kube/client/watch-object.ts';
-import type { Client, ListQuery } from '../../kube/client/client.ts';
 import { nodeObject } from '../../test/support/hollow/hollow-node.ts';
-import { isDone } from './cost.ts';
-import type { DaemonSetState } from './cost.ts';
+import { type DaemonSetState, isDone } from './cost.ts';
 
 /** A label that every node has, and one that some have. */
 export const labels = { all: 'bench.dkc.dev/all', some: 'bench.dkc.dev/some' };

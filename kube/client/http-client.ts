@@ -8,8 +8,10 @@ import {
   type CallOptions,
   type Client,
   type ListQuery,
+  objectPath,
   type ObjectRef,
   patchContentTypes,
+  queryString,
   type Skipping,
   type WatchEvent,
   type WatchQuery,
@@ -17,7 +19,6 @@ import {
 } from './client.ts';
 import { Credentials, RotatedError, Rotation } from './credentials.ts';
 import { Deadline } from './deadline.ts';
-import { objectPath, queryString } from './request-path.ts';
 import { noRestMetrics, Requests, type RestMetrics } from './requests.ts';
 import { defaultLimits, type Limits, type PriorityLevel } from './semaphore.ts';
 import { type Dial, Transport, type TransportResponse } from './transport.ts';
