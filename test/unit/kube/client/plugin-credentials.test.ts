@@ -3,8 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
-import { persistTokens } from '../../../../kube/client/persist-tokens.ts';
-import { pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
+import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const kubeconfig = (refresh: string): string => `# of the team, see wiki
