@@ -3,18 +3,15 @@ import { Deadline } from '../client/deadline.ts';
 import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.ts';
 import { handled, handledAsync, WatchLoop } from '../client/watch-loop.ts';
 import { applyEvent } from './change.ts';
-import { objectKey } from './contract.ts';
-import { FailureLog, noReflectorMetrics, type Problem, type ReflectorMetrics } from './failure-log.ts';
-import { next, startOf } from './reflection.ts';
+import { type Key, objectKey } from './contract.ts';
+import { FailureLog, noReflectorMetrics, type Outage, type Problem, type ReflectorMetrics } from './failure-log.ts';
+import { type ListWhat, next, type ReflectorState, type Saw, startOf } from './reflection.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
 import type { TooLarge } from '../client/json-bytes.ts';
-import type { Outage } from '../client/outage.ts';
-import type { Key } from './contract.ts';
-import type { ListWhat, ReflectorState, Saw } from './reflection.ts';
 
 /** Where what a reflector reads goes to. */
 export interface Sink<T extends KubeObject> {

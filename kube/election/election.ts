@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Client } from '../client/client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../client/errors.ts';
-import type { Outage } from '../client/outage.ts';
+import type { Outage } from '../cache/failure-log.ts';
 import { type Fence, NotLeaderError, Term } from './fence.ts';
 import {
   firstLease,

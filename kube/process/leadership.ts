@@ -5,7 +5,7 @@ import { type ElectionMetrics, type ElectionOptions, type Ended, LeaderElection 
 import { fenced } from '../election/fence.ts';
 import { leases } from '../election/lease.ts';
 import type { Client } from '../client/client.ts';
-import type { Outage } from '../client/outage.ts';
+import type { Outage } from '../cache/failure-log.ts';
 import type { World } from './options.ts';
 
 /** Which Lease to lead by. */

@@ -1,6 +1,6 @@
 import { Informers } from '../cache/informers.ts';
 import { createClient } from '../client/http-client.ts';
-import { Outage } from '../client/outage.ts';
+import { Outage } from '../cache/failure-log.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { newIdentity, thisHost } from '../election/identity.ts';
 import { allMetrics } from '../metrics/all-metrics.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
-import { Outage } from '../../../../kube/client/outage.ts';
+import { Outage } from '../../../../kube/cache/failure-log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
