@@ -46,7 +46,7 @@ export const mayDoIO: readonly RegExp[] = [
   /^apiserver\/gc\/collector\.ts$/,
   /^apiserver\/handlers\/(delete|evict|patch|resource|write)\.ts$/,
   /^apiserver\/http\//,
-  /^controllers\/common\/(reconcile|history\/read-revisions)\.ts$/,
+  /^controllers\/common\/reconcile\.ts$/,
   /^controllers\/daemonset\/controller\.ts$/,
   /^controllers\/fleet\/server-facts\.ts$/,
   /^controllers\/page\/(page|server)\.ts$/,

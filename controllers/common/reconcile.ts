@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
-import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
+import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
@@ -8,12 +8,13 @@ import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/
 import { done, type Outcome } from '../../kube/controller/controller.ts';
 import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
-import { readRevisions } from './history/read-revisions.ts';
 import { ownedOrOrphaned } from './owner-index.ts';
-import { conditionsOnto, type Condition } from './progress.ts';
+import { type Condition, conditionsOnto } from './status.ts';
 import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';
 import { writeStatus } from './set-writer.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { readData } from './history/revision.ts';
 
 /** A set of any kind with a status. */
 interface StatusOwner extends KubeObject {
@@ -194,4 +195,25 @@ export function earliest(wakeUps: readonly WakeUp[]): Outcome {
   let first: WakeUp | undefined;
   for (const one of wakeUps) if (first === undefined || one.requeueAfter < first.requeueAfter) first = one;
   return first ?? done;
+}
+
+/** Characters of templates that are read in one turn: a few ms of it. */
+const MAX_TURN_TEXT = 2 ** 19;
+/** What each costs, however short. */
+const EACH = 200;
+
+/**
+ * Reads what revisions hold, some in each turn of the event loop, so that the decision that compares them later finds them read. Each is read once for
+ * as long as the cache has it: nearly always there is nothing to do.
+ */
+export async function readRevisions(revisions: readonly Readonly<Revision>[]): Promise<void> {
+  let read = 0;
+  for (const { data } of revisions) {
+    const length = readData(data);
+    if (length === 0) continue;
+    read += EACH + length;
+    if (read < MAX_TURN_TEXT) continue;
+    await nextTurn();
+    read = 0;
+  }
 }

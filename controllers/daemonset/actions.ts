@@ -3,7 +3,7 @@ import type { WakeUp } from '../common/reconcile.ts';
 import type { PodTemplate, Pod } from './types.ts';
 import { daemonSets } from '../../kube/api/resources.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
-import { podFromTemplate } from '../common/pod-from-template.ts';
+import { podFromTemplate } from '../common/pods.ts';
 import { daemonTolerations } from './placement/tolerations.ts';
 import { pinnedTo } from './pods.ts';
 import type { Rules } from './rules.ts';

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { asOneError } from '../../base/errors.ts';
-import { batchOf } from '../common/pod-from-template.ts';
+import { batchOf } from '../common/pods.ts';
 import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';

@@ -1,4 +1,4 @@
-import { whyNotAvailable } from '../common/availability.ts';
+import { whyNotAvailable } from '../common/pods.ts';
 import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { availableIn, isReady } from '../common/availability.ts';
+import { availableIn, isReady } from '../common/pods.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { type NodePods, isTerminating, isOver, isPlaced } from './pods.ts';
 import type { Rules } from './rules.ts';

@@ -1,11 +1,10 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Millis } from '../../base/clock.ts';
-import { conditionsDiffer, type Condition, progressOf, type Progress } from '../common/progress.ts';
+import { type Condition, conditionsDiffer, paceStatus, type Progress, progressOf, reaches } from '../common/status.ts';
 import type { StatusPlan, WakeUp } from '../common/reconcile.ts';
-import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Counts } from './node-state.ts';
 import type { DaemonSet } from './types.ts';
-import { whyNotAvailable } from '../common/availability.ts';
+import { whyNotAvailable } from '../common/pods.ts';
 import type { SetFacts } from './observe.ts';
 import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';

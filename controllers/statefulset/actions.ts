@@ -1,12 +1,11 @@
 import type { Slot } from './slots.ts';
-import type { Pvc, Pod, PodTemplate } from './types.ts';
+import type { Pod, PodTemplate, Pvc } from './types.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
-import { podFromTemplate } from '../common/pod-from-template.ts';
+import { podFromTemplate, whyNotAvailable } from '../common/pods.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import { volumesOf } from './storage.ts';
-import { whyNotAvailable } from '../common/availability.ts';
 
 /**
  * Why a pod is deleted. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../kube/client/semaphore.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
-import { batchOf } from '../common/pod-from-template.ts';
+import { batchOf } from '../common/pods.ts';
 import { executeAdoption, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { Executed } from '../common/reconcile.ts';

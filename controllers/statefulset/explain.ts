@@ -1,4 +1,4 @@
-import { whyNotAvailable } from '../common/availability.ts';
+import { whyNotAvailable } from '../common/pods.ts';
 import type { SetFacts } from './observe.ts';
 import { plan } from './plan.ts';
 import { slotsOf, type Slot } from './slots.ts';

@@ -4,7 +4,7 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import type { WakeUp, Warnings } from '../common/reconcile.ts';
-import { progressOf } from '../common/progress.ts';
+import { progressOf } from '../common/status.ts';
 import { type Revision, statefulSetHistory } from '../common/history/contract.ts';
 import { currentRevision, planHistory, planTruncation } from '../common/history/plan.ts';
 import type { Action, Waits, Work } from './actions.ts';

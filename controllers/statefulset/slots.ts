@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
-import { availableIn, isReady } from '../common/availability.ts';
+import { availableIn, isReady } from '../common/pods.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { claimFields } from '../common/set-size.ts';
 import type { SetFacts } from './observe.ts';

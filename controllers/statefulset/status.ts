@@ -1,8 +1,7 @@
 import type { StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
-import { conditionsDiffer } from '../common/progress.ts';
+import { conditionsDiffer, paceStatus, reaches } from '../common/status.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import type { StatusPlan } from '../common/reconcile.ts';
-import { paceStatus, reaches } from '../common/status-pace.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';

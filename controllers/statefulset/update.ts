@@ -5,7 +5,7 @@ import { isUnavailable, type Slot, type Slots } from './slots.ts';
 import type { Pod } from './types.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { SetEvent } from '../common/events.ts';
-import type { Condition } from '../common/progress.ts';
+import type { Condition } from '../common/status.ts';
 import { pvcOwners } from './place.ts';
 import type { Counts } from './status.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Revision } from '../../../../../controllers/common/history/contract.ts';
 import { MAX_WRITTEN, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
-import { readRevisions } from '../../../../../controllers/common/history/read-revisions.ts';
+import { readRevisions } from '../../../../../controllers/common/reconcile.ts';
 import { readData, revisionData, sameData } from '../../../../../controllers/common/history/revision.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
 

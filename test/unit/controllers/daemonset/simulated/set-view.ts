@@ -1,5 +1,5 @@
 import type { Millis } from '../../../../../base/clock.ts';
-import { availableIn } from '../../../../../controllers/common/availability.ts';
+import { availableIn } from '../../../../../controllers/common/pods.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { limitsOf } from '../../../../../controllers/daemonset/update.ts';
 import { decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';

@@ -1,7 +1,7 @@
 import type { LocalApi } from '../../../../../apiserver/local-api.ts';
 import type { Change } from '../../../../../apiserver/storage/watch-log.ts';
 import type { Clock, Millis } from '../../../../../base/clock.ts';
-import { availableIn } from '../../../../../controllers/common/availability.ts';
+import { availableIn } from '../../../../../controllers/common/pods.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../../../base/random.ts';
-import { isReady } from '../../../../../controllers/common/availability.ts';
+import { isReady } from '../../../../../controllers/common/pods.ts';
 import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
 import { noMemory } from '../../../../../controllers/common/set-memory.ts';
 import { planOwnership, plan } from '../../../../../controllers/statefulset/plan.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { paceStatus, reaches, type StatusNews } from '../../../../controllers/common/status-pace.ts';
+import { paceStatus, reaches, type StatusNews } from '../../../../controllers/common/status.ts';
 
 const numbers: StatusNews = { change: 'numbers', reached: false, busy: false };
 const cases: { why: string; news: StatusNews; after: number; is: 'written' | 'left' | number }[] = [
