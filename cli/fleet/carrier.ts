@@ -1,10 +1,9 @@
 import { ActionError } from '../../base/errors.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
-import { nodes, type KubeObject } from '../../kube/api/object.ts';
+import { type KubeObject, nodes } from '../../kube/api/object.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
-import { sameSpec, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
+import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../controllers/fleet/fleet-node.ts';
 import { listPages } from './list-pages.ts';
-import { newNodeConfig, ownerPatch } from '../../controllers/fleet/node-config-object.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
 import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import { watchNodes } from './watch-nodes.ts';

@@ -1,6 +1,7 @@
-import { sameSource, type SpecSource, type MaybeSource } from '../../agent/checkpoint/source.ts';
+import { type MaybeSource, sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { statusErrors } from '../../agent/status/errors.ts';
-import type { OwnerReference } from '../../kube/api/object.ts';
+import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
+import { nodeConfigs } from '../../agent/status/node-config.ts';
 
 /** The object that carries an assignment: upstream's fields on the Node, or a NodeConfig. null: the API server keeps neither. */
 export type Carrier = 'node' | 'nodeconfig' | null;
@@ -95,4 +96,28 @@ export function assignedSource({ wanted, assigned }: FleetNode): AssignedSource 
   const known = sameSpec(wanted, assigned) ? assigned : null;
   const { namespace, name, kubeletConfigKey } = wanted;
   return { namespace, name, uid: known?.uid ?? null, resourceVersion: known?.resourceVersion ?? null, kubeletConfigKey };
+}
+
+/** The NodeConfig of a node. Its owner is the Node: it is deleted with it. */
+export function newNodeConfig(node: FleetNode, configMap: SpecSource | null): KubeObject {
+  const owner = ownerOf(node);
+  return {
+    apiVersion: `${nodeConfigs.group}/${nodeConfigs.version}`,
+    kind: nodeConfigs.kind,
+    metadata: { name: node.node, ...(owner ? { ownerReferences: [owner] } : {}) },
+    spec: configMap === null ? {} : { configMap },
+  };
+}
+
+/** Makes the Node an owner of a NodeConfig that somebody else created, or that an earlier Node of this name owned. */
+export function ownerPatch(node: FleetNode): { metadata?: { ownerReferences: OwnerReference[] } } {
+  const { owners = [] } = node;
+  const owner = ownerOf(node);
+  if (!owner || owners.some(({ uid }) => uid === owner.uid)) return {};
+  const others = owners.filter(({ kind, name }) => kind !== owner.kind || name !== owner.name);
+  return { metadata: { ownerReferences: [...others, owner] } };
+}
+
+function ownerOf({ node, uid }: FleetNode): OwnerReference | undefined {
+  return uid === undefined ? undefined : { apiVersion: 'v1', kind: 'Node', name: node, uid };
 }

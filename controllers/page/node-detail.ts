@@ -1,17 +1,25 @@
-import { sourceText, type MaybeSource, type SpecSource } from '../../agent/checkpoint/source.ts';
+import { type MaybeSource, sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { isControlledBy } from '../../kube/controller/owner-refs.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import type { Caches } from '../rollout/caches.ts';
 import type { KubeletConfigs } from '../rollout/facts.ts';
 import { kubeletConfigs } from '../rollout/kubelet-configs.ts';
 import type { RolloutNode } from '../rollout/node.ts';
-import { numberOf, type ConfigMap } from '../rollout/revision.ts';
+import { type ConfigMap, numberOf } from '../rollout/revision.ts';
 import type { Rules } from '../rollout/rules.ts';
-import { FLEET_VERSION, type PageDiff, type PageFinding, type PageNode, type PageNodeDetail, type PageRevision } from './contract.ts';
-import { nodeDiffs, type Side } from './node-diff.ts';
+import {
+  FLEET_VERSION,
+  type PageChange,
+  type PageDiff,
+  type PageFinding,
+  type PageNode,
+  type PageNodeDetail,
+  type PageRevision,
+} from './contract.ts';
 import type { History } from './node-events.ts';
-import { conditionsOf } from './node-view.ts';
-import { pageRollout } from './rollout-view.ts';
+import { conditionsOf, pageRollout } from './views.ts';
+import { applyDefaults, closestKubeletVersion, compareConfigs, decode, newestKubeletVersion } from '../../agent/config/config.ts';
+import type { KubeletVersion } from '../../agent/config/contract.ts';
 
 const MAX_REVISIONS = 20;
 const MAX_TEXT = 1_000;
@@ -129,4 +137,57 @@ function ofAgent({ state }: PageNode, { events }: History): PageFinding[] {
   return found
     .filter(({ reason }, at) => found.findIndex((one) => one.reason === reason) === at)
     .map(({ message, at }) => ({ by: 'agent', text: message.slice(0, MAX_TEXT), at }));
+}
+
+/** Differences that are remembered: of a few pairs of revisions for each kubelet version of a fleet. */
+const MAX_ANSWERS = 64;
+const MAX_FIELDS = 100;
+
+/** A configuration: the data key of a ConfigMap, or undefined for the local one, which is not on the API server and counts as empty. */
+type Side = Readonly<ConfigMap> | undefined;
+
+interface Changes {
+  fields: readonly PageChange[];
+  /** Fields beyond MAX_FIELDS. */
+  omitted: number;
+}
+
+/** Compares configurations as a kubelet of some version takes them, each pair once. */
+function nodeDiffs(): (from: Side, to: Side, key: string, kubeletVersion: string) => Changes {
+  const answers = new Map<string, Changes>();
+  return (from, to, key, version) => {
+    const name = JSON.stringify([idOf(from), idOf(to), key, version]);
+    let answer = answers.get(name);
+    if (answer === undefined) {
+      if (answers.size >= MAX_ANSWERS) answers.clear();
+      answers.set(name, (answer = changesOf(from, to, key, versionOf(version))));
+    }
+    return answer;
+  };
+}
+
+const idOf = (side: Side): string => (side === undefined ? '' : `${side.metadata.uid}/${side.metadata.resourceVersion}`);
+
+function changesOf(from: Side, to: Side, key: string, version: KubeletVersion): Changes {
+  const written = (side: Side) => {
+    const decoded = side === undefined ? undefined : decode(new TextEncoder().encode(side.data?.[key] ?? ''), version);
+    // What cannot be read counts as a configuration that sets nothing: findings say that it cannot be read.
+    return decoded?.ok ? decoded.written : {};
+  };
+  const differences = compareConfigs(applyDefaults(written(from), version), applyDefaults(written(to), version), { byKey: true });
+  const fields = differences.slice(0, MAX_FIELDS).map(({ field, class: of, from: before, to: after }): PageChange => ({
+    field: field.slice(0, 200),
+    class: of,
+    change: before === null ? 'set' : after === null ? 'removed' : 'changed',
+  }));
+  return { fields, omitted: differences.length - fields.length };
+}
+
+/** A version that nothing is known of is compared as the newest. */
+function versionOf(text: string): KubeletVersion {
+  try {
+    return closestKubeletVersion(text).version;
+  } catch {
+    return newestKubeletVersion;
+  }
 }

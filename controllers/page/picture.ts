@@ -9,8 +9,7 @@ import type { NodeConfigRollout } from '../rollout/types.ts';
 import { memoize } from '../common/memoize.ts';
 import { FleetModel } from './fleet-model.ts';
 import type { Looked } from './node-detail.ts';
-import { pageNode, standingsKey } from './node-view.ts';
-import { pageRollout } from './rollout-view.ts';
+import { pageNode, pageRollout, standingsKey } from './views.ts';
 
 type PageCaches = { [K in 'rollouts' | 'nodes' | 'nodeConfigs']: Pick<Caches[K], 'get' | 'list'> };
 

@@ -10,7 +10,7 @@ import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
-import { newNodeConfig, ownerPatch } from '../fleet/node-config-object.ts';
+import { newNodeConfig, ownerPatch } from '../fleet/fleet-node.ts';
 import type { Action } from './actions.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { Caches } from './caches.ts';

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { array, assert as check, constant, constantFrom, nat, oneof, property, record } from 'fast-check';
 import { seededRandom } from '../../../../base/random.ts';
 import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
-import type { Message } from '../../../../controllers/page/message.ts';
-import { MAX_CHANGES } from '../../../../controllers/page/fleet-model.ts';
+import { MAX_CHANGES, type Message } from '../../../../controllers/page/fleet-model.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
