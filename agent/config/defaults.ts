@@ -4,7 +4,7 @@ import { canonicalQuantity, quantity } from '../../kube/api/quantity.ts';
 import type { Json, JsonObject, KubeletVersion } from './contract.ts';
 import { isList, isObject, own, setKey } from './decode/document.ts';
 import { enabledGates } from './gates/gates.ts';
-import { type Leaf, type Place, schemaFor, type Shape } from './fields/schema.ts';
+import { type Leaf, type Place, schemaFor, type Shape } from './fields/fields.ts';
 
 /**
  * The configuration as the kubelet of `version` holds it after decoding: every absent field at its default, null and zero of a

@@ -1,8 +1,10 @@
 import { posix } from 'node:path';
-import type { Json, JsonObject, KubeletVersion } from './contract.ts';
-import { isObject, own, setKey } from './decode/document.ts';
+import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
+import { isObject, own, setKey, withValues } from './decode/document.ts';
 import { valueAt } from './defaults.ts';
-import { schemaFor } from './fields/schema.ts';
+import { schemaFor } from './fields/fields.ts';
+import { decode } from './decode/decode.ts';
+import { sameJson } from './policy/compare.ts';
 
 /**
  * `dynamic` as a JSON merge patch (RFC 7386) over `local`: objects merge key by key, lists replace, null removes (the field then takes
@@ -21,36 +23,6 @@ function patched(target: Json | undefined, patch: Json): Json {
   return made;
 }
 
-/** A value and where it goes, a path of names. */
-export interface Placed {
-  readonly path: readonly string[];
-  readonly value: Json;
-}
-
-/** A copy of `object` with values at their places; objects on the way are copied or made, each once however many values go into it. */
-export function withValues(object: JsonObject, values: Iterable<Placed>): JsonObject {
-  const copies = new WeakSet<JsonObject>();
-  const copyOf = (old: JsonObject): Record<string, Json> => {
-    if (copies.has(old)) return old;
-    const copy = { ...old }; // unlike an assignment, this takes a key __proto__ over as it is
-    copies.add(copy);
-    return copy;
-  };
-  const root = copyOf(object);
-  for (const { path, value } of values) {
-    let at = root;
-    for (const step of path.slice(0, -1)) {
-      const old = own(at, step);
-      const inner = copyOf(isObject(old) ? old : {});
-      setKey(at, step, inner);
-      at = inner;
-    }
-    const last = path.at(-1);
-    if (last !== undefined) setKey(at, last, value);
-  }
-  return root;
-}
-
 /**
  * `written` with the relative paths that a kubelet of `version` resolves made absolute, against `dir`; absolute and empty ones stay.
  * @param dir - absolute directory of the file that `written` was read from
@@ -62,4 +34,99 @@ export function resolvePaths(written: JsonObject, dir: string, version: KubeletV
     return typeof value === 'string' && value !== '' && !posix.isAbsolute(value) ? [{ path, value: posix.join(dir, value) }] : [];
   });
   return absolute.length === 0 ? written : withValues(written, absolute);
+}
+
+/** First minor that has --config-dir; 1.28 and 1.29 heed it only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in their environment. */
+const SINCE = 28;
+/** Drop-ins that are read of a directory and all below it. */
+export const MAX_DROP_INS = 100;
+
+/** A drop-in as a kubelet reads it: part of a configuration, with apiVersion and kind. */
+interface DropIn {
+  path: string;
+  written: JsonObject;
+}
+
+/** What a kubelet merges into its configuration file, in this order, and what keeps it from doing so. */
+export interface DropIns {
+  dir: string;
+  files: readonly DropIn[];
+  /** One for each drop-in that cannot be read: such a kubelet does not start. */
+  problems: readonly Finding[];
+}
+
+/** The directory of drop-ins that a kubelet is started with; undefined for none, and for a kubelet that knows none. */
+export function configDirOf(args: readonly string[], { minor }: KubeletVersion): string | undefined {
+  if (minor < SINCE) return undefined;
+  const at = args.findLastIndex((arg) => /^--config[-_]dir(?:=|$)/.test(arg));
+  if (at < 0) return undefined;
+  const [, value = args[at + 1]] = /=(.*)$/s.exec(args[at] ?? '') ?? [];
+  return value === undefined || value === '' ? undefined : value;
+}
+
+/** @param read - the files that end in .conf, in the order in which the kubelet merges them; a text is missing where it cannot be read */
+export function parseDropIns(
+  dir: string,
+  read: readonly { path: string; bytes?: Uint8Array; problem?: string }[],
+  version: KubeletVersion,
+): DropIns {
+  const files: DropIn[] = [];
+  const problems: Finding[] = [];
+  const broken = (path: string, why: string): void => {
+    problems.push({ field: '', rule: 'drop-in', message: `drop-in ${path} keeps the kubelet from starting: ${why}; fix or remove it` });
+  };
+  for (const { path, bytes, problem = 'it cannot be read' } of read) {
+    const decoded = bytes === undefined ? undefined : decode(bytes, version);
+    if (decoded === undefined) broken(path, problem);
+    else if (decoded.ok) files.push({ path, written: decoded.written });
+    else
+      broken(
+        path,
+        decoded.errors
+          .map(({ field, message }) => (field === '' || message.startsWith(field) ? message : `${field} ${message}`))
+          .join('; '),
+      );
+  }
+  return { dir, files, problems };
+}
+
+/**
+ * A configuration with the drop-ins on it, as the kubelet merges them: each a JSON merge patch (RFC 7386) over all before it. Defaults come
+ * afterwards, save that of evictionHard: the kubelet fills that in where it reads its file, so that a drop-in adds to it.
+ * @param config - the kubelet's own file, as written
+ */
+export function withDropIns(config: JsonObject, dropIns: DropIns | undefined, version: KubeletVersion): JsonObject {
+  if (dropIns === undefined || dropIns.files.length === 0) return config;
+  return dropIns.files.reduce((merged, { written }) => mergeOverlay(merged, written), withEviction(config, version));
+}
+
+function withEviction(config: JsonObject, version: KubeletVersion): JsonObject {
+  const filled = schemaFor(version.minor).leaves.find(({ field }) => field.name === 'evictionHard')?.default;
+  if ((own(config, 'evictionHard') ?? null) !== null || filled === undefined) return config;
+  const made = { ...config };
+  setKey(made, 'evictionHard', filled);
+  return made;
+}
+
+/** The last drop-in that sets a field, undefined for none. */
+export function dropInOf(dropIns: DropIns | undefined, path: readonly string[]): string | undefined {
+  return dropIns?.files.findLast(({ written }) => (valueAt(written, path) ?? null) !== null)?.path;
+}
+
+/** Fields that `config` sets for nothing, or in part, since a drop-in comes after it. */
+export function dropInWarnings(config: JsonObject, dropIns: DropIns | undefined, version: KubeletVersion): Finding[] {
+  if (dropIns === undefined || dropIns.files.length === 0) return [];
+  const merged = withDropIns(config, dropIns, version);
+  return schemaFor(version.minor).leaves.flatMap(({ field, path }) => {
+    const [set, used] = [valueAt(config, path) ?? null, valueAt(merged, path) ?? null];
+    if (set === null || sameJson(set, used)) return [];
+    const file = dropInOf(dropIns, path) ?? dropIns.dir;
+    return [
+      {
+        field: field.name,
+        rule: 'drop-in',
+        message: `${field.name} is changed by drop-in ${file}, which the kubelet reads after the configuration file`,
+      },
+    ];
+  });
 }

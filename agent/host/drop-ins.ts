@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { configDirOf, MAX_DROP_INS, parseDropIns, type DropIns } from '../config/drop-ins/drop-ins.ts';
+import { configDirOf, MAX_DROP_INS, parseDropIns, type DropIns } from '../config/overlay.ts';
 import { MAX_BYTES } from '../config/decode/document.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import type { Disk } from '../../base/disk.ts';

@@ -1,5 +1,5 @@
 /** Reads /proc/net/tcp and /proc/net/tcp6. Pure. */
-import { canonical } from '../config/preflight/addresses.ts';
+import { canonical } from '../config/preflight/server.ts';
 
 export interface Listener {
   address: string;

@@ -1,5 +1,5 @@
 import { gatesOf } from '../../agent/config/gates/gates.ts';
-import { schemaFor, type Place } from '../../agent/config/fields/schema.ts';
+import { schemaFor, type Place } from '../../agent/config/fields/fields.ts';
 import { nearest } from '../../base/nearest.ts';
 import { dirname } from 'node:path';
 import {

@@ -1,12 +1,11 @@
 import { andMore, cappedFindings, type Decoded, type Finding, type Json, type JsonObject, type KubeletVersion } from '../contract.ts';
-import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES, own } from './document.ts';
+import { type Document, DocumentError, Duplicates, isList, isObject, join, joinIndex, MAX_BYTES, own, withValues } from './document.ts';
 import { goDuration } from '../../../base/go-duration.ts';
 import { quantity } from '../../../kube/api/quantity.ts';
-import { withValues } from '../overlay.ts';
 import { readJson } from './read-json.ts';
 import { readSimpleYaml } from '../yaml/read-simple-yaml.ts';
 import { readYaml } from '../yaml/read-yaml.ts';
-import { type Leaf, type Place, schemaFor, type Shape } from '../fields/schema.ts';
+import { type Leaf, type Place, schemaFor, type Shape } from '../fields/fields.ts';
 
 const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
 const KIND = 'KubeletConfiguration';

@@ -91,3 +91,33 @@ export function joinIndex(path: string, index: number): string {
 export function words(value: Json | undefined): string {
   return typeof value === 'object' || value === undefined ? '' : String(value);
 }
+
+/** A value and where it goes, a path of names. */
+export interface Placed {
+  readonly path: readonly string[];
+  readonly value: Json;
+}
+
+/** A copy of `object` with values at their places; objects on the way are copied or made, each once however many values go into it. */
+export function withValues(object: JsonObject, values: Iterable<Placed>): JsonObject {
+  const copies = new WeakSet<JsonObject>();
+  const copyOf = (old: JsonObject): Record<string, Json> => {
+    if (copies.has(old)) return old;
+    const copy = { ...old }; // unlike an assignment, this takes a key __proto__ over as it is
+    copies.add(copy);
+    return copy;
+  };
+  const root = copyOf(object);
+  for (const { path, value } of values) {
+    let at = root;
+    for (const step of path.slice(0, -1)) {
+      const old = own(at, step);
+      const inner = copyOf(isObject(old) ? old : {});
+      setKey(at, step, inner);
+      at = inner;
+    }
+    const last = path.at(-1);
+    if (last !== undefined) setKey(at, last, value);
+  }
+  return root;
+}

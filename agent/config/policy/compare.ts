@@ -1,7 +1,7 @@
 import type { FieldClass, Json, JsonObject } from '../contract.ts';
 import { valueAt } from '../defaults.ts';
 import { isList, isObject, join, own } from '../decode/document.ts';
-import { type Place, schemaFor } from '../fields/schema.ts';
+import { type Place, schemaFor } from '../fields/fields.ts';
 import { NEWEST_MINOR } from '../version.ts';
 
 export interface Difference {

@@ -1,15 +1,11 @@
 import { cappedFindings, type Finding, type HostFacts, type JsonObject, type KubeletFacts } from '../contract.ts';
 import { Preflight } from '../rules/validation.ts';
-import { checkCgroups, checkFiles, checkPodLogs } from './files.ts';
-import { checkReserved } from './allocatable.ts';
-import { checkEviction } from './eviction.ts';
+import { checkCgroups, checkFiles, checkPodLogs, checkRuntime } from './files.ts';
+import { checkEviction, checkReserved } from './allocatable.ts';
 import { checkManagers } from './managers.ts';
 import { checkHost } from './host.ts';
-import { checkPods } from './pods.ts';
-import { checkRuntime } from './runtime.ts';
-import { checkServer } from './server.ts';
-import { checkStart } from './start.ts';
-import { checkTls } from './tls.ts';
+import { checkPods, checkStart } from './start.ts';
+import { checkServer, checkTls } from './server.ts';
 
 export { pathsToProbe } from './files.ts';
 

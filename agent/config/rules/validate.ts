@@ -1,8 +1,7 @@
 import { cappedFindings, type Finding, firstFindings, type JsonObject, shownName } from '../contract.ts';
 import { isObject, own } from '../decode/document.ts';
 import { fields } from '../fields/fields.ts';
-import { dependenciesOf } from '../gates/dependencies.ts';
-import { enabledGates, gateNamed } from '../gates/gates.ts';
+import { dependenciesOf, enabledGates, gateNamed } from '../gates/gates.ts';
 import { type Against, Validator } from './validation.ts';
 import { validateModernNode, validateModernPods } from './modern.ts';
 import { validateResources } from './resources.ts';

@@ -1,6 +1,6 @@
 import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
 import { ownerOfPort } from '../../../agent/metrics/kubernetes-ports.ts';
-import { isWildcard } from '../../../agent/config/preflight/addresses.ts';
+import { isWildcard } from '../../../agent/config/preflight/server.ts';
 
 /** A socket that listens, and whether it is one of the process that is to have the port. */
 export interface Listening {

@@ -13,8 +13,7 @@ import {
   type ValidatorAnswer,
 } from '../../support/real-parts/real-kubelet.ts';
 import { releaseParts } from '../../support/real-parts/release.ts';
-import { dependenciesOf } from '../../../agent/config/gates/dependencies.ts';
-import { gateLines, gatesOf } from '../../../agent/config/gates/gates.ts';
+import { dependenciesOf, gateLines, gatesOf } from '../../../agent/config/gates/gates.ts';
 import { NEWEST_MINOR, OLDEST_MINOR, parseKubeletVersion } from '../../../agent/config/version.ts';
 import { changedGateLines, printedGates } from './gate-table.ts';
 import { ourVerdict, theirVerdict } from './compare.ts';

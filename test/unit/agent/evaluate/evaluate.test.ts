@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { evaluate, pathsOf, type NodeInputs, type EvaluatedConfig } from '../../../../agent/evaluate/evaluate.ts';
 import { parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
-import { parseDropIns } from '../../../../agent/config/drop-ins/drop-ins.ts';
+import { parseDropIns } from '../../../../agent/config/overlay.ts';
 import { filesOf } from '../../../support/builders.ts';
 
 const DIR = '/var/lib/dkc/store/checkpoints/u-web/1';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseKubeletVersion, withDropIns } from '../../../../agent/config/config.ts';
-import { configDirOf, MAX_DROP_INS } from '../../../../agent/config/drop-ins/drop-ins.ts';
+import { configDirOf, MAX_DROP_INS } from '../../../../agent/config/overlay.ts';
 import { explainFields } from '../../../../agent/config/policy/explain.ts';
 import { readDropIns } from '../../../../agent/host/drop-ins.ts';
 import { realDisk } from '../../../../base/real-disk.ts';

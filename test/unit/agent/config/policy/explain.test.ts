@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyDefaults, parseKubeletVersion, readConfigz } from '../../../../agent/config/config.ts';
+import { applyDefaults, parseKubeletVersion, readConfigz } from '../../../../../agent/config/config.ts';
 
 const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 const answers: { why: string; minor: string; text: string; reads: object | RegExp }[] = [
