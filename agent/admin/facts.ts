@@ -1,5 +1,5 @@
 import { type MaybeSource, samePayload, type Source } from '../checkpoint/source.ts';
-import type { Drift } from '../drift/drift.ts';
+import type { Drift } from '../drift/plan.ts';
 import { type ActiveRecord, asOf, type Notice, type ReadActive } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';

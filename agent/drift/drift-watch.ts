@@ -1,17 +1,19 @@
-import { ConfigzCheck, type ConfigzDeps } from './configz-check.ts';
-import { MAX_CORRECTIONS, parseCorrections, printCorrections, recentCorrections } from './corrections.ts';
-import type { Drift } from './drift.ts';
-import { observeDrift } from './observe.ts';
+import { ConfigzCheck, type ConfigzDeps, observeDrift } from './observe.ts';
 import {
-  dueIn,
-  findDrift,
-  nextDrift,
-  reportedDrift,
-  resumeDrift,
+  type Drift,
   type DriftFacts,
   type DriftState,
+  dueIn,
+  findDrift,
   type Found,
+  MAX_CORRECTIONS,
+  nextDrift,
   type NextDrift,
+  parseCorrections,
+  printCorrections,
+  recentCorrections,
+  reportedDrift,
+  resumeDrift,
 } from './plan.ts';
 import type { BootOutcome } from '../boot/plan.ts';
 import { correctsDrift } from '../evaluate/node-inputs.ts';

@@ -1,6 +1,30 @@
-import { DRIFT_KINDS, type Drift, type DriftKind } from './drift.ts';
 import type { KubeletStart } from '../host/unit.ts';
 import type { Millis } from '../../base/clock.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
+
+/**
+ * How a node can run something else than its agent wrote:
+ * EffectiveFileChanged  the effective file is not what the agent wrote, or is gone
+ * NotUsed               the kubelet's command line does not name the effective file
+ * KubeletDiffers        the kubelet runs another configuration than the effective file holds
+ */
+export const DRIFT_KINDS = ['EffectiveFileChanged', 'NotUsed', 'KubeletDiffers'] as const;
+export type DriftKind = (typeof DRIFT_KINDS)[number];
+
+export interface Drift {
+  kind: DriftKind;
+  /** One line for people: paths and names of fields, never a value. */
+  detail: string;
+  /** RFC 3339, UTC: when the agent first saw it. */
+  since: string;
+}
+
+export function sameDrift(a: readonly Drift[] | undefined, b: readonly Drift[] | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  return a.length === b.length && a.every(({ kind, detail, since }, at) => isSame({ kind, detail, since }, b[at]));
+}
+
+const isSame = (a: Drift, b: Drift | undefined): boolean => a.kind === b?.kind && a.detail === b.detail && a.since === b.since;
 
 /** A `--config` of the kubelet, and whether that is the effective file. */
 export interface ConfigFlag {
@@ -133,4 +157,32 @@ const driftOf = ({ kind, detail, since }: Drift): Drift => ({ kind, detail, sinc
 export function dueIn(state: DriftState, at: Millis): Millis | undefined {
   const waits = Object.values(state).flatMap(({ kind, first, isReported }) => (isReported ? [] : [first + GRACE_MS[kind] - at]));
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits));
+}
+
+/** Corrections of the effective file within {@link WINDOW_MS}; each may cost a restart of the kubelet. */
+export const MAX_CORRECTIONS = 3;
+/** In ms. */
+const WINDOW_MS: Millis = 3_600_000;
+
+/**
+ * `D/drift.json`: when policy had the effective file corrected. On disk, since each correction ends the agent.
+ * @returns RFC 3339, oldest first; none where the text is not such a record
+ */
+export function parseCorrections(text: string): string[] {
+  try {
+    const json: unknown = JSON.parse(text);
+    const times = isJsonObject(json) ? json['corrections'] : undefined;
+    return Array.isArray(times) ? times.filter((time) => typeof time === 'string').slice(-MAX_CORRECTIONS) : [];
+  } catch {
+    return [];
+  }
+}
+
+export function printCorrections(times: readonly string[]): string {
+  return `${JSON.stringify({ corrections: times.slice(-MAX_CORRECTIONS) })}\n`;
+}
+
+/** Those of the last hour. A time that lies ahead, since the clock was set back, counts for an hour as well. @param now - wall clock, ms */
+export function recentCorrections(times: readonly string[], now: Millis): string[] {
+  return times.filter((time) => Math.abs(now - Date.parse(time)) < WINDOW_MS);
 }

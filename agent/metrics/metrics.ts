@@ -1,5 +1,5 @@
 import { apiPath, type MaybeSource } from '../checkpoint/source.ts';
-import { DRIFT_KINDS } from '../drift/drift.ts';
+import { DRIFT_KINDS } from '../drift/plan.ts';
 import type { ConfigStatus } from '../status/node-config-state.ts';
 import { journalEvents, type JournalLine } from '../store/store.ts';
 

@@ -1,4 +1,4 @@
-import type { Drift } from '../drift/drift.ts';
+import type { Drift } from '../drift/plan.ts';
 import type { NodeConfigState } from './node-config-state.ts';
 import {
   parseActiveRecord,

@@ -1,6 +1,6 @@
 import type { BootOutcome } from '../boot/plan.ts';
 import type { Health } from './conditions.ts';
-import { type Drift, sameDrift } from '../drift/drift.ts';
+import { type Drift, sameDrift } from '../drift/plan.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
 /** What this node reports: upstream's four facts. */

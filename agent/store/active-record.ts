@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { MaybeSource, Source } from '../checkpoint/source.ts';
-import { DRIFT_KINDS, type Drift } from '../drift/drift.ts';
+import { DRIFT_KINDS, type Drift } from '../drift/plan.ts';
 
 /**
  * `store/meta/active.json`: what this node runs, as the agent last knew it. Written at every change of it, so that `dkc status`

@@ -31,7 +31,7 @@ export interface Layout {
   cleanStop: string;
   /** How far the events of transitions came; see events/announcer.ts. */
   announced: string;
-  /** When policy had the effective file corrected; see drift/corrections.ts. */
+  /** When policy had the effective file corrected; see drift/plan.ts. */
   drift: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers check first */

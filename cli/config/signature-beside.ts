@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { readPolicy } from '../../agent/evaluate/node-inputs.ts';
 import { isThere } from './config-file.ts';
 import { readPayload } from '../sign/payload.ts';

@@ -1,7 +1,7 @@
 import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { recorded, type AdminFacts } from '../../agent/admin/facts.ts';
 import { sameSource } from '../../agent/checkpoint/source.ts';
-import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { signersOf } from '../../agent/evaluate/signed.ts';
 import type { Problem } from '../../agent/store/store.ts';
 import { fine, wrong } from '../command.ts';

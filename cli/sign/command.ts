@@ -1,16 +1,22 @@
-import { verifyPayload, type Verified } from '../../agent/config/signature/check.ts';
-import { allowedNames, SIGNATURE_KEY, signedMessage, type SignedPayload } from '../../agent/config/signature/message.ts';
+import {
+  allowedNames,
+  SIGNATURE_KEY,
+  signedMessage,
+  type SignedPayload,
+  type Verified,
+  verifyPayload,
+} from '../../agent/config/signature/check.ts';
 import { isSignatureOf, NAMESPACE, parseSshSignature, signatureKeyOf } from '../../agent/config/signature/sshsig.ts';
-import { SignatureError } from '../../agent/config/signature/wire.ts';
+import { SignatureError } from '../../agent/config/signature/public-key.ts';
 import { ActionError } from '../../base/errors.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';
-import { fine, wrong, type Command, type Context, type Exit } from '../command.ts';
+import { type Command, type Context, type Exit, fine, wrong } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, yamlText } from '../output/structured.ts';
 import { configMapOf } from './config-map.ts';
 import { knownKeys } from './known-keys.ts';
-import { readPayload, type PayloadFiles } from './payload.ts';
+import { type PayloadFiles, readPayload } from './payload.ts';
 import { signWithSshKeygen } from './ssh-keygen.ts';
 import type { Args } from '../args/args.ts';
 

@@ -1,5 +1,5 @@
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
-import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { ALLOW_ANNOTATION } from '../../agent/evaluate/evaluate.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { UsageError } from '../failure.ts';

@@ -1,6 +1,5 @@
 import { parseSignatureKeys } from '../../agent/config/signature/check.ts';
-import { KEY_TYPES, parseKeyLine, type SignatureKey } from '../../agent/config/signature/public-key.ts';
-import { SignatureError } from '../../agent/config/signature/wire.ts';
+import { KEY_TYPES, parseKeyLine, SignatureError, type SignatureKey } from '../../agent/config/signature/public-key.ts';
 import { readPolicy } from '../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../agent/options.ts';
 import { ActionError } from '../../base/errors.ts';

@@ -1,5 +1,5 @@
 import { contentHash, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
-import { SIGNATURE_KEY } from '../../agent/config/signature/message.ts';
+import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import type { Action } from './actions.ts';
 import type { Facts } from './facts.ts';
 import type { Approval, NodeFailure } from './types.ts';

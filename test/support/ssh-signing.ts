@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { signedMessage } from '../../agent/config/signature/message.ts';
+import { signedMessage } from '../../agent/config/signature/check.ts';
 import { NAMESPACE } from '../../agent/config/signature/sshsig.ts';
-import { wireString } from '../../agent/config/signature/wire.ts';
+import { wireString } from '../../agent/config/signature/public-key.ts';
 import { filesOf } from './builders.ts';
 
 const curves: Readonly<Record<string, { curve: string; hash: string }>> = {

@@ -1,10 +1,9 @@
+import { posix } from 'node:path';
 import { quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
 import { isObject, own, words } from '../decode/document.ts';
-import { goUrlScheme } from './go-url.ts';
-import { wrongImagePattern } from './image-pattern.ts';
+import { goUrlScheme, wrongImagePattern } from './url-and-image.ts';
 import type { Validator } from './validation.ts';
-import { posix } from 'node:path';
 import { goDuration, SECOND } from '../../../base/go-duration.ts';
 
 /** Rules that came after 1.20, for the node, its images, its server and its memory. */

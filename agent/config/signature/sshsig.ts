@@ -1,6 +1,5 @@
 import { createHash, verify } from 'node:crypto';
-import { parsePublicKey, type PublicKey } from './public-key.ts';
-import { fromBase64, SignatureError, WireReader, wireString } from './wire.ts';
+import { fromBase64, parsePublicKey, type PublicKey, SignatureError, WireReader, wireString } from './public-key.ts';
 
 /** What `ssh-keygen -Y sign -n` and `-Y verify -n` are given: a signature made for another purpose, such as a git commit, does not count. */
 export const NAMESPACE = 'dkc-kubelet-config';

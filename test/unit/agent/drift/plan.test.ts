@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCorrections, printCorrections, recentCorrections } from '../../../../agent/drift/corrections.ts';
-import { DRIFT_KINDS, type DriftKind } from '../../../../agent/drift/drift.ts';
 import {
+  type ConfigFlag,
+  DRIFT_KINDS,
+  type DriftFacts,
+  type DriftKind,
+  type DriftState,
   dueIn,
   findDrift,
   GRACE_MS,
   nextDrift,
+  parseCorrections,
+  printCorrections,
+  recentCorrections,
   reportedDrift,
   resumeDrift,
-  type ConfigFlag,
-  type DriftFacts,
-  type DriftState,
   type UnitFacts,
 } from '../../../../agent/drift/plan.ts';
 

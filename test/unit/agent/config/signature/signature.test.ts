@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { parseSignatureKeys, signatureCheck, verifyPayload } from '../../../../../agent/config/signature/check.ts';
-import { signedMessage } from '../../../../../agent/config/signature/message.ts';
-import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine } from '../../../../../agent/config/signature/public-key.ts';
+import { parseSignatureKeys, signatureCheck, signedMessage, verifyPayload } from '../../../../../agent/config/signature/check.ts';
+import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine, SignatureError } from '../../../../../agent/config/signature/public-key.ts';
 import { isSignatureOf, MAX_SIGNATURE, parseSshSignature } from '../../../../../agent/config/signature/sshsig.ts';
-import { SignatureError } from '../../../../../agent/config/signature/wire.ts';
 import { filesOf } from '../../../../support/builders.ts';
-import { SshSigner, type Parts } from '../../../../support/ssh-signing.ts';
+import { type Parts, SshSigner } from '../../../../support/ssh-signing.ts';
 
 const files = { kubelet: 'maxPods: 50\n', 'ca.crt': 'a certificate\n' };
 const ci = new SshSigner();
