@@ -8,7 +8,7 @@ import type { AgentOptions, AgentWorld } from '../options.ts';
 import { sha256 } from '../store/content.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 import { decode, differingFields, newestKubeletVersion, readConfigz } from '../config/config.ts';
-import { readDropIns } from '../host/drop-ins.ts';
+import { readDropIns } from '../evaluate/node-inputs.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import type { Millis } from '../../base/clock.ts';

@@ -1,14 +1,17 @@
-import { dirname } from 'node:path';
-import { parseLocal, type LocalConfig } from './local.ts';
-import type { NodeInputs } from './evaluate.ts';
+import { dirname, posix } from 'node:path';
+import { type LocalConfig, parseLocal } from './local.ts';
+import { ALLOW_ANNOTATION, type NodeInputs } from './evaluate.ts';
 import { defaultPolicy, parsePolicy, type Policy } from '../config/config.ts';
-import type { SignatureCheck } from '../config/signature/check.ts';
+import type { SignatureCheck, SignatureResult } from '../config/signature/check.ts';
 import type { KubeletFacts } from '../config/contract.ts';
-import { DEFAULT_POLICY_FILE, type AgentOptions } from '../options.ts';
+import { type AgentOptions, DEFAULT_POLICY_FILE } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
-import { readDropIns } from '../host/drop-ins.ts';
 import type { Log } from '../../base/log.ts';
+import { configDirOf, type DropIns, MAX_DROP_INS, parseDropIns } from '../config/overlay.ts';
+import { MAX_BYTES } from '../config/decode/document.ts';
+import type { MaybeSource, Source } from '../checkpoint/source.ts';
+import type { Store } from '../store/store.ts';
 
 export type NodeInputsOptions = Pick<AgentOptions, 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
 
@@ -84,4 +87,87 @@ export async function readPolicy(flag: string | undefined, disk: Pick<Disk, 'rea
     if (flag === undefined && errorCode(error) === 'ENOENT') return { policy: defaultPolicy };
     return { policy: 'none', problem: `${path}: ${describeError(error)}` };
   }
+}
+
+/** Names that are looked at, in all directories together; and levels of directories. */
+const MAX_NAMES = 1000;
+const MAX_LEVELS = 10;
+
+type Reader = Pick<Disk, 'list' | 'stat' | 'readLinked'>;
+
+/**
+ * The drop-ins of a kubelet that is started with --config-dir: all files of the directory, and of those in it, whose name ends in .conf, in
+ * lexical order, as it walks them. Other names are none. Links to files are followed, links to directories are not.
+ * @returns undefined where the kubelet has no such directory. What cannot be read is named in `problems`
+ */
+export async function readDropIns(disk: Reader, { args, version }: KubeletFacts): Promise<DropIns | undefined> {
+  const dir = configDirOf(args, version);
+  if (dir === undefined) return undefined;
+  const found = new Walk(disk);
+  await found.into(dir, 1);
+  return parseDropIns(dir, found.files, version);
+}
+
+class Walk {
+  readonly files: { path: string; bytes?: Uint8Array; problem?: string }[] = [];
+  readonly #disk: Reader;
+  #names = 0;
+
+  constructor(disk: Reader) {
+    this.#disk = disk;
+  }
+
+  async into(dir: string, level: number): Promise<void> {
+    let names: string[];
+    try {
+      names = await this.#disk.list(dir);
+    } catch (error) {
+      this.files.push({ path: dir, problem: describeError(error) });
+      return;
+    }
+    for (const name of names) {
+      const path = posix.join(dir, name);
+      if (++this.#names > MAX_NAMES || this.files.length >= MAX_DROP_INS || level > MAX_LEVELS) {
+        this.files.push({
+          path,
+          problem: `the agent reads ${MAX_DROP_INS} drop-ins, ${MAX_NAMES} names and ${MAX_LEVELS} levels of directories at most`,
+        });
+        return;
+      }
+      const stat = await this.#disk.stat(path).catch(() => undefined);
+      if (stat?.kind === 'dir') await this.into(path, level + 1);
+      else if (name.endsWith('.conf')) this.files.push(await this.#file(path));
+    }
+  }
+
+  async #file(path: string): Promise<{ path: string; bytes?: Uint8Array; problem?: string }> {
+    try {
+      return { path, bytes: await this.#disk.readLinked(path, MAX_BYTES) };
+    } catch (error) {
+      return { path, problem: describeError(error) };
+    }
+  }
+}
+
+/** Asks who signed what a checkpoint holds; undefined for local, and where the checkpoint cannot be read. */
+type AskSigner = (source: MaybeSource) => Promise<SignatureResult | undefined>;
+
+/** By the policy as it is on disk now. `none`: it asks for no signatures; `unknown`: it cannot be used. */
+export async function signersOf(
+  { policy }: Pick<AgentOptions, 'policy'>,
+  disk: Pick<Disk, 'readLinked'>,
+  store: Pick<Store, 'load'>,
+): Promise<AskSigner | 'none' | 'unknown'> {
+  const { signatureCheck, problem } = await readPolicy(policy, disk);
+  if (problem !== undefined) return 'unknown';
+  if (signatureCheck === undefined) return 'none';
+  return async (source) => (source === null ? undefined : await signerOf(source, store, signatureCheck));
+}
+
+async function signerOf(source: Source, store: Pick<Store, 'load'>, check: SignatureCheck): Promise<SignatureResult | undefined> {
+  const state = await store.load(source);
+  if (state.at !== 'intact') return undefined;
+  const { files, annotations } = state.checkpoint.payload;
+  const { namespace, name, kubeletConfigKey } = source;
+  return check({ files, kubeletConfigKey, allow: annotations[ALLOW_ANNOTATION] }, `${namespace}/${name}`);
 }

@@ -1,9 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import { cpuList, flagValue, memoryTotal } from './command-line.ts';
-import { listeners } from './listeners.ts';
-import { readOnlyPaths } from './mounts.ts';
-import { pairMatches, pemFacts } from './pem.ts';
-import { cpuManagerState, isJson, memoryManagerState } from './state-files.ts';
+import { flagValue } from './command-line.ts';
+import { cpuList, memoryTotal } from './facts.ts';
+import { cpuManagerState, isJson, listeners, memoryManagerState, pairMatches, pemFacts, readOnlyPaths } from './facts.ts';
 import { defaultSocket, filesToRead, pathsToProbe, preflightSysctls } from '../config/config.ts';
 import type { HostFacts, JsonObject } from '../config/contract.ts';
 import type { Disk } from '../../base/disk.ts';

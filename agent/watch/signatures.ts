@@ -1,5 +1,5 @@
 import { sameSource, sourceText, type MaybeSource } from '../checkpoint/source.ts';
-import { signersOf } from '../evaluate/signed.ts';
+import { signersOf } from '../evaluate/node-inputs.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 
 export interface SignatureFacts {

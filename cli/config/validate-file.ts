@@ -1,14 +1,14 @@
 import { gatesOf } from '../../agent/config/gates/gates.ts';
-import { schemaFor, type Place } from '../../agent/config/fields/fields.ts';
+import { type Place, schemaFor } from '../../agent/config/fields/fields.ts';
 import { nearest } from '../../base/nearest.ts';
 import { dirname } from 'node:path';
 import {
   applyDefaults,
   applyFlags,
   cappedFindings,
+  checkPolicy,
   decode,
   dropInWarnings,
-  checkPolicy,
   mergeOverlay,
   POD_RULES,
   preflightFatal,
@@ -18,14 +18,13 @@ import {
   warnOfGates,
   withDropIns,
 } from '../../agent/config/config.ts';
-import { loadNodeInputs } from '../../agent/evaluate/node-inputs.ts';
+import { loadNodeInputs, readDropIns } from '../../agent/evaluate/node-inputs.ts';
 import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
-import { readDropIns } from '../../agent/host/drop-ins.ts';
 import { readHost } from '../../agent/host/host.ts';
 import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { locator } from './locate.ts';
-import type { Finding, KubeletVersion, JsonObject, KubeletFacts } from '../../agent/config/contract.ts';
+import type { Finding, JsonObject, KubeletFacts, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context } from '../command.ts';
 

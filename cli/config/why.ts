@@ -4,7 +4,7 @@ import { observeNode } from '../../agent/admin/observe.ts';
 import { decode, readConfigz, resolvePaths } from '../../agent/config/config.ts';
 import { explainFields, type Explained } from '../../agent/config/policy/explain.ts';
 import { minimalConfig, problemText } from '../../agent/evaluate/local.ts';
-import { readDropIns } from '../../agent/host/drop-ins.ts';
+import { readDropIns } from '../../agent/evaluate/node-inputs.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { ActionError, describeError } from '../../base/errors.ts';

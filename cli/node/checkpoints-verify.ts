@@ -2,7 +2,7 @@ import { nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
 import { recorded, type AdminFacts } from '../../agent/admin/facts.ts';
 import { sameSource } from '../../agent/checkpoint/source.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
-import { signersOf } from '../../agent/evaluate/signed.ts';
+import { signersOf } from '../../agent/evaluate/node-inputs.ts';
 import type { Problem } from '../../agent/store/store.ts';
 import { fine, wrong } from '../command.ts';
 import { show, table, type Column } from '../output/output.ts';

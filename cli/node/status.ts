@@ -4,7 +4,7 @@ import { statusText } from './status-text.ts';
 import { faultOf, viewStatus } from '../../agent/admin/status.ts';
 import { fine, wrong, type Command, type Context } from '../command.ts';
 import { show } from '../output/output.ts';
-import { signersOf } from '../../agent/evaluate/signed.ts';
+import { signersOf } from '../../agent/evaluate/node-inputs.ts';
 import { viewActive, type AdminFacts } from '../../agent/admin/facts.ts';
 import type { Args } from '../args/args.ts';
 

@@ -6,7 +6,7 @@ import type { HostFacts } from '../node/host.ts';
 import type { NodeLook } from './node-look.ts';
 import { commandLineOf, samePlaceAs } from '../../../agent/drift/observe.ts';
 import { environmentFilesOf, flagValue } from '../../../agent/host/command-line.ts';
-import { readDropIns } from '../../../agent/host/drop-ins.ts';
+import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
 
 export async function lookAtCommandLine(look: NodeLook): Promise<CommandLineFacts> {
   const { context, options } = look;

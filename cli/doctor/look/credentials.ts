@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { seen } from '../examine.ts';
 import { type Seen, Unseen } from '../check.ts';
 import type { Credential, CredentialFacts } from '../node/credentials.ts';
-import { certificatesIn, pairMatches } from '../../../agent/host/pem.ts';
+import { certificatesIn, pairMatches } from '../../../agent/host/facts.ts';
 import { parseAccountToken } from '../../../agent/run/account-token.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
 import { type ClusterAccess, loadKubeconfig, type Material } from '../../../kube/client/access.ts';

@@ -4,7 +4,7 @@ import type { DiskFacts } from '../node/disk.ts';
 import type { SettingsFacts } from '../node/settings.ts';
 import type { NodeLook } from './node-look.ts';
 import { readPolicy } from '../../../agent/evaluate/node-inputs.ts';
-import { readOnlyPaths } from '../../../agent/host/mounts.ts';
+import { readOnlyPaths } from '../../../agent/host/facts.ts';
 import { DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 
 export async function lookAtDisk({ context, options, host }: NodeLook): Promise<DiskFacts> {

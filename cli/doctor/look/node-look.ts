@@ -5,7 +5,7 @@ import { seen } from '../examine.ts';
 import { the, Unseen, type Seen } from '../check.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import { readForKubelet } from '../../../agent/drift/observe.ts';
-import { readDropIns } from '../../../agent/host/drop-ins.ts';
+import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
 import { applyDefaults, applyFlags, closestKubeletVersion, decode, withDropIns, type DropIns } from '../../../agent/config/config.ts';
 import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
 import { problemText } from '../../../agent/evaluate/local.ts';

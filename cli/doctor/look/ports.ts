@@ -4,7 +4,7 @@ import type { Listening, PortFacts } from '../node/ports.ts';
 import type { NodeLook } from './node-look.ts';
 import { unitProperties } from './systemctl.ts';
 import { serversOfKubelet } from '../../../agent/config/config.ts';
-import { listeningSockets } from '../../../agent/host/listeners.ts';
+import { listeningSockets } from '../../../agent/host/facts.ts';
 
 /** Open files of a process that are looked at. */
 const MAX_FILES = 20_000;

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cpuList, memoryTotal } from '../../../../agent/host/command-line.ts';
-import { listeners } from '../../../../agent/host/listeners.ts';
-import { readOnlyPaths } from '../../../../agent/host/mounts.ts';
-import { cpuManagerState, memoryManagerState } from '../../../../agent/host/state-files.ts';
+import { cpuList, memoryTotal } from '../../../../agent/host/facts.ts';
+import { cpuManagerState, listeners, memoryManagerState, readOnlyPaths } from '../../../../agent/host/facts.ts';
 
 // prettier-ignore
 const lists: { text: string; is: number[] | undefined }[] = [

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { parseKubeletVersion, withDropIns } from '../../../../agent/config/config.ts';
 import { configDirOf, MAX_DROP_INS } from '../../../../agent/config/overlay.ts';
 import { explainFields } from '../../../../agent/config/policy/explain.ts';
-import { readDropIns } from '../../../../agent/host/drop-ins.ts';
+import { readDropIns } from '../../../../agent/evaluate/node-inputs.ts';
 import { realDisk } from '../../../../base/real-disk.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
