@@ -1,5 +1,5 @@
 import { rfc3339, type Millis } from '../../base/clock.ts';
-import { isOlder } from '../../kube/cache/version.ts';
+import { isOlder } from '../../kube/cache/change.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import type { Action } from './actions.ts';
 import type { WakeUp } from '../common/reconcile.ts';

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/errors.ts';
-import { isOlder } from './version.ts';
+import { isOlder } from './change.ts';
 
 /**
  * Where a reflector stands: what its next request is.

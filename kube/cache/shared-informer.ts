@@ -1,22 +1,16 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { unlessAborted } from '../../base/abort.ts';
 import { describeError } from '../../base/errors.ts';
-import { difference, applyEvent } from './change.ts';
-import { objectKey } from './contract.ts';
-import { pruner, unite } from './fields.ts';
+import { applyEvent, type Change, difference, isSameState } from './change.ts';
+import { type Handlers, type Informer, type Key, objectKey, type Registration } from './contract.ts';
+import { type Fields, type Prune, pruner, unite } from './fields.ts';
 import { deepFreeze, StructuralSharing } from './structural-sharing.ts';
 import { HandlerList, isLogged } from './handler-list.ts';
-import { IndexedStore } from './indexed-store.ts';
+import { IndexedStore, type Indexes } from './indexed-store.ts';
 import { StringPool } from './intern.ts';
-import { Reflector } from './reflector.ts';
-import { isSameState } from './version.ts';
+import { Reflector, type ReflectorOptions, type Sink } from './reflector.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
-import type { Change } from './change.ts';
-import type { Handlers, Informer, Key, Registration } from './contract.ts';
-import type { Fields, Prune } from './fields.ts';
-import type { Indexes } from './indexed-store.ts';
-import type { ReflectorOptions, Sink } from './reflector.ts';
 import type { Problem } from './failure-log.ts';
 
 /** What one reader needs of a cache that it shares with others. */

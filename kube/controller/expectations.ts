@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../api/object.ts';
 import type { Key } from '../cache/contract.ts';
-import { compareVersions } from '../cache/version.ts';
+import { compareVersions } from '../cache/change.ts';
 import { mayHaveTakenEffect } from '../client/errors.ts';
 
 const LOOK_AGAIN_MS: Millis = 1_000;

@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { type KubeObject, type Resource, resourceName } from '../api/object.ts';
 import { type Informer, type Key, objectKey } from '../cache/contract.ts';
-import { compareVersions } from '../cache/version.ts';
+import { compareVersions } from '../cache/change.ts';
 import type { Expectations } from './expectations.ts';
 import type { Outcome } from './controller.ts';
 

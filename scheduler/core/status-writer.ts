@@ -4,7 +4,7 @@ import { backoff } from '../../base/backoff.ts';
 import type { Log } from '../../base/log.ts';
 import { describeError } from '../../base/errors.ts';
 import { pods } from '../../kube/api/resources.ts';
-import { isOlder } from '../../kube/cache/version.ts';
+import { isOlder } from '../../kube/cache/change.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

@@ -1,4 +1,4 @@
-import { isOlder } from '../../kube/cache/version.ts';
+import { isOlder } from '../../kube/cache/change.ts';
 import type { Claim, Node, Volume } from '../types.ts';
 import { isReachable } from './binding.ts';
 import { BOUND_BY_CONTROLLER, isFullyBound, isReservedFor, SELECTED_NODE, selectedNodeOf } from './claims.ts';

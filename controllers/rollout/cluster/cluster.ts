@@ -1,5 +1,5 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
-import { isOlder } from '../../../kube/cache/version.ts';
+import { isOlder } from '../../../kube/cache/change.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
 import type { ServerFacts } from '../../fleet/server-facts.ts';
 import type { Caches } from '../caches.ts';

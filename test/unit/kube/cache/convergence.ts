@@ -12,7 +12,7 @@ import { objectKey } from '../../../../kube/cache/contract.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
 import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
-import { isOlder } from '../../../../kube/cache/version.ts';
+import { isOlder } from '../../../../kube/cache/change.ts';
 import type { Client, WatchEvent } from '../../../../kube/client/client.ts';
 import { isExpired } from '../../../../kube/client/errors.ts';
 

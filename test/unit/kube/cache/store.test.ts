@@ -7,7 +7,7 @@ import { pruner, unite } from '../../../../kube/cache/fields.ts';
 import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 import { StringPool } from '../../../../kube/cache/intern.ts';
-import { compareVersions } from '../../../../kube/cache/version.ts';
+import { compareVersions } from '../../../../kube/cache/change.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const byColour = ({ metadata }: KubeObject) => Object.values(metadata.labels ?? {});
