@@ -1,5 +1,5 @@
 import type { KubeObject, Resource } from '../api/object.ts';
-import { markLarge, type StringPool } from './intern.ts';
+import { markLarge, type StringPool } from './sharing.ts';
 
 /**
  * What a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.annotations`. A path takes everything

@@ -1,5 +1,5 @@
 import { resourceName } from '../api/object.ts';
-import { StringPool } from './intern.ts';
+import { StringPool } from './sharing.ts';
 import { SharedInformer } from './shared-informer.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Informer } from './contract.ts';

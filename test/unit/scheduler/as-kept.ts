@@ -3,7 +3,7 @@ import { daemonSets, nodes, pods, statefulSets } from '../../../kube/api/resourc
 import type { Informer } from '../../../kube/cache/contract.ts';
 import { pruner, type Fields } from '../../../kube/cache/fields.ts';
 import type { Informers } from '../../../kube/cache/informers.ts';
-import { StringPool } from '../../../kube/cache/intern.ts';
+import { StringPool } from '../../../kube/cache/sharing.ts';
 import type { Needs } from '../../../kube/cache/shared-informer.ts';
 import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { availableIn, isReady, namePrefix, podFromTemplate } from '../../../../controllers/common/pods.ts';
-import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
+import { deepFreeze } from '../../../../kube/cache/sharing.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 

@@ -4,9 +4,8 @@ import * as fc from 'fast-check';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { objectKey, parseKey } from '../../../../kube/cache/contract.ts';
 import { pruner, unite } from '../../../../kube/cache/fields.ts';
-import { deepFreeze } from '../../../../kube/cache/structural-sharing.ts';
+import { deepFreeze, StringPool } from '../../../../kube/cache/sharing.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
-import { StringPool } from '../../../../kube/cache/intern.ts';
 import { compareVersions } from '../../../../kube/cache/change.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };

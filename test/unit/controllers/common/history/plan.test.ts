@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
-import { deepFreeze } from '../../../../../kube/cache/structural-sharing.ts';
+import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
 import { done, facts, names, revision, stepsOf } from './notation.ts';
 

@@ -4,8 +4,7 @@ import * as fc from 'fast-check';
 import { isDeeperThan } from '../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { pruner } from '../../../../kube/cache/fields.ts';
-import { deepFreeze, StructuralSharing } from '../../../../kube/cache/structural-sharing.ts';
-import { StringPool } from '../../../../kube/cache/intern.ts';
+import { deepFreeze, StringPool, StructuralSharing } from '../../../../kube/cache/sharing.ts';
 
 /** JSON of a few words, so that parts are often alike. */
 const json = fc.letrec((tie) => ({
