@@ -1,3 +1,9 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { type FileHandle, open, stat } from 'node:fs/promises';
+import { type Millis, monotonicMs } from './clock.ts';
+import { describeError, errorCode } from './errors.ts';
+
 /** A held lock. Releasing twice is harmless; the kernel releases it when the process dies. */
 export interface HeldLock extends AsyncDisposable {
   release(): Promise<void>;
@@ -21,4 +27,102 @@ export class LockError extends Error {
     super(`Cannot lock ${path}: ${hint}`, options);
     this.path = path;
   }
+}
+
+// Exit code that flock(1) is given for "another process holds the lock", so that it differs from its own errors.
+const HELD_BY_ANOTHER = 75;
+
+/**
+ * Locks that the kernel releases when their holder dies, however it dies.
+ *
+ * Node has no flock(2). The program of that name locks the open file that we hand it, and that lock belongs to the open file
+ * description which we share with it: it outlives the program and ends with our last descriptor. The lock file itself stays; removing
+ * it would let two holders lock two files of one name.
+ * @param program - flock(1) of util-linux. @default 'flock', found through PATH
+ */
+export function flockLocks(program = 'flock'): Locks {
+  return {
+    take: async (path, waitMs) => {
+      const deadline = monotonicMs() + waitMs;
+      for (;;) {
+        const file = await openLockFile(path);
+        try {
+          await runFlock(program, path, file, Math.max(0, deadline - monotonicMs()));
+          if (await isStillAt(path, file)) return heldLock(file);
+        } catch (error) {
+          await file.close();
+          throw error;
+        }
+        // Someone removed or replaced the file while we waited: what we hold excludes nobody.
+        await file.close();
+      }
+    },
+  };
+}
+
+export const flock: Locks = flockLocks();
+
+// Node closes a handle that nobody refers to any more, and with it would go the lock of a caller who holds it to the end of the process.
+const heldFiles = new Set<FileHandle>();
+
+function heldLock(file: FileHandle): HeldLock {
+  heldFiles.add(file);
+  let closing: Promise<void> | undefined;
+  const release = () => {
+    heldFiles.delete(file);
+    return (closing ??= file.close());
+  };
+  return { release, [Symbol.asyncDispose]: release };
+}
+
+async function openLockFile(path: string): Promise<FileHandle> {
+  const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+  try {
+    // Reading is enough for a lock, and works on a disk that has become read-only.
+    return await open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+  } catch (error) {
+    const remedy =
+      { EACCES: 'run this as the user that owns it, mostly root', EROFS: 'its file system is read-only', ENOSPC: 'its disk is full' }[
+        errorCode(error) ?? ''
+      ] ?? 'the file cannot be opened';
+    throw new LockError(path, `${remedy} (${describeError(error)})`, { cause: error });
+  }
+}
+
+async function isStillAt(path: string, file: FileHandle): Promise<boolean> {
+  const mine = await file.stat();
+  try {
+    const there = await stat(path);
+    return there.ino === mine.ino && there.dev === mine.dev;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function runFlock(program: string, path: string, file: FileHandle, waitMs: Millis): Promise<void> {
+  const wait = waitMs > 0 ? ['-w', (waitMs / 1000).toFixed(3)] : ['-n'];
+  const args = ['-x', '-E', String(HELD_BY_ANOTHER), ...wait, '3'];
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', file.fd] });
+    let said = '';
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      if (said.length < 1000) said += text;
+    });
+    child.once('error', (error) => {
+      const hint =
+        errorCode(error) === 'ENOENT' ? `the program ${program} is missing: install the package util-linux` : describeError(error);
+      reject(new LockError(path, hint, { cause: error }));
+    });
+    child.once('close', (code, signal) => {
+      if (code === 0) resolve();
+      else if (code === HELD_BY_ANOTHER) reject(new LockError(path, heldText(path, waitMs)));
+      else reject(new LockError(path, `${program} ended with ${signal ?? `exit code ${code}`}${said === '' ? '' : `: ${said.trim()}`}`));
+    });
+  });
+}
+
+function heldText(path: string, waitMs: Millis): string {
+  const tried = waitMs > 0 ? `, and kept it for ${Math.round(waitMs)} ms` : '';
+  return `another process holds it${tried}; try again, or find it with: fuser -v ${path}`;
 }

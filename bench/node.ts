@@ -5,7 +5,7 @@ import { FsStore } from '../agent/store/fs-store.ts';
 import { layout } from '../agent/store/layout.ts';
 import type { Source } from '../agent/checkpoint/source.ts';
 import { realClock } from '../base/clock.ts';
-import { flock } from '../base/flock.ts';
+import { flock } from '../base/lock.ts';
 import { realDisk } from '../base/real-disk.ts';
 
 export const NAMESPACE = 'dkc-system';

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { realClock } from '../base/clock.ts';
 import { ActionError } from '../base/errors.ts';
 import { realExec } from '../base/exec.ts';
-import { flock } from '../base/flock.ts';
+import { flock } from '../base/lock.ts';
 import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/real-disk.ts';

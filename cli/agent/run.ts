@@ -8,7 +8,7 @@ import { openNotify } from '../../agent/run/notify.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { realClock } from '../../base/clock.ts';
 import { realExec } from '../../base/exec.ts';
-import { flock } from '../../base/flock.ts';
+import { flock } from '../../base/lock.ts';
 import { openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
 import { realDisk } from '../../base/real-disk.ts';

@@ -1,4 +1,4 @@
-import { flock } from '../../base/flock.ts';
+import { flock } from '../../base/lock.ts';
 import { realClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';

@@ -1,7 +1,6 @@
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import type { Disk } from '../../../../base/disk.ts';
-import { flock } from '../../../../base/flock.ts';
-import type { Locks } from '../../../../base/lock.ts';
+import { flock, type Locks } from '../../../../base/lock.ts';
 import { realDisk } from '../../../../base/real-disk.ts';
 import { storeContract } from '../../../support/contracts/store-contract.ts';
 import type { Home } from '../../../support/contracts/store-home.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
-import { flock } from '../../../../base/flock.ts';
+import { flock } from '../../../../base/lock.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { realDisk } from '../../../../base/real-disk.ts';
 import { tempDir } from '../../../support/temp-dir.ts';

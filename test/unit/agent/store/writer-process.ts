@@ -3,7 +3,7 @@
 import { writeSync } from 'node:fs';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { realClock } from '../../../../base/clock.ts';
-import { flock } from '../../../../base/flock.ts';
+import { flock } from '../../../../base/lock.ts';
 import { realDisk } from '../../../../base/real-disk.ts';
 import { payload, source } from './store-changes.ts';
 

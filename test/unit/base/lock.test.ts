@@ -4,8 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { flock, flockLocks } from '../../../base/flock.ts';
-import { LockError } from '../../../base/lock.ts';
+import { flock, flockLocks, LockError } from '../../../base/lock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 test('a lock keeps everybody else out until it is released', async (t) => {
@@ -26,7 +25,7 @@ test('a lock keeps everybody else out until it is released', async (t) => {
 
 test('the kernel releases the lock of a process that is killed', async (t) => {
   const path = join(await tempDir(t), 'lock');
-  const flockUrl = new URL('../../../base/flock.ts', import.meta.url).href;
+  const flockUrl = new URL('../../../base/lock.ts', import.meta.url).href;
   const program = `const { flock } = await import(${JSON.stringify(flockUrl)}); await flock.take(${JSON.stringify(path)}, 0); console.log('held'); setInterval(() => {}, 1000);`;
   const holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => holder.kill('SIGKILL'));
