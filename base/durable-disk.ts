@@ -1,7 +1,6 @@
 import { basename, dirname, join } from 'node:path';
-import type { Disk, Stat } from './disk.ts';
+import type { Disk, RawFile, RawFs, Stat } from './disk.ts';
 import { errorCode } from './errors.ts';
-import type { RawFile, RawFs } from './real-disk.ts';
 
 /** Every temporary entry the durable disk makes starts so, and nothing else may: leftovers of a crash are known by it. */
 export const tempPrefix = '.dkc-tmp-';

@@ -6,7 +6,7 @@ import { layout } from '../agent/store/layout.ts';
 import type { Source } from '../agent/checkpoint/source.ts';
 import { realClock } from '../base/clock.ts';
 import { flock } from '../base/lock.ts';
-import { realDisk } from '../base/real-disk.ts';
+import { realDisk } from '../base/disk.ts';
 
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';

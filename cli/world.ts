@@ -7,7 +7,7 @@ import { realExec } from '../base/exec.ts';
 import { flock } from '../base/lock.ts';
 import { openLog } from '../base/pino-log.ts';
 import { realRandom } from '../base/random.ts';
-import { realDisk } from '../base/real-disk.ts';
+import { realDisk } from '../base/disk.ts';
 import { Interrupted } from './failure.ts';
 import { programName } from './help/help.ts';
 import { buildInfo } from './build-info.ts';

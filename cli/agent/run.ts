@@ -11,7 +11,7 @@ import { realExec } from '../../base/exec.ts';
 import { flock } from '../../base/lock.ts';
 import { openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
-import { realDisk } from '../../base/real-disk.ts';
+import { realDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/watch-files.ts';
 import { runFlags } from './flags.ts';
 import { askKubelet } from '../connect/ask-kubelet.ts';

@@ -2,7 +2,7 @@ import { flock } from '../../base/lock.ts';
 import { realClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
-import { realDisk } from '../../base/real-disk.ts';
+import { realDisk } from '../../base/disk.ts';
 import { dispatch } from '../../cli/dispatch.ts';
 import { commands } from '../../cli/commands.ts';
 import { resolve } from 'node:path';

@@ -1,10 +1,9 @@
 import { basename, dirname } from 'node:path';
-import type { Disk, Stat } from '../../base/disk.ts';
+import type { Disk, OpenHow, RawFile, RawFs, Stat } from '../../base/disk.ts';
 import { durableDisk, tempPrefix } from '../../base/durable-disk.ts';
 import { errorCode } from '../../base/errors.ts';
-import type { OpenHow, RawFile, RawFs } from '../../base/real-disk.ts';
 import { afterPowerCut, settled } from './crash-disk/power-cut.ts';
-import { change, copyOf, fingerprintOf, newDir, statOf, synced, type DirNode, type FileNode, type Node } from './crash-disk/tree.ts';
+import { change, copyOf, type DirNode, type FileNode, fingerprintOf, newDir, type Node, statOf, synced } from './crash-disk/tree.ts';
 
 /**
  * What goes wrong, and from which operation on, counted from 1.

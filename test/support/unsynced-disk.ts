@@ -1,6 +1,5 @@
 import { durableDisk, tempPrefix } from '../../base/durable-disk.ts';
-import { nodeFs } from '../../base/real-disk.ts';
-import type { Disk } from '../../base/disk.ts';
+import { type Disk, nodeFs } from '../../base/disk.ts';
 
 let made = 0;
 

@@ -4,7 +4,7 @@ import { rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readHost } from '../../../agent/host/host.ts';
-import { realDisk } from '../../../base/real-disk.ts';
+import { realDisk } from '../../../base/disk.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { config, HandMadeNode } from './boot/hand-made-store.ts';
 

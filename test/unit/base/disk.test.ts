@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { durableDisk, tempPrefix } from '../../../base/durable-disk.ts';
 import { errorCode } from '../../../base/errors.ts';
-import { nodeFs, type RawFs, realDisk } from '../../../base/real-disk.ts';
+import { nodeFs, type RawFs, realDisk } from '../../../base/disk.ts';
 import { MemoryDisk } from '../../../cli/demo/fleet/memory-disk.ts';
 import { diskContract } from '../../support/contracts/disk-contract.ts';
 import { CrashDisk } from '../../support/crash-disk.ts';

@@ -5,7 +5,7 @@ import type { Finding } from '../../../../agent/config/contract.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 import { against } from '../../../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../../../agent/host/host.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import { stringify } from 'yaml';
 import { type Fate, fatalRows, type FatalRow } from '../../../support/fatal-rows.ts';
 import { type ControlPlane, startControlPlane } from '../../../support/real-parts/control-plane.ts';

@@ -7,7 +7,7 @@ import { renewToken } from '../../../../agent/run/renew-token.ts';
 import { nodeConfigs, type NodeConfigStatus } from '../../../../agent/status/node-config.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import { manifests } from '../../../../deploy/manifests.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { VolatileFile } from '../../../../agent/boot/volatile-file.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';

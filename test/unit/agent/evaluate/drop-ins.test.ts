@@ -7,7 +7,7 @@ import { parseKubeletVersion, withDropIns } from '../../../../agent/config/confi
 import { configDirOf, MAX_DROP_INS } from '../../../../agent/config/overlay.ts';
 import { explainFields } from '../../../../agent/config/policy/explain.ts';
 import { readDropIns } from '../../../../agent/evaluate/node-inputs.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };

@@ -1,7 +1,6 @@
 import { FsStore } from '../../../../agent/store/fs-store.ts';
-import type { Disk } from '../../../../base/disk.ts';
+import { type Disk, realDisk } from '../../../../base/disk.ts';
 import { flock, type Locks } from '../../../../base/lock.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
 import { storeContract } from '../../../support/contracts/store-contract.ts';
 import type { Home } from '../../../support/contracts/store-home.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { flock } from '../../../../base/lock.ts';
 import { seededRandom } from '../../../../base/random.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const writer = fileURLToPath(new URL('writer-process.ts', import.meta.url));

@@ -4,7 +4,7 @@ import { writeSync } from 'node:fs';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { flock } from '../../../../base/lock.ts';
-import { realDisk } from '../../../../base/real-disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import { payload, source } from './store-changes.ts';
 
 const [root = '', first = '1'] = process.argv.slice(2);
