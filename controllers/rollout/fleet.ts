@@ -1,4 +1,4 @@
-import { SortedList } from '../../base/sorted-list.ts';
+import { SortedList } from '../../base/ordered.ts';
 import { Grouping, type Groups } from './grouping.ts';
 import type { RolloutNode } from './node.ts';
 import type { Course, Placer } from './placing.ts';

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { SortedList } from '../../base/sorted-list.ts';
+import { SortedList } from '../../base/ordered.ts';
 import { wasClockSet } from './clock-gaps.ts';
 import { rankOf } from './order.ts';
 import type { Course, Group, Placement, Placer } from './placing.ts';

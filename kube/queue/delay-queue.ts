@@ -1,5 +1,5 @@
 import type { Clock, Millis } from '../../base/clock.ts';
-import { IndexedHeap } from '../../base/heap.ts';
+import { IndexedHeap } from '../../base/ordered.ts';
 
 /**
  * Delivers each key once, at the earliest time asked for. However many keys wait, one sleep is under way at a time; with none waiting, or once

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import type { IndexedHeap } from '../../base/heap.ts';
+import type { IndexedHeap } from '../../base/ordered.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from './contract.ts';

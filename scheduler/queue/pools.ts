@@ -1,4 +1,4 @@
-import { IndexedHeap } from '../../base/heap.ts';
+import { IndexedHeap } from '../../base/ordered.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { PoolName } from './contract.ts';
 import { byBackoff, byTurn, EventLog, type Entry, type LoggedEvent } from './entry.ts';

@@ -1,4 +1,4 @@
-import { IndexedHeap } from '../../base/heap.ts';
+import { IndexedHeap } from '../../base/ordered.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { byAge, byBackoff, byTurn, type LoggedEvent, type Entry, type EquivalenceClass, type LastRejection } from './entry.ts';

@@ -1,5 +1,5 @@
 import { type Clock, type Millis } from '../../../../base/clock.ts';
-import { IndexedHeap } from '../../../../base/heap.ts';
+import { IndexedHeap } from '../../../../base/ordered.ts';
 import { seededRandom, type Random } from '../../../../base/random.ts';
 
 /** One time for all machines. Nothing happens between two events, and all that runs on promises comes to rest after each. */

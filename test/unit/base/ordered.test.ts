@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { IndexedHeap } from '../../../base/heap.ts';
+import { IndexedHeap } from '../../../base/ordered.ts';
 
 const keys = Array.from({ length: 26 }, (_, n) => `key-${n}`);
 const key = fc.constantFrom(...keys);
