@@ -1,4 +1,4 @@
-import { abortReason } from '../base/abort.ts';
+import { abortReason } from '../base/waiting.ts';
 import { BrokenConnection } from '../kube/client/connection.ts';
 import type { Connection, WireRequest, WireResponse } from '../kube/client/connection.ts';
 import { encode, textOf } from './http/body.ts';

@@ -21,7 +21,7 @@ import type { AgentOptions } from '../options.ts';
 import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import type { Millis } from '../../base/clock.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 
 export interface DriftWatchDeps {
   options: ConfigzDeps['options'] & Pick<AgentOptions, 'kubeletExits' | 'policy'>;

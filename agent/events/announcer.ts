@@ -2,13 +2,12 @@ import { EVENT_NAMESPACE, stateEvent, type StateReason, transitionEvent, transit
 import { sha256 } from '../store/content.ts';
 import { journalText } from '../store/records.ts';
 import type { JournalLine, Store } from '../store/store.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff, Trigger } from '../../base/waiting.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { Trigger } from '../../base/trigger.ts';
 import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isAlreadyExists, isInvalidRequest } from '../../kube/client/errors.ts';

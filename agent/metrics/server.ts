@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
 import { ownerOfPort } from './kubernetes-ports.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';

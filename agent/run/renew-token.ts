@@ -1,5 +1,5 @@
 import { isRenewal, parseAccountToken, renewalSpec, renewalTime } from './account-token.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { ActionError } from '../../base/errors.ts';

@@ -4,7 +4,7 @@ import { nodeConfigPatch, nodeConfigs, wantedOfNodeConfig, type NodeConfig, type
 import type { ConfigStatus } from './node-config-state.ts';
 import type { Reported } from './reporter.ts';
 import type { Wanted } from '../sync/plan.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';

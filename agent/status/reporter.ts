@@ -1,10 +1,9 @@
 import type { Choice } from './choose-carrier.ts';
-import { type ConfigStatus, sameConfigStatus, type NodeConfigState } from './node-config-state.ts';
-import { backoff } from '../../base/backoff.ts';
+import { type ConfigStatus, type NodeConfigState, sameConfigStatus } from './node-config-state.ts';
+import { backoff, Trigger } from '../../base/waiting.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { Trigger } from '../../base/trigger.ts';
 import type { Wanted } from '../sync/plan.ts';
 
 const limits = { base: 500, cap: 30_000 };

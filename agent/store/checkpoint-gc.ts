@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 
 export interface CheckpointGCDeps {
   options: Pick<AgentOptions, 'effectiveConfig' | 'keepCheckpoints'>;

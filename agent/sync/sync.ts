@@ -5,7 +5,7 @@ import type { SpecSource } from '../checkpoint/source.ts';
 import { statusErrors } from '../status/errors.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 import { configMaps, type KubeObject } from '../../kube/api/object.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';

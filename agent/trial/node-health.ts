@@ -16,7 +16,7 @@ import type { AgentOptions } from '../options.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 import { nodes } from '../../kube/api/object.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { leases, pods } from '../../kube/api/resources.ts';

@@ -12,7 +12,7 @@ import { sameContent, storedContent } from '../store/content.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 
 export interface TrialDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;

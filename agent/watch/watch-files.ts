@@ -5,7 +5,7 @@ import type { AgentContext } from '../run/agent-context.ts';
 import { layout } from '../store/layout.ts';
 import { localConfigWatch } from './local-config.ts';
 import { signatureWatch } from './signatures.ts';
-import { Trigger } from '../../base/trigger.ts';
+import { Trigger } from '../../base/waiting.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
 export async function watchNodeFiles(context: AgentContext): Promise<void> {

@@ -1,5 +1,5 @@
 import { setImmediate as breathe } from 'node:timers/promises';
-import { unlessAborted } from '../../base/abort.ts';
+import { unlessAborted } from '../../base/waiting.ts';
 import { describeError } from '../../base/errors.ts';
 import { applyEvent, type Change, difference, isSameState } from './change.ts';
 import { type Handlers, type Informer, type Key, objectKey, type Registration } from './contract.ts';

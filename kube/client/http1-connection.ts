@@ -1,4 +1,4 @@
-import { abortReason } from '../../base/abort.ts';
+import { abortReason } from '../../base/waiting.ts';
 import { http, https } from './builtins.ts';
 import { BrokenConnection, type Connection, ProxyError, readWhole, type WireRequest, type WireResponse } from './connection.ts';
 import { Liveness } from './liveness.ts';

@@ -1,4 +1,4 @@
-import { abortReason } from '../../base/abort.ts';
+import { abortReason } from '../../base/waiting.ts';
 import { http2 } from './builtins.ts';
 import { BrokenConnection, readWhole } from './connection.ts';
 import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2';

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { SecureContext, TLSSocket } from 'node:tls';
 import { monotonicMs, type Millis } from '../../base/clock.ts';
-import { abortReason } from '../../base/abort.ts';
+import { abortReason } from '../../base/waiting.ts';
 import { http, https, tls as nodeTls } from './builtins.ts';
 import { DialError, ProxyError } from './connection.ts';
 import type { Endpoint } from './credentials.ts';

@@ -1,4 +1,4 @@
-import { abortReason } from '../../base/abort.ts';
+import { abortReason } from '../../base/waiting.ts';
 
 /** What a request does to a server, as far as its load goes. */
 export type PriorityLevel = 'reading' | 'listing' | 'writing';

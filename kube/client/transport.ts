@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../base/abort.ts';
+import { unlessAborted } from '../../base/waiting.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { BrokenConnection, type Connection, DialError, ProxyError, type WireRequest, type WireResponse } from './connection.ts';
 import { Http2Connection, type PingOptions } from './http2-connection.ts';

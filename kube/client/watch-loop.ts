@@ -1,4 +1,4 @@
-import { backoff, type BackoffLimits } from '../../base/backoff.ts';
+import { backoff, type BackoffLimits } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';

@@ -1,17 +1,13 @@
-import { unlessAborted } from '../../base/abort.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff, unlessAborted } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Fields, Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { coreEvents } from '../api/object.ts';
-import type { KubeObject, Resource } from '../api/object.ts';
+import { coreEvents, type KubeObject, type Resource } from '../api/object.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, isAlreadyExists, isNotFound, retryAfterOf, TransportError } from '../client/errors.ts';
-import { EventAggregation } from './event-aggregation.ts';
-import type { AggregationLimits } from './event-aggregation.ts';
+import { type AggregationLimits, EventAggregation } from './event-aggregation.ts';
 import { EventLanes } from './event-lanes.ts';
-import { eventObject, eventPatch, referenceTo } from './event.ts';
-import type { EventType, Series } from './event.ts';
+import { eventObject, eventPatch, type EventType, referenceTo, type Series } from './event.ts';
 
 export interface EventRecorder {
   /**

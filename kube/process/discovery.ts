@@ -1,4 +1,4 @@
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Client } from '../client/client.ts';
 import type { Check } from '../serving/checks.ts';

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../base/abort.ts';
+import { unlessAborted } from '../../base/waiting.ts';
 import { ActionError } from '../../base/errors.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { type ElectionMetrics, type ElectionOptions, type Ended, LeaderElection } from '../election/election.ts';

@@ -1,4 +1,4 @@
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Key } from '../cache/contract.ts';
 

@@ -1,6 +1,6 @@
 import type { PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
 import { rfc3339, type Clock } from '../../base/clock.ts';
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Log } from '../../base/log.ts';
 import { describeError } from '../../base/errors.ts';
 import { pods } from '../../kube/api/resources.ts';

@@ -1,4 +1,4 @@
-import { backoff } from '../../base/backoff.ts';
+import { backoff } from '../../base/waiting.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { ClusterEvent } from '../cluster-event.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

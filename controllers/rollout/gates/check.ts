@@ -1,5 +1,5 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
-import { abortReason } from '../../../base/abort.ts';
+import { abortReason } from '../../../base/waiting.ts';
 import { ActionError, describeError, errorCode, messageOf } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';

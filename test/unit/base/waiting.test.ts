@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import { Trigger } from '../../../base/trigger.ts';
+import { backoff, Trigger } from '../../../base/waiting.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
 
 /** Whether `promise` is settled once everything that can move has moved. */
@@ -93,4 +93,13 @@ test('ten thousand waits leave no listener and no timer behind', async () => {
   assert.equal(most, 1, 'a wait listens once');
   assert.equal(getEventListeners(signal, 'abort').length, 0);
   assert.equal(clock.sleepers, 0);
+});
+
+test('a wait doubles with each failure up to the longest one, and is at most a fifth longer', () => {
+  const wait = (failures: number, random = 0): number => backoff(failures, { base: 10, cap: 50 }, () => random);
+  assert.deepEqual(
+    [0, 1, 2, 3, 4, 10_000].map((failures) => wait(failures)),
+    [10, 10, 20, 40, 50, 50],
+  );
+  assert.equal(wait(1, 1), 12);
 });
