@@ -33,7 +33,6 @@ export const mayDoIO: readonly RegExp[] = [
   /^kube\/(client|metrics|process|serving)\//,
   /^kube\/cache\/(informers|shared-informer)\.ts$/,
   /^kube\/controller\/(run-controller|workers)\.ts$/,
-  /^kube\/election\/identity\.ts$/,
   /^agent\/agent\.ts$/,
   /^agent\/host\/host\.ts$/,
   /^agent\/metrics\//,

@@ -1,4 +1,4 @@
-import type { Meters } from '../../kube/process/meters.ts';
+import type { Meters } from '../../kube/process/runtime.ts';
 
 /** Why a follower of the event stream was disconnected or not let in. */
 export type Dropped = 'slow' | 'full' | 'failed';

@@ -1,17 +1,16 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { Informers } from '../cache/informers.ts';
 import { createClient } from '../client/http-client.ts';
 import { Outage } from '../cache/failure-log.ts';
 import { EventSender } from '../controller/event-recorder.ts';
-import { newIdentity, thisHost } from '../election/identity.ts';
-import { allMetrics } from '../metrics/all-metrics.ts';
+import { allMetrics, type AllMetrics } from '../metrics/all-metrics.ts';
 import { Leadership } from './leadership.ts';
-import { Queues } from './runtime.ts';
+import { Queues, type Runtime } from './runtime.ts';
 import type { AccessSource } from '../client/access.ts';
 import type { Dump } from '../serving/debug.ts';
 import type { Client } from '../client/client.ts';
-import type { AllMetrics } from '../metrics/all-metrics.ts';
 import type { ProcessOptions, World } from './options.ts';
-import type { Runtime } from './runtime.ts';
 
 /** What a process is made of. Nothing of it does anything yet. */
 export interface Parts {
@@ -90,3 +89,9 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
   };
   return { metrics, connection, informers, queues, events, leadership, runtime, dumps };
 }
+
+/** What the kernel calls this machine. */
+const thisHost = (): string => hostname();
+
+/** Who we are in a lease: `hostname_uuid`, new with every call, so that a restarted process never takes its predecessor for itself. */
+export const newIdentity = (): string => `${hostname()}_${randomUUID()}`;

@@ -1,4 +1,4 @@
-import type { Meters } from '../../kube/process/meters.ts';
+import type { Meters } from '../../kube/process/runtime.ts';
 import type { SchedulerState } from './state.ts';
 
 /** What a scheduler counts, under upstream names. Times in seconds. */

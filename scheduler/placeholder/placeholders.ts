@@ -14,7 +14,7 @@ import { PLACEHOLDER_LABEL, placeholderKey, placeholderOf, placeholderOldUid } f
 import { planPlaceholders, type PlaceholderPod, type PlaceholderPlan } from './plan.ts';
 import type { Pod } from '../types.ts';
 import type { SeenPlaceholders } from './seen-placeholders.ts';
-import type { Meters } from '../../kube/process/meters.ts';
+import type { Meters } from '../../kube/process/runtime.ts';
 
 export interface PlaceholdersOptions {
   seen: SeenPlaceholders;

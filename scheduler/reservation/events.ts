@@ -1,7 +1,7 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Happening, ObjectReference } from '../../kube/controller/event.ts';
 import type { Dropped, Reservation, Reservations } from './contract.ts';
-import type { Meters } from '../../kube/process/meters.ts';
+import type { Meters } from '../../kube/process/runtime.ts';
 
 /** What users are told: about whom is with the caller, for only the owner is known here. */
 export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;

@@ -1,4 +1,4 @@
-import type { Meters } from '../../../kube/process/meters.ts';
+import type { Meters } from '../../../kube/process/runtime.ts';
 import type { ClusterFacts } from './contract.ts';
 
 /** @param last - as the last look found it */

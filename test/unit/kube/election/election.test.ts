@@ -7,7 +7,7 @@ import type { CallOptions, Client } from '../../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { LeaderElection, type ElectionOptions, type Ended } from '../../../../kube/election/election.ts';
 import { fenced, NotLeaderError } from '../../../../kube/election/fence.ts';
-import { newIdentity } from '../../../../kube/election/identity.ts';
+import { newIdentity } from '../../../../kube/process/parts.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { electionMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
