@@ -1,6 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { FreshFile } from '../../kube/client/fresh-file.ts';
-import { isLoopback, parseBindAddress, type BindAddress } from '../../kube/serving/address.ts';
+import { isLoopback, parseBindAddress, type BindAddress } from '../../kube/serving/serve.ts';
 import { usageOf } from '../process/settings.ts';
 import { pageAssets } from './page-assets.ts';
 import type { PageOptions } from '../../controllers/page/page.ts';

@@ -1,6 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { isLoopback, parseBindAddress } from '../../kube/serving/address.ts';
+import { isLoopback, parseBindAddress } from '../../kube/serving/serve.ts';
 import { UsageError } from '../failure.ts';
 import type { Flag } from '../command.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';

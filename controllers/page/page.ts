@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runnable } from '../../kube/process/options.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
-import type { BindAddress } from '../../kube/serving/address.ts';
+import type { BindAddress } from '../../kube/serving/serve.ts';
 import { memoize } from '../common/memoize.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/caches.ts';

@@ -6,7 +6,7 @@ import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { http } from '../../kube/client/builtins.ts';
-import { urlOf, type BindAddress } from '../../kube/serving/address.ts';
+import { urlOf, type BindAddress } from '../../kube/serving/serve.ts';
 import type { PageNodeDetail } from './contract.ts';
 import type { PageMetrics } from './metrics.ts';
 import type { FleetPicture } from './picture.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isLoopback, parseBindAddress, urlOf } from '../../../../kube/serving/address.ts';
+import { isLoopback, parseBindAddress, urlOf } from '../../../../kube/serving/serve.ts';
 
 for (const [text, host, port] of [
   ['127.0.0.1:0', '127.0.0.1', 0],
