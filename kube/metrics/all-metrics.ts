@@ -7,8 +7,7 @@ import type { Labels, Meters } from '../process/runtime.ts';
 import type { QueueMetrics } from '../queue/work-queue.ts';
 import { processMetrics } from './process-metrics.ts';
 import { eventMetrics, ownWritesMetrics, queueMetrics } from './controller-metrics.ts';
-import { informerMetrics, reflectorMetrics } from './cache-metrics.ts';
-import { restMetrics } from './rest-metrics.ts';
+import { informerMetrics, reflectorMetrics, restMetrics } from './client-metrics.ts';
 
 export interface AllMetrics {
   registry: Registry;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
-import { restMetrics } from '../../../../kube/metrics/rest-metrics.ts';
+import { restMetrics } from '../../../../kube/metrics/client-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { json, node, status, Trust } from './api-stand-in.ts';
 import { eventually } from '../../../support/eventually.ts';

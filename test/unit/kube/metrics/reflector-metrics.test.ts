@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import { reflectorMetrics } from '../../../../kube/metrics/cache-metrics.ts';
+import { reflectorMetrics } from '../../../../kube/metrics/client-metrics.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { silentLog } from '../../../../base/log.ts';
