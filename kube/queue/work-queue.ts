@@ -1,8 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Key } from '../cache/contract.ts';
-import { DelayQueue } from './delay-queue.ts';
+import { DelayQueue, ReadyKeys } from './waiting-keys.ts';
 import { type RateLimits, RetryLimiter } from './rate-limit.ts';
-import { ReadyKeys } from './ready-keys.ts';
 
 /** Who counts what queues do. @see kube/metrics/queue-metrics.ts for the one that Prometheus reads */
 export interface QueueMetrics {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../../../base/clock.ts';
-import { DelayQueue } from '../../../../kube/queue/delay-queue.ts';
+import { DelayQueue } from '../../../../kube/queue/waiting-keys.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 
 function delays(clock = new FakeClock()) {
