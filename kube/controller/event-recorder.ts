@@ -5,8 +5,7 @@ import type { Random } from '../../base/random.ts';
 import { coreEvents, type KubeObject, type Resource } from '../api/object.ts';
 import type { Client } from '../client/client.ts';
 import { ApiError, isAlreadyExists, isNotFound, retryAfterOf, TransportError } from '../client/errors.ts';
-import { type AggregationLimits, EventAggregation } from './event-aggregation.ts';
-import { EventLanes } from './event-lanes.ts';
+import { type AggregationLimits, EventAggregation, EventLanes } from './event-limits.ts';
 import { eventObject, eventPatch, type EventType, referenceTo, type Series } from './event.ts';
 
 export interface EventRecorder {

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dnsSubdomainProblems } from '../../../../kube/api/names.ts';
 import type { Resource } from '../../../../kube/api/object.ts';
-import { EventAggregation } from '../../../../kube/controller/event-aggregation.ts';
-import type { AggregationLimits } from '../../../../kube/controller/event-aggregation.ts';
-import { cutMessage, eventObject, eventPatch, newSeries, referenceTo } from '../../../../kube/controller/event.ts';
-import type { Happening, Series } from '../../../../kube/controller/event.ts';
+import { type AggregationLimits, EventAggregation } from '../../../../kube/controller/event-limits.ts';
+import {
+  cutMessage,
+  eventObject,
+  eventPatch,
+  type Happening,
+  newSeries,
+  referenceTo,
+  type Series,
+} from '../../../../kube/controller/event.ts';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
