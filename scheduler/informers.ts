@@ -14,7 +14,7 @@ import {
 } from '../kube/api/resources.ts';
 import type { Resource } from '../kube/api/object.ts';
 import type { Informer } from '../kube/cache/contract.ts';
-import { controllerOf } from '../kube/controller/owner-refs.ts';
+import { controllerOf } from '../kube/controller/owners.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type {

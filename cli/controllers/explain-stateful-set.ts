@@ -3,7 +3,7 @@ import { noMemory } from '../../controllers/common/set-memory.ts';
 import { defaultClassOf, type SetFacts } from '../../controllers/statefulset/observe.ts';
 import { plan, planOwnership } from '../../controllers/statefulset/plan.ts';
 import { excessOf, rulesOf } from '../../controllers/statefulset/rules.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Pod } from '../../controllers/statefulset/types.ts';
 import type { StatefulSetInCluster } from './why-statefulset.ts';
 

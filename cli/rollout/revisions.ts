@@ -3,7 +3,7 @@ import { numberOf, type ConfigMap } from '../../controllers/rollout/revision.ts'
 import { ROLLOUT_LABEL, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 
 /** Copies that a rollout has made, the newest first. */
 export async function revisionsOf(client: Pick<Client, 'listEach'>, rollout: NodeConfigRollout, signal: AbortSignal): Promise<ConfigMap[]> {

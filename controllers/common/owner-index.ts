@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 
 /** Name of the index of objects by the UID of their controller; orphans by namespace. */
 export const BY_OWNER = 'owner';

@@ -1,7 +1,7 @@
 import type { Pod as PodFields, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Kube } from '../../kube/api/resources.ts';
-import { controllerRef } from '../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../kube/controller/owners.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** What is valid before the five characters that the server draws. */

@@ -6,7 +6,7 @@ import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import { defaultLimits } from '../../kube/client/semaphore.ts';
 import type { Pass } from '../../kube/controller/expectations.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import type { Executor } from './execute.ts';

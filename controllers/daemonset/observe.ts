@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';
-import { controllerOf, isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
 import { BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
 import type { Counted, StatusCounter } from './status-counter.ts';
 import type { Decide } from './recount.ts';

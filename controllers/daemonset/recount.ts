@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 import { ON_NODE, type SetFacts } from './observe.ts';
 import { decideAndSimulate } from './placement/three-values.ts';
 import { planClaim } from '../../kube/controller/claim.ts';

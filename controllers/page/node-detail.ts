@@ -1,5 +1,5 @@
 import { type MaybeSource, sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import type { Caches } from '../rollout/caches.ts';
 import type { KubeletConfigs } from '../rollout/facts.ts';

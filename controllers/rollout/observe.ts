@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { ClockGaps } from './clock-gaps.ts';
 import type { Caches } from './caches.ts';

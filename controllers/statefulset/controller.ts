@@ -3,7 +3,7 @@ import { statefulSets } from '../../kube/api/resources.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import type { Informer, Lister } from '../../kube/cache/contract.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
-import { matchingOwners } from '../../kube/controller/matching-owners.ts';
+import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable } from '../../kube/process/options.ts';

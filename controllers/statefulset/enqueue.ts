@@ -5,7 +5,7 @@ import { objectKey, type Key, type Lister } from '../../kube/cache/contract.ts';
 import { isDefaultClass } from './observe.ts';
 import type { Rules } from './rules.ts';
 import type { Pvc, StatefulSet, StorageClass, Pod } from './types.ts';
-import { isControlledBy } from '../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 
 /**
  * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Other changes of a claim are

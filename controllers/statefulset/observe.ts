@@ -7,7 +7,7 @@ import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/resources.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 
 export interface Caches {

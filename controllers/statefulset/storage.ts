@@ -4,7 +4,7 @@ import type { Rules } from './rules.ts';
 import type { Pod, Pvc } from './types.ts';
 import type { OwnerReference } from '../../kube/api/object.ts';
 import { pods, statefulSets } from '../../kube/api/resources.ts';
-import { controllerRef } from '../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../kube/controller/owners.ts';
 
 /** A claim of the set's namespace, by name. */
 type PvcLookup = (name: string) => Readonly<Pvc> | undefined;

@@ -2,7 +2,7 @@ import { asOneError, messageOf } from '../../base/errors.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Client, ObjectRef } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
-import { adoptPatch, controllerOf, controllerRef, releasePatch } from './owner-refs.ts';
+import { adoptPatch, controllerOf, controllerRef, releasePatch } from './owners.ts';
 
 /** keep: ours already; adopt: an orphan that should be ours; release: ours, and should not be; ignore: nothing to us. */
 export type Claim = 'keep' | 'adopt' | 'release' | 'ignore';

@@ -5,7 +5,7 @@ import type { Change } from '../cache/change.ts';
 import { type Handlers, type Informer, type Key, type Lister, objectKey, type Registration } from '../cache/contract.ts';
 import type { Enqueue } from '../queue/work-queue.ts';
 import type { Controller, EnqueueRequest, Observer, Owns, Reads } from './controller.ts';
-import { controllerOf, haveSameController, resolveRef } from './owner-refs.ts';
+import { controllerOf, haveSameController, resolveRef } from './owners.ts';
 import { type Reconcile, runWorkers, type WorkersOptions } from './workers.ts';
 
 export type ControllerOptions = Omit<WorkersOptions, 'reconcile'>;

@@ -1,6 +1,6 @@
 import type { OwnerReference } from '../../kube/api/object.ts';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 import { readSelector, selectorText } from '../pod/read-selector.ts';

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { nanosPer } from '../../kube/api/pod-requests.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 import type { Reservation } from '../reservation/contract.ts';

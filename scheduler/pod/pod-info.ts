@@ -1,7 +1,7 @@
 import { messageOf } from '../../base/errors.ts';
 import { hostPortsOf, type HostPort } from '../../kube/api/pod-requests.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Pod } from '../types.ts';
 import { affinityTermsOf, noTerms, type AffinityTerms } from './affinity-terms.ts';
 import { MAX_HOST_PORTS } from './pod-limits.ts';

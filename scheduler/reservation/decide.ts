@@ -1,5 +1,5 @@
 import type { OwnerReference } from '../../kube/api/object.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, StatefulSet, ControllerRevision } from '../types.ts';

@@ -2,7 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Reserved, SchedulerHooks } from '../core/hooks.ts';
 import type { ProfileEvents } from '../core/profile-events.ts';
 import type { SchedulerState } from '../core/state.ts';

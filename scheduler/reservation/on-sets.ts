@@ -1,7 +1,7 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { SchedulerState } from '../core/state.ts';
 import type { DeletionFacts, Reservation, Reservations } from './contract.ts';
 import { decide } from './decide.ts';

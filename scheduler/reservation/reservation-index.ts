@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Key } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation } from './contract.ts';
 

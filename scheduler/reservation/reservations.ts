@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 import type { Key } from '../../kube/cache/contract.ts';
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';

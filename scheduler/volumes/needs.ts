@@ -1,4 +1,4 @@
-import { controllerOf } from '../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Claim, StorageClass } from '../types.ts';

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { controllerRevisions } from '../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../kube/client/errors.ts';
-import { controllerOf, isControlledBy } from '../../../kube/controller/owner-refs.ts';
+import { controllerOf, isControlledBy } from '../../../kube/controller/owners.ts';
 import type { HistoryPlan, Revision } from './contract.ts';
 import type { HistoryWriter } from './execute.ts';
 import { revisionName, sameData } from './revision.ts';

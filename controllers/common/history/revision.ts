@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { JsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { controllerRef } from '../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../kube/controller/owners.ts';
 import { excessOf, MAX_DEPTH, MAX_VALUES } from '../set-size.ts';
 import { daemonSetHistory } from './contract.ts';
 import type { HistoryFacts, HistoryRules, Revision } from './contract.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
 import { BrokenConnection } from '../../../kube/client/connection.ts';
 import { ApiError, TransportError, type Call } from '../../../kube/client/errors.ts';
-import { controllerOf } from '../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../kube/controller/owners.ts';
 import type { SeenCall } from './intercepted.ts';
 import type { SimWorld } from './sim-world.ts';
 

@@ -10,7 +10,7 @@ import { type Controller, done, type Outcome } from '../../../kube/controller/co
 import type { EventRecorder } from '../../../kube/controller/event-recorder.ts';
 import { Expectations } from '../../../kube/controller/expectations.ts';
 import { holdBack, OwnWrites } from '../../../kube/controller/own-writes.ts';
-import { controllerRef } from '../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../kube/controller/owners.ts';
 import { slowStart } from '../../../kube/controller/slow-start.ts';
 
 /**

@@ -10,7 +10,7 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { EventSender } from '../../../kube/controller/event-recorder.ts';
-import { controllerOf } from '../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../kube/controller/owners.ts';
 import { runController } from '../../../kube/controller/run-controller.ts';
 import { LeaderElection } from '../../../kube/election/election.ts';
 import { fenced } from '../../../kube/election/fence.ts';

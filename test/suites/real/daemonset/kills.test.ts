@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { withRealParts } from '../suite.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';

@@ -5,7 +5,7 @@ import { coreEvents } from '../../../../kube/api/object.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { nodes, priorityClasses, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { assertOrderly, killWhileRolling, quickElection } from '../cluster/kills.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { World } from '../../../support/stories/world.ts';

@@ -5,7 +5,7 @@ import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { Stage as WorkloadStage } from '../stage.ts';
 import type { World } from '../world.ts';
 

@@ -6,7 +6,7 @@ import { whyStatefulSet, type ExplainStatefulSet, type StatefulSetInCluster } fr
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { claim, claimTemplate, pod, statefulSet, type SetOptions } from '../../controllers/statefulset/objects.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Explained } from '../../../../controllers/statefulset/explain.ts';

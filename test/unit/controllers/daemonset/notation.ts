@@ -34,7 +34,7 @@ import { recount, type Decide } from '../../../../controllers/daemonset/recount.
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Millis } from '../../../../base/clock.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
-import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../kube/controller/owners.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600;

@@ -13,7 +13,7 @@ import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Summary } from '../../../../controllers/daemonset/summary.ts';
 import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { daemonSet, node, NOW, pod, revisions } from './notation.ts';
 
 // Names are few, so that changes meet each other.

@@ -2,7 +2,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';

@@ -4,7 +4,7 @@ import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 import { leastOf, type RandomRun, type Ran } from '../../../support/simulated/play-randomly.ts';
 import { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { sweepCalls, sweepEvents, type AnyStage, type StoryOn, type Swept, type Theatre } from '../../../support/simulated/sweeping.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { Invariants as DaemonSetInvariants } from '../daemonset/simulated/invariants.ts';
 import { randomRun as randomDaemonSets } from '../daemonset/simulated/random-run.ts';
 import { Stage as DaemonSetStage } from '../daemonset/simulated/stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statefulSets } from '../../../../kube/api/resources.ts';
-import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../kube/controller/owners.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership } from '../../../../controllers/statefulset/plan.ts';

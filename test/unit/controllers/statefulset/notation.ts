@@ -34,7 +34,7 @@ import { identityOf } from '../../../../kube/api/ordinals.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { statefulSets } from '../../../../kube/api/resources.ts';
-import { controllerRef } from '../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../kube/controller/owners.ts';
 import { claim, lookupOf, pod as podAt, statefulSet } from './objects.ts';
 
 type UpdateStrategy = NonNullable<NonNullable<StatefulSet['spec']>['updateStrategy']>;

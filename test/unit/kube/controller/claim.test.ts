@@ -11,7 +11,7 @@ import {
   haveSameController,
   isControlledBy,
   releasePatch,
-} from '../../../../kube/controller/owner-refs.ts';
+} from '../../../../kube/controller/owners.ts';
 
 const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };

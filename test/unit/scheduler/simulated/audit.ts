@@ -1,6 +1,6 @@
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Clock } from '../../../../base/clock.ts';
-import { controllerOf } from '../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { atLeastASecond } from '../../../../scheduler/reservation/deadlines.ts';

@@ -9,7 +9,7 @@ import type { Revision } from '../../../../../controllers/common/history/contrac
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
-import { controllerRef } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../../kube/controller/owners.ts';
 import { stepsOf } from './notation.ts';
 import { HistoryScene, ownedBy } from './scene.ts';
 

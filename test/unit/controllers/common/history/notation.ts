@@ -4,7 +4,7 @@ import { revisionData } from '../../../../../controllers/common/history/revision
 import { unreachable } from '../../../../../base/errors.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
-import { controllerRef } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../../kube/controller/owners.ts';
 
 export const owner: KubeObject = {
   metadata: { name: 'ds', namespace: 'ns', uid: 'ds-uid', annotations: { note: 'of the set', 'example.com/a': 'b' } },

@@ -7,7 +7,7 @@ import type { History, HistoryFacts, HistoryPlan, HistoryRules, Revision } from 
 import { newRevision, revisionData } from '../../../../../controllers/common/history/revision.ts';
 import type { KubeObject, OwnerReference, Resource } from '../../../../../kube/api/object.ts';
 import { daemonSets } from '../../../../../kube/api/resources.ts';
-import { controllerRef, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerRef, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { pod, revision } from './notation.ts';
 import { localApi, localClient } from '../../../../support/embedded-api.ts';

@@ -7,7 +7,7 @@ import { wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import { statefulSets } from '../../../../../kube/api/resources.ts';
-import { controllerRef } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerRef } from '../../../../../kube/controller/owners.ts';
 import { names } from './notation.ts';
 import { HistoryScene, ownedBy } from './scene.ts';
 

@@ -1,7 +1,7 @@
 import type { Random } from '../../../../../base/random.ts';
 import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
 import { daemonSets, nodes, pods } from '../../../../../kube/api/resources.ts';
-import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../../support/simulated/sets.ts';
 import { pick, roughActs, type Act, type Scene } from '../../../../support/simulated/rough-acts.ts';

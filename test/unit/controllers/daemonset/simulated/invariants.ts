@@ -6,7 +6,7 @@ import { isTerminating, isOver, targetNode } from '../../../../../controllers/da
 import { matchesLabels } from '../../../../../kube/api/selector.ts';
 import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
-import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { mayHaveTakenEffect } from '../../../../../kube/client/errors.ts';
 import type { Interceptor, SeenCall } from '../../../../support/simulated/intercepted.ts';
 import type { Checked } from '../../../../support/simulated/play-randomly.ts';

@@ -7,7 +7,7 @@ import { isTerminating, isOver, targetNode } from '../../../../../controllers/da
 import { rulesOf, type Rules } from '../../../../../controllers/daemonset/rules.ts';
 import { Summary } from '../../../../../controllers/daemonset/summary.ts';
 import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
-import { isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
+import { isControlledBy } from '../../../../../kube/controller/owners.ts';
 
 /** What is on the server. */
 export interface Holdings {

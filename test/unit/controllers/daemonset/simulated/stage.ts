@@ -2,7 +2,7 @@ import { HASH_LABEL, type Revision } from '../../../../../controllers/common/his
 import { targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
 import { daemonSets, pods } from '../../../../../kube/api/resources.ts';
-import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { SetStage } from '../../simulated/stage.ts';

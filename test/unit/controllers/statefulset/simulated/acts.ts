@@ -1,7 +1,7 @@
 import type { Random } from '../../../../../base/random.ts';
 import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import { persistentVolumeClaims, pods, statefulSets } from '../../../../../kube/api/resources.ts';
-import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { pick, roughActs, type Act, type Scene as AnyScene } from '../../../../support/simulated/rough-acts.ts';
 import type { Invariants } from './invariants.ts';

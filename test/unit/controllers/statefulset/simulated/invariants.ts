@@ -8,7 +8,7 @@ import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefuls
 import { resolveIntOrPercent } from '../../../../../kube/api/int-or-percent.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
-import { controllerOf } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { ordinalsOf } from '../ordinals.ts';
 import type { Interceptor, SeenCall } from '../../../../support/simulated/intercepted.ts';
 import type { Checked } from '../../../../support/simulated/play-randomly.ts';

@@ -6,7 +6,7 @@ import { planOwnership, plan } from '../../../../../controllers/statefulset/plan
 import { rulesOf } from '../../../../../controllers/statefulset/rules.ts';
 import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
 import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
-import { controllerOf, isControlledBy } from '../../../../../kube/controller/owner-refs.ts';
+import { controllerOf, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';
 import { playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { LabelSelectorObject } from '../../../../kube/api/selector.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
-import { matchingOwners } from '../../../../kube/controller/matching-owners.ts';
+import { matchingOwners } from '../../../../kube/controller/owners.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
 type Owner = KubeObject & { selector?: LabelSelectorObject | null };
