@@ -145,13 +145,13 @@ export const commands: readonly Entry[] = [
     name: 'demo controllers',
     summary: 'Run a guided demo of the DaemonSet and StatefulSet controllers',
     group: 'Other commands',
-    load: async () => (await import('./demo/controllers-command.ts')).demoControllers,
+    load: async () => (await import('./demo/cluster-demo.ts')).demoControllers,
   },
   {
     name: 'demo scheduler',
     summary: 'Run a guided demo of the scheduler: a rolling update on full nodes',
     group: 'Other commands',
-    load: async () => (await import('./demo/scheduler-command.ts')).demoScheduler,
+    load: async () => (await import('./demo/cluster-demo.ts')).demoScheduler,
   },
   {
     name: '__kubelet',
