@@ -1,7 +1,7 @@
 import { realClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { seededRandom } from '../base/random.ts';
-import { startFleetServer } from '../cli/demo/fleet/fleet-server.ts';
+import { startFleetServer } from '../cli/demo/fleet/fleet-stage.ts';
 import { LightFleet } from '../cli/demo/fleet/light-fleet.ts';
 import { KEY, NAMESPACE } from '../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout } from '../controllers/rollout/types.ts';

@@ -51,7 +51,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
         throw new UsageError(`--nodes must be a whole number from ${MIN_NODES} to ${MAX_NODES}`);
       if (args.text('assignment') === 'node')
         throw new UsageError('--nodes and --assignment=node cannot be combined: rollouts assign by NodeConfigs here');
-      const { fleetDemo } = await import('./fleet/fleet-demo.ts');
+      const { fleetDemo } = await import('./fleet/fleet-story.ts');
       return fleetDemo(context, nodes, args.on('keep'));
     }
     const main = process.argv[1];

@@ -7,10 +7,9 @@ import type { Context } from '../command.ts';
 import { buildCluster, type DemoCluster } from './cluster/demo-cluster.ts';
 import { eventText, type Teller, typed } from './teller.ts';
 import type { PersistentVolumeClaim } from 'kubernetes-types/core/v1.js';
-import { PlayedStorage } from './cluster/played-storage.ts';
+import { MISSING_TAG, PlayedStorage } from './cluster/pods-and-volumes.ts';
 import { image, RolledSet } from './cluster/rollout-of-set.ts';
 import { Eye } from './eye.ts';
-import { MISSING_TAG } from './cluster/played-pods.ts';
 
 const SHOP = 'shop';
 const NODES = 6;

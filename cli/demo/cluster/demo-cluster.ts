@@ -13,7 +13,7 @@ import type { ProcessOptions } from '../../../kube/process/options.ts';
 import { runProcess } from '../../../kube/process/process.ts';
 import type { Context } from '../../command.ts';
 import { Eye } from '../eye.ts';
-import { PlayedPods } from './played-pods.ts';
+import { PlayedPods } from './pods-and-volumes.ts';
 
 /** From the deletion of a pod to the end of its containers. */
 const END_MS: Millis = 300;

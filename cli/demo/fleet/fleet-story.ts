@@ -1,13 +1,42 @@
-import { ActionError } from '../../../base/errors.ts';
+import { ActionError, describeError } from '../../../base/errors.ts';
 import type { Millis } from '../../../base/clock.ts';
-import { rollouts, type NodeConfigRollout, type RolloutSpec, type RolloutStatus } from '../../../controllers/rollout/types.ts';
+import { type NodeConfigRollout, rollouts, type RolloutSpec, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { configMaps } from '../../../kube/api/object.ts';
 import { progress, type Progress as Line } from '../../output/printable.ts';
 import { configMap, KEY, NAMESPACE } from '../stage.ts';
-import type { Context } from '../../command.ts';
-import type { Teller } from '../teller.ts';
-import { barOf } from './bar.ts';
-import { ROLLOUT, type FleetStage } from './fleet-stage.ts';
+import { type Context, type Exit, fine, wrong } from '../../command.ts';
+import { Teller } from '../teller.ts';
+import { buildFleet, type FleetStage, ROLLOUT } from './fleet-stage.ts';
+import { once } from 'node:events';
+
+/** `dkc demo --nodes=N`. @param keep - everything stays up until Ctrl-C, as it does on a terminal @returns the exit code */
+export async function fleetDemo(context: Context, count: number, keep: boolean): Promise<Exit> {
+  const teller = new Teller(context);
+  await using stage = await buildFleet(context, count);
+  try {
+    await tellFleet(context, stage, teller);
+  } catch (error) {
+    if (context.signal.aborted) return wrong('the demo was interrupted');
+    const { status } = stage.rollout.last ?? {};
+    if (status?.message !== undefined) context.stderr.write(`NodeConfigRollout ${ROLLOUT}: ${status.phase}: ${status.message}\n`);
+    return wrong(`the demo failed: ${describeError(error)}`);
+  }
+  context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
+  if (!keep && !context.stdout.isTTY) return fine;
+  context.stdout.write(`
+Everything stays up until Ctrl-C. The fleet page: ${stage.pageUrl}
+
+In another shell:
+
+  export KUBECONFIG=${stage.kubeconfig}
+  kubectl get nodeconfigrollouts
+  kubectl -n dkc-system edit configmap ${ROLLOUT}      # another rollout begins
+  kubectl get nodeconfigs -w
+  dkc rollout status ${ROLLOUT}
+`);
+  if (!context.signal.aborted) await once(context.signal, 'abort');
+  return fine;
+}
 
 /** Nothing takes nearly as long with some hundred nodes. */
 const PATIENCE: Millis = 600_000;
@@ -24,7 +53,7 @@ const spec: RolloutSpec = {
 };
 
 /** A configuration that goes through a fleet, and one that does not. @throws as soon as something does not happen as told */
-export async function tellFleet(context: Context, stage: FleetStage, teller: Teller): Promise<void> {
+async function tellFleet(context: Context, stage: FleetStage, teller: Teller): Promise<void> {
   const { client, fleet, record, rollout } = stage;
   const { signal } = context;
   const count = fleet.nodes.length;
@@ -166,4 +195,27 @@ class Progress implements Disposable {
     this.#line.clear();
     this.#teller.happened(text);
   }
+}
+
+/** So that the words beside it fit into a terminal of 80 columns. */
+const WIDTH = 24;
+
+/** How far a rollout has come, on one line: settled nodes, those in flight, those that failed, and the rest. Pure. */
+export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number): string {
+  const { selected = 0, settled = 0, inFlight = 0, failed = 0 } = nodes ?? {};
+  const cells = (count: number): number => Math.round((WIDTH * count) / Math.max(1, selected));
+  const ends = [settled, settled + inFlight, settled + inFlight + failed].map((count) => Math.min(WIDTH, cells(count))) as [
+    number,
+    number,
+    number,
+  ];
+  const bar = '█'.repeat(ends[0]) + '▒'.repeat(ends[1] - ends[0]) + '×'.repeat(ends[2] - ends[1]) + '·'.repeat(WIDTH - ends[2]);
+  const where = phase === 'RollingBack' ? 'rolling back' : `step ${step} of ${steps}`;
+  const parts = [
+    where,
+    `${settled} of ${selected} settled`,
+    failed > 0 ? `${failed} failed` : '',
+    inFlight > 0 ? `${inFlight} in flight` : '',
+  ];
+  return `  ${bar}  ${parts.filter((part) => part !== '').join(' · ')}`;
 }

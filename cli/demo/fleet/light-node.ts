@@ -4,8 +4,7 @@ import type { Clock, Millis } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import type { Random } from '../../../base/random.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { MemoryDisk } from './memory-disk.ts';
-import { waitingLocks } from './memory-locks.ts';
+import { MemoryDisk, waitingLocks } from './memory-disk.ts';
 import { PlayedKubelet } from './played-kubelet.ts';
 
 /** What agents are told beyond their defaults, and how long systemd waits before it starts one again. */
@@ -13,7 +12,7 @@ export interface Pace extends Pick<AgentOptions, 'trialDuration' | 'unhealthyDea
   restartMs: Millis;
 }
 
-export interface LightNodeDeps {
+interface LightNodeDeps {
   name: string;
   kubeletVersion: string;
   /** What the node has before anything is assigned. */

@@ -1,6 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { Disk, Stat } from '../../../base/disk.ts';
 import { defaultReadLimit, systemError } from '../../../base/durable-disk.ts';
+import type { Locks } from '../../../base/lock.ts';
 
 interface File {
   bytes: Uint8Array;
@@ -171,4 +172,22 @@ export class MemoryDisk implements Disk {
   #changed(path: string): void {
     for (const { paths, onChange } of this.#watchers) if (paths.includes(path)) onChange(path);
   }
+}
+
+/** Locks for a store on a disk in memory. One that is taken is waited for, however long. */
+export function waitingLocks(): Locks {
+  const last = new Map<string, Promise<void>>();
+  return {
+    take: async (path) => {
+      const before = last.get(path);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      last.set(path, promise);
+      await before;
+      const release = async (): Promise<void> => {
+        resolve();
+        if (last.get(path) === promise) last.delete(path);
+      };
+      return { release, [Symbol.asyncDispose]: release };
+    },
+  };
 }

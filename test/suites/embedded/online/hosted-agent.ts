@@ -21,7 +21,7 @@ import type { Locks } from '../../../../base/lock.ts';
 import type { Fields, Log, LogLevel } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
-import { waitingLocks } from '../../../../cli/demo/fleet/memory-locks.ts';
+import { waitingLocks } from '../../../../cli/demo/fleet/memory-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { fileWatcher } from '../../../../base/watch-files.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';

@@ -4,7 +4,7 @@ import { flock, type Locks } from '../../../../base/lock.ts';
 import { storeContract } from '../../../support/contracts/store-contract.ts';
 import type { Home } from '../../../support/contracts/store-home.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
-import { waitingLocks } from '../../../../cli/demo/fleet/memory-locks.ts';
+import { waitingLocks } from '../../../../cli/demo/fleet/memory-disk.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 storeContract('a disk in memory', async () => homeOn(new CrashDisk().disk(), waitingLocks(), '/var/lib/dkc'));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { barOf } from '../../../../cli/demo/fleet/bar.ts';
+import { barOf } from '../../../../cli/demo/fleet/fleet-story.ts';
 
 const nodes = { selected: 400, updated: 0, settled: 0, inFlight: 0, failed: 0, refused: 0 };
 const cases = [
