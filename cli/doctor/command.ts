@@ -1,5 +1,4 @@
 import { examineAll, seen, type Topic } from './examine.ts';
-import { exitOf, reportData, reportText } from './report.ts';
 import { ClusterLook } from './look/cluster-look.ts';
 import { accessOf as accessOrProblem } from './look/credentials.ts';
 import { NodeLook } from './look/node-look.ts';
@@ -8,14 +7,16 @@ import { agentFileFlag, nodeFlagsFor } from '../agent/flags.ts';
 import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { accessOf, kubeconfigPaths } from '../connect/connect.ts';
 import { connectFlags, connectQueryOf, withClient } from '../connect/flags.ts';
-import { formatFlag, show } from '../output/output.ts';
+import { type Column, formatFlag, type Paint, type People, show, table } from '../output/output.ts';
 import { AGENT_CONFIG_FILE } from '../../agent/options.ts';
 import { serverFacts } from '../../controllers/fleet/server-facts.ts';
-import { messageOf } from '../../base/errors.ts';
+import { ActionError, messageOf } from '../../base/errors.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
-import type { Command, Context, Exit, Flag } from '../command.ts';
+import { type Command, type Context, type Exit, fine, type Flag, wrong } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';
+import type { Finding, Result } from './check.ts';
+import { printable } from '../output/printable.ts';
 
 /** Longest time for what one group of checks looks at. */
 const NODE_MS: Millis = 15_000;
@@ -86,4 +87,40 @@ async function nodeLook(context: Context, args: Args): Promise<NodeLook> {
   const settingsFile = named === undefined ? AGENT_CONFIG_FILE : context.path(named);
   const { options, problem } = await nodeOptionsOrDefaults(context, args);
   return new NodeLook(context, options, { settingsFile, ...(problem === undefined ? {} : { settingsProblem: messageOf(problem) }) });
+}
+
+/** A line for each check, and beneath what to do, in the same order. @param wants - by check, for -o wide */
+export async function reportText(findings: readonly Finding[], wants: ReadonlyMap<string, string>, how: People): Promise<string> {
+  const columns: Column<Finding>[] = [
+    { title: 'CHECK', value: ({ check }) => check },
+    { title: 'RESULT', value: ({ result }) => result, paint: (cell, { result }, paint) => paintOf(result, paint)(cell) },
+    { title: 'WANTED', value: ({ check }) => wants.get(check) ?? '', wide: true },
+    { title: 'DETAIL', value: ({ detail }) => detail },
+  ];
+  const remedies = findings.filter(({ remedy }) => remedy !== undefined);
+  const lines = remedies.map(({ check, result, remedy }) => `  ${paintOf(result, how.paint)(check)}: ${printable(remedy ?? '')}\n`);
+  return [await table(columns, findings, how), ...(lines.length > 0 ? [`\nWhat to do:\n${lines.join('')}`] : [])].join('');
+}
+
+/** What json and yaml say. */
+const reportData = (findings: readonly Finding[]): object[] =>
+  findings.map(({ check, result, detail, remedy }) => ({ check, result, detail, remedy: remedy ?? null }));
+
+/** 1 where a check failed. @throws ActionError (exit 3) where nothing could be looked at */
+export function exitOf(findings: readonly Finding[], of: string): Exit {
+  const [first] = findings;
+  if (findings.every(({ result }) => result === 'skipped'))
+    throw new ActionError('check', of, { hint: first === undefined ? 'no check applies here' : first.detail });
+  const bad = findings.filter(({ result }) => result === 'failed').map(({ check }) => check);
+  return bad.length === 0 ? fine : wrong(`${bad.length} of ${findings.length} checks failed: ${bad.join(', ')}`);
+}
+
+function paintOf(result: Result, paint: Paint): (text: string) => string {
+  const paints: Readonly<Record<Result, (text: string) => string>> = {
+    ok: paint.green,
+    warning: paint.yellow,
+    failed: paint.red,
+    skipped: paint.dim,
+  };
+  return paints[result];
 }

@@ -1,20 +1,19 @@
 import { topic, type Topic } from './examine.ts';
 import { lookAtCommandLine, lookAtHost } from './look/command-line.ts';
-import { lookAtDisk, lookAtSettings } from './look/disk.ts';
-import { lookAtPermissions } from './look/permissions.ts';
+import { lookAtDisk, lookAtPermissions, lookAtSettings } from './look/files.ts';
 import { lookAtPorts } from './look/ports.ts';
 import { lookAtCredentials, lookAtServer } from './look/server.ts';
 import type { NodeLook } from './look/node-look.ts';
 import { lookAtStore } from './look/store.ts';
 import { lookAtDropIns, lookAtUnits } from './look/units.ts';
-import { commandLineChecks } from './node/command-line.ts';
+import { commandLineChecks, hostChecks } from './node/command-line.ts';
 import {
-  lookAtHello,
   lookAtControllers,
+  lookAtCredentials as lookAtCaller,
   lookAtDefinitions,
   lookAtFleet,
+  lookAtHello,
   lookAtRoles,
-  lookAtCredentials as lookAtCaller,
 } from './look/cluster.ts';
 import type { ClusterLook } from './look/cluster-look.ts';
 import { controllerChecks } from './cluster/controllers.ts';
@@ -22,13 +21,10 @@ import { definitionChecks } from './cluster/definitions.ts';
 import { fleetChecks } from './cluster/fleet.ts';
 import { roleChecks } from './cluster/roles.ts';
 import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
-import { permissionChecks } from './node/permissions.ts';
+import { diskChecks, permissionChecks, settingsChecks } from './node/files.ts';
 import { portChecks } from './node/ports.ts';
 import { helloChecks, serverChecks } from './node/server.ts';
-import { diskChecks } from './node/disk.ts';
 import { dropInChecks } from './node/drop-ins.ts';
-import { hostChecks } from './node/host.ts';
-import { settingsChecks } from './node/settings.ts';
 import { storeChecks } from './node/store.ts';
 import { unitChecks } from './node/units.ts';
 

@@ -1,7 +1,6 @@
-import { DEPLOY } from './definitions.ts';
-import { differenceOf } from './difference.ts';
-import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
-import { rightsText, type Right } from '../../process/check-rights.ts';
+import { DEPLOY, differenceOf } from './definitions.ts';
+import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
+import { type Right, rightsText } from '../../process/check-rights.ts';
 import { NODE_GROUP } from '../../../deploy/names.ts';
 import type { Rule } from '../../../deploy/rbac.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';

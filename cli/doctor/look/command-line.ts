@@ -1,8 +1,7 @@
 import { textsOf, unitFilesOf } from './units.ts';
 import { seen } from '../examine.ts';
 import { the } from '../check.ts';
-import type { CommandLineFacts, ConfigFlag } from '../node/command-line.ts';
-import type { HostFacts } from '../node/host.ts';
+import type { CommandLineFacts, ConfigFlag, HostFacts } from '../node/command-line.ts';
 import type { NodeLook } from './node-look.ts';
 import { commandLineOf, samePlaceAs } from '../../../agent/drift/observe.ts';
 import { environmentFilesOf, flagValue } from '../../../agent/host/command-line.ts';

@@ -1,6 +1,6 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
-import { helloOf, type Hello } from './server-hello.ts';
-import { unitProperties, type Properties } from './systemctl.ts';
+import { helloOf, type Hello } from './server.ts';
+import { unitProperties, type Properties } from './units.ts';
 import { seen } from '../examine.ts';
 import { the, Unseen, type Seen } from '../check.ts';
 import type { AgentOptions } from '../../../agent/options.ts';

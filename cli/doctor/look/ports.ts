@@ -2,7 +2,7 @@ import { seen } from '../examine.ts';
 import { the, Unseen } from '../check.ts';
 import type { Listening, PortFacts } from '../node/ports.ts';
 import type { NodeLook } from './node-look.ts';
-import { unitProperties } from './systemctl.ts';
+import { unitProperties } from './units.ts';
 import { serversOfKubelet } from '../../../agent/config/config.ts';
 import { listeningSockets } from '../../../agent/host/facts.ts';
 

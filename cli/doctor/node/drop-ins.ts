@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { assignmentsOf } from './unit-file.ts';
-import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/command-line.ts';
 
 /** The files that make up the kubelet's unit. */
@@ -95,4 +94,35 @@ function environmentFiles({ environmentFiles, isLoaded, kubeletUnit }: DropInFac
     someOf(bad.map(({ path, name }) => `${path} sets --config in ${name}, which wins over the drop-in`)),
     `remove that from ${[...new Set(bad.map(({ path }) => path))].join(' and ')}; systemctl restart ${kubeletUnit}`,
   );
+}
+
+/** One line of a unit file. */
+interface Assignment {
+  section: string;
+  key: string;
+  value: string;
+}
+
+/** Lines that are looked at; a unit file of more is none. */
+const MAX_LINES = 10_000;
+
+/** What a unit file or a drop-in assigns, in its order. A line that ends in a backslash goes on with the next. */
+function assignmentsOf(text: string): Assignment[] {
+  const found: Assignment[] = [];
+  let section = '';
+  let open = '';
+  for (const line of text.split('\n', MAX_LINES)) {
+    const trimmed = line.trim();
+    if (/^[#;]/.test(trimmed)) continue; // also between two parts of a line
+    if (trimmed.endsWith('\\')) {
+      open += `${trimmed.slice(0, -1)} `;
+      continue;
+    }
+    const whole = open + trimmed;
+    open = '';
+    section = /^\[(.+)\]$/.exec(whole)?.[1] ?? section;
+    const [, key, value = ''] = /^([A-Za-z]+)\s*=\s*(.*)$/.exec(whole) ?? [];
+    if (key !== undefined) found.push({ section, key, value });
+  }
+  return found;
 }

@@ -1,5 +1,5 @@
 import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
-import type { Properties } from '../look/systemctl.ts';
+import type { Properties } from '../look/units.ts';
 
 /** What systemd says of the two units. */
 export interface UnitFacts {

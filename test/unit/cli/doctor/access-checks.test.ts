@@ -1,6 +1,6 @@
 import { check, known, type Row } from './rows.ts';
 import { credentialChecks, nodeWords, type CredentialFacts } from '../../../../cli/doctor/node/credentials.ts';
-import { permissionChecks, type PermissionFacts, type Trusted } from '../../../../cli/doctor/node/permissions.ts';
+import { permissionChecks, type PermissionFacts, type Trusted } from '../../../../cli/doctor/node/files.ts';
 import { portChecks, type PortFacts } from '../../../../cli/doctor/node/ports.ts';
 import { serverChecks, type ServerFacts } from '../../../../cli/doctor/node/server.ts';
 

@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { check, known, type Row } from './rows.ts';
-import { commandLineChecks, type CommandLineFacts } from '../../../../cli/doctor/node/command-line.ts';
-import { diskChecks, type DiskFacts } from '../../../../cli/doctor/node/disk.ts';
+import { commandLineChecks, type CommandLineFacts, hostChecks, type HostFacts } from '../../../../cli/doctor/node/command-line.ts';
+import { diskChecks, type DiskFacts, settingsChecks, type SettingsFacts } from '../../../../cli/doctor/node/files.ts';
 import { dropInChecks, type DropInFacts } from '../../../../cli/doctor/node/drop-ins.ts';
-import { hostChecks, type HostFacts } from '../../../../cli/doctor/node/host.ts';
-import { settingsChecks, type SettingsFacts } from '../../../../cli/doctor/node/settings.ts';
 import { storeChecks, type StoreFacts } from '../../../../cli/doctor/node/store.ts';
 import { unitChecks, type UnitFacts } from '../../../../cli/doctor/node/units.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';

@@ -1,0 +1,144 @@
+import { dirname } from 'node:path';
+import { type Check, failed, ok, type Seen, someOf, the, type Verdict, warning } from '../check.ts';
+
+export interface SettingsFacts {
+  file: string;
+  /** undefined: it can be used, or there is none. */
+  problem: Seen<string | undefined>;
+  isThere: Seen<boolean>;
+  /** Why the field policy cannot be used; undefined where it can, or there is none. */
+  policyProblem: Seen<string | undefined>;
+  /** `none`: nothing is refused. */
+  policyFile: string;
+  hasPolicy: Seen<boolean>;
+}
+
+export const settingsChecks: readonly Check<SettingsFacts>[] = [
+  {
+    name: 'settings',
+    wants: 'the settings of the agent can be read',
+    decide: ({ file, problem, isThere }) => {
+      const why = the(problem);
+      if (why !== undefined) return failed(why, `fix ${file}; dkc agent run --help lists its keys`);
+      return ok(the(isThere) ? file : `${file} does not exist: all settings have their defaults`);
+    },
+  },
+  {
+    name: 'policy',
+    wants: 'the field policy can be read',
+    decide: ({ policyProblem, policyFile, hasPolicy }) => {
+      const why = the(policyProblem);
+      if (why === undefined)
+        return ok(the(hasPolicy) || policyFile === 'none' ? policyFile : `${policyFile} does not exist: the default policy applies`);
+      return failed(`${why}; new configurations are rejected until it is fixed`, `fix ${policyFile}`);
+    },
+  },
+];
+
+const MIB = 1024 * 1024;
+/** A checkpoint has 1 MiB at most, and is there twice while it is replaced; the journal has less. */
+const FULL_BYTES = 16 * MIB;
+const LOW_BYTES = 100 * MIB;
+const FULL_FILES = 100;
+const LOW_FILES = 1000;
+
+export interface DiskFacts {
+  /** Directories that the agent writes to, with what is free there. */
+  free: readonly { path: string; is: Seen<{ bytes: number; files: number | null }> }[];
+  /** Of these, the ones on a mount that cannot be written. */
+  readOnly: Seen<readonly string[]>;
+  /** The agent keeps the kubelet's configuration in memory, since the disk took no write. */
+  isVolatile: Seen<boolean>;
+  effectiveConfig: string;
+}
+
+export const diskChecks: readonly Check<DiskFacts>[] = [
+  { name: 'disk-space', wants: 'the file systems that the agent writes to have free bytes and inodes', decide: hasSpace },
+  { name: 'disk-writable', wants: 'the file systems of the store and of the effective file are writable', decide: isMountedWritable },
+];
+
+function hasSpace({ free }: DiskFacts): Verdict {
+  const all = free.map(({ path, is }) => ({ path, ...the(is) }));
+  const text = ({ path, bytes, files }: (typeof all)[number]): string =>
+    `${path}: ${Math.floor(bytes / MIB)} MiB${files === null ? '' : ` and ${files} inodes`} free`;
+  const below = (leastBytes: number, leastFiles: number) =>
+    all.filter(({ bytes, files }) => bytes < leastBytes || (files ?? leastFiles) < leastFiles);
+  const remedy = 'free some space: dkc checkpoints prune, journalctl --vacuum-size=200M, unused images';
+  const full = below(FULL_BYTES, FULL_FILES);
+  if (full.length > 0) return failed(full.map(text).join('; '), remedy);
+  const low = below(LOW_BYTES, LOW_FILES);
+  if (low.length > 0) return warning(low.map(text).join('; '), remedy);
+  return ok(all.map(text).join('; '));
+}
+
+function isMountedWritable({ readOnly, isVolatile, effectiveConfig }: DiskFacts): Verdict {
+  const stuck = the(readOnly);
+  if (stuck.length > 0)
+    return failed(
+      `${stuck.join(' and ')} cannot be written: the mount is read-only`,
+      `find the reason with dmesg; then run mount -o remount,rw on the file system of ${stuck[0]}`,
+    );
+  if (the(isVolatile))
+    return warning(
+      `the kubelet reads its configuration from /run, because ${dirname(effectiveConfig)} was not writable before`,
+      'systemctl restart dkc-agent writes the file back to disk; journalctl -u dkc-agent shows the errors of the disk',
+    );
+  return ok('the directories are writable');
+}
+
+/** A file or directory that dkc trusts, links followed. */
+export interface Trusted {
+  path: string;
+  uid: number;
+  gid: number;
+  /** Permission bits. */
+  mode: number;
+  /** Its content is for root alone. */
+  isSecret: boolean;
+  isDir: boolean;
+}
+
+export interface PermissionFacts {
+  /** Files, their directories, and all directories above; those that are not there are left out. */
+  trusted: Seen<readonly Trusted[]>;
+}
+
+const STICKY = 0o1000;
+const OTHERS_WRITE = 0o002;
+const GROUP_WRITE = 0o020;
+
+export const permissionChecks: readonly Check<PermissionFacts>[] = [
+  {
+    name: 'writable-by-others',
+    wants: 'only root can write the settings, the credentials, the store and the files that the kubelet reads',
+    decide: writable,
+  },
+  { name: 'readable-by-others', wants: 'only root can read the credentials and the store', decide: readable },
+];
+
+/** Whoever may write one of these is root on this node. */
+function writable({ trusted }: PermissionFacts): Verdict {
+  const all = the(trusted);
+  const bad = all.filter((one) => one.uid !== 0 || isWritableByOthers(one));
+  if (bad.length === 0) return ok(`only root can write them: ${all.length} ${all.length === 1 ? 'path' : 'paths'} checked`);
+  return failed(
+    someOf(bad.map((one) => (one.uid === 0 ? `${one.path} has mode ${octal(one.mode)}` : `${one.path} is owned by uid ${one.uid}`))),
+    `chown root: ${names(bad)}; chmod go-w ${names(bad)}`,
+  );
+}
+
+/** In a sticky directory nobody may rename or remove what belongs to somebody else. */
+function isWritableByOthers({ mode, gid, isDir }: Trusted): boolean {
+  const writers = (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITE) !== 0 && gid !== 0);
+  return writers && !(isDir && (mode & STICKY) !== 0);
+}
+
+function readable({ trusted }: PermissionFacts): Verdict {
+  const secret = the(trusted).filter(({ isSecret }) => isSecret);
+  const open = secret.filter(({ mode, gid }) => (mode & 0o004) !== 0 || ((mode & 0o040) !== 0 && gid !== 0));
+  if (open.length === 0) return ok(`only root can read them: ${secret.length} ${secret.length === 1 ? 'path' : 'paths'} checked`);
+  return warning(someOf(open.map(({ path, mode }) => `${path} has mode ${octal(mode)}`)), `chmod go-rwx ${names(open)}`);
+}
+
+const octal = (mode: number): string => `0${(mode & 0o7777).toString(8)}`;
+const names = (of: readonly Trusted[]): string => of.slice(0, 5).map(({ path }) => path).join(' '); // prettier-ignore
