@@ -1,13 +1,17 @@
 import { rfc3339 } from '../../base/clock.ts';
-import { MAX_APPROVALS, rollouts, type Approval, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { type Approval, MAX_APPROVALS, type NodeConfigRollout, rollouts } from '../../controllers/rollout/types.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { Command } from '../command.ts';
-import { withClient } from '../connect/flags.ts';
+import type { Command, Context } from '../command.ts';
+import { connectQueryOf, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { ago } from '../node/spoken.ts';
-import { cannot, change, changeFlags, changePositionals, doingText, type Change } from './change.ts';
+import { cannot, change, type Change, changeFlags, changePositionals, doingText } from './change.ts';
 import { rolloutName } from './rollouts.ts';
-import { whoAmI } from './who.ts';
+import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import { ApiError, isForbidden, isNotFound } from '../../kube/client/errors.ts';
+import { kubeconfigUser } from '../../kube/client/access.ts';
+import type { Args } from '../args/args.ts';
+import { kubeconfigPaths } from '../connect/connect.ts';
 
 export const rolloutApprove: Command = {
   describe: `Continues a rollout that waits for approval after a step with approve: true. The approval is recorded in status.approvals with the step, the revision, the time and the user: the user that the API server authenticated, or on servers before 1.26 the user in the kubeconfig.
@@ -54,4 +58,36 @@ function approve(
     write: (one) => client.replace<NodeConfigRollout>(rollouts, { ...one, status }, { subresource: 'status', signal }),
     done: `step ${step} approved by ${by}`,
   };
+}
+
+type Review = KubeObject & { status?: { userInfo?: { username?: string } } };
+
+/** Newest first: 1.28, 1.27 and 1.26 brought one each. */
+const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'];
+const MAX_NAME = 256;
+
+const reviews = (version: string): Resource => ({
+  group: 'authentication.k8s.io',
+  version,
+  resource: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+});
+
+/** Who asks: as the API server knows them; on servers before 1.26 the user of the kubeconfig. */
+export async function whoAmI(context: Context, args: Args, client: Pick<Client, 'create'>): Promise<string> {
+  for (const version of VERSIONS) {
+    try {
+      const { status } = await client.create<Review>(reviews(version), { metadata: {} }, { signal: context.signal });
+      const name = status?.userInfo?.username ?? '';
+      if (name !== '') return name.slice(0, MAX_NAME);
+    } catch (error) {
+      if (!(error instanceof ApiError) || !(isNotFound(error) || isForbidden(error))) throw error;
+    }
+  }
+  const as = args.text('as');
+  if (as !== undefined) return as.slice(0, MAX_NAME);
+  const query = connectQueryOf(context, args);
+  const user = await kubeconfigUser(kubeconfigPaths(query, context.env), query.context);
+  return (user ?? 'unknown').slice(0, MAX_NAME);
 }

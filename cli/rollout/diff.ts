@@ -3,8 +3,8 @@ import {
   closestKubeletVersion,
   compareConfigs,
   decode,
-  newestKubeletVersion,
   type Difference,
+  newestKubeletVersion,
 } from '../../agent/config/config.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
@@ -12,15 +12,14 @@ import { ActionError } from '../../base/errors.ts';
 import type { RolloutNode } from '../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../controllers/rollout/revision.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
-import { fine, wrong, type Command } from '../command.ts';
+import { type Command, fine, wrong } from '../command.ts';
 import { classPaint, valueText } from '../config/differences.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
-import { formatFlag, show, table, type People } from '../output/output.ts';
+import { formatFlag, type People, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { readFleet } from './fleet-objects.ts';
 import { reader } from './preview.ts';
-import { revisionNumbered, revisionsOf } from './revisions.ts';
-import { getRollout, readRules, rolloutName, rolloutPositional } from './rollouts.ts';
+import { getRollout, readRules, revisionNumbered, revisionsOf, rolloutName, rolloutPositional } from './rollouts.ts';
 import { nodesOf } from './view.ts';
 
 /** Nodes of one kubelet version that use the same configuration. The contract of `-o json`. */

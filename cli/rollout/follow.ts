@@ -1,19 +1,17 @@
 import type { Millis } from '../../base/clock.ts';
-import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { type NodeConfigRollout, rollouts } from '../../controllers/rollout/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { watchObject } from '../../kube/client/watch-object.ts';
 import type { Args } from '../args/args.ts';
-import { fine, wrong, type Context, type Exit } from '../command.ts';
+import { type Context, type Exit, fine, type Sink, wrong } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { span } from '../node/spoken.ts';
 import { formatOf, peopleFor } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, withoutManagedFields } from '../output/structured.ts';
 import { watchFleetObjects } from './fleet-objects.ts';
-import { stepOf } from './list.ts';
+import { stepOf, treeText } from './status-text.ts';
 import { isObserved, outcomeOf, RUN_CONTROLLER } from './rollouts.ts';
-import { Screen } from './screen.ts';
-import { treeText } from './tree.ts';
 import { viewOf } from './view.ts';
 
 /** A tree is drawn at most so often; one on a terminal also this often without a change, for the time that trials have left. */
@@ -143,9 +141,44 @@ async function writeLines(
 }
 
 /** `Holding 2/4: 3/10 nodes settled (a, b, c); step 2 is done ...`. */
-export function lineOf(rollout: Readonly<NodeConfigRollout>): string {
+function lineOf(rollout: Readonly<NodeConfigRollout>): string {
   const { phase = 'Pending', message = '' } = rollout.status ?? {};
   const step = stepOf(rollout);
   const text = isObserved(rollout) ? message : 'waiting for the rollout controller to process the new spec';
   return printable(`${phase}${step === '' ? '' : ` ${step}`}: ${text}`);
+}
+
+/** A terminal that does not know its size says 0. */
+const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
+/** Columns of a line that colors take none of. */
+const COLORS = /\u001b\[[0-9;]*m/g;
+
+/** Text on a terminal that is drawn again in its place. What is taller than the terminal is cut: what has scrolled away cannot be drawn again. */
+class Screen {
+  readonly #sink: Sink;
+  #rows = 0;
+  #drawn = '';
+
+  constructor(sink: Sink) {
+    this.#sink = sink;
+  }
+
+  draw(text: string): void {
+    if (text === this.#drawn) return;
+    this.#drawn = text;
+    const columns = this.#sink.columns || DEFAULT_COLUMNS;
+    const all = text.trimEnd().split('\n').map((line) => clipped(line, columns)); // prettier-ignore
+    const most = Math.max(2, (this.#sink.rows || DEFAULT_ROWS) - 1);
+    const lines = all.length <= most ? all : [...all.slice(0, most - 1), `... ${all.length - most + 1} more lines`];
+    const up = this.#rows === 0 ? '' : `\u001b[${this.#rows}A`;
+    this.#sink.write(`${up}${lines.map((line) => `\r\u001b[K${line}\n`).join('')}\u001b[J`);
+    this.#rows = lines.length;
+  }
+}
+
+/** As long as fits on one row: a wrapped line would be counted as one. A line that is cut has no colors. */
+function clipped(line: string, columns: number): string {
+  const plain = line.replace(COLORS, '');
+  return plain.length < columns ? line : plain.slice(0, columns - 1);
 }

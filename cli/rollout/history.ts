@@ -1,14 +1,13 @@
 import type { Millis } from '../../base/clock.ts';
-import { contentHash, numberOf, type ConfigMap } from '../../controllers/rollout/revision.ts';
+import { type ConfigMap, contentHash, numberOf } from '../../controllers/rollout/revision.ts';
 import { COPY_OF_ANNOTATION, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
-import { fine, type Command } from '../command.ts';
+import { type Command, fine } from '../command.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { age } from '../node/spoken.ts';
-import { formatFlag, show, table, type Column } from '../output/output.ts';
+import { type Column, formatFlag, show, table } from '../output/output.ts';
 import { printableLines } from '../output/printable.ts';
 import { readFleet } from './fleet-objects.ts';
-import { revisionNumbered, revisionsOf } from './revisions.ts';
-import { getRollout, readRules, rolloutName, rolloutPositional } from './rollouts.ts';
+import { getRollout, readRules, revisionNumbered, revisionsOf, rolloutName, rolloutPositional } from './rollouts.ts';
 import { nodesOf } from './view.ts';
 
 /** The contract of `-o json`. */

@@ -4,19 +4,21 @@ import type { Client } from '../../kube/client/client.ts';
 import { kubeletConfigs } from '../../controllers/rollout/kubelet-configs.ts';
 import { isUnavailable } from '../../controllers/rollout/cluster/cluster.ts';
 import { readRecord, RECORD } from '../../controllers/rollout/cluster/record.ts';
-import { viewOf as nodeViewOf, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { type RolloutNode, viewOf as nodeViewOf } from '../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../controllers/rollout/revision.ts';
 import { maxUnavailableOf, type Rules } from '../../controllers/rollout/rules.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
-import { table, type People } from '../output/output.ts';
-import { blockingPods, type BlockingPods } from './blocking-pods.ts';
+import { type People, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import type { FleetObjects } from './fleet-objects.ts';
-import { nodesOf, viewOf, type StepView } from './view.ts';
+import { nodesOf, type StepView, viewOf } from './view.ts';
+import { decidePod } from '../../controllers/rollout/drain/pods.ts';
+import type { Pod } from '../../controllers/rollout/drain/contract.ts';
+import { pods } from '../../kube/api/resources.ts';
 
 /** What a rollout would do to the fleet as it is now. */
-export interface Preview {
+interface Preview {
   name: string;
   nodes: readonly RolloutNode[];
   maxUnavailable: number;
@@ -166,4 +168,50 @@ export async function previewText(plan: Preview, how: People): Promise<string> {
       after.push(`${nodesText(names.length)} ${state === 'not-ready' ? 'not Ready' : 'without an agent'}: ${namesOf(names)}`);
   }
   return `${lines.map(printable).join('\n')}\n\n${text}\n${after.map((line) => `${printable(line)}\n`).join('')}`;
+}
+
+/** Pods that are named; the others are counted. */
+const MAX_NAMED = 20;
+
+/** Pods that would make a drain fail. */
+interface BlockingPods {
+  count: number;
+  nodes: number;
+  /** `NAMESPACE/NAME on NODE has no controller`: the first ones. */
+  named: readonly string[];
+}
+
+/**
+ * Which pods of these nodes a drain would not evict by its policy, from one list of all pods, page by page.
+ * @returns undefined where this user may not list them
+ * @throws ApiError, TransportError
+ */
+async function blockingPods(
+  client: Pick<Client, 'listEach'>,
+  nodes: ReadonlySet<string>,
+  { drainPods, drainTimeoutMs }: Pick<Rules, 'drainPods' | 'drainTimeoutMs'>,
+  signal: AbortSignal,
+): Promise<BlockingPods | undefined> {
+  const policy = { ...drainPods, timeoutMs: drainTimeoutMs };
+  const on = new Set<string>();
+  const named: string[] = [];
+  let count = 0;
+  const take = (pod: Pod): void => {
+    const node = pod.spec?.nodeName;
+    if (node === undefined || !nodes.has(node)) return;
+    const decision = decidePod(pod, policy, undefined, 0);
+    if (decision.pod !== 'block') return;
+    count += 1;
+    on.add(node);
+    if (named.length < MAX_NAMED) named.push(`${decision.ref.namespace}/${decision.ref.name} on ${node} ${decision.why}`);
+  };
+  if (nodes.size > 0) {
+    try {
+      await client.listEach<Pod>(pods, {}, take, { signal });
+    } catch (error) {
+      if (isForbidden(error)) return undefined;
+      throw error;
+    }
+  }
+  return { count, nodes: on.size, named };
 }

@@ -1,14 +1,17 @@
 import { ActionError } from '../../base/errors.ts';
 import { nearest } from '../../base/nearest.ts';
 import { INSTALL, servesResource } from '../../controllers/fleet/server-facts.ts';
-import { rulesOf, type Rules } from '../../controllers/rollout/rules.ts';
-import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { type Rules, rulesOf } from '../../controllers/rollout/rules.ts';
+import { type NodeConfigRollout, ROLLOUT_LABEL, rollouts } from '../../controllers/rollout/types.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import type { Args } from '../args/args.ts';
 import type { Positional } from '../command.ts';
 import { UsageError } from '../failure.ts';
+import { type ConfigMap, numberOf } from '../../controllers/rollout/revision.ts';
+import { configMaps } from '../../kube/api/object.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 
 export const rolloutPositional: Positional = {
   name: 'name',
@@ -72,7 +75,7 @@ async function missing(client: Reader, name: string, action: string, signal: Abo
 export const readRules = (rollout: Readonly<NodeConfigRollout>): Rules => rulesOf(rollout);
 
 /** Where a rollout stands for somebody who waits for its end. */
-export type Outcome = 'complete' | 'failed' | 'running';
+type Outcome = 'complete' | 'failed' | 'running';
 
 /** Failed: nodes went back, or it has stopped for somebody to look at. A status about an earlier spec says nothing. Pure. */
 export function outcomeOf(rollout: Readonly<NodeConfigRollout>): Outcome {
@@ -86,4 +89,23 @@ export function outcomeOf(rollout: Readonly<NodeConfigRollout>): Outcome {
 /** Whether the controller has seen the newest spec. */
 export function isObserved({ metadata, status }: Readonly<NodeConfigRollout>): boolean {
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
+}
+
+/** Copies that a rollout has made, the newest first. */
+export async function revisionsOf(client: Pick<Client, 'listEach'>, rollout: NodeConfigRollout, signal: AbortSignal): Promise<ConfigMap[]> {
+  const { uid = '' } = rollout.metadata;
+  const namespace = rollout.spec?.configMap?.namespace ?? '';
+  const found: ConfigMap[] = [];
+  const add = (one: ConfigMap): void => void (isControlledBy(one, rollout) && found.push(one));
+  await client.listEach<ConfigMap>(configMaps, { namespace, labelSelector: `${ROLLOUT_LABEL}=${uid}` }, add, { signal });
+  return found.toSorted((a, b) => numberOf(b) - numberOf(a));
+}
+
+/** The revision with this number. @throws {ActionError} where there is none */
+export function revisionNumbered(revisions: readonly ConfigMap[], number: number, action: string, rollout: NodeConfigRollout): ConfigMap {
+  const found = revisions.find((one) => numberOf(one) === number);
+  if (found !== undefined) return found;
+  const numbers = revisions.map(numberOf).join(', ');
+  const hint = revisions.length === 0 ? 'it has no revisions yet' : `there is no such revision; the numbers are ${numbers}`;
+  throw new ActionError(action, `revision ${number} of NodeConfigRollout ${rollout.metadata.name}`, { hint });
 }

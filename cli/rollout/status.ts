@@ -1,12 +1,11 @@
-import { fine, type Command, type Flag } from '../command.ts';
+import { type Command, fine, type Flag } from '../command.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag, show, table } from '../output/output.ts';
 import { readFleet } from './fleet-objects.ts';
 import { exitOf, follow } from './follow.ts';
-import { rolloutColumns } from './list.ts';
+import { rolloutColumns, treeText } from './status-text.ts';
 import { getRollout, listRollouts, rolloutName, rolloutPositional } from './rollouts.ts';
-import { treeText } from './tree.ts';
 import { viewOf } from './view.ts';
 
 const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' }; // prettier-ignore

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { whoAmI } from '../../../../cli/rollout/who.ts';
+import { whoAmI } from '../../../../cli/rollout/approve.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../controllers/rollout/types.ts';
 import { pods } from '../../../../kube/api/resources.ts';
 import type { Client } from '../../../../kube/client/client.ts';

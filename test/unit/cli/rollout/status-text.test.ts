@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import pc from 'picocolors';
 import type { FleetObjects } from '../../../../cli/rollout/fleet-objects.ts';
 import { exitOf } from '../../../../cli/rollout/follow.ts';
-import { treeText } from '../../../../cli/rollout/tree.ts';
+import { treeText } from '../../../../cli/rollout/status-text.ts';
 import { viewOf } from '../../../../cli/rollout/view.ts';
 import type { NodeConfigRollout, RolloutStatus } from '../../../../controllers/rollout/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';

@@ -1,11 +1,38 @@
 import type { Millis } from '../../base/clock.ts';
+import type { NodeConfigRollout, Phase } from '../../controllers/rollout/types.ts';
+import { age, ago } from '../node/spoken.ts';
+import type { Column, Paint, People } from '../output/output.ts';
+import { isObserved, readRules, RUN_CONTROLLER } from './rollouts.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
-import type { Phase } from '../../controllers/rollout/types.ts';
-import { ago } from '../node/spoken.ts';
-import type { Paint, People } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
-import { isObserved, RUN_CONTROLLER } from './rollouts.ts';
 import type { NodeView, RolloutView, StepView } from './view.ts';
+
+/** The table of all rollouts: the columns of `kubectl get ncr`. */
+export const rolloutColumns = (now: Millis): Column<NodeConfigRollout>[] => [
+  { title: 'NAME', value: ({ metadata }) => metadata.name ?? '' },
+  {
+    title: 'PHASE',
+    value: ({ status }) => status?.phase ?? '',
+    paint: (cell, { status }, paint) => paint[phases[status?.phase ?? 'Pending'].tone](cell),
+  },
+  { title: 'STEP', value: (one) => stepOf(one) },
+  { title: 'SELECTED', value: ({ status }) => numberText(status?.nodes?.selected) },
+  { title: 'UPDATED', value: ({ status }) => numberText(status?.nodes?.updated) },
+  { title: 'SETTLED', value: ({ status }) => numberText(status?.nodes?.settled) },
+  { title: 'FAILED', value: ({ status }) => numberText(status?.nodes?.failed) },
+  { title: 'AGE', value: ({ metadata }) => age(metadata.creationTimestamp, now) },
+  { title: 'REVISION', value: ({ status }) => status?.revision ?? '', wide: true },
+  { title: 'WAITS-FOR', value: ({ status }) => status?.waitsFor ?? '', wide: true },
+  { title: 'MESSAGE', value: ({ status }) => status?.message ?? '', wide: true },
+];
+
+const numberText = (count: number | undefined): string => (count === undefined ? '' : String(count));
+
+/** `2/4`. */
+export function stepOf(rollout: Readonly<NodeConfigRollout>): string {
+  const step = rollout.status?.step;
+  return step === undefined ? '' : `${step}/${readRules(rollout).steps.length}`;
+}
 
 /** Nodes listed under a step; the others are counted. With -o wide all are listed. */
 const MAX_NODES = 10;
