@@ -2,18 +2,19 @@ import { listPages } from '../../fleet/list-pages.ts';
 import { jsonText } from '../../output/structured.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
-import { configMaps, coreEvents, nodes, type KubeObject, type Resource } from '../../../kube/api/object.ts';
+import { configMaps, coreEvents, type KubeObject, nodes, type Resource } from '../../../kube/api/object.ts';
 import { leases, pods } from '../../../kube/api/resources.ts';
 import { isNotFound } from '../../../kube/client/errors.ts';
 import { GROUP, LEASE_NAMESPACE } from '../../../deploy/names.ts';
 import { hasCommand, ownCommand } from '../own-command.ts';
 import { redactObject } from '../redact/objects.ts';
-import { metricsOf } from './metrics.ts';
 import { isOurEvent, shownConfigMap, shownLease, shownNode } from './objects.ts';
 import type { ConnectQuery, Context } from '../../command.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import type { Collector, Found } from '../collector.ts';
 import type { KnownValues } from '../redact/known-values.ts';
+import { describeError } from '../../../base/errors.ts';
+import { redactText } from '../redact/text.ts';
 
 /** Objects of one kind that a bundle holds. */
 const MAX_OBJECTS = 5_000;
@@ -27,7 +28,7 @@ const definitions: Resource = {
 const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
 const DEFINITIONS = ['nodeconfigs', 'nodeconfigrollouts'].map((name) => `${name}.${GROUP}`);
 
-export interface ClusterQuery {
+interface ClusterQuery {
   connect: ConnectQuery;
   /** Of ConfigMaps and controllers. */
   namespace: string;
@@ -131,3 +132,33 @@ async function listOf(
     note: `${lines.length} objects, one a line${skipped === 0 ? '' : `; ${skipped} more are left out`}`,
   };
 }
+
+/** Of dkc: two replicas of two or three programs are usual. */
+const MAX_PODS = 20;
+const TIMEOUT_MS = 10_000;
+
+interface Pod extends KubeObject {
+  spec?: { containers?: { ports?: { name?: string; containerPort?: number }[] }[] };
+}
+
+/** What the pods of dkc say on their port `metrics`, through the proxy of the API server. One that does not answer is left out with its reason. */
+async function metricsOf(client: Client, namespace: string, signal: AbortSignal): Promise<Found[]> {
+  const { items } = await client.list<Pod>(pods, { namespace, labelSelector: 'app.kubernetes.io/name=dkc', limit: MAX_PODS }, { signal });
+  const asked = items.map(async (pod): Promise<Found> => {
+    const { name = '' } = pod.metadata;
+    const path = `cluster/metrics/${name}.txt`;
+    const port = portOf(pod);
+    if (port === undefined) return { path, leftOut: 'it has no port named metrics' };
+    try {
+      const to = `/api/v1/namespaces/${namespace}/pods/${name}:${port}/proxy/metrics`;
+      return { path, text: redactText(String(await client.raw('GET', to, { signal, timeoutMs: TIMEOUT_MS, answers: 'text' }))) };
+    } catch (error) {
+      signal.throwIfAborted();
+      return { path, leftOut: redactText(describeError(error)) };
+    }
+  });
+  return Promise.all(asked);
+}
+
+const portOf = ({ spec }: Pod): number | undefined =>
+  spec?.containers?.flatMap(({ ports = [] }) => ports).find(({ name }) => name === 'metrics')?.containerPort;

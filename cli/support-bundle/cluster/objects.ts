@@ -1,5 +1,5 @@
 import { parsed } from '../node/store.ts';
-import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
+import { redactKubeletConfig, type Withheld } from '../redact/configuration.ts';
 import { redactObject } from '../redact/objects.ts';
 import { REDACTED } from '../redact/text.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';

@@ -1,10 +1,9 @@
-import { AGENT_CONFIG_FILE, DEFAULT_POLICY_FILE, type AgentOptions } from '../../../agent/options.ts';
+import { AGENT_CONFIG_FILE, type AgentOptions, DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 import { askKubelet } from '../../connect/ask-kubelet.ts';
 import { jsonText, yamlText } from '../../output/structured.ts';
-import { MIB, type Found } from '../collector.ts';
-import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
+import { type Found, MIB } from '../collector.ts';
+import { redactKubeletConfig, redactSettings, type Withheld } from '../redact/configuration.ts';
 import { redactObject } from '../redact/objects.ts';
-import { redactSettings } from '../redact/settings.ts';
 import { redactText } from '../redact/text.ts';
 import { parsed, readProblem } from './store.ts';
 import type { Disk } from '../../../base/disk.ts';

@@ -5,7 +5,7 @@ import { type ClusterAccess, kubeconfigUser, loadKubeconfig, type Material } fro
 import { jsonText } from '../../output/structured.ts';
 import { redactText } from '../redact/text.ts';
 import type { Disk } from '../../../base/disk.ts';
-import type { Withheld } from '../redact/kubelet-config.ts';
+import type { Withheld } from '../redact/configuration.ts';
 import type { Found } from '../collector.ts';
 
 type CredentialDisk = Pick<Disk, 'readLinked' | 'stat'>;

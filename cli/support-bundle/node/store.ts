@@ -5,7 +5,7 @@ import { layout, manifestName } from '../../../agent/store/layout.ts';
 import { MAX_JOURNAL_BYTES } from '../../../agent/store/journal.ts';
 import { driftedName } from '../../../agent/store/layout.ts';
 import { jsonText, yamlText } from '../../output/structured.ts';
-import { redactKubeletConfig, type Withheld } from '../redact/kubelet-config.ts';
+import { redactKubeletConfig, type Withheld } from '../redact/configuration.ts';
 import { redactObject } from '../redact/objects.ts';
 import { redactText } from '../redact/text.ts';
 import type { Clock } from '../../../base/clock.ts';

@@ -1,5 +1,5 @@
 import { isSecretName, REDACTED, redactText } from './text.ts';
-import { redactFlags } from './flags.ts';
+import { redactFlags } from './unit.ts';
 
 /** Deeper than any object of ours. */
 const MAX_DEPTH = 60;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { redactKubeletConfig } from '../../../../cli/support-bundle/redact/kubelet-config.ts';
-import { redactSettings } from '../../../../cli/support-bundle/redact/settings.ts';
+import { redactKubeletConfig, redactSettings } from '../../../../cli/support-bundle/redact/configuration.ts';
 import { KnownValues } from '../../../../cli/support-bundle/redact/known-values.ts';
 
 const X = '<redacted>';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { redactText } from '../../../../cli/support-bundle/redact/text.ts';
-import { redactFlags } from '../../../../cli/support-bundle/redact/flags.ts';
-import { redactUnit } from '../../../../cli/support-bundle/redact/unit.ts';
+import { redactFlags, redactUnit } from '../../../../cli/support-bundle/redact/unit.ts';
 import { redactObject } from '../../../../cli/support-bundle/redact/objects.ts';
 
 /** X stands for what is withheld. `why` finishes "removes". */
