@@ -1,13 +1,12 @@
-import type { Caches } from '../controllers/rollout/caches.ts';
-import { Fleets } from '../controllers/rollout/fleets.ts';
+import { type Caches, observe, type Observer } from '../controllers/rollout/observe.ts';
+import { Fleets } from '../controllers/rollout/fleet.ts';
 import { kubeletConfigs } from '../controllers/rollout/kubelet-configs.ts';
 import type { Node } from '../controllers/rollout/drain/contract.ts';
 import { rolloutsLeftOn } from '../controllers/rollout/maintenance.ts';
-import { observe, type Observer } from '../controllers/rollout/observe.ts';
 import { plan } from '../controllers/rollout/plan.ts';
-import { contentHash, revisionName, revisionOf, type ConfigMap } from '../controllers/rollout/revision.ts';
+import { type ConfigMap, contentHash, revisionName, revisionOf } from '../controllers/rollout/revision.ts';
 import { rulesOf } from '../controllers/rollout/rules.ts';
-import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION, type NodeConfigRollout } from '../controllers/rollout/types.ts';
+import { ASSIGNED_AT_ANNOTATION, type NodeConfigRollout, ROLLOUT_ANNOTATION } from '../controllers/rollout/types.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import type { Figure } from './figure.ts';
 

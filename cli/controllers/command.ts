@@ -1,5 +1,5 @@
 import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';
-import { DEFAULT_NAMESPACE } from '../../controllers/rollout/caches.ts';
+import { DEFAULT_NAMESPACE } from '../../controllers/rollout/observe.ts';
 import { rolloutController } from '../../controllers/rollout/controller.ts';
 import { controllerNames, DEFAULT_CONTROLLERS } from './names.ts';
 import { daemonSetController } from '../../controllers/daemonset/controller.ts';

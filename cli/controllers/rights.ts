@@ -1,5 +1,5 @@
 import { distinctRights, leaseRights, rightsIn, type Right } from '../process/check-rights.ts';
-import { DEFAULT_NAMESPACE } from '../../controllers/rollout/caches.ts';
+import { DEFAULT_NAMESPACE } from '../../controllers/rollout/observe.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { EVENT_NAMESPACE } from '../../agent/events/event.ts';

@@ -7,7 +7,7 @@ import { ActionError } from '../../base/errors.ts';
 import { INSTALL, serverFacts, servesResource, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import type { PageOptions } from '../../controllers/page/page.ts';
-import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
+import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Log } from '../../base/log.ts';

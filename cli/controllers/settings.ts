@@ -4,7 +4,7 @@ import { processSettings, usageOf, type ProcessSettings } from '../process/setti
 import { readControllerNames } from './names.ts';
 import { pageSettings, type PageSettings } from './page.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
-import type { RolloutOptions } from '../../controllers/rollout/caches.ts';
+import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Args } from '../args/args.ts';
 import type { ControllerName } from './names.ts';

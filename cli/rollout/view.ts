@@ -1,11 +1,10 @@
 import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
-import { placedOn } from '../../controllers/rollout/count.ts';
-import { specOf, type Placed } from '../../controllers/rollout/facts.ts';
-import { rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
+import { placedOn, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
 import { isDrainedBy } from '../../controllers/rollout/maintenance.ts';
 import { comesBefore } from '../../controllers/rollout/observe.ts';
-import { inOrder } from '../../controllers/rollout/order.ts';
+import { inOrder } from '../../controllers/rollout/grouping.ts';
 import { targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';

@@ -1,8 +1,8 @@
 import { type MaybeSource, sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { isControlledBy } from '../../kube/controller/owners.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import type { Caches } from '../rollout/caches.ts';
-import type { KubeletConfigs } from '../rollout/facts.ts';
+import type { Caches } from '../rollout/observe.ts';
+import type { KubeletConfigs } from '../rollout/contract.ts';
 import { kubeletConfigs } from '../rollout/kubelet-configs.ts';
 import type { RolloutNode } from '../rollout/node.ts';
 import { type ConfigMap, numberOf } from '../rollout/revision.ts';

@@ -7,7 +7,7 @@ import type { Runtime } from '../../kube/process/runtime.ts';
 import type { BindAddress } from '../../kube/serving/serve.ts';
 import { memoize } from '../common/memoize.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
-import { cachesOf, type RolloutOptions } from '../rollout/caches.ts';
+import { cachesOf, type RolloutOptions } from '../rollout/observe.ts';
 import { rulesOf } from '../rollout/rules.ts';
 import { pageMetrics, type PageMetrics } from './metrics.ts';
 import { NodeDetails } from './node-detail.ts';

@@ -1,9 +1,8 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
-import type { Caches } from '../rollout/caches.ts';
+import { type Caches, comesBefore } from '../rollout/observe.ts';
 import { viewOf } from '../rollout/node.ts';
-import { comesBefore } from '../rollout/observe.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
 import { memoize } from '../common/memoize.ts';

@@ -1,11 +1,8 @@
-import type { Action } from './actions.ts';
+import type { Action, Decision, Facts } from './contract.ts';
 import { CLUSTER_WAIT, type ClusterFacts } from './cluster/contract.ts';
 import { placesFor, placesOf, recordsLeft } from './cluster/places.ts';
-import { deadlinesOf, failuresOf } from './count.ts';
-import type { Decision } from './decision.ts';
-import type { Facts } from './facts.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import { nodeName, type Groups } from './grouping.ts';
+import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import { courseOf, placeBack, type Placement } from './placing.ts';

@@ -2,8 +2,8 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
-import { objectKey, type Informer, type Key, type Lister } from '../../kube/cache/contract.ts';
-import { done, type Controller, type EnqueueRequest, type Outcome } from '../../kube/controller/controller.ts';
+import { type Informer, type Key, type Lister, objectKey } from '../../kube/cache/contract.ts';
+import { type Controller, done, type EnqueueRequest, type Outcome } from '../../kube/controller/controller.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -12,28 +12,35 @@ import type { Runtime } from '../../kube/process/runtime.ts';
 import { memoize } from '../common/memoize.ts';
 import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
-import { abandonedOn } from './abandoned.ts';
+import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
-import { cachesOf, DEFAULT_NAMESPACE, nodesWorkedOn, type RolloutOptions } from './caches.ts';
+import {
+  cachesOf,
+  comesBefore,
+  DEFAULT_NAMESPACE,
+  nodesWorkedOn,
+  observe,
+  type Observer,
+  type RolloutOptions,
+  versionsOf,
+} from './observe.ts';
 import { Cluster } from './cluster/cluster.ts';
 import { clusterMetrics } from './cluster/metrics.ts';
 import { RECORD } from './cluster/record.ts';
 import { RECORD_KEY, writeRecord } from './cluster/write-record.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
-import { execute, writeStatus, type Executor } from './execute.ts';
-import { Fleets } from './fleets.ts';
+import { execute, type Executor, writeStatus } from './execute.ts';
+import { Fleets } from './fleet.ts';
 import { GateChecks } from './gate-checks.ts';
 import type { HttpGet } from './gates/contract.ts';
 import { httpGetter } from './gates/http-get.ts';
 import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
-import { rolloutsLeftOn } from './maintenance.ts';
-import { comesBefore, observe, versionsOf, type Observer } from './observe.ts';
 import { plan } from './plan.ts';
-import { rulesOf, type Rules } from './rules.ts';
+import { type Rules, rulesOf } from './rules.ts';
 import { isBehind } from './touches.ts';
-import { rollouts, type NodeConfigRollout } from './types.ts';
+import { type NodeConfigRollout, rollouts } from './types.ts';
 
 const COMPONENT = 'rollout-controller';
 /** Changes of nodes within this time are planned with once, in ms: in a rollout of thousands each brings several. */

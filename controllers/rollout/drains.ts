@@ -10,7 +10,7 @@ import { executeDrain, type DrainWorld } from './drain/execute.ts';
 import { podsOfNode } from './drain/observe.ts';
 import { planDrain, planGiveBack } from './drain/plan.ts';
 import type { ClockGaps } from './clock-gaps.ts';
-import type { DrainFor, DrainState } from './facts.ts';
+import type { DrainFor, DrainState } from './contract.ts';
 import { nodeOf, ownerOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';

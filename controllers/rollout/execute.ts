@@ -1,6 +1,6 @@
-import { rfc3339, type Clock } from '../../base/clock.ts';
+import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { configMaps, nodes } from '../../kube/api/resources.ts';
-import { resourceName, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { type KubeObject, type Resource, resourceName } from '../../kube/api/object.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -11,22 +11,21 @@ import { slowStart } from '../../kube/controller/slow-start.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { newNodeConfig, ownerPatch } from '../fleet/fleet-node.ts';
-import type { Action } from './actions.ts';
+import { type Action, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
-import type { Caches } from './caches.ts';
+import type { Caches } from './observe.ts';
 import type { Drains } from './drains.ts';
-import { specOf } from './facts.ts';
 import { nodeOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
-import { RETRY_ANNOTATION, type ConfigMap } from './revision.ts';
+import { type ConfigMap, RETRY_ANNOTATION } from './revision.ts';
 import type { Rules } from './rules.ts';
 import { TOUCH_MS } from './touches.ts';
 import {
   ASSIGNED_AT_ANNOTATION,
+  type NodeConfigRollout,
   REVISION_ANNOTATION,
   ROLLOUT_ANNOTATION,
   rollouts,
-  type NodeConfigRollout,
   type RolloutStatus,
 } from './types.ts';
 

@@ -1,12 +1,9 @@
-import { rfc3339, type Millis } from '../../base/clock.ts';
-import type { Action } from './actions.ts';
+import { type Millis, rfc3339 } from '../../base/clock.ts';
+import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
 import { CLUSTER_WAIT } from './cluster/contract.ts';
 import { isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
-import { deadlinesOf, failuresOf } from './count.ts';
-import type { Decision } from './decision.ts';
-import type { Facts } from './facts.ts';
-import { nodeName, type Groups } from './grouping.ts';
+import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement } from './placing.ts';
 import { withPlanned } from './planned.ts';

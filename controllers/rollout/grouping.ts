@@ -1,9 +1,11 @@
-import type { Millis } from '../../base/clock.ts';
+import { createHash } from 'node:crypto';
+import { type Millis, rfc3339 } from '../../base/clock.ts';
 import { SortedList } from '../../base/ordered.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import { rankOf } from './order.ts';
 import type { Course, Group, Placement, Placer } from './placing.ts';
 import type { RolloutNode } from './node.ts';
+import type { WakeUp } from '../common/reconcile.ts';
+import type { NodeFailure } from './types.ts';
 
 /** Where the nodes of a rollout stand. */
 export interface Groups {
@@ -112,3 +114,42 @@ export class Grouping implements Groups {
     return known;
   }
 }
+
+/** In the order in which nodes are touched: by a hash of node and rollout, so that the same nodes are canaries of a rollout each time it is planned. */
+export function inOrder(nodes: readonly RolloutNode[], uid: string): RolloutNode[] {
+  return nodes
+    .map((node) => ({ node, rank: rankOf(node.node, uid) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0))
+    .map(({ node }) => node);
+}
+
+const ranks = new Map<string, string>();
+/** Of two fleets of the largest size; then it starts again. */
+const MAX_RANKS = 20_000;
+
+/** Where a node comes in that order, as text. */
+export function rankOf(node: string, uid: string): string {
+  const key = `${uid}/${node}`;
+  const known = ranks.get(key);
+  if (known !== undefined) return known;
+  if (ranks.size >= MAX_RANKS) ranks.clear();
+  const rank = createHash('sha256').update(key).digest('hex');
+  ranks.set(key, rank);
+  return rank;
+}
+
+/**
+ * Nodes that failed: those that the status names, unless they are settled by now, and those that fail now. One that has gone still counts.
+ */
+export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: Millis): NodeFailure[] {
+  const names = new Set(known.map(({ node }) => node));
+  const failures = known.filter(({ node }) => groups.at(node)?.standing.at !== 'settled');
+  for (const { node, standing } of groups.of('failed'))
+    if (standing.at === 'failed' && !names.has(node.node))
+      failures.push({ node: node.node, error: standing.error.slice(0, 256), at: rfc3339(now) });
+  return failures;
+}
+
+/** When the next node that is in flight will have failed. */
+export const deadlinesOf = ({ failsAt }: Groups, now: Millis): WakeUp[] =>
+  failsAt === Infinity ? [] : [{ requeueAfter: Math.max(0, failsAt - now), why: 'the deadline of a node' }];

@@ -1,6 +1,6 @@
 import { applyDefaults, closestKubeletVersion, compareConfigs, decode, preflightFatal, validate } from '../../agent/config/config.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
-import type { KubeletConfigs } from './facts.ts';
+import type { KubeletConfigs } from './contract.ts';
 import type { ConfigMap } from './revision.ts';
 
 /** Answers that are remembered: of a few revisions for each kubelet version of a fleet. */

@@ -1,11 +1,11 @@
-import type { Action } from './actions.ts';
+import type { Action, DrainState, Facts } from './contract.ts';
 import { memoize } from '../common/memoize.ts';
 import { hasCondition, rolloutsOn } from './drain/conditions.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
 import { recordOf } from './drain/record.ts';
-import type { DrainState, Facts } from './facts.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
+import { matchesLabels } from '../../kube/api/selector.ts';
 
 /** Who writes on Nodes for this rollout. */
 export const ownerOf = ({ name, uid }: Pick<Rules, 'name' | 'uid'>): DrainOwner => ({ name, uid });
@@ -54,4 +54,20 @@ function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: Rollo
   if (node.kubeletVersion === '') return false;
   const to = revisions.find(({ metadata }) => metadata.name === revision);
   return configs.needsDrain(payloadOf(node.active), to, rules.configMap.kubeletConfigKey, node.kubeletVersion).length > 0;
+}
+
+/**
+ * Rollouts that have left a cordon, a record or a condition on a Node that is not theirs any more: they were deleted, perhaps while no controller ran; they do
+ * not select the Node since its labels or their selector changed; or an older rollout has it now. What a rollout with an invalid spec has begun stays, until
+ * its spec is valid.
+ * @param alive - all rollouts that are not being deleted, the oldest first
+ */
+export function abandonedOn(node: Readonly<Node>, alive: readonly Rules[]): DrainOwner[] {
+  const found = rolloutsLeftOn(node);
+  if (found.length === 0) return found;
+  const holder = alive.find(({ problems, selector }) => problems.length === 0 && matchesLabels(selector, node.metadata.labels));
+  return found.filter(({ uid }) => {
+    const owner = alive.find((one) => one.uid === uid);
+    return owner === undefined || (owner.problems.length === 0 && owner !== holder);
+  });
 }

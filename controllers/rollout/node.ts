@@ -6,6 +6,7 @@ import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/
 import { conditionOf, conditionsOf, fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { startOf, wasClockSet, type ClockGap } from './clock-gaps.ts';
+import type { Facts, Placed } from './contract.ts';
 import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
 
 /** A node as a rollout sees it. */
@@ -54,6 +55,12 @@ export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> 
   return view;
 }
 
+/** On the way to any configuration, also one that was assigned by hand. */
+export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || fleetState(node) === 'pending';
+
+/** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */
+export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;
+
 /**
  * Where a node stands on its way to a revision.
  *
@@ -98,6 +105,13 @@ export function standingOf(
   const failsAt = isProved || node.assignedAt === undefined ? Infinity : startOf(node.assignedAt, now, gaps) + deadlineMs;
   return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
 }
+
+/** Where every node stands on its way to `target`. */
+export const placedOn = (
+  nodes: readonly RolloutNode[],
+  target: SpecSource | null,
+  { rules, now, gaps }: Pick<Facts, 'rules' | 'now' | 'gaps'>,
+): Placed[] => nodes.map((node) => ({ node, standing: standingOf(node, target, rules.nodeDeadlineMs, now, gaps) }));
 
 /** The clock was set since it was assigned: its deadline begins again, and its annotation has to say so to the next process. */
 export function hasWrongTime({ assignedAt }: RolloutNode, now: Millis, gaps?: readonly ClockGap[]): boolean {

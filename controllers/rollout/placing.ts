@@ -1,10 +1,9 @@
 import type { Millis } from '../../base/clock.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import { isChanging, isDown } from './count.ts';
-import { specOf, type Facts, type Placed } from './facts.ts';
+import { specOf, type Facts, type Placed } from './contract.ts';
 import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn } from './maintenance.ts';
-import { hasWrongTime, standingOf, type RolloutNode, type Standing } from './node.ts';
+import { hasWrongTime, isChanging, isDown, type RolloutNode, type Standing, standingOf } from './node.ts';
 import type { Progress } from './progress.ts';
 import type { ConfigMap } from './revision.ts';
 import { bounded } from './text.ts';

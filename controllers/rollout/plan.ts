@@ -1,16 +1,14 @@
-import type { Action } from './actions.ts';
+import type { Action, Decision, Facts } from './contract.ts';
 import { planBack } from './back.ts';
 import { placeWakeUp } from './cluster/places.ts';
 import { recordFor } from './cluster/record.ts';
-import type { Decision } from './decision.ts';
-import { eventsOf, type RolloutEvent } from './events.ts';
-import type { Facts } from './facts.ts';
 import { planForward } from './forward.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
 import type { RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
+import { CLUSTER_WAIT } from './cluster/contract.ts';
 
 /** What is done about a rollout now; the status comes after it. */
 export interface Plan {
@@ -77,4 +75,47 @@ function finish(facts: Facts, decision: Decision): Plan {
     waitsForPlace,
     record: recordFor(facts, actions),
   };
+}
+
+interface RolloutEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  message: string;
+}
+
+/** What goes on all the time in a rollout; the Node that is assigned has its event. */
+const QUIET = new Set(['NodesAssigned', 'NodesInFlight', 'MaxUnavailable', 'RevisionCreated']);
+const WARNINGS = new Set([
+  'FailureBudget',
+  'LateFailures',
+  'PreflightFailed',
+  'RollbackFailed',
+  'NoPreviousRevision',
+  'ConfigMapNotFound',
+  'RevisionNameTaken',
+  'Invalid',
+]);
+
+/** What the plan decides that the last status did not say yet: an event each. Pure. */
+function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: Decision, status: RolloutStatus): RolloutEvent[] {
+  const prior = rules.rollout.status;
+  const events: RolloutEvent[] = [];
+  const say = (name: string, message: string, type: RolloutEvent['type'] = 'Normal'): void =>
+    void events.push({ type, reason: name, message });
+  for (const action of actions)
+    if (action.do === 'create-revision') say('RevisionCreated', `creating ConfigMap ${action.revision.metadata.name}`);
+  if (progress !== undefined && prior?.revision !== undefined && progress.revision !== prior.revision)
+    say('RevisionChanged', `rolling out ${progress.revision} in place of ${prior.revision}`);
+  const known = new Set(prior?.failures?.map(({ node }) => node));
+  for (const { node, error } of status.failures ?? []) if (!known.has(node)) say('NodeFailed', `node ${node}: ${error}`, 'Warning');
+  const isSame = prior?.revision === status.revision;
+  if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
+    say('StepStarted', `step ${status.step} of ${rules.steps.length}: ${rules.steps[status.step - 1]?.nodes} nodes`);
+  const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
+  if (reason === CLUSTER_WAIT) {
+    // While nodes of its own are under way it waits for a place after each: the event says that others keep it from going on.
+    const isKept = (of: RolloutStatus | undefined): boolean => of?.waitsFor === CLUSTER_WAIT && of.nodes?.inFlight === 0;
+    if (isKept(status) && !isKept(prior)) say(reason, text);
+  } else if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');
+  return events;
 }

@@ -1,8 +1,6 @@
 import { CLUSTER_WAIT } from './cluster/contract.ts';
-import type { Action } from './actions.ts';
-import type { Decision } from './decision.ts';
+import type { Action, Decision, Facts } from './contract.ts';
 import { hasCondition } from './drain/conditions.ts';
-import type { Facts } from './facts.ts';
 import type { Groups } from './grouping.ts';
 import { nodeOf } from './maintenance.ts';
 import type { Placement } from './placing.ts';

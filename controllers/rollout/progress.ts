@@ -1,7 +1,6 @@
 import { contentHash, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
-import type { Action } from './actions.ts';
-import type { Facts } from './facts.ts';
+import type { Action, Facts } from './contract.ts';
 import type { Approval, NodeFailure } from './types.ts';
 
 /** How far a rollout has come: what its status says, carried on. */

@@ -1,11 +1,10 @@
 import { rfc3339 } from '../../base/clock.ts';
-import type { Decision } from './decision.ts';
-import type { Facts } from './facts.ts';
-import { nodeName, type Groups } from './grouping.ts';
+import type { Decision, Facts } from './contract.ts';
+import { type Groups, nodeName } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { bounded, MAX_MESSAGE, namesIn, namesOf } from './text.ts';
-import { MAX_APPROVALS, MAX_FAILURES, type Condition, type NodeCounts, type RolloutStatus } from './types.ts';
+import { type Condition, MAX_APPROVALS, MAX_FAILURES, type NodeCounts, type RolloutStatus } from './types.ts';
 
 /** The status that a rollout should have. Conditions keep their lastTransitionTime where their status is as it was. Pure. */
 export function statusOf(facts: Facts, decision: Decision): RolloutStatus {

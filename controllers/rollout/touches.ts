@@ -1,9 +1,8 @@
-import { rfc3339, type Millis } from '../../base/clock.ts';
+import { type Millis, rfc3339 } from '../../base/clock.ts';
 import { isOlder } from '../../kube/cache/change.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import type { Action } from './actions.ts';
+import { type Action, type Facts, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
-import { specOf, type Facts } from './facts.ts';
 import { isDrainedBy } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';

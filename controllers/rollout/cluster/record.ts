@@ -1,7 +1,6 @@
-import { rfc3339, type Millis } from '../../../base/clock.ts';
+import { type Millis, rfc3339 } from '../../../base/clock.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import type { Action } from '../actions.ts';
-import type { Facts } from '../facts.ts';
+import type { Action, Facts } from '../contract.ts';
 import { isDrainedBy } from '../maintenance.ts';
 import type { ConfigMap } from '../revision.ts';
 import type { Rules } from '../rules.ts';

@@ -1,7 +1,7 @@
 import type { Millis } from '../../../base/clock.ts';
 import { seededRandom, type Random } from '../../../base/random.ts';
 import type { Source } from '../../../agent/checkpoint/source.ts';
-import { specOf } from '../../../controllers/rollout/facts.ts';
+import { specOf } from '../../../controllers/rollout/contract.ts';
 import { viewOf, type RolloutNode } from '../../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';

@@ -17,7 +17,7 @@ import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.t
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
 import { fleetPage } from '../../../../controllers/page/page.ts';
-import type { RolloutOptions } from '../../../../controllers/rollout/caches.ts';
+import type { RolloutOptions } from '../../../../controllers/rollout/observe.ts';
 import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';

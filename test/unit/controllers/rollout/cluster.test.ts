@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import type { Action } from '../../../../controllers/rollout/actions.ts';
-import type { Caches } from '../../../../controllers/rollout/caches.ts';
+import type { Action } from '../../../../controllers/rollout/contract.ts';
+import type { Caches } from '../../../../controllers/rollout/observe.ts';
 import { Cluster, COUNTED_MS, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
 import type { ClusterFacts, ClusterTouch } from '../../../../controllers/rollout/cluster/contract.ts';
 import { isFullOfFailures, placesFor, placesOf, whyNoPlace } from '../../../../controllers/rollout/cluster/places.ts';

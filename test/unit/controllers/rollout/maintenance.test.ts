@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { abandonedOn } from '../../../../controllers/rollout/abandoned.ts';
+import { abandonedOn } from '../../../../controllers/rollout/maintenance.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { node } from './drain/notation.ts';
 

@@ -7,8 +7,11 @@ import type { ConfigMap } from './revision.ts';
 import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
-import type { Touches } from './types.ts';
+import type { Phase, Touches } from './types.ts';
 import type { WindowState } from './windows/windows.ts';
+import type { Groups } from './grouping.ts';
+import type { Progress } from './progress.ts';
+import type { WakeUp } from '../common/reconcile.ts';
 
 /** What the controller knows of kubelet configurations. Pure, and cheap to ask again. */
 export interface KubeletConfigs {
@@ -71,4 +74,40 @@ export interface Placed {
 export function specOf(rules: Rules, revision: string | undefined): SpecSource | null {
   const { namespace, kubeletConfigKey } = rules.configMap;
   return revision === undefined ? null : { namespace, name: revision, kubeletConfigKey };
+}
+
+export type Action =
+  | { do: 'create-revision'; revision: ConfigMap }
+  /** It becomes the newest: nodes go back to it. */
+  | { do: 'number-revision'; revision: Readonly<ConfigMap>; number: number }
+  /** Agents that condemned it try it again: the annotation dkc.dev/retry has a new value. */
+  | { do: 'retry-revision'; revision: Readonly<ConfigMap>; retry: string }
+  | { do: 'delete-revision'; revision: Readonly<ConfigMap> }
+  /** @member revision - name; absent: local */
+  | { do: 'assign'; node: RolloutNode; revision: string | undefined }
+  /** It is cordoned and its pods are evicted; the next plan assigns what it was drained for. */
+  | { do: 'drain'; node: RolloutNode; revision: string | undefined }
+  /** Its Node says that it comes next. */
+  | { do: 'plan-maintenance'; node: RolloutNode }
+  /** The clock was set back: the time of its deadline begins again. */
+  | { do: 'restart-deadline'; node: RolloutNode }
+  /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */
+  | { do: 'give-back'; node: RolloutNode };
+
+/** What a plan comes to, before it is written as a status. */
+export interface Decision {
+  phase: Phase;
+  /** In CamelCase, for conditions and events. */
+  reason: string;
+  /** For people: what it waits for, or does. */
+  text: string;
+  waitsFor?: string | undefined;
+  progress?: Progress;
+  /** Where nodes stand on their way to the revision. */
+  groups?: Groups;
+  actions?: readonly Action[];
+  wakeUps?: readonly WakeUp[];
+  asksGates?: boolean;
+  /** It would touch a node, if there were a place for it in the cluster. */
+  waitsForPlace?: boolean;
 }

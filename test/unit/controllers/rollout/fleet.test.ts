@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import type { Caches } from '../../../../controllers/rollout/caches.ts';
-import type { Fleet } from '../../../../controllers/rollout/fleet.ts';
-import { Fleets } from '../../../../controllers/rollout/fleets.ts';
-import { rulesOf, type Rules } from '../../../../controllers/rollout/rules.ts';
+import type { Caches } from '../../../../controllers/rollout/observe.ts';
+import { type Fleet, Fleets } from '../../../../controllers/rollout/fleet.ts';
+import { type Rules, rulesOf } from '../../../../controllers/rollout/rules.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
