@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { ActionError, describeError } from '../../base/errors.ts';
-import { SERVERS_FLAG, type PrometheusServer, type TlsFiles } from '../../controllers/rollout/gates/servers.ts';
+import { SERVERS_FLAG, type PrometheusServer, type TlsFiles } from '../../controllers/rollout/gates/contract.ts';
 import { Findings, readMapping, type Mapping, type MustBe } from '../../scheduler/config/mapping.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import type { Context } from '../command.ts';

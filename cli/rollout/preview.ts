@@ -13,7 +13,7 @@ import { type People, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import type { FleetObjects } from './fleet-objects.ts';
 import { nodesOf, type StepView, viewOf } from './view.ts';
-import { decidePod } from '../../controllers/rollout/drain/pods.ts';
+import { decidePod } from '../../controllers/rollout/drain/plan.ts';
 import type { Pod } from '../../controllers/rollout/drain/contract.ts';
 import { pods } from '../../kube/api/resources.ts';
 

@@ -2,7 +2,7 @@ import { parse } from 'yaml';
 import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { rollouts, type Count, type NodeConfigRollout, type RolloutSpec, type RolloutStep } from '../../controllers/rollout/types.ts';
-import type { Window } from '../../controllers/rollout/windows/windows.ts';
+import type { Window } from '../../controllers/rollout/windows.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { parseLabelSelector, SelectorError, type LabelRequirement } from '../../kube/api/selector.ts';
 import type { Args } from '../args/args.ts';

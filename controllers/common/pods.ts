@@ -37,7 +37,7 @@ export function namePrefix(name: string): string {
 }
 
 /** Characters of pods that are written in one turn: a few ms of it. */
-export const MAX_TURN_TEXT = 4 * 2 ** 20;
+const MAX_TURN_TEXT = 4 * 2 ** 20;
 
 const sizes = new WeakMap<object, number>();
 

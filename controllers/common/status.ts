@@ -13,7 +13,7 @@ export interface Condition {
   lastTransitionTime?: string;
 }
 
-export interface ProgressFacts {
+interface ProgressFacts {
   /** Of the status as it is, others' too. */
   has: readonly Condition[];
   /** Wall clock. */

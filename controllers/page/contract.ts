@@ -1,6 +1,6 @@
 import type { FleetState } from '../fleet/fleet-node.ts';
 import type { Approval, Condition, NodeCounts, NodeFailure, Phase } from '../rollout/types.ts';
-import type { Window } from '../rollout/windows/windows.ts';
+import type { Window } from '../rollout/windows.ts';
 
 /** Of `/fleet.json` and of the event stream; raised when a member changes its meaning or goes. */
 export const FLEET_VERSION = 1;

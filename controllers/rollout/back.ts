@@ -1,6 +1,5 @@
 import type { Action, Decision, Facts } from './contract.ts';
-import { CLUSTER_WAIT, type ClusterFacts } from './cluster/contract.ts';
-import { placesFor, placesOf, recordsLeft } from './cluster/places.ts';
+import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, recordsLeft } from './cluster/places.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
-import type { ClusterFacts } from './cluster/contract.ts';
+import type { ClusterFacts } from './cluster/places.ts';
 import type { Fleet } from './fleet.ts';
 import type { RolloutNode, Standing } from './node.ts';
 import type { ConfigMap } from './revision.ts';
@@ -8,7 +8,7 @@ import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
 import type { Phase, Touches } from './types.ts';
-import type { WindowState } from './windows/windows.ts';
+import type { WindowState } from './windows.ts';
 import type { Groups } from './grouping.ts';
 import type { Progress } from './progress.ts';
 import type { WakeUp } from '../common/reconcile.ts';

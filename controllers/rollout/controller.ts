@@ -24,18 +24,16 @@ import {
   type RolloutOptions,
   versionsOf,
 } from './observe.ts';
-import { Cluster } from './cluster/cluster.ts';
-import { clusterMetrics } from './cluster/metrics.ts';
+import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
 import { RECORD_KEY, writeRecord } from './cluster/write-record.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
 import { execute, type Executor, writeStatus } from './execute.ts';
 import { Fleets } from './fleet.ts';
-import { GateChecks } from './gate-checks.ts';
+import { GateChecks, Kinds } from './gates/check.ts';
 import type { HttpGet } from './gates/contract.ts';
 import { httpGetter } from './gates/http-get.ts';
-import { Kinds } from './gates/kinds.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { plan } from './plan.ts';
 import { type Rules, rulesOf } from './rules.ts';

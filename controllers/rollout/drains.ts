@@ -1,13 +1,11 @@
 import type { Clock, Millis } from '../../base/clock.ts';
-import { describeError } from '../../base/errors.ts';
+import { ActionError, describeError } from '../../base/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { nodes } from '../../kube/api/resources.ts';
-import { EvictionBackoff } from './drain/backoff.ts';
-import { planConditions, type LifecycleCondition } from './drain/conditions.ts';
-import type { DrainOutcome, DrainStep, Node } from './drain/contract.ts';
-import { ApiEvictor } from './drain/evictor.ts';
-import { executeDrain, type DrainWorld } from './drain/execute.ts';
-import { podsOfNode } from './drain/observe.ts';
+import { nodes, pods } from '../../kube/api/resources.ts';
+import { ApiEvictor, EvictionBackoff } from './drain/eviction.ts';
+import { type LifecycleCondition, planConditions } from './drain/record.ts';
+import type { DrainOutcome, DrainStep, Node, Pod } from './drain/contract.ts';
+import { type DrainWorld, executeDrain } from './drain/execute.ts';
 import { planDrain, planGiveBack } from './drain/plan.ts';
 import type { ClockGaps } from './clock-gaps.ts';
 import type { DrainFor, DrainState } from './contract.ts';
@@ -152,4 +150,23 @@ export class Drains {
     this.#known.set(rollout, known);
     return known;
   }
+}
+
+/** A kubelet runs 110 pods by default; a node with more than this is none that a drain can be sure of. */
+const MAX_PODS_OF_NODE = 5_000;
+
+/**
+ * All pods of a node, as the API server has them now: one list of one node costs less than a cache of all pods.
+ * @throws {ActionError} for more than 5,000 pods; ApiError, TransportError
+ */
+export async function podsOfNode(client: Pick<Client, 'listEach'>, node: string, signal: AbortSignal): Promise<Pod[]> {
+  const found: Pod[] = [];
+  const take = (pod: Pod): void => {
+    if (found.length === MAX_PODS_OF_NODE) {
+      throw new ActionError('drain node', node, { hint: `it has more than ${MAX_PODS_OF_NODE} pods; remove those that have ended` });
+    }
+    found.push(pod);
+  };
+  await client.listEach<Pod>(pods, { fieldSelector: `spec.nodeName=${node}` }, take, { signal });
+  return found;
 }

@@ -1,8 +1,7 @@
 import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
-import { CLUSTER_WAIT } from './cluster/contract.ts';
-import { isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
+import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement } from './placing.ts';

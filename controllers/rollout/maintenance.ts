@@ -1,8 +1,7 @@
 import type { Action, DrainState, Facts } from './contract.ts';
 import { memoize } from '../common/memoize.ts';
-import { hasCondition, rolloutsOn } from './drain/conditions.ts';
+import { hasCondition, recordOf, rolloutsOn } from './drain/record.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
-import { recordOf } from './drain/record.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';

@@ -10,14 +10,14 @@ import type { Fleets } from './fleet.ts';
 import type { ConfigMap } from './revision.ts';
 import type { Rules } from './rules.ts';
 import { type Count, type NodeConfigRollout, rollouts } from './types.ts';
-import { windowState } from './windows/windows.ts';
+import { windowState } from './windows.ts';
 import { configMaps, nodes } from '../../kube/api/resources.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
-import type { PrometheusServer } from './gates/servers.ts';
+import type { PrometheusServer } from './gates/contract.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
 
 export interface Caches {

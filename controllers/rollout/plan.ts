@@ -1,6 +1,6 @@
 import type { Action, Decision, Facts } from './contract.ts';
 import { planBack } from './back.ts';
-import { placeWakeUp } from './cluster/places.ts';
+import { CLUSTER_WAIT, placeWakeUp } from './cluster/places.ts';
 import { recordFor } from './cluster/record.ts';
 import { planForward } from './forward.ts';
 import { begin, planHistory } from './progress.ts';
@@ -8,7 +8,6 @@ import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
 import type { RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
-import { CLUSTER_WAIT } from './cluster/contract.ts';
 
 /** What is done about a rollout now; the status comes after it. */
 export interface Plan {

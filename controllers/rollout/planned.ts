@@ -1,6 +1,6 @@
-import { CLUSTER_WAIT } from './cluster/contract.ts';
+import { CLUSTER_WAIT } from './cluster/places.ts';
 import type { Action, Decision, Facts } from './contract.ts';
-import { hasCondition } from './drain/conditions.ts';
+import { hasCondition } from './drain/record.ts';
 import type { Groups } from './grouping.ts';
 import { nodeOf } from './maintenance.ts';
 import type { Placement } from './placing.ts';

@@ -7,7 +7,7 @@ import { defaultDrainPolicy, type DrainPods } from './drain/contract.ts';
 import type { Gate } from './gates/contract.ts';
 import { gateProblems } from './gates/problems.ts';
 import type { Count, NodeConfigRollout } from './types.ts';
-import { windowProblems, type Window } from './windows/windows.ts';
+import { windowProblems, type Window } from './windows.ts';
 
 /** One step, checked. */
 export interface Step {

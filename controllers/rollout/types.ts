@@ -1,7 +1,7 @@
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { DrainPods } from './drain/contract.ts';
 import type { Gate } from './gates/contract.ts';
-import type { Window } from './windows/windows.ts';
+import type { Window } from './windows.ts';
 
 /** Takes one kubelet configuration through the nodes that it selects. `deploy/rollout-crd.ts` has its schema. */
 export const rollouts: Resource = {

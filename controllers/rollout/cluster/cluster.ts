@@ -8,9 +8,9 @@ import { nodeOf } from '../maintenance.ts';
 import { isChanging, isDown, type RolloutNode, viewOf } from '../node.ts';
 import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
-import type { ClusterFacts, ClusterTouch } from './contract.ts';
-import { readRecord, readTouches, RECORD, type ClusterRecord } from './record.ts';
-import { inLine, Turns } from './turns.ts';
+import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './places.ts';
+import { type ClusterRecord, readRecord, readTouches, RECORD } from './record.ts';
+import type { Meters } from '../../../kube/process/runtime.ts';
 
 /** Nodes that one look reads, as of one rollout's. */
 const MAX_READS = 500;
@@ -161,4 +161,19 @@ const keyOf = ({ node, rollout, revision = '', at, drain }: ClusterTouch): strin
 function isShown(node: RolloutNode, { rollout, revision, drain }: ClusterTouch): boolean {
   if ((node.wanted?.name ?? undefined) === revision) return true;
   return drain === true && recordOf(nodeOf(node))?.owner.name === rollout;
+}
+
+/** @param last - as the last look found it */
+export function clusterMetrics(meters: Pick<Meters, 'gauge'>, last: () => Pick<ClusterFacts, 'most' | 'unavailable'>): void {
+  const where = 'with --rollout-max-unavailable';
+  meters.gauge(
+    'rollout_controller_cluster_max_unavailable',
+    `Number of nodes of the cluster that may be unavailable at once, ${where}`,
+    () => last().most,
+  );
+  meters.gauge(
+    'rollout_controller_cluster_unavailable',
+    `Number of nodes of the cluster that are unavailable or about to be, as a rollout was looked at last, ${where}`,
+    () => last().unavailable,
+  );
 }

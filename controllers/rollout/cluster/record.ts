@@ -5,7 +5,7 @@ import { isDrainedBy } from '../maintenance.ts';
 import type { ConfigMap } from '../revision.ts';
 import type { Rules } from '../rules.ts';
 import type { Touches } from '../types.ts';
-import type { ClusterFacts, ClusterTouch } from './contract.ts';
+import type { ClusterFacts, ClusterTouch } from './places.ts';
 
 /**
  * Name of the ConfigMap with the touches of all rollouts, in the namespace of their copies. It is there where the cluster has a budget. Each rollout has a

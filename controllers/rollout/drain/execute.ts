@@ -4,9 +4,8 @@ import { nodes } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
 import { slowStart } from '../../../kube/controller/slow-start.ts';
-import type { EvictionBackoff } from './backoff.ts';
+import type { EvictionBackoff, Evictor } from './eviction.ts';
 import type { DrainOutcome, DrainStep, Node, PodRef, RefusedPod } from './contract.ts';
-import type { Evictor } from './evictor.ts';
 import { POLL_MS } from './plan.ts';
 import { FIELD_MANAGER, uncordonPatch } from './record.ts';
 

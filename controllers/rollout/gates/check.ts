@@ -5,12 +5,10 @@ import type { Log } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { Deadline, DeadlineError } from '../../../kube/client/deadline.ts';
 import { ApiError, isNotFound } from '../../../kube/client/errors.ts';
-import type { Gate, GateResult, HttpGet, ObjectGate, Reading } from './contract.ts';
-import type { Kinds } from './kinds.ts';
-import { readObject } from './read-object.ts';
-import { alertsQuery, queryUrl, readAlerts, readPrometheus } from './read-prometheus.ts';
-import { SERVERS_FLAG } from './servers.ts';
-import { boundedWhy } from './why.ts';
+import { type Gate, type GateResult, type HttpGet, type ObjectGate, type Reading, SERVERS_FLAG } from './contract.ts';
+import { alertsQuery, boundedWhy, queryUrl, readAlerts, readObject, readPrometheus } from './readings.ts';
+import { isJsonObject } from '../../../kube/api/json.ts';
+import type { Resource } from '../../../kube/api/object.ts';
 
 /** How long a gate may take, in ms. */
 const GATE_TIMEOUT_MS: Millis = 10_000;
@@ -103,3 +101,85 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
+
+/** Nodes report all the time, and each report has a rollout looked at: gates are not asked more often than this, in ms. */
+export const KEPT_MS: Millis = 10_000;
+
+/** A rollout, as far as it has gates. */
+interface Gated {
+  name: string;
+  /** Of its spec. */
+  generation: number;
+  gates: readonly Gate[];
+}
+
+/** Asks the gates of rollouts, and keeps each answer for a moment. */
+export class GateChecks {
+  readonly #context: GateContext;
+  readonly #kept = new Map<string, { generation: number; until: Millis; results: readonly GateResult[] }>();
+
+  constructor(context: GateContext) {
+    this.#context = context;
+  }
+
+  /** @throws the signal's reason */
+  async results(rules: Gated, signal: AbortSignal): Promise<readonly GateResult[]> {
+    const { clock } = this.#context;
+    const kept = this.#kept.get(rules.name);
+    if (kept !== undefined && kept.generation === rules.generation && clock.monotonic() < kept.until) return kept.results;
+    const results = await checkGates(rules.gates, this.#context, signal);
+    this.#kept.set(rules.name, { generation: rules.generation, until: clock.monotonic() + KEPT_MS, results });
+    return results;
+  }
+
+  forget(rollout: string): void {
+    this.#kept.delete(rollout);
+  }
+}
+
+/** Kinds that are remembered. */
+const MAX_KINDS = 256;
+
+/** Where the API server serves the kinds that gates name. One for the process: what was found is not asked again, what was not found is. */
+export class Kinds {
+  readonly #found = new Map<string, Resource>();
+
+  /** @param apiVersion - that `gateProblems` accepts @returns undefined: the API server does not serve the kind */
+  async find(client: Pick<Client, 'raw'>, apiVersion: string, kind: string, signal: AbortSignal): Promise<Resource | undefined> {
+    const key = `${apiVersion} ${kind}`;
+    const known = this.#found.get(key);
+    if (known !== undefined) return known;
+    const resource = resourceIn(await this.#ask(client, apiVersion, signal), apiVersion, kind);
+    if (resource === undefined) return undefined;
+    if (this.#found.size >= MAX_KINDS) this.#found.clear();
+    this.#found.set(key, resource);
+    return resource;
+  }
+
+  /** The next `find` asks again. */
+  forget(apiVersion: string, kind: string): void {
+    this.#found.delete(`${apiVersion} ${kind}`);
+  }
+
+  async #ask(client: Pick<Client, 'raw'>, apiVersion: string, signal: AbortSignal): Promise<unknown> {
+    const path = apiVersion.split('/').map(encodeURIComponent).join('/');
+    try {
+      return await client.raw('GET', apiVersion.includes('/') ? `/apis/${path}` : `/api/${path}`, { signal });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+/** @param list - an APIResourceList, or what a server sent instead */
+function resourceIn(list: unknown, apiVersion: string, kind: string): Resource | undefined {
+  const resources = isJsonObject(list) && Array.isArray(list['resources']) ? list['resources'] : [];
+  // `deployments/scale` and the like have a slash.
+  const found = resources.find(
+    (one) => isJsonObject(one) && one['kind'] === kind && typeof one['name'] === 'string' && !one['name'].includes('/'),
+  );
+  if (!isJsonObject(found)) return undefined;
+  const [version = '', group = ''] = apiVersion.split('/').toReversed();
+  return { group, version, resource: String(found['name']), kind, namespaced: found['namespaced'] === true };
+}

@@ -1,9 +1,8 @@
-import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { ActionError } from '../../../base/errors.ts';
 import { FreshFile } from '../../../kube/client/fresh-file.ts';
-import { MAX_BODY, type HttpGet } from './contract.ts';
-import { serverFor, type PrometheusServer } from './servers.ts';
+import { type HttpGet, MAX_BODY, type PrometheusServer, serverFor } from './contract.ts';
 
 /**
  * Gets URLs that somebody wrote into a NodeConfigRollout. Who may write rollouts makes the controllers send GET requests to any host that they reach,

@@ -2,12 +2,18 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { realClock } from '../../../base/clock.ts';
 import { openLog } from '../../../base/pino-log.ts';
-import { EvictionBackoff } from '../../../controllers/rollout/drain/backoff.ts';
-import { defaultDrainPolicy } from '../../../controllers/rollout/drain/contract.ts';
-import type { DrainOutcome, DrainPolicy, DrainStep, Node, Pod, RefusedPod } from '../../../controllers/rollout/drain/contract.ts';
-import { ApiEvictor } from '../../../controllers/rollout/drain/evictor.ts';
+import { ApiEvictor, EvictionBackoff } from '../../../controllers/rollout/drain/eviction.ts';
+import {
+  defaultDrainPolicy,
+  type DrainOutcome,
+  type DrainPolicy,
+  type DrainStep,
+  type Node,
+  type Pod,
+  type RefusedPod,
+} from '../../../controllers/rollout/drain/contract.ts';
 import { executeDrain } from '../../../controllers/rollout/drain/execute.ts';
-import { podsOfNode } from '../../../controllers/rollout/drain/observe.ts';
+import { podsOfNode } from '../../../controllers/rollout/drains.ts';
 import { planDrain, planGiveBack } from '../../../controllers/rollout/drain/plan.ts';
 import { nodes } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
@@ -15,8 +21,7 @@ import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Kubectl } from '../../support/kubectl.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { releases } from '../../support/real-parts/release.ts';
-import type { Release } from '../../support/real-parts/release.ts';
+import { type Release, releases } from '../../support/real-parts/release.ts';
 import { World } from '../../support/stories/world.ts';
 import { worldParts } from './cluster/real-world.ts';
 import { withRealParts } from './suite.ts';

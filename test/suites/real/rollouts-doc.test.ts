@@ -9,7 +9,7 @@ import { test } from 'node:test';
 import { stringify } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
-import { KEPT_MS } from '../../../controllers/rollout/gate-checks.ts';
+import { KEPT_MS } from '../../../controllers/rollout/gates/check.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { eventually } from '../../support/eventually.ts';
 import { LightAgents } from '../../support/fleet/light-agents.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Millis } from '../../../base/clock.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { Node } from '../../../controllers/rollout/drain/contract.ts';
-import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/contract.ts';
+import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/places.ts';
 import { recordOf } from '../../../controllers/rollout/drain/record.ts';
 import { failureBudgetOf, maxUnavailableOf } from '../../../controllers/rollout/rules.ts';
 import type { Count, RolloutSpec, RolloutStatus } from '../../../controllers/rollout/types.ts';

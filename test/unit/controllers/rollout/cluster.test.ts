@@ -4,11 +4,18 @@ import { seededRandom } from '../../../../base/random.ts';
 import type { Action } from '../../../../controllers/rollout/contract.ts';
 import type { Caches } from '../../../../controllers/rollout/observe.ts';
 import { Cluster, COUNTED_MS, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
-import type { ClusterFacts, ClusterTouch } from '../../../../controllers/rollout/cluster/contract.ts';
-import { isFullOfFailures, placesFor, placesOf, whyNoPlace } from '../../../../controllers/rollout/cluster/places.ts';
+import {
+  type ClusterFacts,
+  type ClusterTouch,
+  inLine,
+  isFullOfFailures,
+  placesFor,
+  placesOf,
+  Turns,
+  whyNoPlace,
+} from '../../../../controllers/rollout/cluster/places.ts';
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
-import { inLine, Turns } from '../../../../controllers/rollout/cluster/turns.ts';
-import { viewOf, type RolloutNode } from '../../../../controllers/rollout/node.ts';
+import { type RolloutNode, viewOf } from '../../../../controllers/rollout/node.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { configMaps, nodes } from '../../../../kube/api/resources.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';

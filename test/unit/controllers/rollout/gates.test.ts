@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expect } from '../../../../controllers/rollout/gates/contract.ts';
 import { gateProblems } from '../../../../controllers/rollout/gates/problems.ts';
-import { readObject } from '../../../../controllers/rollout/gates/read-object.ts';
-import { alertsQuery, queryUrl, readAlerts, readPrometheus } from '../../../../controllers/rollout/gates/read-prometheus.ts';
+import { alertsQuery, queryUrl, readAlerts, readObject, readPrometheus } from '../../../../controllers/rollout/gates/readings.ts';
 
 const success = (resultType: string, result: unknown, more: object = {}): string =>
   JSON.stringify({ status: 'success', data: { resultType, result }, ...more });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows/windows.ts';
+import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

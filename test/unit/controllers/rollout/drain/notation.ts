@@ -1,7 +1,6 @@
 import type { NodeCondition, PodSpec, PodStatus } from 'kubernetes-types/core/v1.js';
-import { planConditions, type LifecycleCondition } from '../../../../../controllers/rollout/drain/conditions.ts';
+import { cordonPatch, type LifecycleCondition, planConditions } from '../../../../../controllers/rollout/drain/record.ts';
 import type { DrainOwner, DrainStep, Node, Pod } from '../../../../../controllers/rollout/drain/contract.ts';
-import { cordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
 import { unreachable } from '../../../../../base/errors.ts';
 
 export const START = Date.parse('2026-03-01T00:00:00Z');

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { planConditions, rolloutsOn } from '../../../../../controllers/rollout/drain/conditions.ts';
+import { planConditions, rolloutsOn, uncordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
 import { defaultDrainPolicy, type DrainPolicy } from '../../../../../controllers/rollout/drain/contract.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
-import { uncordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
 import { changes, node, other, pods, print, START, web } from './notation.ts';
 
 const begun = 'drain +MaintenanceInProgress +DrainInProgress';

@@ -1,5 +1,5 @@
 import type { LocalApi } from '../../../../../apiserver/local-api.ts';
-import { EvictionBackoff } from '../../../../../controllers/rollout/drain/backoff.ts';
+import { ApiEvictor, EvictionBackoff } from '../../../../../controllers/rollout/drain/eviction.ts';
 import {
   defaultDrainPolicy,
   type DrainOutcome,
@@ -7,9 +7,8 @@ import {
   type DrainStep,
   type Node,
 } from '../../../../../controllers/rollout/drain/contract.ts';
-import { ApiEvictor } from '../../../../../controllers/rollout/drain/evictor.ts';
 import { executeDrain } from '../../../../../controllers/rollout/drain/execute.ts';
-import { podsOfNode } from '../../../../../controllers/rollout/drain/observe.ts';
+import { podsOfNode } from '../../../../../controllers/rollout/drains.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
 import { nodes, podDisruptionBudgets, pods as podsResource } from '../../../../../kube/api/resources.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';

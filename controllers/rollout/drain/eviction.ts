@@ -1,13 +1,13 @@
-import type { Millis } from '../../../base/clock.ts';
+import type { Clock, Millis } from '../../../base/clock.ts';
 import { ActionError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import { pods } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../kube/client/errors.ts';
-import type { PodRef } from './contract.ts';
+import type { HeldBack, PodRef } from './contract.ts';
 
 /** gone: there is no such pod any more. refused: not now, for `retryAfterMs` at least. */
-export type Eviction = { pod: 'evicted' } | { pod: 'gone' } | { pod: 'refused'; why: string; retryAfterMs: Millis };
+type Eviction = { pod: 'evicted' } | { pod: 'gone' } | { pod: 'refused'; why: string; retryAfterMs: Millis };
 
 /**
  * Asks for the eviction of one pod. There is one implementation, {@link ApiEvictor}. Servers with the API `lifecycle.k8s.io` (alpha in 1.37) take an
@@ -91,4 +91,36 @@ function refusal(error: ApiError): string {
 
 function retryAfter(error: ApiError): Millis {
   return Math.min(Math.max(error.retryAfterMs ?? RETRY_MS, MIN_RETRY_MS), MAX_RETRY_MS);
+}
+
+/** Pods remembered; beyond that the oldest are forgotten, and tried again too early. */
+const MAX_HELD_BACK = 10_000;
+
+/**
+ * Evictions that are not tried again yet: refused ones, and those whose effect may not be seen yet. Only a pace, lost with the process at the cost of
+ * one more request for each pod.
+ */
+export class EvictionBackoff {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #held = new Map<string, { until: Millis; why: string }>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** @param forMs - counted from now */
+  hold(uid: string, forMs: Millis, why: string): void {
+    this.#held.delete(uid);
+    this.#held.set(uid, { until: this.#clock.monotonic() + forMs, why });
+    if (this.#held.size <= MAX_HELD_BACK) return;
+    const [oldest] = this.#held.keys();
+    if (oldest !== undefined) this.#held.delete(oldest);
+  }
+
+  /** For {@link DrainInput.heldBack}. */
+  readonly heldBack = (uid: string): HeldBack | undefined => {
+    const found = this.#held.get(uid);
+    if (found === undefined) return undefined;
+    return { why: found.why, leftMs: Math.max(0, found.until - this.#clock.monotonic()) };
+  };
 }

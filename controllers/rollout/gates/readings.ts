@@ -1,7 +1,14 @@
 import { isJsonObject } from '../../../kube/api/json.ts';
-import type { AlertsGate, Expect, HttpAnswer, PrometheusGate, Reading } from './contract.ts';
-import { SERVERS_FLAG } from './servers.ts';
-import { excerpt } from './why.ts';
+import {
+  type AlertsGate,
+  type Expect,
+  type HttpAnswer,
+  type ObjectGate,
+  type PrometheusGate,
+  type Reading,
+  SERVERS_FLAG,
+} from './contract.ts';
+import type { KubeObject } from '../../../kube/api/object.ts';
 
 /** Names of alerts in one text. */
 const MAX_ALERTS = 5;
@@ -124,3 +131,43 @@ function ofValue(sample: unknown): boolean {
   const number = typeof value === 'string' && value !== '' ? Number(value) : 0;
   return number !== 0 && !Number.isNaN(number);
 }
+
+/** Conditions of one object that are looked at. */
+const MAX_CONDITIONS = 1_000;
+
+/**
+ * Whether the object has the condition, and has it for what its spec says now.
+ * @param object - undefined: there is none
+ */
+export function readObject(object: Readonly<KubeObject> | undefined, gate: Pick<ObjectGate, 'condition' | 'status' | 'kind'>): Reading {
+  if (object === undefined) return no('the object does not exist');
+  const wanted = gate.status ?? 'True';
+  const status = isJsonObject(object['status']) ? object['status'] : {};
+  const conditions = Array.isArray(status['conditions']) ? status['conditions'].slice(0, MAX_CONDITIONS) : [];
+  const condition = conditions.find((one) => isJsonObject(one) && one['type'] === gate.condition) as Record<string, unknown> | undefined;
+  if (condition === undefined) return no(`${gate.kind} has no condition ${gate.condition}`);
+  const reason = typeof condition['reason'] === 'string' ? ` (${excerpt(condition['reason'], 64)})` : '';
+  const is = `condition ${gate.condition} is ${excerpt(String(condition['status']), 20)}${reason}`;
+  if (condition['status'] !== wanted) return no(`${is}, expected ${wanted}`);
+  const { generation } = object.metadata;
+  const isOld = [condition, status].some(
+    ({ observedGeneration: seen }) => typeof seen === 'number' && typeof generation === 'number' && seen < generation,
+  );
+  return isOld ? no(`${is}, but for an older generation of the spec`) : yes(is);
+}
+
+/** Longest text of a gate's result, in characters. */
+const MAX_WHY = 256;
+const MAX_EXCERPT = 100;
+
+/** What a server said, so that it fits into a status: one line, printable, at most `length` characters. */
+function excerpt(text: string, length = MAX_EXCERPT): string {
+  // More than is kept is not looked at: the text may have a megabyte.
+  const line = text
+    .slice(0, 4 * length)
+    .replaceAll(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
+    .trim();
+  return line.length > length ? `${line.slice(0, length - 3).toWellFormed()}...` : line;
+}
+
+export const boundedWhy = (text: string): string => excerpt(text, MAX_WHY);
