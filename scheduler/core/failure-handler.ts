@@ -7,7 +7,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/contract.ts';
 import { executePreemption } from '../preempt/execute.ts';
 import type { Failure, QueuedPod } from '../queue/contract.ts';
-import { shortIn } from '../queue/hints/node-resources-fit.ts';
+import { shortIn } from '../queue/hints/node.ts';
 import type { BackgroundTasks } from './background.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerMetrics } from './metrics.ts';

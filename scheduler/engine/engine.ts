@@ -2,7 +2,7 @@ import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../cache/cluster.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
-import { namedNodes } from '../plugins/node-affinity.ts';
+import { namedNodes } from '../plugins/node-spec.ts';
 import type { Rejector, Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { unsupportedIn, type Devices } from '../pod/unsupported.ts';

@@ -3,11 +3,17 @@ import type { Cluster } from '../cache/cluster.ts';
 import type { Eligible } from '../cache/domain-counts.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import { nodeAffinity, preferredWeight, selectsNode } from '../plugins/node-affinity.ts';
-import { nodeName } from '../plugins/node-name.ts';
-import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
+import {
+  nodeAffinity,
+  nodeName,
+  nodeUnschedulable,
+  preferredWeight,
+  selectsNode,
+  type TaintMessage,
+  taintToleration,
+  untoleratedPreferences,
+} from '../plugins/node-spec.ts';
 import type { Rejection } from '../plugins/names.ts';
-import { taintToleration, untoleratedPreferences, type TaintMessage } from '../plugins/taint-toleration.ts';
 import { compactKey } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { grown, type RejectionTable } from './rejections.ts';

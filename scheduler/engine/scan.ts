@@ -3,10 +3,9 @@ import type { DomainCounts } from '../cache/domain-counts.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ScoreName } from '../plugins/names.ts';
 import { ofHighest, roundHalfUp } from '../plugins/arithmetic.ts';
-import { neighbourScore } from '../plugins/inter-pod-affinity.ts';
-import { fewestOf, spreadScore, spreadWeight, type CountedConstraint } from '../plugins/pod-topology-spread.ts';
+import { type CountedConstraint, fewestOf, neighbourScore, spreadScore, spreadWeight } from '../plugins/topology.ts';
 import type { Asked } from './node-trial.ts';
-import { resourcePoints, type ResourceClass } from './resource-class.ts';
+import { type ResourceClass, resourcePoints } from './resource-class.ts';
 import { grown } from './rejections.ts';
 import type { TopologyClass } from './topology-class.ts';
 

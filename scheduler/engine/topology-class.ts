@@ -4,13 +4,12 @@ import type { Counter } from '../cache/counter.ts';
 import { DomainCounts, type Eligible } from '../cache/domain-counts.ts';
 import { labelsKey, type PodGroup, type Weigh } from '../cache/pod-groups.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
-import type { PodNeighbours } from '../plugins/inter-pod-affinity.ts';
-import type { CountedConstraint } from '../plugins/pod-topology-spread.ts';
-import { termMatches, type AffinityTerm } from '../pod/affinity-terms.ts';
+import { type LabelSelector, matchesLabels } from '../../kube/api/selector.ts';
+import type { CountedConstraint, PodNeighbours } from '../plugins/topology.ts';
+import { type AffinityTerm, termMatches } from '../pod/affinity-terms.ts';
 import { compactKey, selectorText } from '../pod/read-selector.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { spreadConstraintsOf, type SpreadConstraint } from '../pod/spread-constraints.ts';
+import { type SpreadConstraint, spreadConstraintsOf } from '../pod/spread-constraints.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 
 /** The selector by which a pod's siblings are found: of its services and its controller. Undefined: nobody's. */

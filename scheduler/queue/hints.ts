@@ -2,18 +2,17 @@ import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import type { Rejector } from '../plugins/names.ts';
 import type { NamespaceLabels } from '../pod/affinity-terms.ts';
 import type { Hint } from './contract.ts';
-import { interPodAffinity } from './hints/inter-pod-affinity.ts';
+import { interPodAffinity, podTopologySpread } from './hints/topology.ts';
 import {
   devicesOnNodes,
-  nodeDeclaredFeatures,
-  nodePorts,
   nodeAffinity,
+  nodeDeclaredFeatures,
   nodeName,
+  nodePorts,
+  nodeResourcesFit,
   nodeUnschedulable,
   taintToleration,
-} from './hints/node-rules.ts';
-import { nodeResourcesFit } from './hints/node-resources-fit.ts';
-import { podTopologySpread } from './hints/pod-topology-spread.ts';
+} from './hints/node.ts';
 import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from './hints/volumes.ts';
 
 export type Hints = ReadonlyMap<Rejector, Hint>;

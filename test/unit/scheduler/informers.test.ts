@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../base/random.ts';
 import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
-import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-declared-features.ts';
+import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-status.ts';
 import { requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
 import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';
 import { nodeSpecKey } from '../../../scheduler/engine/node-spec-class.ts';
