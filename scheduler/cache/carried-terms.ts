@@ -1,5 +1,5 @@
 import { Counter } from './counter.ts';
-import type { AffinityTerm } from '../pod/affinity-terms.ts';
+import type { AffinityTerm } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
 export type CarriedKind = 'requiredAnti' | 'required' | 'preferred' | 'preferredAnti';

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { NodeAspect } from '../cluster-event.ts';
-import type { NamespaceLabels } from '../pod/affinity-terms.ts';
+import type { NamespaceLabels } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
 import { CarriedTerms } from './carried-terms.ts';

@@ -1,5 +1,5 @@
 import { Counter } from './counter.ts';
-import { compactKey } from '../pod/read-selector.ts';
+import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
 /** Pods that no selector tells apart: of one namespace, with the same labels, all on their way out or none. */

@@ -1,6 +1,6 @@
 import type { Cluster } from '../cache/cluster.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
-import { compactKey } from '../pod/read-selector.ts';
+import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Counter } from '../cache/counter.ts';
 import type { Asked } from './node-trial.ts';

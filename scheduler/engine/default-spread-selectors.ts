@@ -3,7 +3,7 @@ import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
-import { readSelector, selectorText } from '../pod/read-selector.ts';
+import { readSelector, selectorText } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { ReplicaSet, Service, StatefulSet } from '../types.ts';
 

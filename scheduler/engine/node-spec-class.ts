@@ -14,7 +14,7 @@ import {
   untoleratedPreferences,
 } from '../plugins/node-spec.ts';
 import type { Rejection } from '../plugins/names.ts';
-import { compactKey } from '../pod/read-selector.ts';
+import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { grown, type RejectionTable } from './rejections.ts';
 

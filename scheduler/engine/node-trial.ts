@@ -9,7 +9,7 @@ import type { NodeSpecClass } from './node-spec-class.ts';
 import type { TopologyClass } from './topology-class.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
 import { isAnyTaken } from '../plugins/node-resources.ts';
-import type { AffinityTerms } from '../pod/affinity-terms.ts';
+import type { AffinityTerms } from '../pod/selectors.ts';
 
 /** Everything that is asked for a pod, kept ready for its class. */
 export interface Asked {

@@ -6,10 +6,8 @@ import { labelsKey, type PodGroup, type Weigh } from '../cache/pod-groups.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { type LabelSelector, matchesLabels } from '../../kube/api/selector.ts';
 import type { CountedConstraint, PodNeighbours } from '../plugins/topology.ts';
-import { type AffinityTerm, termMatches } from '../pod/affinity-terms.ts';
-import { compactKey, selectorText } from '../pod/read-selector.ts';
+import { type AffinityTerm, compactKey, selectorText, type SpreadConstraint, spreadConstraintsOf, termMatches } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { type SpreadConstraint, spreadConstraintsOf } from '../pod/spread-constraints.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 
 /** The selector by which a pod's siblings are found: of its services and its controller. Undefined: nobody's. */

@@ -31,8 +31,8 @@ export type ScoreName = keyof typeof scoreWeights;
 export type PluginName = FilterName | ScoreName;
 
 /**
- * What may have refused a pod: a plugin, the pod's own gates, an extender, its size (`PodLimits`: see pod/pod-limits.ts), or that it needs a plugin which this
- * scheduler does not have (pod/unsupported.ts).
+ * What may have refused a pod: a plugin, the pod's own gates, an extender, its size (`PodLimits`), or that it needs a plugin which this scheduler does not have
+ * (both in pod/pod-limits.ts).
  */
 export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources' | 'GangScheduling' | 'PodLimits';
 

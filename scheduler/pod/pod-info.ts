@@ -3,7 +3,7 @@ import { hostPortsOf, type HostPort } from '../../kube/api/pod-requests.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Pod } from '../types.ts';
-import { affinityTermsOf, noTerms, type AffinityTerms } from './affinity-terms.ts';
+import { affinityTermsOf, noTerms, type AffinityTerms } from './selectors.ts';
 import { MAX_HOST_PORTS } from './pod-limits.ts';
 import { requestsOf, specAsTaken, type Requests } from './requests.ts';
 

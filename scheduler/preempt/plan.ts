@@ -4,7 +4,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate, PreemptionFacts, PreemptionPlan } from './contract.ts';
 import { byImportance } from './pick.ts';
 import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
-import { readSelector } from '../pod/read-selector.ts';
+import { readSelector } from '../pod/selectors.ts';
 import type { Budget } from '../types.ts';
 
 /** Message for a node without pods of lower priority. */

@@ -5,7 +5,7 @@ import type { SchedulerConfig } from '../config/config.ts';
 import type { Nominator } from './nominator.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { requiredFeatures } from '../plugins/node-status.ts';
-import { compactKey } from '../pod/read-selector.ts';
+import { compactKey } from '../pod/selectors.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 
 /** What decides whether another pod would be rejected as this one was. */

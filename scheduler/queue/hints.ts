@@ -1,6 +1,6 @@
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import type { Rejector } from '../plugins/names.ts';
-import type { NamespaceLabels } from '../pod/affinity-terms.ts';
+import type { NamespaceLabels } from '../pod/selectors.ts';
 import type { Hint } from './contract.ts';
 import { interPodAffinity, podTopologySpread } from './hints/topology.ts';
 import {

@@ -1,4 +1,4 @@
-import { spreadConstraintsOf } from '../pod/spread-constraints.ts';
+import { spreadConstraintsOf } from '../pod/selectors.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { excessOf } from '../pod/pod-limits.ts';

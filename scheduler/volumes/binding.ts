@@ -2,7 +2,7 @@ import type { TopologySelectorTerm } from 'kubernetes-types/core/v1.js';
 import { matchesNodeAffinity } from '../../kube/api/node-selector.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Rejection } from '../plugins/names.ts';
-import { readSelector } from '../pod/read-selector.ts';
+import { readSelector } from '../pod/selectors.ts';
 import type { Claim, CsiCapacity, Node, StorageClass, Volume } from '../types.ts';
 import { isProvisioned, requestedSize, sizeOf } from './claims.ts';
 import type { BoundClaim, DelayedClaim, StorageView, VolumeDecision, VolumeNeeds, VolumeNode } from './contract.ts';

@@ -1,6 +1,6 @@
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import { matchesLabels } from '../../kube/api/selector.ts';
-import { readSelector } from '../pod/read-selector.ts';
+import { readSelector } from '../pod/selectors.ts';
 import type { Claim, Volume } from '../types.ts';
 import { capacityOf, isReservedFor, requestedSize } from './claims.ts';
 import type { Candidates } from './contract.ts';

@@ -1,10 +1,9 @@
 import { matchesLabels } from '../../../kube/api/selector.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import { type SpreadConstraint, spreadConstraintsOf } from '../../pod/spread-constraints.ts';
+import { type AffinityTerm, type NamespaceLabels, type SpreadConstraint, spreadConstraintsOf, termMatches } from '../../pod/selectors.ts';
 import type { Namespace, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 import { selectsNode, toleratesNode } from './node.ts';
-import { type AffinityTerm, type NamespaceLabels, termMatches } from '../../pod/affinity-terms.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

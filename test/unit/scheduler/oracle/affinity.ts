@@ -1,5 +1,5 @@
 import { matchesLabels } from '../../../../kube/api/selector.ts';
-import type { AffinityTerm } from '../../../../scheduler/pod/affinity-terms.ts';
+import type { AffinityTerm } from '../../../../scheduler/pod/selectors.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { labelOf, namespaceLabels, type Place, type World } from './cluster.ts';

@@ -1,7 +1,7 @@
 import { labelSelectorOf, matchesLabels, type LabelSelector } from '../../../../kube/api/selector.ts';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import { spreadConstraintsOf, type SpreadConstraint } from '../../../../scheduler/pod/spread-constraints.ts';
+import { spreadConstraintsOf, type SpreadConstraint } from '../../../../scheduler/pod/selectors.ts';
 import { labelOf, type OracleCluster, type Place, type World } from './cluster.ts';
 import { isAllowedByTaints, isChosenByPod } from './node-rules.ts';
 

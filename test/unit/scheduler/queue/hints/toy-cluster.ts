@@ -1,8 +1,7 @@
 import { matchesLabels } from '../../../../../kube/api/selector.ts';
 import type { Rejector } from '../../../../../scheduler/plugins/names.ts';
-import { termMatches, type AffinityTerm } from '../../../../../scheduler/pod/affinity-terms.ts';
+import { type AffinityTerm, type SpreadConstraint, spreadConstraintsOf, termMatches } from '../../../../../scheduler/pod/selectors.ts';
 import type { PodInfo } from '../../../../../scheduler/pod/pod-info.ts';
-import { spreadConstraintsOf, type SpreadConstraint } from '../../../../../scheduler/pod/spread-constraints.ts';
 import type { Node } from '../../../../../scheduler/types.ts';
 
 export interface Verdict {

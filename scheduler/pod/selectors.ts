@@ -1,7 +1,29 @@
-import type { Affinity, PodAffinityTerm } from 'kubernetes-types/core/v1.js';
-import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
-import { compactKey, readSelector } from './read-selector.ts';
+import type { Affinity, PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
+import { type LabelSelector, type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../../kube/api/selector.ts';
 import { MAX_RULE_PARTS, MAX_TERMS, partsOfTerm } from './pod-limits.ts';
+import { hash } from 'node:crypto';
+
+/** The selector of an object. One that no API server takes selects nothing: a single odd object must not stop all others. */
+export function readSelector(object: LabelSelectorObject): LabelSelector | undefined {
+  try {
+    return labelSelectorOf(object);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same text for selectors that ask the same in the same order; undefined is one of its own. */
+export function selectorText(selector: LabelSelector | undefined): string {
+  return JSON.stringify(selector ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
+}
+
+/** Keys up to this length are kept as they are. */
+const MAX_KEY = 1_024;
+
+/** The same short text for the same long one: keys outlive the object that they were made from, which may be of a megabyte. */
+export function compactKey(text: string): string {
+  return text.length <= MAX_KEY ? text : `sha256:${hash('sha256', text)}`;
+}
 
 /** Which pods are meant, and what they have in common with the node in question. */
 export interface AffinityTerm {
@@ -77,5 +99,66 @@ function termOf({ labelSelector, namespaces, namespaceSelector, topologyKey }: P
     namespaces: new Set(sorted),
     namespaceSelector: namespaceSelector ? readSelector(namespaceSelector) : undefined,
     selector: labelSelector ? readSelector(labelSelector) : undefined,
+  };
+}
+
+/** One rule of a pod about being spread, read. */
+export interface SpreadConstraint {
+  /** The same text for the same rule. */
+  readonly id: string;
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  /** Domains there must be before the emptiest counts. */
+  readonly minDomains: number;
+  /** Undefined counts no pod. */
+  readonly selector: LabelSelector | undefined;
+  /** Whether nodes that the pod's own node selector and affinity leave out are left out here as well. */
+  readonly honorsAffinity: boolean;
+  /** Whether nodes with taints that the pod does not tolerate are left out. */
+  readonly honorsTaints: boolean;
+}
+
+interface SpreadConstraints {
+  /** `DoNotSchedule`. */
+  readonly hard: readonly SpreadConstraint[];
+  /** `ScheduleAnyway`. */
+  readonly soft: readonly SpreadConstraint[];
+}
+
+const noSpread: SpreadConstraints = { hard: [], soft: [] };
+
+/** @param labels - of the pod: constraints may take values of some of them into their selector (`matchLabelKeys`) */
+export function spreadConstraintsOf(
+  constraints: readonly TopologySpreadConstraint[] | undefined,
+  labels: Readonly<Record<string, string>> | undefined,
+): SpreadConstraints {
+  if (!constraints?.length) return noSpread;
+  const read = (when: string): SpreadConstraint[] =>
+    constraints.filter(({ whenUnsatisfiable }) => whenUnsatisfiable === when).map((constraint) => constraintOf(constraint, labels ?? {}));
+  return { hard: read('DoNotSchedule'), soft: read('ScheduleAnyway') };
+}
+
+function constraintOf(constraint: TopologySpreadConstraint, labels: Readonly<Record<string, string>>): SpreadConstraint {
+  const { topologyKey, maxSkew, minDomains, labelSelector, matchLabelKeys, nodeAffinityPolicy, nodeTaintsPolicy } = constraint;
+  const keys = (matchLabelKeys ?? []).filter((key) => Object.hasOwn(labels, key)).toSorted();
+  const own = keys.map((key) => ({ key, operator: 'in' as const, values: [labels[key] ?? ''] }));
+  const selector = labelSelector ? readSelector(labelSelector) : undefined;
+  const taken = own.map(({ key, values }) => [key, ...values]);
+  return {
+    id: JSON.stringify([
+      topologyKey,
+      maxSkew,
+      minDomains ?? 1,
+      labelSelector ?? null,
+      taken,
+      nodeAffinityPolicy ?? 'Honor',
+      nodeTaintsPolicy ?? 'Ignore',
+    ]),
+    topologyKey,
+    maxSkew,
+    minDomains: minDomains ?? 1,
+    selector: selector && [...selector, ...own],
+    honorsAffinity: nodeAffinityPolicy !== 'Ignore',
+    honorsTaints: nodeTaintsPolicy === 'Honor',
   };
 }
