@@ -4,7 +4,7 @@ import type { Log } from '../../base/log.ts';
 import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
+import type { Candidate } from '../preempt/candidates.ts';
 import { executePreemption } from '../preempt/execute.ts';
 import type { Failure, QueuedPod } from '../queue/contract.ts';
 import { shortIn } from '../queue/hints/node.ts';

@@ -4,7 +4,7 @@ import type { Evaluation } from '../engine/engine.ts';
 import type { FitError } from '../engine/rejections.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { pickOneNode } from '../preempt/pick.ts';
+import { pickOneNode } from '../preempt/candidates.ts';
 import { postFilter, type PostFilterResult } from '../preempt/post-filter.ts';
 import type { QueuedPod } from '../queue/contract.ts';
 import { equivalenceClassOf } from '../queue/equivalence-class.ts';

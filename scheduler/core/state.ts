@@ -9,7 +9,7 @@ import { Engine } from '../engine/engine.ts';
 import { BY_RESOURCE, type Caches } from '../informers.ts';
 import { isIgnored } from '../plugins/node-resources.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
+import type { Candidate } from '../preempt/candidates.ts';
 import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';
 import { createHints } from '../queue/hints.ts';
 import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts';

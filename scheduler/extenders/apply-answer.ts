@@ -1,6 +1,5 @@
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
-import { byImportance } from '../preempt/pick.ts';
+import { byImportance, type Candidate } from '../preempt/candidates.ts';
 import { AnswerError } from './fields.ts';
 import type { FilterAnswer, PreemptAnswer } from './protocol.ts';
 

@@ -3,7 +3,7 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
+import type { Candidate } from '../preempt/candidates.ts';
 import type { Node } from '../types.ts';
 import { Extender } from './extender.ts';
 import { inOrder, urlOf, type Verb } from './protocol.ts';

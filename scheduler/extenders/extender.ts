@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
+import type { Candidate } from '../preempt/candidates.ts';
 import type { Node } from '../types.ts';
 import { Agents, postJson, StatusError } from './post.ts';
 import { AnswerError } from './fields.ts';

@@ -1,5 +1,5 @@
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate } from '../preempt/contract.ts';
+import type { Candidate } from '../preempt/candidates.ts';
 import type { Node, Pod } from '../types.ts';
 import { Field } from './fields.ts';
 import type { ExtenderConfig } from '../config/config.ts';

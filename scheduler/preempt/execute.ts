@@ -5,7 +5,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
-import { DISRUPTION_TARGET, isTarget, PREEMPTED_BY_SCHEDULER } from './eligible.ts';
+import { DISRUPTION_TARGET, isTarget, PREEMPTED_BY_SCHEDULER } from './candidates.ts';
 
 /** The event of a victim. */
 export interface PreemptionEvent {

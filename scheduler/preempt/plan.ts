@@ -1,9 +1,8 @@
 import type { Millis } from '../../base/clock.ts';
 import type { WhatIf } from '../engine/node-trial.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate, PreemptionFacts, PreemptionPlan } from './contract.ts';
-import { byImportance } from './pick.ts';
-import { matchesLabels, type LabelSelector } from '../../kube/api/selector.ts';
+import { byImportance, type Candidate, type PreemptionFacts, type PreemptionPlan } from './candidates.ts';
+import { type LabelSelector, matchesLabels } from '../../kube/api/selector.ts';
 import { readSelector } from '../pod/selectors.ts';
 import type { Budget } from '../types.ts';
 

@@ -1,4 +1,4 @@
-import { fitErrorText, type FitError } from '../engine/rejections.ts';
+import { type FitError, fitErrorText } from '../engine/rejections.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';
@@ -7,9 +7,7 @@ import type { Engine } from '../engine/engine.ts';
 import type { Nominator } from '../queue/nominator.ts';
 import type { Budget } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Candidate, PreemptionFacts, PreemptionPlan } from './contract.ts';
-import { whyNotEligible } from './eligible.ts';
-import { pickOneNode } from './pick.ts';
+import { type Candidate, pickOneNode, type PreemptionFacts, type PreemptionPlan, whyNotEligible } from './candidates.ts';
 import { NO_VICTIMS, planPreemption } from './plan.ts';
 
 export interface PostFilterResult {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pickOneNode } from '../../../../scheduler/preempt/pick.ts';
+import { pickOneNode } from '../../../../scheduler/preempt/candidates.ts';
 import { NOW, toyPods } from './toy-nodes.ts';
 
 /** Victims by node, most important first; `!` in front for each budget that breaks. */
-const cases: { why: string; nodes: Record<string, string>; picks: string | undefined }[] = [
+const choices: { why: string; nodes: Record<string, string>; picks: string | undefined }[] = [
   { why: 'nothing of nothing', nodes: {}, picks: undefined },
   { why: 'the only one', nodes: { a: '!!v 9 1' }, picks: 'a' },
   { why: 'fewest broken budgets, whatever else', nodes: { a: '!v 0 1', b: 'v 9 1, w 9 1' }, picks: 'b' },
@@ -36,7 +36,7 @@ const cases: { why: string; nodes: Record<string, string>; picks: string | undef
   { why: 'by the highest priority wherever it stands', nodes: { a: 'v 1 1, w 9 1', b: 'v 2 1, w 8 1' }, picks: 'b' },
 ];
 
-for (const { why, nodes, picks } of cases)
+for (const { why, nodes, picks } of choices)
   test(`of the candidates, ${why}`, () => {
     const candidates = Object.entries(nodes).map(([node, text]) => ({
       node,

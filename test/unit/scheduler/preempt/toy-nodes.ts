@@ -1,6 +1,6 @@
 import type { WhatIf } from '../../../../scheduler/engine/node-trial.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { PreemptionFacts } from '../../../../scheduler/preempt/contract.ts';
+import type { PreemptionFacts } from '../../../../scheduler/preempt/candidates.ts';
 import type { Budget } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';
 
