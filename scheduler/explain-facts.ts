@@ -1,7 +1,7 @@
 import type { Millis } from '../base/clock.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { Pending } from './queue/pending.ts';
-import type { ReservationView } from './reservation/view.ts';
+import type { ReservationView } from './reservation/reporting.ts';
 import type {
   Budget,
   Claim,

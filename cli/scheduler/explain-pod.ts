@@ -1,7 +1,7 @@
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Explained, PodFacts, RunningFacts } from '../../scheduler/explain-facts.ts';
 import type { Pending } from '../../scheduler/queue/pending.ts';
-import type { ReservationView } from '../../scheduler/reservation/view.ts';
+import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
 const nameOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;

@@ -30,7 +30,7 @@ import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain-facts.ts';
 import type { PendingDump } from '../../scheduler/queue/pending.ts';
-import type { ReservationView } from '../../scheduler/reservation/view.ts';
+import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Pod } from '../../scheduler/types.ts';
 

@@ -4,14 +4,21 @@ import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { pods } from '../../kube/api/resources.ts';
-import { parseKey, type Key } from '../../kube/cache/contract.ts';
+import { type Key, parseKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../../kube/client/errors.ts';
 import type { ClusterView } from '../core/state.ts';
-import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
+import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { PLACEHOLDER_LABEL, placeholderKey, placeholderOf, placeholderOldUid } from './placeholder-pod.ts';
-import { planPlaceholders, type PlaceholderPod, type PlaceholderPlan } from './plan.ts';
+import {
+  PLACEHOLDER_LABEL,
+  placeholderKey,
+  placeholderOf,
+  placeholderOldUid,
+  type PlaceholderPlan,
+  type PlaceholderPod,
+  planPlaceholders,
+} from './plan.ts';
 import type { Pod } from '../types.ts';
 import type { SeenPlaceholders } from './seen-placeholders.ts';
 import type { Meters } from '../../kube/process/runtime.ts';

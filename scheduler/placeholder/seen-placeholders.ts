@@ -2,7 +2,7 @@ import type { Key } from '../../kube/cache/contract.ts';
 import type { SchedulerState } from '../core/state.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Reservation, Reservations } from '../reservation/contract.ts';
-import { exceeds, placeholderOldUid, standsFor } from './placeholder-pod.ts';
+import { exceeds, placeholderOldUid, standsFor } from './plan.ts';
 
 export interface SeenPlaceholdersOptions {
   state: Pick<SchedulerState, 'countPod' | 'ignorePod'>;

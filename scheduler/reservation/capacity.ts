@@ -1,7 +1,8 @@
 import type { NodeState } from '../cache/node-state.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
+import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import type { Requests } from '../pod/requests.ts';
-import type { Reservation, Reservations, CapacityFacts, Spare } from './contract.ts';
+import type { CapacityFacts, Reservation, Reservations, Spare } from './contract.ts';
+import type { Pod } from '../types.ts';
 
 /** Where nodes are looked up. */
 type Nodes = { node(name: string): NodeState | undefined };
@@ -54,4 +55,90 @@ function fits({ cpu, memory, ephemeral, scalars }: Requests, free: Free): boolea
     ephemeral <= Math.max(0, free.ephemeral) &&
     [...scalars].every(([name, amount]) => amount <= (free.scalars.get(name) ?? 0))
   );
+}
+
+/** Names end with a letter or digit: no pod of the server's has such a uid. */
+function heldPodUid(oldUid: string): string {
+  return `room-of-${oldUid}-`;
+}
+
+/** A pod that went, as if it were still on its node and well: nothing of its way out is left. */
+export function heldPodOf(pod: PodInfo): PodInfo {
+  return podInfoOf(standIn(pod, heldPodUid(pod.uid), pod.nodeName));
+}
+
+/**
+ * What others see once the successor is there: all of it but its size. Of that, what it takes of the room; what it needs more, as far as it was free in the
+ * moment, so that keeping room never takes of what somebody else has.
+ * @param spare - undefined: nothing is free, or nothing is to be added
+ */
+export function heldPodOfSuccessor(heldPod: PodInfo, successor: PodInfo, spare: Spare | undefined): PodInfo {
+  const info = podInfoOf(standIn(successor, heldPod.uid, heldPod.nodeName));
+  return { ...info, requests: keptOf(heldPod.requests, successor.requests, spare) };
+}
+
+/**
+ * Whether `before` may be in somebody's way where `after` is not. What is only written in another order is a false alarm, which costs little.
+ */
+export function isEased(before: PodInfo, after: PodInfo): boolean {
+  const [was, is] = [before.requests, after.requests];
+  if (is.cpu < was.cpu || is.memory < was.memory || is.ephemeral < was.ephemeral) return true;
+  for (const [name, amount] of was.scalars) if ((is.scalars.get(name) ?? 0) < amount) return true;
+  const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+  return !(
+    same(before.ports, after.ports) &&
+    same(labelsOf(before), labelsOf(after)) &&
+    same(before.pod.spec?.affinity, after.pod.spec?.affinity) &&
+    same(claimsOf(before), claimsOf(after))
+  );
+}
+
+/** Those by which others may mind the pod. That of its revision is new with every upgrade. */
+function labelsOf({ labels }: PodInfo): unknown {
+  return Object.entries(labels).filter(([name]) => name !== 'controller-revision-hash');
+}
+
+function standIn({ pod }: PodInfo, uid: string, nodeName: string): Pod {
+  const { namespace, name, labels, ownerReferences } = pod.metadata;
+  const metadata = {
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(labels === undefined ? {} : { labels }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    uid,
+  };
+  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { ...pod.spec, containers: pod.spec?.containers ?? [], nodeName } };
+}
+
+function keptOf(old: Requests, wanted: Requests, spare: Spare | undefined): Requests {
+  const cpu = kept(old.cpu, wanted.cpu, spare?.cpu);
+  const memory = kept(old.memory, wanted.memory, spare?.memory);
+  const scalars = new Map<string, number>();
+  for (const [name, amount] of wanted.scalars) {
+    const keeps = kept(old.scalars.get(name) ?? 0, amount, spare?.scalars.get(name));
+    if (keeps > 0) scalars.set(name, keeps);
+  }
+  return {
+    cpu,
+    memory,
+    ephemeral: kept(old.ephemeral, wanted.ephemeral, spare?.ephemeral),
+    scalars,
+    // What is not kept is not counted by scores either.
+    scoredCpu: wanted.scoredCpu - (wanted.cpu - cpu),
+    scoredMemory: wanted.scoredMemory - (wanted.memory - memory),
+  };
+}
+
+function kept(old: number, wanted: number, spare = 0): number {
+  return Math.min(wanted, old + Math.max(0, spare));
+}
+
+/** Claims of its namespace that the pod's volumes are, also those that are made for the pod alone. */
+export function claimsOf({ pod, name }: PodInfo): string[] {
+  const claims: string[] = [];
+  for (const volume of pod.spec?.volumes ?? []) {
+    if (volume.persistentVolumeClaim !== undefined) claims.push(volume.persistentVolumeClaim.claimName);
+    else if (volume.ephemeral !== undefined) claims.push(`${name}-${volume.name}`);
+  }
+  return claims;
 }

@@ -5,7 +5,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, StatefulSet, ControllerRevision } from '../types.ts';
 import type { Decision, DeletionFacts, Purpose, NotReservedReason } from './contract.ts';
 import { pinnedTo } from './reservation-index.ts';
-import { whyNotOnNode, whySetMakesNone, placeInSet } from './reasons.ts';
+import { whyNotOnNode, whySetMakesNone, placeInSet } from './lifetime.ts';
 
 /** On pods: of which revision they are. */
 const HASH_LABEL = 'controller-revision-hash';

@@ -10,7 +10,15 @@ import { BY_OWNER } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { capacityFacts, stillFit } from './capacity.ts';
 import type { DeletionFacts, Dropped, Reservation, Reservations } from './contract.ts';
-import { createdEvent, endedEvent, placedEvent, resultOf, type ReservationEvent, type ReservationMeters, type Result } from './events.ts';
+import {
+  createdEvent,
+  endedEvent,
+  placedEvent,
+  resultOf,
+  type ReservationEvent,
+  type ReservationMeters,
+  type Result,
+} from './reporting.ts';
 import { newestRevision } from './decide.ts';
 import type { ReservationsOnSets } from './on-sets.ts';
 import { isNotFound } from '../../kube/client/errors.ts';

@@ -4,8 +4,8 @@ import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Node, Pod, StatefulSet } from '../types.ts';
 import type { Reservation } from './contract.ts';
-import { heldPodOf } from './held-pod.ts';
-import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
+import { heldPodOf } from './capacity.ts';
+import { whyNotOnNode, whySetMakesNone } from './lifetime.ts';
 
 /** On a StatefulSet: room that is kept for its pods, for the process that comes after this one. */
 export const RESERVATIONS_ANNOTATION = 'dkc.dev/reservations';

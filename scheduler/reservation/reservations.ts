@@ -5,12 +5,21 @@ import { controllerOf } from '../../kube/controller/owners.ts';
 import type { ReservationConfig } from '../config/config.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
-import type { DeletionFacts, Dropped, Made, Reservation, Reservations, CapacityFacts, Seen } from './contract.ts';
-import { atLeastASecond, whenDeleted, whenFailed, whenClaimantDeleted, whenRestored, whenSeen, type Ttls } from './deadlines.ts';
+import type { CapacityFacts, DeletionFacts, Dropped, Made, Reservation, Reservations, Seen } from './contract.ts';
+import {
+  atLeastASecond,
+  type Ttls,
+  whenClaimantDeleted,
+  whenDeleted,
+  whenFailed,
+  whenRestored,
+  whenSeen,
+  whyNotOnNode,
+  whySetMakesNone,
+} from './lifetime.ts';
 import { decide, type DecisionRules } from './decide.ts';
-import { heldPodOf, isEased, heldPodOfSuccessor, claimsOf } from './held-pod.ts';
+import { claimsOf, heldPodOf, heldPodOfSuccessor, isEased } from './capacity.ts';
 import { isSuccessor, ReservationIndex, slotOf, slotsOf } from './reservation-index.ts';
-import { whyNotOnNode, whySetMakesNone } from './reasons.ts';
 
 const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
 const noHeldPods: readonly PodInfo[] = [];

@@ -4,7 +4,7 @@ import { clusterMetrics } from '../../controllers/rollout/cluster/cluster.ts';
 import { allMetrics } from '../../kube/metrics/all-metrics.ts';
 import { schedulerMetrics } from '../../scheduler/core/metrics.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
-import { reservationMeters } from '../../scheduler/reservation/events.ts';
+import { reservationMeters } from '../../scheduler/reservation/reporting.ts';
 
 export interface Metric {
   name: string;

@@ -11,7 +11,7 @@ import { topologyClassKey } from '../../../scheduler/engine/topology-class.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { nominatedNodeOf } from '../../../scheduler/queue/nominator.ts';
 import { isGated } from '../../../scheduler/queue/own-change.ts';
-import { claimsOf } from '../../../scheduler/reservation/held-pod.ts';
+import { claimsOf } from '../../../scheduler/reservation/capacity.ts';
 import type { Pod } from '../../../scheduler/types.ts';
 import { keeper } from './as-kept.ts';
 import { node, pod } from './builders.ts';

@@ -5,7 +5,7 @@ import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts
 import { pod } from '../../scheduler/builders.ts';
 import type { RunningFacts } from '../../../../scheduler/explain-facts.ts';
 import type { Pending } from '../../../../scheduler/queue/pending.ts';
-import type { ReservationView } from '../../../../scheduler/reservation/view.ts';
+import type { ReservationView } from '../../../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 
 const config = defaultSchedulerConfig;

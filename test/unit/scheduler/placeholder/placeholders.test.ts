@@ -7,7 +7,7 @@ import { SeenPlaceholders } from '../../../../scheduler/placeholder/seen-placeho
 import { Placeholders } from '../../../../scheduler/placeholder/placeholders.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import { placeholderKey, placeholderOf } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { placeholderKey, placeholderOf } from '../../../../scheduler/placeholder/plan.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

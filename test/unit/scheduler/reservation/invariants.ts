@@ -2,8 +2,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import type { Key } from '../../../../kube/cache/contract.ts';
 import type { Node, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
-import type { Ttls } from '../../../../scheduler/reservation/deadlines.ts';
-import { whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/reasons.ts';
+import { type Ttls, whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/lifetime.ts';
 
 /** The world, as the caches have it. */
 export interface KeptView {

@@ -1,6 +1,6 @@
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Dropped, Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
-import { placedEvent } from '../../../../scheduler/reservation/events.ts';
+import { placedEvent } from '../../../../scheduler/reservation/reporting.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Node, StatefulSet } from '../../../../scheduler/types.ts';
 import { node } from '../builders.ts';

@@ -9,11 +9,11 @@ import {
   unseenEvent,
   reservationMeters,
   resultOf,
-} from '../../../../scheduler/reservation/events.ts';
+} from '../../../../scheduler/reservation/reporting.ts';
 import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
-import { placeInSet } from '../../../../scheduler/reservation/reasons.ts';
+import { placeInSet } from '../../../../scheduler/reservation/lifetime.ts';
 import { ordinalsIn } from '../../../../controllers/statefulset/rules.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { config, deletion, isOurs, member, web } from './situations.ts';

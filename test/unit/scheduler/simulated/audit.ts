@@ -3,8 +3,8 @@ import type { Clock } from '../../../../base/clock.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import { atLeastASecond } from '../../../../scheduler/reservation/deadlines.ts';
-import { standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
+import { atLeastASecond } from '../../../../scheduler/reservation/lifetime.ts';
+import { standsFor } from '../../../../scheduler/placeholder/plan.ts';
 import { problemsOf } from '../reservation/invariants.ts';
 import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
 

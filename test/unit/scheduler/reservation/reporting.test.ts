@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { reservationViews } from '../../../../scheduler/reservation/view.ts';
+import { reservationViews } from '../../../../scheduler/reservation/reporting.ts';
 import { pod } from '../builders.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
 

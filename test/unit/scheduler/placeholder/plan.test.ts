@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import { exceeds, placeholderOldUid, placeholderKey, placeholderOf, standsFor } from '../../../../scheduler/placeholder/placeholder-pod.ts';
-import { planPlaceholders, type PlaceholderPod } from '../../../../scheduler/placeholder/plan.ts';
+import {
+  exceeds,
+  placeholderKey,
+  placeholderOf,
+  placeholderOldUid,
+  type PlaceholderPod,
+  planPlaceholders,
+  standsFor,
+} from '../../../../scheduler/placeholder/plan.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';
