@@ -1,11 +1,10 @@
 import { seededRandom } from '../../base/random.ts';
 import { Cluster } from '../../scheduler/cache/cluster.ts';
-import type { ProfileConfig } from '../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig, type ProfileConfig } from '../../scheduler/config/config.ts';
 import type { PostFilterState } from '../../scheduler/preempt/post-filter.ts';
 import { DefaultSpreadSelectors } from '../../scheduler/engine/default-spread-selectors.ts';
 import { Engine } from '../../scheduler/engine/engine.ts';
-import { podInfoOf, type PodInfo } from '../../scheduler/pod/pod-info.ts';
+import { type PodInfo, podInfoOf } from '../../scheduler/pod/pod-info.ts';
 import { Nominator } from '../../scheduler/queue/nominator.ts';
 import type { Node, Service } from '../../scheduler/types.ts';
 import { node, pod } from '../../test/unit/scheduler/builders.ts';

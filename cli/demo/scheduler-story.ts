@@ -4,7 +4,7 @@ import { statefulSetController } from '../../controllers/statefulset/controller.
 import { namespaces, podDisruptionBudgets, pods, priorityClasses, replicaSets, statefulSets } from '../../kube/api/resources.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Pod } from '../../controllers/daemonset/types.ts';
-import { defaultSchedulerConfig } from '../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../scheduler/scheduler.ts';
 import type { Context } from '../command.ts';
 import { buildCluster, isBound, isReady, type DemoCluster, type Pods } from './cluster/demo-cluster.ts';

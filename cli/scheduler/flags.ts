@@ -1,4 +1,4 @@
-import { defaultSchedulerConfig } from '../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { parseSchedulerConfig, type ConfigRead } from '../../scheduler/config/parse.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';

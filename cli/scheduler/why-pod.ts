@@ -28,7 +28,7 @@ import { explainSettled, explainStanding } from './explain-pod.ts';
 import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain-facts.ts';
+import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain.ts';
 import type { PendingDump } from '../../scheduler/queue/pending.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';

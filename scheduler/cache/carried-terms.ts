@@ -1,4 +1,4 @@
-import { Counter } from './counter.ts';
+import { Counter } from './counts.ts';
 import type { AffinityTerm } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 

@@ -1,11 +1,9 @@
 import type { Millis } from '../../base/clock.ts';
-import type { NodeAspect } from '../cluster-event.ts';
+import type { Node, NodeAspect } from '../types.ts';
 import type { NamespaceLabels } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Node } from '../types.ts';
 import { CarriedTerms } from './carried-terms.ts';
-import { Images, imagesOf, sameImages, TaintSets } from './node-attributes.ts';
-import { changedAspects, taintsKey, zoneOf, NodeState } from './node-state.ts';
+import { changedAspects, Images, imagesOf, NodeState, sameImages, TaintSets, taintsKey, zoneOf } from './node-state.ts';
 import { PodGroups } from './pod-groups.ts';
 import { Topologies } from './topology.ts';
 

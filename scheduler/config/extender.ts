@@ -1,6 +1,5 @@
-import { defaultExtender } from './defaults.ts';
-import { mustBeExtendedResource, mustBeUrl, type Mapping } from './mapping.ts';
-import type { ExtenderConfig } from './config.ts';
+import { defaultExtender, type ExtenderConfig } from './config.ts';
+import { type Mapping, mustBeExtendedResource, mustBeUrl } from './mapping.ts';
 
 const HEAVIEST = 10_000;
 const verbs = ['filterVerb', 'prioritizeVerb', 'bindVerb', 'preemptVerb'] as const;

@@ -1,10 +1,15 @@
 import { parseDocument } from 'yaml';
 import { describeError } from '../../base/errors.ts';
-import { defaultSchedulerConfig as normal } from './defaults.ts';
+import {
+  defaultSchedulerConfig as normal,
+  type ExtenderConfig,
+  type ProfileConfig,
+  type ReservationConfig,
+  type SchedulerConfig,
+} from './config.ts';
 import { readExtender } from './extender.ts';
-import { Findings, readMapping, mustBeImage, mustBeNamespace, mustBeObjectName, type Finding, type Mapping } from './mapping.ts';
+import { type Finding, Findings, type Mapping, mustBeImage, mustBeNamespace, mustBeObjectName, readMapping } from './mapping.ts';
 import { everyNodeIsScored, readProfile } from './profile.ts';
-import type { ExtenderConfig, ProfileConfig, ReservationConfig, SchedulerConfig } from './config.ts';
 
 export type ConfigRead =
   | {

@@ -1,9 +1,8 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
-import type { ClusterEvent, StorageObjects } from '../cluster-event.ts';
-import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
-import type { Namespace, Node } from '../types.ts';
+import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
+import type { ClusterEvent, Namespace, Node, StorageObjects } from '../types.ts';
+import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { SchedulerState } from './state.ts';
 

@@ -1,23 +1,22 @@
 import type { Clock, Millis } from '../../base/clock.ts';
-import { seededRandom, type Random } from '../../base/random.ts';
+import { type Random, seededRandom } from '../../base/random.ts';
 import type { Key } from '../../kube/cache/contract.ts';
 import { Cluster, type NodeChange, type Placed } from '../cache/cluster.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { Budget, ClusterEvent, Node } from '../types.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { DefaultSpreadSelectors } from '../engine/default-spread-selectors.ts';
 import { Engine } from '../engine/engine.ts';
 import { BY_RESOURCE, type Caches } from '../informers.ts';
 import { isIgnored } from '../plugins/node-resources.ts';
-import { podInfoOf, type PodInfo } from '../pod/pod-info.ts';
+import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/candidates.ts';
 import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';
 import { createHints } from '../queue/hints.ts';
 import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts';
 import { requirementsKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
-import type { Budget, Node } from '../types.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
-import { VolumeWork } from '../volumes/rules.ts';
+import { VolumeWork } from '../volumes/filters.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
 
 export type ClusterView = Pick<Cluster, 'node' | 'placed' | 'placedPods' | 'nodeCount' | 'podCount' | 'lowestPriority' | 'unconfirmed'>;

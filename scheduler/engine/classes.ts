@@ -2,7 +2,7 @@ import type { Cluster } from '../cache/cluster.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Counter } from '../cache/counter.ts';
+import type { Counter } from '../cache/counts.ts';
 import type { Asked } from './node-trial.ts';
 import { resourceNeeds, ResourceClass, type ResourceNeeds, type VolumeFilter } from './resource-class.ts';
 import { NodeSpecClass, nodeSpecKey } from './node-spec-class.ts';

@@ -1,6 +1,6 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Cluster } from '../cache/cluster.ts';
-import type { Eligible } from '../cache/domain-counts.ts';
+import type { Eligible } from '../cache/counts.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import {

@@ -1,5 +1,5 @@
 import type { NodeLoad, NodeState } from '../cache/node-state.ts';
-import type { DomainCounts } from '../cache/domain-counts.ts';
+import type { DomainCounts } from '../cache/counts.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { type CountedConstraint, existingAnti, interPodAffinity, podTopologySpread } from '../plugins/topology.ts';
 import type { Rejection } from '../plugins/names.ts';

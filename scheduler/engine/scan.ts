@@ -1,5 +1,5 @@
 import type { Cluster } from '../cache/cluster.ts';
-import type { DomainCounts } from '../cache/domain-counts.ts';
+import type { DomainCounts } from '../cache/counts.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ScoreName } from '../plugins/names.ts';
 import { ofHighest, roundHalfUp } from '../plugins/arithmetic.ts';

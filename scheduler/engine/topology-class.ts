@@ -1,7 +1,6 @@
 import { CarriedSum, type CarriedTerm } from '../cache/carried-terms.ts';
 import type { Cluster } from '../cache/cluster.ts';
-import type { Counter } from '../cache/counter.ts';
-import { DomainCounts, type Eligible } from '../cache/domain-counts.ts';
+import { type Counter, DomainCounts, type Eligible } from '../cache/counts.ts';
 import { labelsKey, type PodGroup, type Weigh } from '../cache/pod-groups.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import { type LabelSelector, matchesLabels } from '../../kube/api/selector.ts';

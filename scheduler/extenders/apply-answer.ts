@@ -1,7 +1,6 @@
 import type { PodInfo } from '../pod/pod-info.ts';
 import { byImportance, type Candidate } from '../preempt/candidates.ts';
-import { AnswerError } from './fields.ts';
-import type { FilterAnswer, PreemptAnswer } from './protocol.ts';
+import { AnswerError, type FilterAnswer, type PreemptAnswer } from './protocol.ts';
 
 /** Why an extender does not want a node. */
 export interface ExtenderRejection {

@@ -5,8 +5,8 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/candidates.ts';
 import type { Node } from '../types.ts';
 import { Agents, postJson, StatusError } from './post.ts';
-import { AnswerError } from './fields.ts';
 import {
+  AnswerError,
   decodeBinding,
   decodeFilter,
   decodePreempt,
@@ -15,12 +15,12 @@ import {
   encodeCandidates,
   encodeNodes,
   isInterested,
-  urlOf,
-  verbOf,
   type PreemptAnswer,
+  urlOf,
   type Verb,
+  verbOf,
 } from './protocol.ts';
-import { candidatesLeft, survivorsOf, type ExtenderRejection } from './apply-answer.ts';
+import { candidatesLeft, type ExtenderRejection, survivorsOf } from './apply-answer.ts';
 
 /** An extender did not do what it was asked. */
 export class ExtenderError extends Error {

@@ -3,7 +3,7 @@ import { request as secureRequest, Agent as SecureAgent, type AgentOptions } fro
 import type { Clock, Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
 import { Deadline } from '../../kube/client/deadline.ts';
-import { AnswerError } from './fields.ts';
+import { AnswerError } from './protocol.ts';
 import { FreshFile } from '../../kube/client/fresh-file.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 

@@ -1,4 +1,4 @@
-import type { DomainCounts } from '../cache/domain-counts.ts';
+import type { DomainCounts } from '../cache/counts.ts';
 import { timesOver } from './arithmetic.ts';
 import type { Rejection } from './names.ts';
 

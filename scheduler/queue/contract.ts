@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { ClusterEvent } from '../types.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 

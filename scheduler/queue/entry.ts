@@ -3,7 +3,7 @@ import type { IndexedHeap } from '../../base/ordered.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from './contract.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { ClusterEvent } from '../types.ts';
 
 /**
  * The pool that a pod is in.

@@ -1,6 +1,6 @@
 import { backoff } from '../../base/waiting.ts';
 import type { Millis } from '../../base/clock.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { ClusterEvent } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
 import { byTurn, newEntry, noRejectors, queuedPodOf, eventsSince, type Entry, type EquivalenceClass } from './entry.ts';

@@ -2,14 +2,13 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, unreachable } from '../../base/errors.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import { persistentVolumeClaims, persistentVolumes } from '../../kube/api/resources.ts';
-import { objectKey, type Informer, type Key } from '../../kube/cache/contract.ts';
+import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 import { isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { Claim, ClusterEvent, Node, Volume } from '../types.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Claim, Node, Volume } from '../types.ts';
 import type { AssumingView, VolumeBinder, VolumeDecision } from './contract.ts';
-import { planProvision, planReservation, progressOf, type Progress, type Step } from './progress.ts';
+import { planProvision, planReservation, type Progress, progressOf, type Step } from './binding.ts';
 
 export interface ClaimBinderOptions {
   client: Pick<Client, 'get' | 'patch'>;

@@ -1,7 +1,6 @@
-import type { ClusterEvent } from '../cluster-event.ts';
+import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume, VolumeAttachment } from '../types.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume, VolumeAttachment } from '../types.ts';
 
 /** What the caches know of storage. Decisions that are not written yet (see {@link VolumeDecision}) are in it already. */
 export interface StorageView {

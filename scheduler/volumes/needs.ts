@@ -2,11 +2,9 @@ import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Claim, StorageClass } from '../types.ts';
-import { candidatesFor } from './candidates.ts';
-import { classNameOf, isDelayed, isFullyBound, isProvisioned, requestedSize, selectedNodeOf } from './claims.ts';
+import { candidatesFor, classNameOf, isDelayed, isFullyBound, isProvisioned, requestedSize, selectedNodeOf } from './claims.ts';
 import type { Attachment, BoundClaim, DelayedClaim, StorageView, VolumeNeeds } from './contract.ts';
-import { attachmentOfVolume, driverOf } from './migrated.ts';
-import { podVolumesOf, type ClaimName } from './pod-volumes.ts';
+import { attachmentOfVolume, type ClaimName, driverOf, podVolumesOf } from './pod-volumes.ts';
 
 const NEVER: ReadonlySet<string> = new Set();
 

@@ -1,20 +1,19 @@
 import {
-  persistentVolumeClaims,
-  persistentVolumes,
-  storageClasses,
   csiDrivers,
   csiNodes,
   csiStorageCapacities,
+  persistentVolumeClaims,
+  persistentVolumes,
+  storageClasses,
   volumeAttachments,
 } from '../../kube/api/resources.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Fields } from '../../kube/cache/fields.ts';
 import type { Informers } from '../../kube/cache/informers.ts';
-import type { ClusterEvent } from '../cluster-event.ts';
-import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
+import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../types.ts';
 import { Assumptions } from './assumptions.ts';
 import { classNameOf } from './claims.ts';
-import type { AssumingView, StorageView, VolumeDecision, ClaimUser } from './contract.ts';
+import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './contract.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { podVolumesOf, usesClaim } from './pod-volumes.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
@@ -37,7 +36,7 @@ const BY_CLASS = 'storage-class';
 const BY_NODE = 'node';
 const kind = 'storage-changed' as const;
 const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
-/** What names the disks of in-tree plugins: see `migrated.ts`. */
+/** What names the disks of in-tree plugins: see `pod-volumes.ts`. */
 const inTreeSpec = [
   'awsElasticBlockStore.volumeID',
   'gcePersistentDisk.pdName',

@@ -3,10 +3,9 @@ import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node
 import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
 import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-status.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import type { Node } from '../../types.ts';
+import type { ClusterEvent, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 import { amountOf, portsConflict } from '../../../kube/api/pod-requests.ts';
-import type { ClusterEvent } from '../../cluster-event.ts';
 import { type Requests, whole } from '../../pod/requests.ts';
 
 /* Plugins that look at one node alone: at its own object, and at what its pods leave free. */

@@ -1,6 +1,5 @@
-import type { ClusterEvent } from '../../cluster-event.ts';
+import type { Claim, ClusterEvent, CsiDriver, Volume } from '../../types.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import type { Claim, CsiDriver, Volume } from '../../types.ts';
 import { sizeOf } from '../../volumes/claims.ts';
 import { podVolumesOf } from '../../volumes/pod-volumes.ts';
 import type { Hint } from '../contract.ts';

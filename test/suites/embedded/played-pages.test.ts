@@ -9,7 +9,7 @@ import { daemonSetController } from '../../../controllers/daemonset/controller.t
 import { statefulSetController } from '../../../controllers/statefulset/controller.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { daemonSets, namespaces, nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import { cliContext } from '../../support/cli-context.ts';
 import { eventually } from '../../support/eventually.ts';

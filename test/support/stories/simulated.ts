@@ -6,7 +6,7 @@ import { seededRandom } from '../../../base/random.ts';
 import '../../../kube/client/list-stream.ts';
 import type { Runnable } from '../../../kube/process/options.ts';
 import type { Runtime } from '../../../kube/process/runtime.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { startLocally, type LocalProcess } from '../local-process.ts';

@@ -1,12 +1,11 @@
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { daemonSets, nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
-import { pruner, type Fields } from '../../../kube/cache/fields.ts';
+import { type Fields, pruner } from '../../../kube/cache/fields.ts';
 import type { Informers } from '../../../kube/cache/informers.ts';
 import { StringPool } from '../../../kube/cache/sharing.ts';
 import type { Needs } from '../../../kube/cache/shared-informer.ts';
-import type { SchedulerConfig } from '../../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig, type SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerCaches } from '../../../scheduler/informers.ts';
 
 const none = undefined;

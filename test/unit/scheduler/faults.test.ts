@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { SeenCall } from '../../support/simulated/intercepted.ts';
 import type { FaultKind } from '../../support/simulated/faulty-calls.ts';
 import { watchFaults, type WatchFault } from '../../support/simulated/faulty-watches.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { stories } from './simulated/stories.ts';
 import { faultKinds, sweep, sweepWatches } from './simulated/sweep.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransportError } from '../../../kube/client/errors.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import type { SeenCall } from '../../support/simulated/intercepted.ts';
 import { pod } from './builders.ts';
 import { Witness } from './simulated/audit.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../base/random.ts';
-import type { ExtenderConfig } from '../../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig, type ExtenderConfig } from '../../../scheduler/config/config.ts';
 import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-status.ts';
 import { requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
 import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';

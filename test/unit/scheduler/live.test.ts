@@ -8,7 +8,7 @@ import {
   pods as podKind,
   volumeAttachments,
 } from '../../../kube/api/resources.ts';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
 import { podWith } from './volumes/storage-builders.ts';

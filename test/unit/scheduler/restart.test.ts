@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSchedulerConfig } from '../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { pod } from './builders.ts';
 import { Stage } from './simulated/stage.ts';
 import { SchedulerWorld } from './simulated/world.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { schedulerConfig } from '../../../../cli/scheduler/config-command.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { cliContext, type Ran } from '../../../support/cli-context.ts';
 import { configFile } from './scheduler-world.ts';

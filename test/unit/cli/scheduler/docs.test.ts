@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import { schedulerFlags } from '../../../../cli/scheduler/flags.ts';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
 import { filterNames } from '../../../../scheduler/plugins/names.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explainSettled, explainStanding } from '../../../../cli/scheduler/explain-pod.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { pod } from '../../scheduler/builders.ts';
-import type { RunningFacts } from '../../../../scheduler/explain-facts.ts';
+import type { RunningFacts } from '../../../../scheduler/explain.ts';
 import type { Pending } from '../../../../scheduler/queue/pending.ts';
 import type { ReservationView } from '../../../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../../../scheduler/types.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';

@@ -9,7 +9,7 @@ import { whyPod } from '../../../../cli/scheduler/why-pod.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { node, pod } from '../../scheduler/builders.ts';
 import { configFile } from './scheduler-world.ts';
-import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain-facts.ts';
+import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 let api: LocalApi;

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultExtender, defaultProfile, defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import {
+  defaultExtender,
+  defaultProfile,
+  defaultSchedulerConfig,
+  type ExtenderConfig,
+  type ProfileConfig,
+  type SchedulerConfig,
+} from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
-import type { ExtenderConfig, ProfileConfig, SchedulerConfig } from '../../../../scheduler/config/config.ts';
 
 function read(text: string): { config: SchedulerConfig; warnings: string[] } {
   const found = parseSchedulerConfig(text);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
 import { filterNames } from '../../../../scheduler/plugins/names.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pods as podKind } from '../../../../kube/api/resources.ts';
 import { explainPod } from '../../../../scheduler/explain.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { node, pod } from '../builders.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Container, PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';

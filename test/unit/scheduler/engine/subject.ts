@@ -1,7 +1,6 @@
 import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
-import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig, type ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { DefaultSpreadSelectors } from '../../../../scheduler/engine/default-spread-selectors.ts';
 import { type Decision, Engine, type Evaluation } from '../../../../scheduler/engine/engine.ts';
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';

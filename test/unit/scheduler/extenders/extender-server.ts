@@ -3,8 +3,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
-import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
-import { defaultExtender } from '../../../../scheduler/config/defaults.ts';
+import { defaultExtender, type ExtenderConfig } from '../../../../scheduler/config/config.ts';
 
 export type Answer = unknown;
 

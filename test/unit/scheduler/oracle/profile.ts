@@ -1,5 +1,4 @@
-import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
-import { DEFAULT_SCHEDULER_NAME, defaultProfile } from '../../../../scheduler/config/defaults.ts';
+import { DEFAULT_SCHEDULER_NAME, defaultProfile, type ProfileConfig } from '../../../../scheduler/config/config.ts';
 
 /**
  * What a scheduler is asked for that was told nothing. It is the product's own, since it decides nothing: the oracle and whoever is compared with it get it

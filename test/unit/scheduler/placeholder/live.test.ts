@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
 import { pod, type PodBuilder } from '../builders.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { equivalenceClassOf, type EquivalenceState } from '../../../../scheduler/queue/equivalence-class.ts';
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';

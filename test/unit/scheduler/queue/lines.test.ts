@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import type { ClusterEvent } from '../../../../scheduler/cluster-event.ts';
+import type { ClusterEvent } from '../../../../scheduler/types.ts';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Hint, QueuedPod, SchedulingQueue } from '../../../../scheduler/queue/contract.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterEvent } from '../../../../scheduler/cluster-event.ts';
+import type { ClusterEvent } from '../../../../scheduler/types.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Hint, QueuedPod, SchedulingQueue } from '../../../../scheduler/queue/contract.ts';
 import type { QueueOptions } from '../../../../scheduler/queue/queue.ts';

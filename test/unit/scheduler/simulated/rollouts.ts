@@ -1,7 +1,7 @@
 import { seededRandom, type Random } from '../../../../base/random.ts';
 import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/resources.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { PLACEHOLDER_LABEL } from '../../../../scheduler/placeholder/plan.ts';
 import { pod } from '../builders.ts';
 import { audit, Witness } from './audit.ts';

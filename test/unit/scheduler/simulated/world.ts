@@ -4,9 +4,8 @@ import type { Millis } from '../../../../base/clock.ts';
 import type { Runnable } from '../../../../kube/process/options.ts';
 import type { Runtime } from '../../../../kube/process/runtime.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
-import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/defaults.ts';
-import { nothingHeld, noHooks } from '../../../../scheduler/core/hooks.ts';
+import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { noHooks, nothingHeld } from '../../../../scheduler/core/hooks.ts';
 import { SchedulerState } from '../../../../scheduler/core/state.ts';
 import { cycleRunnable } from '../../../../scheduler/cycle.ts';
 import { schedulerCaches } from '../../../../scheduler/informers.ts';
@@ -15,7 +14,7 @@ import { createReservations } from '../../../../scheduler/reservation/reservatio
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { Pace } from '../../../support/simulated/sim-kubelets.ts';
-import { SimWorld, type SimProcess } from '../../../support/simulated/sim-world.ts';
+import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
 import { startLocally } from '../../../support/local-process.ts';
 
 export interface SchedulerWorldOptions {

@@ -1,7 +1,7 @@
 import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import type { TestContext } from 'node:test';
-import { type LocalApi } from '../../../../apiserver/local-api.ts';
+import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
@@ -10,13 +10,12 @@ import { nodes, persistentVolumeClaims, persistentVolumes } from '../../../../ku
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import type { ClusterEvent } from '../../../../scheduler/cluster-event.ts';
-import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import type { Claim, Node, Volume } from '../../../../scheduler/types.ts';
+import type { Claim, ClusterEvent, Node, Volume } from '../../../../scheduler/types.ts';
+import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { ClaimBinder } from '../../../../scheduler/volumes/bind.ts';
 import type { VolumeDecision } from '../../../../scheduler/volumes/contract.ts';
-import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
-import { servedStorageKinds, CachedStorage, storageCachesOf, type StorageCaches } from '../../../../scheduler/volumes/view.ts';
+import { volumeRules } from '../../../../scheduler/volumes/filters.ts';
+import { CachedStorage, servedStorageKinds, type StorageCaches, storageCachesOf } from '../../../../scheduler/volumes/view.ts';
 import type { PodBuilder } from '../builders.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { planProvision, planReservation, progressOf, type Step } from '../../../../scheduler/volumes/progress.ts';
+import { planProvision, planReservation, progressOf, type Step } from '../../../../scheduler/volumes/binding.ts';
 import { node } from '../builders.ts';
 import { claim, volume, type ClaimBuilder, type VolumeBuilder } from './storage-builders.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
-import type { ClusterEvent, NodeAspect } from '../../../../../scheduler/cluster-event.ts';
+import type { ClusterEvent, NodeAspect } from '../../../../../scheduler/types.ts';
 import type { Rejector } from '../../../../../scheduler/plugins/names.ts';
 import { podInfoOf } from '../../../../../scheduler/pod/pod-info.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodAffinityTerm, PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../../base/random.ts';
-import type { ClusterEvent, NodeAspect } from '../../../../../scheduler/cluster-event.ts';
-import { podInfoOf, type PodInfo } from '../../../../../scheduler/pod/pod-info.ts';
+import type { ClusterEvent, Node, NodeAspect, Pod } from '../../../../../scheduler/types.ts';
+import { type PodInfo, podInfoOf } from '../../../../../scheduler/pod/pod-info.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
 import { invalidatedBy } from '../../../../../scheduler/queue/own-change.ts';
-import type { Node, Pod } from '../../../../../scheduler/types.ts';
 import { node as nodeOf, pod as podOf, type PodBuilder } from '../../builders.ts';
 import { ToyCluster } from './toy-cluster.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import { Counter } from '../../../../scheduler/cache/counter.ts';
-import { DomainCounts } from '../../../../scheduler/cache/domain-counts.ts';
+import { Counter, DomainCounts } from '../../../../scheduler/cache/counts.ts';
 import { Topologies } from '../../../../scheduler/cache/topology.ts';
 
 test('the fewest pods of a domain, with one of them taken to have another count, are those that are found one by one', () => {

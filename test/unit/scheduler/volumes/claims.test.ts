@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import { isReachable } from '../../../../scheduler/volumes/binding.ts';
-import { candidatesFor } from '../../../../scheduler/volumes/candidates.ts';
+import { candidatesFor } from '../../../../scheduler/volumes/claims.ts';
 import { claim, volume, type VolumeBuilder } from './storage-builders.ts';
 
 const HOST = 'kubernetes.io/hostname';
