@@ -1,15 +1,12 @@
 import { describeError } from '../base/errors.ts';
 import type { Runnable } from '../kube/process/options.ts';
 import type { Runtime } from '../kube/process/runtime.ts';
-import { BackgroundTasks, LoopTrigger } from './core/background.ts';
-import { Binder } from './core/binder.ts';
-import { BindingCycle } from './core/binding-cycle.ts';
+import { AssumedPods, BackgroundTasks, Loop, LoopTrigger } from './core/loop.ts';
+import { Binder, BindingCycle } from './core/binding-cycle.ts';
 import { EventHandlers } from './core/event-handlers.ts';
 import { FailureHandler } from './core/failure-handler.ts';
 import type { SchedulerHooks } from './core/hooks.ts';
-import { AssumedPods, Loop } from './core/loop.ts';
-import { schedulerMetrics } from './core/metrics.ts';
-import type { ProfileEvents } from './core/profile-events.ts';
+import { type ProfileEvents, schedulerMetrics } from './core/reporting.ts';
 import { ScheduleOne } from './core/schedule-one.ts';
 import type { SchedulerState } from './core/state.ts';
 import { StatusWriter } from './core/status-writer.ts';

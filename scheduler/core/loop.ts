@@ -2,13 +2,69 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Runtime } from '../../kube/process/runtime.ts';
 import type { Placed } from '../cache/cluster.ts';
-import type { BackgroundTasks, LoopTrigger } from './background.ts';
-import type { Binder } from './binder.ts';
-import type { BindingCycle } from './binding-cycle.ts';
+import type { Binder, BindingCycle } from './binding-cycle.ts';
 import type { SchedulerHooks } from './hooks.ts';
 import type { ScheduleOne } from './schedule-one.ts';
 import type { SchedulerState } from './state.ts';
 import type { StatusWriter } from './status-writer.ts';
+import { describeError } from '../../base/errors.ts';
+import type { Log } from '../../base/log.ts';
+
+/** What the scheduling loop sleeps on. */
+export class LoopTrigger {
+  #notified = Promise.withResolvers<void>();
+  #isNotified = false;
+
+  /** There may be something to do. */
+  readonly notify = (): void => {
+    if (this.#isNotified) return;
+    this.#isNotified = true;
+    this.#notified.resolve();
+  };
+
+  /** Resolves when notified since the last call, or after `ms`. */
+  async wait(clock: Clock, ms: Millis | undefined): Promise<void> {
+    if (!this.#isNotified) {
+      const stop = ms === undefined ? undefined : clock.after(ms, this.notify);
+      await this.#notified.promise;
+      stop?.();
+    }
+    this.#isNotified = false;
+    this.#notified = Promise.withResolvers<void>();
+  }
+}
+
+/** Work beside the loop: binding cycles and preemption. */
+export class BackgroundTasks {
+  readonly #log: Log;
+  readonly #notify: () => void;
+  readonly #running = new Set<Promise<void>>();
+
+  /** @param notify - called when one has ended */
+  constructor(log: Log, notify: () => void) {
+    this.#log = log;
+    this.#notify = notify;
+  }
+
+  /** @param what - for the log @returns when it has ended; never rejects */
+  run(what: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
+    const tracked = work
+      .catch((error: unknown) => {
+        if (!signal.aborted) this.#log.error(`unexpected error in ${what}`, { error: describeError(error) });
+      })
+      .finally(() => {
+        this.#running.delete(tracked);
+        this.#notify();
+      });
+    this.#running.add(tracked);
+    return tracked;
+  }
+
+  /** Resolves when nothing is under way any more. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running);
+  }
+}
 
 export interface LoopOptions {
   state: SchedulerState;

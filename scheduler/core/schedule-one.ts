@@ -10,7 +10,7 @@ import type { VolumeDecision } from '../volumes/contract.ts';
 import type { BindingCycle } from './binding-cycle.ts';
 import type { FailureHandler } from './failure-handler.ts';
 import type { SchedulerHooks } from './hooks.ts';
-import type { SchedulerMetrics } from './metrics.ts';
+import type { SchedulerMetrics } from './reporting.ts';
 import { asksExtenders, schedulingCycle, schedulingCycleWithExtenders, type Attempt, type ScheduleResult } from './scheduling-cycle.ts';
 import type { SchedulerState } from './state.ts';
 

@@ -1,8 +1,11 @@
 import type { SchedulerHooks } from '../core/hooks.ts';
-import type { Reservations } from '../reservation/contract.ts';
+import type { Reservation, Reservations } from '../reservation/contract.ts';
 import type { ReservationHooks } from '../reservation/hooks.ts';
 import type { Placeholders } from './placeholders.ts';
-import type { SeenPlaceholders } from './seen-placeholders.ts';
+import type { Key } from '../../kube/cache/contract.ts';
+import type { SchedulerState } from '../core/state.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
+import { exceeds, placeholderOldUid, standsFor } from './plan.ts';
 
 /**
  * Hooks of placeholder pods, around those of reservations: placeholder pods are not counted on their nodes, because the reservation is, and are deleted before
@@ -48,4 +51,113 @@ export function placeholderHooks(
       await Promise.all([reservation.idle(), placeholders.idle()]);
     },
   };
+}
+
+interface SeenPlaceholdersOptions {
+  state: Pick<SchedulerState, 'countPod' | 'ignorePod'>;
+  reservations: Pick<Reservations, 'list' | 'inFlight'>;
+  isOurs: (schedulerName: string) => boolean;
+}
+
+/** Called for each, and for each change. @param oldUid - of the deleted pod whose reservation it holds */
+type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
+
+/** Most UIDs kept of created pods that the cache has not shown yet; of more than this the events were missed. */
+const MAX_ENTRIES = 1_000;
+
+/**
+ * Placeholder pods on nodes. They are not counted there, because the reservation is. A pod is left out of the count only if, when the cache first shows it, it
+ * holds a present reservation and requests no more than that; every other pod with the same marks is counted.
+ */
+export class SeenPlaceholders {
+  readonly #options: SeenPlaceholdersOptions;
+  readonly #seen = new Map<string, { info: PodInfo; oldUid: string; isHidden: boolean }>();
+  /** Keys of pods that this process is creating: ours, whatever admission webhooks add to them. */
+  readonly #expected = new Set<Key>();
+  /** UIDs of pods created by this process: their reservation may be dropped, and they deleted, before the cache shows them. */
+  readonly #own = new Set<string>();
+  #watcher: PlaceholderListener | undefined;
+
+  constructor(options: SeenPlaceholdersOptions) {
+    this.#options = options;
+  }
+
+  /** Calls back for each placeholder pod that exists, and for each change from now on. */
+  watch(watcher: PlaceholderListener): void {
+    this.#watcher = watcher;
+    for (const { info, oldUid } of this.#seen.values()) watcher(info, oldUid);
+  }
+
+  /** A pod of this key is about to be created. */
+  expect(key: Key): void {
+    this.#expected.add(key);
+  }
+
+  /** Its creation has ended. @param uid - undefined when no pod was created, or the answer was lost */
+  made(key: Key, uid: string | undefined): void {
+    this.#expected.delete(key);
+    if (uid === undefined) return;
+    if (this.#own.size >= MAX_ENTRIES) this.#own.clear();
+    this.#own.add(uid);
+  }
+
+  /** The cache shows a new or changed pod. @returns whether it is left out of the count */
+  ignores(info: PodInfo): boolean {
+    const known = this.#seen.get(info.uid);
+    const oldUid = placeholderOldUid(info, this.#options.isOurs);
+    if (oldUid === undefined) {
+      // Without its marks it is a pod like any other.
+      if (known !== undefined) this.#seen.delete(info.uid);
+      return false;
+    }
+    const asBefore = known !== undefined && known.info.requests === info.requests;
+    // A pod that was counted once is counted until it is deleted.
+    const isHidden = asBefore ? known.isHidden : known?.isHidden !== false && this.#isOverlooked(info);
+    this.#seen.set(info.uid, { info, oldUid, isHidden });
+    this.#watcher?.(info, oldUid);
+    return isHidden;
+  }
+
+  /** A pod was deleted or terminated. @returns whether it was left out of the count */
+  deleted(info: PodInfo): boolean {
+    const known = this.#seen.get(info.uid);
+    if (known === undefined) return false;
+    this.#seen.delete(info.uid);
+    this.#own.delete(info.uid);
+    return known.isHidden;
+  }
+
+  /** Whether the cache shows a placeholder pod for this reservation. */
+  standsFor(room: Reservation): boolean {
+    for (const { info, isHidden } of this.#seen.values()) if (isHidden && standsFor(room, info)) return true;
+    return false;
+  }
+
+  /** A reservation was made after the cache showed its placeholder pod: from now on the pod is left out of the count. */
+  adopted(room: Reservation): void {
+    for (const [uid, seen] of this.#seen) {
+      if (seen.isHidden || !standsFor(room, seen.info) || exceeds(room, seen.info)) continue;
+      this.#seen.set(uid, { ...seen, isHidden: true });
+      this.#options.state.ignorePod(uid);
+    }
+  }
+
+  /** It could not be deleted: without its reservation it is counted like any pod. */
+  count(uid: string): void {
+    const seen = this.#seen.get(uid);
+    if (seen?.isHidden !== true || this.#roomOf(seen.info) !== undefined) return;
+    this.#seen.set(uid, { ...seen, isHidden: false });
+    this.#options.state.countPod(seen.info);
+  }
+
+  #isOverlooked(info: PodInfo): boolean {
+    if (this.#own.has(info.uid) || this.#expected.has(info.key)) return true;
+    const room = this.#roomOf(info);
+    return room !== undefined && !exceeds(room, info);
+  }
+
+  #roomOf(info: PodInfo): Reservation | undefined {
+    const { reservations } = this.#options;
+    return [...reservations.list(), ...reservations.inFlight()].find((one) => standsFor(one, info));
+  }
 }

@@ -20,7 +20,7 @@ import {
   planPlaceholders,
 } from './plan.ts';
 import type { Pod } from '../types.ts';
-import type { SeenPlaceholders } from './seen-placeholders.ts';
+import type { SeenPlaceholders } from './hooks.ts';
 import type { Meters } from '../../kube/process/runtime.ts';
 
 export interface PlaceholdersOptions {

@@ -4,7 +4,7 @@ import { pods } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Reserved, SchedulerHooks } from '../core/hooks.ts';
-import type { ProfileEvents } from '../core/profile-events.ts';
+import type { ProfileEvents } from '../core/reporting.ts';
 import type { SchedulerState } from '../core/state.ts';
 import { BY_OWNER } from '../informers.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

@@ -2,7 +2,7 @@ import { openMetrics } from '../../agent/metrics/metrics.ts';
 import { pageMetrics } from '../../controllers/page/metrics.ts';
 import { clusterMetrics } from '../../controllers/rollout/cluster/cluster.ts';
 import { allMetrics } from '../../kube/metrics/all-metrics.ts';
-import { schedulerMetrics } from '../../scheduler/core/metrics.ts';
+import { schedulerMetrics } from '../../scheduler/core/reporting.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
 import { reservationMeters } from '../../scheduler/reservation/reporting.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LoopTrigger } from '../../../../scheduler/core/background.ts';
-import { Loop, type LoopOptions } from '../../../../scheduler/core/loop.ts';
+import { Loop, type LoopOptions, LoopTrigger } from '../../../../scheduler/core/loop.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A queue whose only pod's time comes at the second look, after the first slice. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { SeenPlaceholders } from '../../../../scheduler/placeholder/seen-placeholders.ts';
+import { SeenPlaceholders } from '../../../../scheduler/placeholder/hooks.ts';
 import { Placeholders } from '../../../../scheduler/placeholder/placeholders.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
