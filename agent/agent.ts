@@ -20,7 +20,7 @@ import type { AgentContext } from './run/agent-context.ts';
 import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
-import { CleanStop, countBoot } from './trial/count-boot.ts';
+import { CleanStop, countBoot } from './trial/condemn.ts';
 import { ExitsFile } from './trial/exits.ts';
 import { KubeletWatch } from './trial/kubelet-watch.ts';
 import { NodeHealth } from './trial/node-health.ts';

@@ -3,7 +3,7 @@ import type { Drift } from '../drift/plan.ts';
 import { type ActiveRecord, asOf, type Notice, type ReadActive } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import { contentRef, sameContent } from '../store/content.ts';
 
 /** What a node's disk says, read once; every admin command decides from this. */

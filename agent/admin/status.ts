@@ -2,7 +2,7 @@ import { type ActiveView, type AdminFacts, isKnown, recorded, viewActive } from 
 import { condemnationUnder } from './roles.ts';
 import { samePayload, sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Drift, DriftKind } from '../drift/plan.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import type { Notice } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, Problem } from '../store/store.ts';

@@ -9,7 +9,7 @@ import { minimalConfig } from '../evaluate/local.ts';
 import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts';
 import { driftedName, layout } from '../store/layout.ts';
 import { errorCode } from '../../base/errors.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import { sha256 } from '../store/content.ts';
 import type { JournalEvent } from '../store/store.ts';
 

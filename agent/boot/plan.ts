@@ -1,6 +1,6 @@
 import { type ContentRef, type MaybeSource, sameSource, type Source } from '../checkpoint/source.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import { sameContent } from '../store/content.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import type { AgentOptions } from '../options.ts';

@@ -1,10 +1,9 @@
-import type { Carrier, CarrierHandlers, Reported } from './reporter.ts';
-import { failedWatch } from './failed-watch.ts';
+import { type Carrier, type CarrierHandlers, failedWatch, type Reported } from './reporter.ts';
 import type { ConfigStatus } from './node-config-state.ts';
 import { keeps, nodePatch, wantedOf } from './node-status.ts';
-import { nodes, type KubeObject } from '../../kube/api/object.ts';
+import { type KubeObject, nodes } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
+import { type WatchDeps, watchObject } from '../../kube/client/watch-object.ts';
 
 export interface Node extends KubeObject {
   spec?: { configSource?: unknown };

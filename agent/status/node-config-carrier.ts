@@ -1,8 +1,7 @@
-import { failedWatch } from './failed-watch.ts';
+import { failedWatch, type Reported } from './reporter.ts';
 import { keepsMembers } from './node-status.ts';
-import { nodeConfigPatch, nodeConfigs, wantedOfNodeConfig, type NodeConfig, type NodeConfigFacts } from './node-config.ts';
+import { type NodeConfig, type NodeConfigFacts, nodeConfigPatch, nodeConfigs, wantedOfNodeConfig } from './node-config.ts';
 import type { ConfigStatus } from './node-config-state.ts';
-import type { Reported } from './reporter.ts';
 import type { Wanted } from '../sync/plan.ts';
 import { backoff } from '../../base/waiting.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -10,7 +9,7 @@ import { describeError } from '../../base/errors.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
-import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
+import { type WatchDeps, watchObject } from '../../kube/client/watch-object.ts';
 
 export interface NodeConfigCarrierDeps extends WatchDeps {
   client: Pick<Client, 'list' | 'watch' | 'patch' | 'raw'>;

@@ -1,9 +1,8 @@
-import type { Source } from '../checkpoint/source.ts';
+import { sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { Json } from '../config/contract.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Wanted } from '../sync/plan.ts';
-import { nodeConfigConditions, type Condition, type Health } from './conditions.ts';
-import type { ConfigStatus } from './node-config-state.ts';
+import { type ConfigStatus, statusErrors } from './node-config-state.ts';
 import { configStatus, memberPatch, wantedConfigMap } from './node-status.ts';
 
 /** Our own object, which has the name of its Node. `deploy/nodeconfig-crd.ts` has its schema. */
@@ -90,4 +89,119 @@ export function nodeConfigPatch(
 ): { status: Record<string, Json> } | undefined {
   const status = memberPatch(seen.status, nodeConfigStatus(seen, picture, facts));
   return status && { status };
+}
+
+/** A condition as `metav1.Condition` has it. */
+export interface Condition {
+  type: string;
+  status: 'True' | 'False' | 'Unknown';
+  /** The generation of the object that it speaks of. */
+  observedGeneration: number;
+  /** RFC 3339, UTC: since when `status` is what it is. */
+  lastTransitionTime: string;
+  /** In CamelCase. */
+  reason: string;
+  message: string;
+}
+
+/** What the agent knows of its kubelet. `problem`: why it does badly. */
+export type Health = { at: 'unknown' } | { at: 'healthy' } | { at: 'unhealthy'; problem: string };
+
+interface ConditionFacts {
+  wanted: Wanted;
+  health: Health;
+  generation: number;
+  now: string;
+  /** As last seen; who else writes there may have written anything. */
+  before: unknown;
+}
+
+type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
+/** Longest message, in characters. */
+const MAX_MESSAGE = 1000;
+/** Conditions of others that are kept; the schema allows 16 in all. */
+const MAX_OTHERS = 12;
+
+/** Synced, Healthy, Trusted and, after the first look, Drifted; behind them the conditions that others wrote. Pure. */
+function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Condition[] {
+  const { generation, now, before } = facts;
+  const old = Array.isArray(before) ? before.filter(isCondition) : [];
+  const said = [synced(picture, facts.wanted), healthy(facts.health), trusted(picture), ...drifted(picture)];
+  const ours = said.map((one) => {
+    const last = old.find(({ type, status }) => type === one.type && status === one.status);
+    return {
+      ...one,
+      message: one.message.slice(0, MAX_MESSAGE),
+      observedGeneration: generation,
+      lastTransitionTime: last?.lastTransitionTime ?? now,
+    };
+  });
+  const others = old.filter(({ type }) => said.every((one) => one.type !== type));
+  return [...ours, ...others.slice(0, MAX_OTHERS)];
+}
+
+/** Whether the node uses what spec says. */
+function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): Said {
+  const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Synced', status, reason, message });
+  if (error !== null) return say('False', reasons[error] ?? 'Failed', error);
+  const isWanted =
+    wanted.at === 'local'
+      ? assigned === null
+      : wanted.at === 'source' &&
+        assigned !== null &&
+        assigned.namespace === wanted.spec.namespace &&
+        assigned.name === wanted.spec.name &&
+        assigned.kubeletConfigKey === wanted.spec.kubeletConfigKey;
+  if (!isWanted) return say('False', 'Pending', 'the agent has not applied the configuration in spec yet');
+  if (!sameSource(assigned, active)) return say('False', 'Pending', `the kubelet uses ${sourceText(active)} until its next start`);
+  if (active === null) return say('True', 'Local', 'the kubelet uses its local configuration');
+  return say('True', 'Assigned', `the kubelet uses ${sourceText(active)}`);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  [statusErrors.load]: 'LoadFailed',
+  [statusErrors.validate]: 'ValidationFailed',
+  [statusErrors.internal]: 'InternalFailure',
+  [statusErrors.noSource]: 'NoSource',
+  [statusErrors.download]: 'DownloadFailed',
+  [statusErrors.syncInternal]: 'SyncFailed',
+  [statusErrors.failedTrial]: 'TrialFailed',
+  [statusErrors.rolledBack]: 'RolledBack',
+};
+
+function healthy(health: Health): Said {
+  const type = 'Healthy';
+  switch (health.at) {
+    case 'unknown':
+      return { type, status: 'Unknown', reason: 'NotProbed', message: 'the agent has not probed the kubelet yet' };
+    case 'healthy':
+      return { type, status: 'True', reason: 'KubeletHealthy', message: 'the kubelet is healthy' };
+    case 'unhealthy':
+      return { type, status: 'False', reason: 'KubeletUnhealthy', message: health.problem };
+  }
+}
+
+/** Whether what the kubelet uses has passed its trial. The local configuration needs none. */
+function trusted({ active, lastKnownGood, trial }: ConfigStatus): Said {
+  const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Trusted', status, reason, message });
+  if (active === null) return say('True', 'Local', 'the local configuration needs no trial');
+  if (sameSource(active, lastKnownGood)) return say('True', 'TrialPassed', `${sourceText(active)} is last known good`);
+  if (trial) return say('False', 'InTrial', `${sourceText(active)} is on trial`);
+  return say('False', 'NotProven', `${sourceText(active)} has not passed a trial`);
+}
+
+/** Whether the node runs something else than its agent wrote. Before the first look the condition of the agent before stays. */
+function drifted({ drift }: ConfigStatus): Said[] {
+  const type = 'Drifted';
+  const [first] = drift ?? [];
+  if (drift === undefined) return [];
+  if (first === undefined) return [{ type, status: 'False', reason: 'NoDrift', message: 'the node runs what the agent wrote' }];
+  return [{ type, status: 'True', reason: first.kind, message: drift.map(({ kind, detail }) => `${kind}: ${detail}`).join('; ') }];
+}
+
+function isCondition(value: unknown): value is Condition {
+  if (typeof value !== 'object' || value === null) return false;
+  const { type, status, lastTransitionTime } = value as Record<string, unknown>;
+  return typeof type === 'string' && typeof status === 'string' && typeof lastTransitionTime === 'string';
 }

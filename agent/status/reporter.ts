@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { Wanted } from '../sync/plan.ts';
+import { describeError } from '../../base/errors.ts';
 
 const limits = { base: 500, cap: 30_000 };
 /** Longest wait for sync to look at what is wanted, in ms. */
@@ -108,4 +109,22 @@ export interface Carrier {
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
   /** Writes the picture where it differs from what was last seen there. @throws ApiError, TransportError */
   report(picture: ConfigStatus, signal: AbortSignal): Promise<Reported>;
+}
+
+const members = { Node: 'node', NodeConfig: 'nodeConfig' } as const;
+
+/**
+ * Reports failures of a carrier's watch: the first in a row as a warning, the others at level debug, so that a long outage is one line of the log.
+ * @param handlers - `onTrouble` gets the text of each
+ */
+export function failedWatch(
+  log: Log,
+  kind: keyof typeof members,
+  name: string,
+  handlers: { onTrouble?(text: string): void },
+): (error: unknown, failures: number) => void {
+  return (error, failures) => {
+    log[failures === 1 ? 'warn' : 'debug'](`failed to watch ${kind}, retrying`, { [members[kind]]: name, failures, error });
+    handlers.onTrouble?.(describeError(error));
+  };
 }

@@ -27,7 +27,7 @@ export interface Layout {
   kubeletVersion: string;
   /** What the agent last knew to be active; see active-record.ts. */
   active: string;
-  /** Names the boot that the agent left cleanly; see trial/count-boot.ts. */
+  /** Names the boot that the agent left cleanly; see trial/condemn.ts. */
   cleanStop: string;
   /** How far the events of transitions came; see events/announcer.ts. */
   announced: string;

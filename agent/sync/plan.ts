@@ -3,7 +3,7 @@ import { type ContentRef, type MaybeSource, type Payload, sameSource, type Sourc
 import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import { sameContent } from '../store/content.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CondemnedRecord } from '../store/store.ts';

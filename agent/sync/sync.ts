@@ -2,7 +2,7 @@ import type { Executor } from './execute.ts';
 import { observe, type ConfigMapSeen, type ObserveDeps } from './observe.ts';
 import { planSync, type Wanted } from './plan.ts';
 import type { SpecSource } from '../checkpoint/source.ts';
-import { statusErrors } from '../status/errors.ts';
+import { statusErrors } from '../status/node-config-state.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { Trigger } from '../../base/waiting.ts';

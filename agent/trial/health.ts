@@ -1,4 +1,4 @@
-import type { Health as ReportedHealth } from '../status/conditions.ts';
+import type { Health as ReportedHealth } from '../status/node-config.ts';
 import type { Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
 import { http, https } from '../../kube/client/builtins.ts';

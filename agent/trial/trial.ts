@@ -1,10 +1,9 @@
-import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
-import { openRecord, type ThisBoot, trialOf } from './record.ts';
+import { type Clock, type Millis, rfc3339 } from '../../base/clock.ts';
+import { nextTrial, openRecord, type ThisBoot, type Trial, type TrialLimits, trialOf, verdictOn } from './next.ts';
 import { condemn } from './condemn.ts';
 import { countsAgainst, type ExitsFile, exitText, type KubeletExit } from './exits.ts';
 import { healthOf, type HealthProbe } from './health.ts';
 import type { NodeHealth } from './node-health.ts';
-import { nextTrial, verdictOn, type Trial, type TrialLimits } from './next.ts';
 import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';

@@ -1,5 +1,4 @@
-import type { NodeConfigState } from '../status/node-config-state.ts';
-import { statusErrors } from '../status/errors.ts';
+import { type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
 import { sameContent, storedContent } from '../store/content.ts';
 import type { CondemnedRecord, Store } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';

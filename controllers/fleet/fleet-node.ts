@@ -1,5 +1,5 @@
 import { type MaybeSource, sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { statusErrors } from '../../agent/status/errors.ts';
+import { statusErrors } from '../../agent/status/node-config-state.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 

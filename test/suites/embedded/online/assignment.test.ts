@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster, NAMESPACE } from './cluster.ts';
 import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { RealTime } from '../../../support/real-time.ts';

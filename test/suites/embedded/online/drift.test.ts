@@ -3,9 +3,8 @@ import { appendFile, readFile, rm } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent } from './hosted-agent.ts';
-import type { Condition } from '../../../../agent/status/conditions.ts';
+import type { Condition, NodeConfigStatus } from '../../../../agent/status/node-config.ts';
 import { driftedName } from '../../../../agent/store/layout.ts';
-import type { NodeConfigStatus } from '../../../../agent/status/node-config.ts';
 
 describe('drift of a node', { concurrency: 4 }, () => {
   let cluster: Cluster;

@@ -6,7 +6,7 @@ import { Bell, secondsSince } from './bell.ts';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { json, ScriptedServer, unchecked, type Answer, type Unchecked } from './scripted-server.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { realClock } from '../../../../base/clock.ts';
 
 const KIB = 1024;

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { AgentProcess, builtAgent } from './agent-process.ts';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const times = (many: number, one: (n: number) => string): string => Array.from({ length: many }, (_, n) => one(n)).join('');
 const jsonHead = '{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","failSwapOn":false';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 
 /** A kubelet's health endpoint. */

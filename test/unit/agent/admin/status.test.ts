@@ -7,7 +7,7 @@ import { refusedRecord } from '../../../../agent/store/refused-record.ts';
 import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../../agent/admin/roles.ts';
 import { nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
 const vitals: Vitals = { agent: { alive: true, detail: 'running' }, kubelet: { healthy: null, detail: 'not asked' } };

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../../agent/status/conditions.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
-import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
-import { nodeConfigPatch, wantedOfNodeConfig, type NodeConfig, type NodeConfigFacts } from '../../../../agent/status/node-config.ts';
+import {
+  type Condition,
+  type NodeConfig,
+  type NodeConfigFacts,
+  nodeConfigPatch,
+  wantedOfNodeConfig,
+} from '../../../../agent/status/node-config.ts';
+import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { source } from '../../../support/builders.ts';
 
 const spec = { configMap: { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' } };

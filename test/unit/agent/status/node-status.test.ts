@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
 import { source } from '../../../support/builders.ts';
 

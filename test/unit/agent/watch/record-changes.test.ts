@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planRecordChange, type RecordFacts } from '../../../../agent/watch/record-changes.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { condemned, content, source } from '../../../support/builders.ts';
 
 const [A, B] = [content('A'), content('B')];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 import type { FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import { settling, type Goal, type Settling } from '../../../../cli/fleet/wait.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const source = (name: string, rv = '1') => ({
   namespace: 'dkc-system',

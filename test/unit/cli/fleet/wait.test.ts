@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { waitForNodes, type Wait, type Goal } from '../../../../cli/fleet/wait.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import type { FleetCarrier } from '../../../../cli/fleet/carrier.ts';
 import type { FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';

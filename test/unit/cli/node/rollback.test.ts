@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
-import { statusErrors } from '../../../../agent/status/errors.ts';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 async function assignedAndTrusted(t: TestContext) {
   const node = await nodeOnDisk(t);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { layout } from '../../../../agent/store/layout.ts';
-import { CleanStop, countBoot } from '../../../../agent/trial/count-boot.ts';
+import { CleanStop, countBoot } from '../../../../agent/trial/condemn.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { content, payload, source } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
