@@ -11,12 +11,11 @@ import { watchHandOver } from './watch/hand-over.ts';
 import { isKubeletDown, isRunningOn } from './host/unit.ts';
 import { learnKubelet, VersionRecord } from './host/kubelet.ts';
 import { ActiveRecordWriter } from './status/active-record-writer.ts';
-import { noMetrics, openMetrics, type Metrics } from './metrics/metrics.ts';
+import { type Metrics, noMetrics, openMetrics } from './metrics/metrics.ts';
 import { keepMetricsServed } from './metrics/server.ts';
-import type { AgentOptions, AgentWorld } from './options.ts';
+import type { AgentContext, AgentOptions, AgentWorld } from './options.ts';
 import { runOnline } from './run/online.ts';
 import { writeBackToDisk } from './boot/volatile-file.ts';
-import type { AgentContext } from './run/agent-context.ts';
 import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
@@ -28,7 +27,7 @@ import { TrialWatch } from './trial/trial.ts';
 import { watchNodeFiles } from './watch/watch-files.ts';
 import type { Disk } from '../base/disk.ts';
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
-import { LockError, type HeldLock } from '../base/lock.ts';
+import { type HeldLock, LockError } from '../base/lock.ts';
 
 /** How long a starting agent waits for the one before it to be gone, in ms. */
 const AGENT_LOCK_WAIT_MS = 2000;

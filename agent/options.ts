@@ -8,6 +8,19 @@ import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { WatchFiles } from '../base/watch-files.ts';
 import type { Client } from '../kube/client/client.ts';
+import type { Announcer } from './events/announcer.ts';
+import type { DriftWatch } from './drift/drift-watch.ts';
+import type { KubeletFacts } from './config/contract.ts';
+import type { Shutdown } from './run/shutdown.ts';
+import type { CheckpointGC } from './store/checkpoint-gc.ts';
+import type { ActiveRecordWriter } from './status/active-record-writer.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import type { NodeConfigState } from './status/node-config-state.ts';
+import type { Store } from './store/store.ts';
+import type { Sync } from './sync/sync.ts';
+import type { KubeletWatch } from './trial/kubelet-watch.ts';
+import type { NodeHealth } from './trial/node-health.ts';
+import type { TrialWatch } from './trial/trial.ts';
 
 /** Everything `dkc agent run` can be told (design 7), parsed and absolute. Flags win over /etc/dkc/agent.yaml, which wins over these defaults. */
 export interface AgentOptions {
@@ -96,4 +109,24 @@ export interface AgentWorld {
   version: string;
   /** Aborts when someone asks the agent to stop. */
   stop: AbortSignal;
+}
+
+/** An agent that has booted: what its loops share. */
+export interface AgentContext {
+  options: AgentOptions;
+  world: AgentWorld;
+  store: Store;
+  configState: NodeConfigState;
+  activeRecord: ActiveRecordWriter;
+  shutdown: Shutdown;
+  metrics: Metrics;
+  trial: TrialWatch;
+  kubeletWatch: KubeletWatch;
+  nodeHealth: NodeHealth;
+  checkpointGc: CheckpointGC;
+  announcer: Announcer;
+  drift: DriftWatch;
+  /** Once there is an API server to sync with. */
+  sync?: Pick<Sync, 'notify'>;
+  kubelet: KubeletFacts;
 }

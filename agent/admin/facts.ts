@@ -4,7 +4,7 @@ import { type ActiveRecord, asOf, type Notice, type ReadActive } from '../store/
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import { contentRef, sameContent } from '../store/content.ts';
+import { contentRef, sameContent } from '../checkpoint/payload.ts';
 
 /** What a node's disk says, read once; every admin command decides from this. */
 export interface AdminFacts {

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { AdminFacts } from './facts.ts';
 import { parseActiveRecord } from '../store/active-record.ts';
-import { sha256 } from '../store/content.ts';
+import { sha256 } from '../checkpoint/payload.ts';
 import { layout } from '../store/layout.ts';
 import { MAX_JOURNAL_BYTES } from '../store/journal.ts';
 import { parseJournal } from '../store/records.ts';

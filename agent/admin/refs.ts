@@ -1,7 +1,7 @@
 import { roles, roleSources, type Role } from './roles.ts';
 import type { AdminFacts } from './facts.ts';
 import { parseNamedRef, type MaybeSource, type NamedRef, type PayloadRef, type Source } from '../checkpoint/source.ts';
-import { compare } from '../store/content.ts';
+import { compare } from '../checkpoint/payload.ts';
 
 export type Found =
   /** `source` is what the role's record says, `key` what the REF names; absent where neither says it. */

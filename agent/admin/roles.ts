@@ -1,6 +1,6 @@
 import { type AdminFacts, isKnown, recorded, viewActive } from './facts.ts';
 import { type ContentRef, type MaybeSource, type PayloadRef, samePayload, type Source } from '../checkpoint/source.ts';
-import { contentRef, sameContent } from '../store/content.ts';
+import { contentRef, sameContent } from '../checkpoint/payload.ts';
 import type { CheckpointEntry, CondemnedRecord } from '../store/store.ts';
 
 export const roles = ['assigned', 'last-known-good', 'active'] as const;

@@ -10,7 +10,7 @@ import { parseActiveRecord, printActiveRecord } from '../store/active-record.ts'
 import { driftedName, layout } from '../store/layout.ts';
 import { errorCode } from '../../base/errors.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import { sha256 } from '../store/content.ts';
+import { sha256 } from '../checkpoint/payload.ts';
 import type { JournalEvent } from '../store/store.ts';
 
 /** Does what was planned, the effective file first. No failure stops the node: each is logged, and the outcome tells what really lies there. */

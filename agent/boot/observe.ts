@@ -7,7 +7,7 @@ import { loadNodeInputs, type Gathered } from '../evaluate/node-inputs.ts';
 import { evaluate, type NodeInputs } from '../evaluate/evaluate.ts';
 import { effectiveOfLocal, problemText } from '../evaluate/local.ts';
 import { parseActiveRecord } from '../store/active-record.ts';
-import { contentRef, sameContent, sha256 } from '../store/content.ts';
+import { contentRef, sameContent, sha256 } from '../checkpoint/payload.ts';
 import { layout } from '../store/layout.ts';
 import type { CondemnedRecord, MetaName, MetaRecord, Store } from '../store/store.ts';
 import { describeError } from '../../base/errors.ts';

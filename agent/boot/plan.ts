@@ -1,7 +1,7 @@
 import { type ContentRef, type MaybeSource, sameSource, type Source } from '../checkpoint/source.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import { sameContent } from '../store/content.ts';
+import { sameContent } from '../checkpoint/payload.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import type { AgentOptions } from '../options.ts';
 import type { Store } from '../store/store.ts';

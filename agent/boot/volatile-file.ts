@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { AgentOptions } from '../options.ts';
+import type { AgentContext, AgentOptions } from '../options.ts';
 import type { Disk } from '../../base/disk.ts';
-import type { AgentContext } from '../run/agent-context.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /**

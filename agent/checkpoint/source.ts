@@ -102,6 +102,95 @@ export interface Checkpoint {
 /** What happens to a node is decided by content, not by resourceVersion: a touched label is the same content. */
 export interface ContentRef {
   kubeletConfigKey: string;
-  /** See {@link file://../store/content.ts}: SHA-256 over the sorted lines `sha256 key` of all data keys, plus kubeletConfigKey. */
+  /** See {@link file://./payload.ts}: SHA-256 over the sorted lines `sha256 key` of all data keys, plus kubeletConfigKey. */
   contentSha256: string;
+}
+
+// What an API server hands us becomes directory and file names on the node, and on modern clusters no API server has checked it
+// before (spec 13): everything is checked here before it is joined into a path.
+
+/** Longest name in a directory on Linux, in bytes. */
+const MAX_NAME_LENGTH = 255;
+/** Temporary names, ours and upstream's: what is called so is swept away at the next start. */
+const temporary = /^(?:\.dkc-tmp-|tmp_)/;
+
+const dnsLabel = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const dnsSubdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
+
+/**
+ * What keeps a ConfigMap's data key from being a file of a checkpoint, or undefined.
+ * @see spec/dynamic-kubelet-config.md sections 2.2 (what a key may hold) and 4 (upstream's texts)
+ */
+export function keyProblem(key: string): string | undefined {
+  if (key === '') return 'invalid file key: must not be empty';
+  if (key.includes('/')) return `invalid file key ${shown(key)}, only base names are allowed`;
+  if (key === '.' || key === '..') return "invalid file key, may not be '.' or '..'";
+  if (Buffer.byteLength(key) > MAX_NAME_LENGTH) return `invalid file key ${shown(key)}, must be less than 255 characters`;
+  if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
+    return `invalid file key ${shown(key)}, a valid config key must consist of alphanumeric characters, '-', '_' or '.'`;
+  }
+  // This also keeps the names of our own files in a checkpoint out of reach.
+  if (key.startsWith('..')) return `invalid file key ${shown(key)}, must not start with '..'`;
+  return undefined;
+}
+
+/** What keeps a uid or a resourceVersion from naming a directory, or undefined. They are opaque: only what a path cannot hold is refused. */
+export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: string): string | undefined {
+  if (value === '') return `empty ${what} is ambiguous`;
+  const why = (text: string) => `invalid ${what} ${shown(value)}, ${text}`;
+  if (value === '.' || value === '..') return why("may not be '.' or '..'");
+  if (Buffer.byteLength(value) > MAX_NAME_LENGTH) return why('must be at most 255 bytes');
+  if (!/^[!-~]+$/.test(value)) return why('only visible ASCII characters are allowed');
+  if (value.includes('/')) return why('only base names are allowed');
+  if (temporary.test(value)) return why('this prefix is reserved for temporary files');
+  return undefined;
+}
+
+/** What is wrong with the fields of a source, as `FIELD: Required value: ...` or `FIELD: Invalid value: ...`, all of it together (spec 2.2). */
+export function specSourceProblems(source: SpecSource): string[] {
+  const problems: string[] = [];
+  const { namespace, name, kubeletConfigKey } = source;
+  if (namespace === '') problems.push('namespace: Required value: namespace must be set');
+  else if (namespace.length > 63 || !dnsLabel.test(namespace)) {
+    problems.push(`namespace: Invalid value: ${shown(namespace)}: must be a DNS-1123 label of at most 63 characters`);
+  }
+  if (name === '') problems.push('name: Required value: name must be set');
+  else if (name.length > 253 || !dnsSubdomain.test(name)) {
+    problems.push(`name: Invalid value: ${shown(name)}: must be a DNS-1123 subdomain of at most 253 characters`);
+  }
+  if (kubeletConfigKey === '') problems.push('kubeletConfigKey: Required value: kubeletConfigKey must be set');
+  else {
+    const problem = kubeletConfigKey.length > 253 ? 'must be no more than 253 characters' : keyRuleProblem(kubeletConfigKey);
+    if (problem !== undefined) problems.push(`kubeletConfigKey: Invalid value: ${shown(kubeletConfigKey)}: ${problem}`);
+  }
+  return problems;
+}
+
+/** The same for a source as it stands on disk and in status: uid and resourceVersion too. */
+export function sourceProblems(source: Source): string[] {
+  const problems = specSourceProblems(source);
+  const { uid, resourceVersion } = source;
+  if (uid === '') problems.push('uid: Required value: uid must be set in status');
+  else {
+    const problem = directoryNameProblem('UID', uid);
+    if (problem !== undefined) problems.push(`uid: ${problem}`);
+  }
+  if (resourceVersion === '') problems.push('resourceVersion: Required value: resourceVersion must be set in status');
+  else {
+    const problem = directoryNameProblem('ResourceVersion', resourceVersion);
+    if (problem !== undefined) problems.push(`resourceVersion: ${problem}`);
+  }
+  return problems;
+}
+
+function keyRuleProblem(key: string): string | undefined {
+  if (key === '.') return "must not be '.'";
+  if (key === '..') return "must not be '..'";
+  if (key.startsWith('..')) return "must not start with '..'";
+  return /^[-._a-zA-Z0-9]+$/.test(key) ? undefined : "a valid config key must consist of alphanumeric characters, '-', '_' or '.'";
+}
+
+/** Quoted, so that no control character reaches a terminal, and cut, so that a megabyte of it does not fill the log. */
+function shown(text: string): string {
+  return JSON.stringify(text.length > 300 ? `${text.slice(0, 300)}…` : text);
 }

@@ -17,8 +17,7 @@ import {
 } from './plan.ts';
 import type { BootOutcome } from '../boot/plan.ts';
 import { correctsDrift } from '../evaluate/node-inputs.ts';
-import type { AgentOptions } from '../options.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AgentContext, AgentOptions } from '../options.ts';
 import { layout } from '../store/layout.ts';
 import type { Millis } from '../../base/clock.ts';
 import { Trigger } from '../../base/waiting.ts';

@@ -1,5 +1,5 @@
 import { EVENT_NAMESPACE, stateEvent, type StateReason, transitionEvent, transitionsOf } from './event.ts';
-import { sha256 } from '../store/content.ts';
+import { sha256 } from '../checkpoint/payload.ts';
 import { journalText } from '../store/records.ts';
 import type { JournalLine, Store } from '../store/store.ts';
 import { backoff, Trigger } from '../../base/waiting.ts';

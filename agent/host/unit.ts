@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { AgentOptions, AgentWorld } from '../options.ts';
-import { sha256 } from '../store/content.ts';
+import { sha256 } from '../checkpoint/payload.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** The copy that the drop-in makes of the file a kubelet is started with, beside the exits file. */

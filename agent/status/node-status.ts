@@ -1,5 +1,4 @@
-import type { MaybeSource, Source, SpecSource } from '../checkpoint/source.ts';
-import { specSourceProblems } from '../checkpoint/verify-names.ts';
+import { type MaybeSource, type Source, type SpecSource, specSourceProblems } from '../checkpoint/source.ts';
 import type { Json } from '../config/contract.ts';
 import type { ConfigStatus } from './node-config-state.ts';
 import type { KubeObject } from '../../kube/api/object.ts';

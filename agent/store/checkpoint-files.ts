@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
-import { MAX_KEYS } from '../checkpoint/download.ts';
-import type { Manifest, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
-import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
-import { digestFiles } from './content.ts';
-import { onPath, type Problem, hintFor, type Store } from './store.ts';
+import { digestFiles, MAX_KEYS } from '../checkpoint/payload.ts';
+import { directoryNameProblem, keyProblem, type Manifest, type Payload, type PayloadRef, type Source } from '../checkpoint/source.ts';
+import { hintFor, onPath, type Problem, type Store } from './store.ts';
 import { type Layout, manifestName } from './layout.ts';
 import { parseCondemned, type Parsed, parseManifest, parseRefused, parseTrial } from './records.ts';
 

@@ -2,12 +2,11 @@ import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
-import type { Manifest, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
-import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
-import { adopted, payloadOf, readCheckpoint, type Found } from './checkpoint-files.ts';
-import { compare, digestFiles } from './content.ts';
+import { directoryNameProblem, keyProblem, type Manifest, type Payload, type PayloadRef, type Source } from '../checkpoint/source.ts';
+import { adopted, type Found, payloadOf, readCheckpoint } from './checkpoint-files.ts';
+import { compare, digestFiles } from '../checkpoint/payload.ts';
 import { type CheckpointEntry, type CheckpointState, onPath, StoreError } from './store.ts';
-import { manifestName, type Layout } from './layout.ts';
+import { type Layout, manifestName } from './layout.ts';
 import { manifestText } from './records.ts';
 import type { Locked } from './store-lock.ts';
 

@@ -3,33 +3,40 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import type { Locks } from '../../base/lock.ts';
-import { type ContentRef, type MaybeSource, type Payload, type PayloadRef, samePayload, type Source } from '../checkpoint/source.ts';
-import { sourceProblems } from '../checkpoint/verify-names.ts';
+import {
+  type ContentRef,
+  type MaybeSource,
+  type Payload,
+  type PayloadRef,
+  samePayload,
+  type Source,
+  sourceProblems,
+} from '../checkpoint/source.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
 import * as records from './records.ts';
 import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './records.ts';
-import { sameContent, storedContent } from './content.ts';
+import { sameContent, storedContent } from '../checkpoint/payload.ts';
 import { Journal, MAX_JOURNAL_BYTES } from './journal.ts';
 import { Checkpoints } from './checkpoints.ts';
 import {
   type CheckpointEntry,
   type CheckpointState,
   type CondemnedRecord,
+  hintFor,
   type JournalLine,
   type MetaName,
   type MetaRecord,
   onPath,
   type Problem,
-  hintFor,
   type Store,
   StoreError,
   type TrialRecord,
 } from './store.ts';
 import { initializeStore, metaNames, sweepLeftovers, wrongFile } from './initialize.ts';
 import { damagedName, layout, type Layout } from './layout.ts';
-import { refusedText, type RefusedRecord } from './refused-record.ts';
+import { type RefusedRecord, refusedText } from './refused-record.ts';
 import { parseSource, serializeSource } from './serialized.ts';
-import { storeLock, type Locked } from './store-lock.ts';
+import { type Locked, storeLock } from './store-lock.ts';
 import { verifyStore } from './checkpoint-files.ts';
 
 export interface FsStoreParts {

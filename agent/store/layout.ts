@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { directoryNameProblem, keyProblem } from '../checkpoint/verify-names.ts';
-import type { PayloadRef } from '../checkpoint/source.ts';
+import { directoryNameProblem, keyProblem, type PayloadRef } from '../checkpoint/source.ts';
 import type { MetaName } from './store.ts';
 
 /** Name of our manifest in a checkpoint. No data key can start with `..`. */

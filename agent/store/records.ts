@@ -1,5 +1,4 @@
-import type { FileDigest, Manifest, Source } from '../checkpoint/source.ts';
-import { keyProblem } from '../checkpoint/verify-names.ts';
+import { type FileDigest, keyProblem, type Manifest, type Source } from '../checkpoint/source.ts';
 import type { RefusedRecord } from './refused-record.ts';
 import { type CondemnedRecord, journalEvents, type JournalLine, type TrialRecord } from './store.ts';
 

@@ -4,7 +4,7 @@ import { SAVED_AGAIN } from './observe.ts';
 import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
-import { sameContent } from '../store/content.ts';
+import { sameContent } from '../checkpoint/payload.ts';
 import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
 import { StoreError, type JournalEvent, type Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';

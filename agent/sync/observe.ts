@@ -1,8 +1,7 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
-import { payloadOf } from '../checkpoint/download.ts';
+import { contentRef, digestFiles, payloadOf, sameContent, storedContent } from '../checkpoint/payload.ts';
 import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source } from '../checkpoint/source.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
-import { contentRef, digestFiles, sameContent, storedContent } from '../store/content.ts';
 import type { CheckpointState, JournalLine, Store } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,10 +1,9 @@
-import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
+import { RETRY_ANNOTATION, sameContent } from '../checkpoint/payload.ts';
 import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
 import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import { sameContent } from '../store/content.ts';
 import type { RefusedRecord } from '../store/refused-record.ts';
 import type { CondemnedRecord } from '../store/store.ts';
 

@@ -1,6 +1,5 @@
-import { RETRY_ANNOTATION } from '../checkpoint/download.ts';
+import { RETRY_ANNOTATION, sameContent, storedContent } from '../checkpoint/payload.ts';
 import { type ContentRef, type Source, sourceText } from '../checkpoint/source.ts';
-import { sameContent, storedContent } from '../store/content.ts';
 import type { Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { ContentRef, Source } from '../checkpoint/source.ts';
-import { sameContent } from '../store/content.ts';
+import { sameContent } from '../checkpoint/payload.ts';
 import type { TrialRecord } from '../store/store.ts';
 
 /**

@@ -7,7 +7,7 @@ import type { NodeHealth } from './node-health.ts';
 import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
-import { sameContent, storedContent } from '../store/content.ts';
+import { sameContent, storedContent } from '../checkpoint/payload.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';

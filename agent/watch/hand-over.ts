@@ -1,5 +1,5 @@
 import { startOf, type KubeletStart } from '../host/unit.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AgentContext } from '../options.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** Ms between two looks. */

@@ -1,8 +1,7 @@
 import { dirname } from 'node:path';
-import { effectiveOfLocal, localProblem, parseLocal, type LocalConfig } from '../evaluate/local.ts';
-import type { AgentOptions, AgentWorld } from '../options.ts';
-import type { AgentContext } from '../run/agent-context.ts';
-import { sha256 } from '../store/content.ts';
+import { effectiveOfLocal, type LocalConfig, localProblem, parseLocal } from '../evaluate/local.ts';
+import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
+import { sha256 } from '../checkpoint/payload.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 
 /** Many editors and installers write a file in several steps: what is read this long after a change, in ms, is most likely whole. */

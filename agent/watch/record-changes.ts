@@ -1,5 +1,5 @@
 import { type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
-import { sameContent, storedContent } from '../store/content.ts';
+import { sameContent, storedContent } from '../checkpoint/payload.ts';
 import type { CondemnedRecord, Store } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 

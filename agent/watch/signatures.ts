@@ -1,6 +1,6 @@
 import { sameSource, sourceText, type MaybeSource } from '../checkpoint/source.ts';
 import { signersOf } from '../evaluate/node-inputs.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import type { AgentContext } from '../options.ts';
 
 export interface SignatureFacts {
   /** A signature is all that boot missed in the assigned config. */

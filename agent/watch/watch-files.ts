@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { observeRecords, planRecordChange } from './record-changes.ts';
-import { DEFAULT_POLICY_FILE } from '../options.ts';
-import type { AgentContext } from '../run/agent-context.ts';
+import { type AgentContext, DEFAULT_POLICY_FILE } from '../options.ts';
 import { layout } from '../store/layout.ts';
 import { localConfigWatch } from './local-config.ts';
 import { signatureWatch } from './signatures.ts';

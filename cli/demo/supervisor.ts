@@ -1,7 +1,7 @@
 import { appendFile, copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STARTED_FILE } from '../../agent/host/unit.ts';
-import { sha256 } from '../../agent/store/content.ts';
+import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { Eye } from './eye.ts';
 import { Service, type Ended } from './service.ts';
 import type { KubeletUp } from './kubelet.ts';

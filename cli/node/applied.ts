@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import { describePeek, hasSwitched, isHealthyOn, type Peek, type Place } from '../../agent/admin/live-drill/plan.ts';
 import { STARTED_FILE } from '../../agent/host/unit.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
-import { sha256 } from '../../agent/store/content.ts';
+import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, type Context, type Exit, type Flag } from '../command.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
+import { specSourceProblems } from '../../agent/checkpoint/source.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { rollouts, type Count, type NodeConfigRollout, type RolloutSpec, type RolloutStep } from '../../controllers/rollout/types.ts';
 import type { Window } from '../../controllers/rollout/windows.ts';

@@ -1,4 +1,4 @@
-import { specSourceProblems } from '../../agent/checkpoint/verify-names.ts';
+import { specSourceProblems } from '../../agent/checkpoint/source.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { ALLOW_ANNOTATION } from '../../agent/evaluate/evaluate.ts';
 import { isJsonObject } from '../../kube/api/json.ts';

@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { ALLOW_ANNOTATION } from '../../agent/evaluate/evaluate.ts';
-import { keyProblem } from '../../agent/checkpoint/verify-names.ts';
-import { MAX_KEYS } from '../../agent/checkpoint/download.ts';
+import { keyProblem } from '../../agent/checkpoint/source.ts';
+import { MAX_KEYS } from '../../agent/checkpoint/payload.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { ActionError } from '../../base/errors.ts';
 import { readConfigFile } from '../config/config-file.ts';

@@ -1,7 +1,7 @@
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import type { ActiveRecord } from '../../agent/store/active-record.ts';
-import { contentRef, sha256 } from '../../agent/store/content.ts';
+import { contentRef, sha256 } from '../../agent/checkpoint/payload.ts';
 import type { RefusedRecord } from '../../agent/store/refused-record.ts';
 import type { CheckpointEntry, CondemnedRecord, MetaRecord } from '../../agent/store/store.ts';
 

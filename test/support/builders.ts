@@ -1,5 +1,5 @@
 import type { ContentRef, Payload, Source } from '../../agent/checkpoint/source.ts';
-import { contentRef, digestFiles } from '../../agent/store/content.ts';
+import { contentRef, digestFiles } from '../../agent/checkpoint/payload.ts';
 import type { CondemnedRecord } from '../../agent/store/store.ts';
 
 /** `web@41` or `web@41:KEY`, in dkc-system; the uid is `u-NAME`. */

@@ -7,7 +7,7 @@ import type { AdminFacts } from '../../agent/admin/facts.ts';
 import { observeNode } from '../../agent/admin/observe.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import { printActiveRecord, type ActiveRecord } from '../../agent/store/active-record.ts';
-import { contentRef, digestFiles, sha256 } from '../../agent/store/content.ts';
+import { contentRef, digestFiles, sha256 } from '../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout, type Layout } from '../../agent/store/layout.ts';
 import type { CondemnedRecord } from '../../agent/store/store.ts';

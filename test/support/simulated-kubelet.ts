@@ -1,6 +1,6 @@
 import type { FakeClock } from './fake-clock.ts';
 import { rfc3339 } from '../../base/clock.ts';
-import { sha256 } from '../../agent/store/content.ts';
+import { sha256 } from '../../agent/checkpoint/payload.ts';
 
 export interface KubeletDeps {
   clock: FakeClock;

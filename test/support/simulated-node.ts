@@ -12,7 +12,7 @@ import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../agent/config/config.ts';
 import { agentDefaults, type AgentOptions, type AgentWorld } from '../../agent/options.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
-import { sha256 } from '../../agent/store/content.ts';
+import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { parseJournal } from '../../agent/store/records.ts';

@@ -1,7 +1,6 @@
 import { type AdminFacts, fallBack, recorded } from '../facts.ts';
-import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
-import { samePayload, type MaybeSource, type Source } from '../../checkpoint/source.ts';
-import { contentRef } from '../../store/content.ts';
+import { contentRef, RETRY_ANNOTATION } from '../../checkpoint/payload.ts';
+import { type MaybeSource, samePayload, type Source } from '../../checkpoint/source.ts';
 import type { CondemnedRecord } from '../../store/store.ts';
 import { unreachable } from '../../../base/errors.ts';
 

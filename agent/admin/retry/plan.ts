@@ -2,7 +2,7 @@ import { isKnown, recorded, type AdminFacts } from '../facts.ts';
 import { findRef } from '../refs.ts';
 import { sourceOf } from '../roles.ts';
 import { samePayload, sourceText, type PayloadRef, type Source } from '../../checkpoint/source.ts';
-import { contentRef, sameContent } from '../../store/content.ts';
+import { contentRef, sameContent } from '../../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine } from '../../store/store.ts';
 
 export interface RetryAsked {

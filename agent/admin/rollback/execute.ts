@@ -1,7 +1,7 @@
 import type { AdminFacts } from '../facts.ts';
 import { arrives, intendRollback, type Landing, planRollback, type RollbackAsked, type RollbackPlan, type RollbackStep } from './plan.ts';
 import { type BootDeps, planBoot } from '../../boot/plan.ts';
-import { sameContent } from '../../store/content.ts';
+import { sameContent } from '../../checkpoint/payload.ts';
 import type { Store } from '../../store/store.ts';
 import { unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';

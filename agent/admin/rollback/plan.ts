@@ -1,10 +1,9 @@
-import { isKnown, recorded, type AdminFacts } from '../facts.ts';
+import { type AdminFacts, isKnown, recorded } from '../facts.ts';
 import { findRef } from '../refs.ts';
 import { condemnationUnder, isRefused, keyOf, sourceOf, trustedBefore, wasTrusted } from '../roles.ts';
 import type { BootPlan, Candidate } from '../../boot/plan.ts';
 import { type ContentRef, samePayload, sameSource, type Source, sourceText } from '../../checkpoint/source.ts';
-import { RETRY_ANNOTATION } from '../../checkpoint/download.ts';
-import { contentRef, sameContent } from '../../store/content.ts';
+import { contentRef, RETRY_ANNOTATION, sameContent } from '../../checkpoint/payload.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine } from '../../store/store.ts';
 
 export interface RollbackAsked {

@@ -4,7 +4,7 @@ import type { Random } from '../../../base/random.ts';
 import { nodes, type KubeObject } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { AGENT_ANNOTATION } from '../../../agent/status/node-status.ts';
-import { sha256 } from '../../../agent/store/content.ts';
+import { sha256 } from '../../../agent/checkpoint/payload.ts';
 import { fatalHere } from '../kubelet.ts';
 import { localConfig } from '../stage.ts';
 import { LightNode, type Pace } from './light-node.ts';

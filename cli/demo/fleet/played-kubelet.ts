@@ -1,6 +1,6 @@
 import type { Ended } from '../service.ts';
 import { exitLine } from '../supervisor.ts';
-import { sha256 } from '../../../agent/store/content.ts';
+import { sha256 } from '../../../agent/checkpoint/payload.ts';
 import type { Clock, Millis } from '../../../base/clock.ts';
 
 export interface PlayedKubeletDeps {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { payloadOf } from '../../../agent/checkpoint/download.ts';
-import { sha256 } from '../../../agent/store/content.ts';
+import { payloadOf, sha256 } from '../../../agent/checkpoint/payload.ts';
 import { configYaml, SimulatedNode } from '../../support/simulated-node.ts';
-import { configMaps, nodes, type KubeObject } from '../../../kube/api/object.ts';
+import { configMaps, type KubeObject, nodes } from '../../../kube/api/object.ts';
 
 const NAMESPACE = 'dkc-system';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configStatus } from '../../../agent/status/node-status.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
-import { specSourceProblems } from '../../../agent/checkpoint/verify-names.ts';
+import { specSourceProblems } from '../../../agent/checkpoint/source.ts';
 import { definitions } from '../../../deploy/definitions.ts';
 import { source } from '../../support/builders.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';

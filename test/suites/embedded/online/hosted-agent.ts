@@ -9,7 +9,7 @@ import { countingClient } from './counting-client.ts';
 import { runAgent } from '../../../../agent/agent.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
 import { agentDefaults, type AgentOptions, type AgentWorld } from '../../../../agent/options.ts';
-import { sha256 } from '../../../../agent/store/content.ts';
+import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';

@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { stringify } from 'yaml';
-import { renewToken } from '../../../../agent/run/renew-token.ts';
+import { renewToken } from '../../../../agent/run/account-token.ts';
 import { nodeConfigs, type NodeConfigStatus } from '../../../../agent/status/node-config.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, entry, source, type Given } from '../../../support/admin-facts.ts';
 import { type AdminFacts, viewActive } from '../../../../agent/admin/facts.ts';
-import { contentRef } from '../../../../agent/store/content.ts';
+import { contentRef } from '../../../../agent/checkpoint/payload.ts';
 import { refusedRecord } from '../../../../agent/store/refused-record.ts';
 import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../../agent/admin/roles.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findDrift } from '../../../../agent/drift/plan.ts';
 import { ConfigzCheck, type ConfigzDeps, observeDrift } from '../../../../agent/drift/observe.ts';
-import { sha256 } from '../../../../agent/store/content.ts';
+import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

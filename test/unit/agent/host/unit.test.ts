@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isKubeletDown, isRunningOn, STARTED_FILE } from '../../../../agent/host/unit.ts';
-import { sha256 } from '../../../../agent/store/content.ts';
+import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { realClock } from '../../../../base/clock.ts';
 import type { Ran } from '../../../../base/exec.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';

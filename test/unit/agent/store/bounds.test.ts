@@ -3,7 +3,7 @@ import { mkdir, open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { condemnedText, journalText, MAX_CONDEMNED } from '../../../../agent/store/records.ts';
-import { contentRef, digestFiles } from '../../../../agent/store/content.ts';
+import { contentRef, digestFiles } from '../../../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import type { CondemnedRecord } from '../../../../agent/store/store.ts';
 import { MAX_SWEPT } from '../../../../agent/store/initialize.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRenewal, parseAccountToken, renewalSpec, renewalTime } from '../../../../agent/run/account-token.ts';
-import { renewToken } from '../../../../agent/run/renew-token.ts';
+import { isRenewal, parseAccountToken, renewalSpec, renewalTime, renewToken } from '../../../../agent/run/account-token.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

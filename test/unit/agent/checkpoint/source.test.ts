@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { directoryNameProblem, keyProblem, sourceProblems, specSourceProblems } from '../../../../agent/checkpoint/verify-names.ts';
+import { directoryNameProblem, keyProblem, sourceProblems, specSourceProblems } from '../../../../agent/checkpoint/source.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 
 const source = { namespace: 'dkc-system', name: 'web.example', uid: 'u-1', resourceVersion: '41', kubeletConfigKey: 'kubelet' };
