@@ -2,7 +2,7 @@
 import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults, valueAt } from './defaults.ts';
-export { compareConfigs, type Difference } from './policy/compare.ts';
+export { compareConfigs, type Difference } from './policy/explain.ts';
 export { readConfigz, type Configz } from './policy/explain.ts';
 export { dropInWarnings, withDropIns, type DropIns } from './overlay.ts';
 export { decode, fieldsUnknownTo } from './decode/decode.ts';

@@ -1,10 +1,9 @@
 import { posix } from 'node:path';
 import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
-import { isObject, own, setKey, withValues } from './decode/document.ts';
+import { isObject, own, sameJson, setKey, withValues } from './decode/document.ts';
 import { valueAt } from './defaults.ts';
 import { schemaFor } from './fields/fields.ts';
 import { decode } from './decode/decode.ts';
-import { sameJson } from './policy/compare.ts';
 
 /**
  * `dynamic` as a JSON merge patch (RFC 7386) over `local`: objects merge key by key, lists replace, null removes (the field then takes

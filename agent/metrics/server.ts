@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import type { Metrics } from './metrics.ts';
-import { ownerOfPort } from './kubernetes-ports.ts';
+import { ownerOfPort } from '../config/preflight/server.ts';
 import { backoff } from '../../base/waiting.ts';
 import type { Clock } from '../../base/clock.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';

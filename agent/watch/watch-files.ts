@@ -1,9 +1,7 @@
 import { dirname, join } from 'node:path';
-import { observeRecords, planRecordChange } from './record-changes.ts';
+import { localConfigWatch, observeRecords, planRecordChange, signatureWatch } from './changes.ts';
 import { type AgentContext, DEFAULT_POLICY_FILE } from '../options.ts';
 import { layout } from '../store/layout.ts';
-import { localConfigWatch } from './local-config.ts';
-import { signatureWatch } from './signatures.ts';
 import { Trigger } from '../../base/waiting.ts';
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */

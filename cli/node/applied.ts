@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { describePeek, hasSwitched, isHealthyOn, type Peek, type Place } from '../../agent/admin/live-drill/plan.ts';
+import { describePeek, hasSwitched, isHealthyOn, type Peek, type Place } from '../../agent/admin/drill/plan.ts';
 import { STARTED_FILE } from '../../agent/host/unit.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/checkpoint/payload.ts';

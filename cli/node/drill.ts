@@ -1,21 +1,19 @@
-import { isoNow, nodeSide, nodeSideFlags, type NodeSide } from './node-side.ts';
+import { isoNow, nodeSide, type NodeSide, nodeSideFlags } from './node-side.ts';
 import { peek } from './applied.ts';
 import { agentRuns } from './vitals.ts';
-import { liveDrill } from '../../agent/admin/live-drill/execute.ts';
-import { describeLive, planLiveDrill } from '../../agent/admin/live-drill/plan.ts';
+import { drill as rehearseAll, liveDrill, steadyDrill } from '../../agent/admin/drill/execute.ts';
+import { describeLive, type DrillReport, type DrillStep, planLiveDrill } from '../../agent/admin/drill/plan.ts';
 import { ActionError } from '../../base/errors.ts';
-import { wrong, fine, withNote, type Context, type Exit, type Command } from '../command.ts';
+import { type Command, type Context, type Exit, fine, withNote, wrong } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drill as rehearseAll, steadyDrill } from '../../agent/admin/drill/execute.ts';
 import { boot } from '../../agent/boot/boot.ts';
 import { silentLog } from '../../base/log.ts';
 import { kubeletOf } from '../config/config-file.ts';
-import { show, table, type Column } from '../output/output.ts';
-import type { DrillReport, DrillStep } from '../../agent/admin/drill/plan.ts';
+import { type Column, show, table } from '../output/output.ts';
 import type { Args } from '../args/args.ts';
 
 export const drill: Command = {

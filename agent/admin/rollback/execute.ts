@@ -2,7 +2,7 @@ import type { AdminFacts } from '../facts.ts';
 import { arrives, intendRollback, type Landing, planRollback, type RollbackAsked, type RollbackPlan, type RollbackStep } from './plan.ts';
 import { type BootDeps, planBoot } from '../../boot/plan.ts';
 import { sameContent } from '../../checkpoint/payload.ts';
-import type { Store } from '../../store/store.ts';
+import type { CondemnedRecord, JournalLine, Store } from '../../store/store.ts';
 import { unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';
 
@@ -78,4 +78,16 @@ function asIf(then: AdminFacts, store: Store): Store {
     addToJournal: refuse,
     locked: refuse,
   };
+}
+
+/** Takes exactly `cleared` out of the condemnations; call it under the store lock. */
+export async function executeRetry(store: Store, cleared: readonly CondemnedRecord[], journal: readonly JournalLine[]): Promise<void> {
+  if (cleared.length === 0) return;
+  const gone = new Set(cleared.map(identity));
+  await store.setCondemned((await store.condemned()).filter((record) => !gone.has(identity(record))));
+  for (const line of journal) await store.addToJournal(line);
+}
+
+function identity({ uid, resourceVersion, kubeletConfigKey, contentSha256, by, at }: CondemnedRecord): string {
+  return JSON.stringify([uid, resourceVersion, kubeletConfigKey, contentSha256, by, at]);
 }

@@ -121,3 +121,14 @@ export function withValues(object: JsonObject, values: Iterable<Placed>): JsonOb
   }
   return root;
 }
+
+/** Equal JSON; the order of keys does not matter, and 1 is 1 as number and as bigint. */
+export function sameJson(a: Json, b: Json): boolean {
+  if (a === b) return true;
+  if (typeof a === 'bigint') return typeof b === 'number' && BigInt(Math.trunc(b)) === a;
+  if (typeof b === 'bigint') return sameJson(b, a);
+  if (isList(a) && isList(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index] ?? null));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key] as Json, b[key] as Json));
+}

@@ -1,5 +1,5 @@
 import { ActionError } from '../../../base/errors.ts';
-import { compareConfigs, type Difference } from './compare.ts';
+import { compareConfigs, type Difference } from './explain.ts';
 import {
   type FieldClass,
   type Finding,

@@ -1,6 +1,5 @@
-import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
-import { ownerOfPort } from '../../../agent/metrics/kubernetes-ports.ts';
-import { isWildcard } from '../../../agent/config/preflight/server.ts';
+import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
+import { isWildcard, ownerOfPort } from '../../../agent/config/preflight/server.ts';
 
 /** A socket that listens, and whether it is one of the process that is to have the port. */
 export interface Listening {

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
+import { adminFacts, condemnation, type Given, source } from '../../../support/admin-facts.ts';
 import { steadyDrill } from '../../../../agent/admin/drill/execute.ts';
-import { checkBoot, planDrill, report } from '../../../../agent/admin/drill/plan.ts';
-import { describePeek, hasSwitched, isHealthyOn, planLiveDrill, type Peek } from '../../../../agent/admin/live-drill/plan.ts';
+import {
+  checkBoot,
+  describePeek,
+  hasSwitched,
+  isHealthyOn,
+  type Peek,
+  planDrill,
+  planLiveDrill,
+  report,
+} from '../../../../agent/admin/drill/plan.ts';
 
 const both: Given = { stored: '9 8', assigned: '9', lkg: '8' };
 // In the order: as it is, assigned damaged, assigned condemned, both damaged, record damaged.

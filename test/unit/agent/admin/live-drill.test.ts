@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { nodeOnDisk } from '../../../support/node-on-disk.ts';
-import { liveDrill, type LiveDeps } from '../../../../agent/admin/live-drill/execute.ts';
-import { planLiveDrill, type Peek } from '../../../../agent/admin/live-drill/plan.ts';
+import { liveDrill, type LiveDeps } from '../../../../agent/admin/drill/execute.ts';
+import { planLiveDrill, type Peek } from '../../../../agent/admin/drill/plan.ts';
 import type { ActiveRecord } from '../../../../agent/store/active-record.ts';
 import type { Clock } from '../../../../base/clock.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
-import { planRetry } from '../../../../agent/admin/retry/plan.ts';
+import { planRetry } from '../../../../agent/admin/retry.ts';
 import {
   arrives,
   intendRollback,

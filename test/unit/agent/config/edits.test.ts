@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareConfigs } from '../../../../agent/config/policy/compare.ts';
-import { explainFields } from '../../../../agent/config/policy/explain.ts';
+import { compareConfigs, explainFields } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay, resolvePaths } from '../../../../agent/config/overlay.ts';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
 import { fieldsUnknownTo } from '../../../../agent/config/decode/decode.ts';

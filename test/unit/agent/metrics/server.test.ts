@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { ownerOfPort } from '../../../../agent/metrics/kubernetes-ports.ts';
+import { ownerOfPort } from '../../../../agent/config/preflight/server.ts';
 import { keepMetricsServed, MAX_CONNECTIONS } from '../../../../agent/metrics/server.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -4,7 +4,7 @@ import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { effectiveOfLocal, parseLocal } from '../../../../agent/evaluate/local.ts';
 import type { ActiveConfig } from '../../../../agent/status/node-config-state.ts';
 import { sha256 } from '../../../../agent/checkpoint/payload.ts';
-import { localConfigWatch } from '../../../../agent/watch/local-config.ts';
+import { localConfigWatch } from '../../../../agent/watch/changes.ts';
 import { source } from '../../../support/builders.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { planRecordChange, type RecordFacts } from '../../../../agent/watch/record-changes.ts';
+import { planRecordChange, planSignatures, type RecordFacts, type SignatureFacts } from '../../../../agent/watch/changes.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { condemned, content, source } from '../../../support/builders.ts';
 
@@ -36,3 +36,27 @@ const cases: { why: string; facts: RecordFacts; leaves: string | undefined }[] =
 ];
 
 for (const { why, facts, leaves } of cases) test(`a running agent ${why}`, () => assert.equal(planRecordChange(facts), leaves));
+
+const web = source('web@1');
+const signed: SignatureFacts = { bootUnsigned: false, bootAssigned: web, assigned: web, used: 'assigned', active: web, isAssignedSigned: true, isActiveSigned: true }; // prettier-ignore
+const fellBack: SignatureFacts = { ...signed, bootUnsigned: true, used: 'local', active: null, isAssignedSigned: false, isActiveSigned: undefined }; // prettier-ignore
+
+// prettier-ignore
+const signatureRows: { why: string; facts: SignatureFacts; leave?: true; notice?: RegExp }[] = [
+  { why: 'what is signed', facts: signed },
+  { why: 'a node that asks nobody', facts: { ...signed, isAssignedSigned: undefined, isActiveSigned: undefined } },
+  { why: 'a node that fell back, and is still right', facts: fellBack },
+  { why: 'a node that fell back, once the key is back', facts: { ...fellBack, isAssignedSigned: true }, leave: true },
+  { why: 'a node that fell back, once nobody asks any more', facts: { ...fellBack, isAssignedSigned: undefined }, leave: true },
+  { why: 'a node that fell back, and is assigned something else since', facts: { ...fellBack, assigned: source('web@2'), isAssignedSigned: true } },
+  { why: 'a node that fell back for another reason', facts: { ...fellBack, bootUnsigned: false, isAssignedSigned: true } },
+  { why: 'what runs from the time before signatures', facts: { ...signed, isAssignedSigned: false, isActiveSigned: false }, notice: /^dkc-system\/web:kubelet@1 runs and is signed by none of .*: the next start of the agent leaves it/ },
+  { why: 'what runs for want of any other file', facts: { ...fellBack, used: 'last-known-good', active: web, isActiveSigned: false }, notice: /no other file for the kubelet/ },
+];
+for (const { why, facts, leave = false, notice } of signatureRows)
+  test(`the watch of signatures looks at ${why}`, () => {
+    const plan = planSignatures(facts);
+    assert.equal(plan.leave !== undefined, leave);
+    if (notice) assert.match(plan.notice ?? '', notice);
+    else assert.equal(plan.notice, null);
+  });

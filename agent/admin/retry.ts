@@ -1,9 +1,9 @@
-import { isKnown, recorded, type AdminFacts } from '../facts.ts';
-import { findRef } from '../refs.ts';
-import { sourceOf } from '../roles.ts';
-import { samePayload, sourceText, type PayloadRef, type Source } from '../../checkpoint/source.ts';
-import { contentRef, sameContent } from '../../checkpoint/payload.ts';
-import type { CondemnedRecord, JournalLine } from '../../store/store.ts';
+import { type AdminFacts, isKnown, recorded } from './facts.ts';
+import { findRef } from './refs.ts';
+import { sourceOf } from './roles.ts';
+import { type PayloadRef, samePayload, type Source, sourceText } from '../checkpoint/source.ts';
+import { contentRef, sameContent } from '../checkpoint/payload.ts';
+import type { CondemnedRecord, JournalLine } from '../store/store.ts';
 
 export interface RetryAsked {
   /** Absent: the assigned. */
