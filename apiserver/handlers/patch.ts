@@ -1,23 +1,19 @@
-import { goJson } from '../../kube/api/go-json.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
+import { goJson, isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import { patchContentTypes } from '../../kube/client/client.ts';
-import { PatchError, applyMergePatch } from '../patch/patch.ts';
-import { strategicRules, applyStrategicPatch } from '../patch/strategic-patch.ts';
+import { applyMergePatch, PatchError } from '../patch/patch.ts';
+import { applyStrategicPatch, type MergeRule, strategicRules } from '../patch/strategic-patch.ts';
 import { describesOnly } from '../crd/custom-schema.ts';
-import { decodeBody, mediaType, decodeObject } from '../http/body.ts';
-import { apiVersion } from '../kinds/kind.ts';
-import { badRequest, StatusError, unsupportedMediaType, invalid, wordedFor } from '../errors.ts';
+import { decodeBody, decodeObject, mediaType } from '../http/body.ts';
+import { apiVersion, type ServedKind, type View } from '../kinds/kind.ts';
+import { badRequest, invalid, StatusError, unsupportedMediaType, wordedFor } from '../errors.ts';
 import { incomingObject } from './incoming.ts';
 import { unreachable } from '../../base/errors.ts';
 import { applyJsonPatch } from '../patch/json-patch.ts';
 import { getObject } from './read.ts';
 import { updateObject } from './write.ts';
 import { dryRunOf } from './write-options.ts';
-import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { ResourceRequest, Answer, ApiRequest } from '../http/api-request.ts';
-import type { ServedKind, View } from '../kinds/kind.ts';
-import type { MergeRule } from '../patch/strategic-patch.ts';
+import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts';
 import type { Context } from './context.ts';
 
 /** The change that a patch request makes. @param release - 36 of a server of 1.36 */

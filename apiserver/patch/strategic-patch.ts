@@ -1,7 +1,5 @@
-import { goJson } from '../../kube/api/go-json.ts';
-import { isJsonObject, ownField, setField } from '../../kube/api/json.ts';
+import { goJson, isJsonObject, type JsonObject, ownField, setField } from '../../kube/api/json.ts';
 import { checkDepth, PatchError } from './patch.ts';
-import type { JsonObject } from '../../kube/api/json.ts';
 
 /** How one field merges. Without a rule an object merges field by field and a list is replaced whole. */
 export interface MergeRule {

@@ -2,7 +2,7 @@ import { type Clock, realClock } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
 import { type Log, silentLog } from '../../base/log.ts';
 import { type Random, realRandom } from '../../base/random.ts';
-import { jsonTextOf } from '../api/go-json.ts';
+import { jsonTextOf } from '../api/json.ts';
 import { AnswerReader } from './answer.ts';
 import {
   type CallOptions,

@@ -1,5 +1,4 @@
-import { inGoJson } from '../../../kube/api/go-json.ts';
-import { isJsonObject } from '../../../kube/api/json.ts';
+import { inGoJson, isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { controllerRevisions } from '../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../kube/client/errors.ts';

@@ -1,5 +1,4 @@
-import { goJson } from '../../../kube/api/go-json.ts';
-import { isJsonObject } from '../../../kube/api/json.ts';
+import { goJson, isJsonObject } from '../../../kube/api/json.ts';
 
 /**
  * FNV-1a of the content, in letters that spell no words. For DaemonSets, whose upstream controller hashes a dump of Go structures: theirs differ, and

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { inGoJson } from '../../../kube/api/go-json.ts';
+import { inGoJson } from '../../../kube/api/json.ts';
 import { nodes } from '../../../kube/api/object.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { controllerRevisions, daemonSets, pods, statefulSets } from '../../../kube/api/resources.ts';

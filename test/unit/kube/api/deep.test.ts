@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { goJson } from '../../../../kube/api/go-json.ts';
-import { jsonEqual } from '../../../../kube/api/json.ts';
+import { goJson, jsonEqual } from '../../../../kube/api/json.ts';
 
 const text = (levels: number, end = '1'): string => `${'{"a":['.repeat(levels)}${end}${']}'.repeat(levels)}`;
 

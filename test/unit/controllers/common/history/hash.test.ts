@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
-import { goJson } from '../../../../../kube/api/go-json.ts';
+import { goJson } from '../../../../../kube/api/json.ts';
 import { template } from './notation.ts';
 
 // Computed by other means: 32 bits of FNV-1a, then the count in eight bytes, then each digit as a letter.

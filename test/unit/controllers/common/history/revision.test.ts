@@ -7,7 +7,7 @@ import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, revisionData, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
 import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../../apiserver/patch/strategic-patch.ts';
-import { goJson } from '../../../../../kube/api/go-json.ts';
+import { goJson } from '../../../../../kube/api/json.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
 import { owner, revision, stepsOf, template } from './notation.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, jsonValue, property, string } from 'fast-check';
-import { goJson, inGoJson, jsonTextOf } from '../../../../kube/api/go-json.ts';
+import { goJson, inGoJson, jsonTextOf } from '../../../../kube/api/json.ts';
 
 const cases = [
   { why: 'sorts fields at every depth', value: { b: { d: 1, c: 2 }, a: [] }, text: '{"a":[],"b":{"c":2,"d":1}}' },
