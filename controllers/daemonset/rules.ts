@@ -1,7 +1,7 @@
 import type { Toleration } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type LabelSelector, labelSelectorOf, matchesLabels, parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { tooLarge } from '../common/set-size.ts';
 import { daemonTolerations } from './placement/tolerations.ts';

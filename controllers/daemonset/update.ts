@@ -2,7 +2,7 @@ import { noActions, type PodActions } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { isOver } from './pods.ts';
-import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Rules } from './rules.ts';
 import type { Summary } from './summary.ts';

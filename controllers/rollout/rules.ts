@@ -1,6 +1,6 @@
 import { goDuration } from '../../base/go-duration.ts';
 import type { Millis } from '../../base/clock.ts';
-import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { labelSelectorOf, type LabelSelector, type LabelSelectorObject } from '../../kube/api/selector.ts';
 import { defaultDrainPolicy, type DrainPods } from './drain/contract.ts';

@@ -1,4 +1,4 @@
-import { resolveIntOrPercent } from '../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { isUnavailable, type Slot, type Slots } from './slots.ts';

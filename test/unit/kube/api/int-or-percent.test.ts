@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveIntOrPercent } from '../../../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../../../kube/api/quantity.ts';
 
 const cases = [
   { why: 'a number is itself', value: 3, total: 10, up: 3, down: 3 },

@@ -5,7 +5,7 @@ import { availableIn } from '../../../../../controllers/common/pods.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
-import { resolveIntOrPercent } from '../../../../../kube/api/int-or-percent.ts';
+import { resolveIntOrPercent } from '../../../../../kube/api/quantity.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
