@@ -4,7 +4,7 @@ import { batchOf } from '../common/pods.ts';
 import { daemonSets, pods } from '../../kube/api/resources.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
-import { defaultLimits } from '../../kube/client/semaphore.ts';
+import { defaultLimits } from '../../kube/client/limits.ts';
 import type { Pass } from '../../kube/controller/expectations.ts';
 import { isControlledBy } from '../../kube/controller/owners.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';

@@ -1,7 +1,7 @@
 import { asOneError, messageOf } from '../../base/errors.ts';
 import { controllerRevisions, pods, statefulSets } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { defaultLimits } from '../../kube/client/semaphore.ts';
+import { defaultLimits } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/controller/slow-start.ts';

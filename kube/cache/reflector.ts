@@ -1,5 +1,5 @@
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
-import { Deadline } from '../client/deadline.ts';
+import { Deadline } from '../client/limits.ts';
 import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.ts';
 import { handled, handledAsync, WatchLoop } from '../client/watch-loop.ts';
 import { applyEvent } from './change.ts';

@@ -2,7 +2,7 @@ import { ActionError, messageOf } from '../../base/errors.ts';
 import { isJsonObject } from '../api/json.ts';
 import type { Status } from '../api/object.ts';
 import { BrokenConnection } from './connection.ts';
-import { DeadlineError } from './deadline.ts';
+import { DeadlineError } from './limits.ts';
 
 /** The call that failed, as error messages name it. The query is left out: it may be long, and says little. */
 export interface Call {

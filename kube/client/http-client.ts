@@ -18,9 +18,8 @@ import {
   type WriteOptions,
 } from './client.ts';
 import { Credentials, RotatedError, Rotation } from './credentials.ts';
-import { Deadline } from './deadline.ts';
+import { Deadline, defaultLimits, type Limits, type PriorityLevel } from './limits.ts';
 import { noRestMetrics, Requests, type RestMetrics } from './requests.ts';
-import { defaultLimits, type Limits, type PriorityLevel } from './semaphore.ts';
 import { type Dial, Transport, type TransportResponse } from './transport.ts';
 import { decodeWatch } from './watch-stream.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';

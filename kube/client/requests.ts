@@ -1,6 +1,5 @@
 import { BrokenConnection, type WireResponse } from './connection.ts';
-import { Deadline, DeadlineError } from './deadline.ts';
-import { type Limits, type PriorityLevel, Semaphore } from './semaphore.ts';
+import { Deadline, DeadlineError, type Limits, type PriorityLevel, Semaphore } from './limits.ts';
 import { ClosedError, type Transport, transportErrorFrom, type TransportRequest, type TransportResponse } from './transport.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Random } from '../../base/random.ts';

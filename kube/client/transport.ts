@@ -3,7 +3,7 @@ import { ActionError, errorCode } from '../../base/errors.ts';
 import { BrokenConnection, type Connection, DialError, ProxyError, type WireRequest, type WireResponse } from './connection.ts';
 import { Http2Connection, type PingOptions } from './http2-connection.ts';
 import { openSocket } from './open-socket.ts';
-import { DeadlineError } from './deadline.ts';
+import { DeadlineError } from './limits.ts';
 import { ApiError, type Call, TransportError, type TransportProblem } from './errors.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Credentials, Endpoint } from './credentials.ts';

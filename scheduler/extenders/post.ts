@@ -2,7 +2,7 @@ import { request as plainRequest, Agent as PlainAgent, type ClientRequest, type 
 import { request as secureRequest, Agent as SecureAgent, type AgentOptions } from 'node:https';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
-import { Deadline } from '../../kube/client/deadline.ts';
+import { Deadline } from '../../kube/client/limits.ts';
 import { AnswerError } from './protocol.ts';
 import { FreshFile } from '../../kube/client/fresh-file.ts';
 import type { ExtenderConfig } from '../config/config.ts';

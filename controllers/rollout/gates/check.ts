@@ -3,7 +3,7 @@ import { abortReason } from '../../../base/waiting.ts';
 import { ActionError, describeError, errorCode, messageOf } from '../../../base/errors.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { Deadline, DeadlineError } from '../../../kube/client/deadline.ts';
+import { Deadline, DeadlineError } from '../../../kube/client/limits.ts';
 import { ApiError, isNotFound } from '../../../kube/client/errors.ts';
 import { type Gate, type GateResult, type HttpGet, type ObjectGate, type Reading, SERVERS_FLAG } from './contract.ts';
 import { alertsQuery, boundedWhy, queryUrl, readAlerts, readObject, readPrometheus } from './readings.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActionError } from '../../../../base/errors.ts';
 import { BrokenConnection, DialError, ProxyError } from '../../../../kube/client/connection.ts';
-import { DeadlineError } from '../../../../kube/client/deadline.ts';
+import { DeadlineError } from '../../../../kube/client/limits.ts';
 import { apiErrorFrom, apiErrorFromStatus, mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
 import { ClosedError, transportErrorFrom } from '../../../../kube/client/transport.ts';
 
