@@ -1,7 +1,7 @@
 import { connectFlags, namespaceFlag } from './connect/flags.ts';
 import { formatFlag, formatOf, noHeadersFlag, checkFormat } from './output/output.ts';
 import { takesNext, parse } from './args/parse.ts';
-import { nearest } from '../base/nearest.ts';
+import { nearest } from '../base/errors.ts';
 import { inKindWords } from './explain/kinds.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { overview, spokenAs } from './help/help.ts';

@@ -1,8 +1,7 @@
-import { ActionError, errorCode } from '../../base/errors.ts';
-import { agentFlags, type AgentFlag } from './flags.ts';
+import { ActionError, errorCode, nearest } from '../../base/errors.ts';
+import { type AgentFlag, agentFlags } from './flags.ts';
 import { libraryLines, plainLines, type Written } from './settings-lines.ts';
 import { checkSettings, SettingError, type Settings } from './options.ts';
-import { nearest } from '../../base/nearest.ts';
 import { flagValue } from '../args/flag-value.ts';
 import type { ArgValue } from '../args/args.ts';
 import type { Disk } from '../../base/disk.ts';

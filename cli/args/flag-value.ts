@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/errors.ts';
 import { goDuration } from '../../base/go-duration.ts';
 import type { Flag } from '../command.ts';
 import type { ArgValue } from './args.ts';

@@ -3,7 +3,7 @@ import { UsageError } from '../failure.ts';
 import { flagValue, needsValue, unknownFlag } from './flag-value.ts';
 import { helpText } from '../help/help.ts';
 import { formatFlag, noHeadersFlag } from '../output/output.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/errors.ts';
 import type { Command, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
 import type { Argv, Options } from 'yargs';

@@ -1,6 +1,6 @@
 import { gatesOf } from '../../agent/config/gates/gates.ts';
 import { type Place, schemaFor } from '../../agent/config/fields/fields.ts';
-import { nearest } from '../../base/nearest.ts';
+import { ActionError, nearest } from '../../base/errors.ts';
 import { dirname } from 'node:path';
 import {
   applyDefaults,
@@ -21,7 +21,6 @@ import {
 import { loadNodeInputs, readDropIns } from '../../agent/evaluate/node-inputs.ts';
 import { against, shadowWarnings } from '../../agent/evaluate/evaluate.ts';
 import { readHost } from '../../agent/host/host.ts';
-import { ActionError } from '../../base/errors.ts';
 import { silentLog } from '../../base/log.ts';
 import { locator } from './locate.ts';
 import type { Finding, JsonObject, KubeletFacts, KubeletVersion } from '../../agent/config/contract.ts';

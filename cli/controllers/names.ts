@@ -1,4 +1,4 @@
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/errors.ts';
 
 /** What `dkc controllers run` can run. */
 export const controllerNames = ['daemonset', 'statefulset', 'rollout'] as const;

@@ -1,14 +1,13 @@
 import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
-import { getNamed, listAll, readRef, showExplained, type NamedRef } from '../explain/find-object.ts';
-import { ActionError } from '../../base/errors.ts';
-import { fine, type Command } from '../command.ts';
+import { getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
+import { ActionError, nearest } from '../../base/errors.ts';
+import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
-import { nearest } from '../../base/nearest.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainSet } from './explain-set.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
-import type { Placement, DaemonSet, Node, Pod } from '../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Placement, Pod } from '../../controllers/daemonset/types.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Explained } from '../../controllers/daemonset/explain.ts';

@@ -1,9 +1,8 @@
 import { show, table } from '../output/output.ts';
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, nearest } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { connectQueryOf } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
-import { nearest } from '../../base/nearest.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';

@@ -1,5 +1,4 @@
-import { ActionError } from '../../base/errors.ts';
-import { nearest } from '../../base/nearest.ts';
+import { ActionError, nearest } from '../../base/errors.ts';
 import { INSTALL, servesResource } from '../../controllers/fleet/server-facts.ts';
 import { type Rules, rulesOf } from '../../controllers/rollout/rules.ts';
 import { type NodeConfigRollout, ROLLOUT_LABEL, rollouts } from '../../controllers/rollout/types.ts';

@@ -1,5 +1,5 @@
 import { goDuration } from '../../base/go-duration.ts';
-import { nearest } from '../../base/nearest.ts';
+import { nearest } from '../../base/errors.ts';
 import type { Millis } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
