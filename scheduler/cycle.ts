@@ -1,6 +1,5 @@
 import { describeError } from '../base/errors.ts';
-import type { Runnable } from '../kube/process/options.ts';
-import type { Runtime } from '../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../kube/process/contract.ts';
 import { AssumedPods, BackgroundTasks, Loop, LoopTrigger } from './core/loop.ts';
 import { Binder, BindingCycle } from './core/binding-cycle.ts';
 import { EventHandlers } from './core/event-handlers.ts';

@@ -15,7 +15,7 @@ import {
 import type { Resource } from '../kube/api/object.ts';
 import type { Informer } from '../kube/cache/contract.ts';
 import { controllerOf } from '../kube/controller/owners.ts';
-import type { Runtime } from '../kube/process/runtime.ts';
+import type { Runtime } from '../kube/process/contract.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type {
   Budget,

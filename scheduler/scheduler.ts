@@ -1,7 +1,6 @@
 import type { Client } from '../kube/client/client.ts';
 import { serverWords } from '../kube/client/errors.ts';
-import type { Runnable } from '../kube/process/options.ts';
-import type { Runtime } from '../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../kube/process/contract.ts';
 import type { SchedulerConfig } from './config/config.ts';
 import type { SchedulerHooks } from './core/hooks.ts';
 import { profileEvents, type ProfileEvents } from './core/reporting.ts';

@@ -4,15 +4,14 @@ import { prometheusServers } from './prometheus-config.ts';
 import { rightsFor } from './rights.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import { ActionError } from '../../base/errors.ts';
-import { INSTALL, serverFacts, servesResource, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
+import { INSTALL, serverFacts, type ServerFacts, servesResource } from '../../controllers/fleet/server-facts.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import type { PageOptions } from '../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Log } from '../../base/log.ts';
-import type { ProcessOptions, Runnable } from '../../kube/process/options.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { ProcessOptions, Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { Context, Exit } from '../command.ts';
 import type { ControllersSettings } from './settings.ts';
 

@@ -5,7 +5,7 @@ import { runProcess } from '../../kube/process/process.ts';
 import { fine, wrong, type Context, type Exit } from '../command.ts';
 import { RightsCheck, type Right } from './check-rights.ts';
 import type { Log } from '../../base/log.ts';
-import type { ProcessOptions } from '../../kube/process/options.ts';
+import type { ProcessOptions } from '../../kube/process/contract.ts';
 import type { ProcessSettings } from './settings.ts';
 
 /** A command that goes on for long, beside what its flags say. */

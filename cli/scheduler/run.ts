@@ -1,11 +1,10 @@
-import { schedulerFlags, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
-import { wrong, type Command, type Context, type Exit } from '../command.ts';
+import { fileText, findingText, readSchedulerConfigFile, schedulerFlags } from './flags.ts';
+import { type Command, type Context, type Exit, wrong } from '../command.ts';
 import { runLong } from '../process/run.ts';
 import { processSettings, type ProcessSettings } from '../process/settings.ts';
 import { schedulerRights } from './rights.ts';
 import type { Log } from '../../base/log.ts';
-import type { Runnable } from '../../kube/process/options.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ServedKinds } from '../../scheduler/scheduler.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';

@@ -12,7 +12,7 @@ import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import type { Summary } from './summary.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runtime } from '../../kube/process/contract.ts';
 import { targetNode } from './pods.ts';
 
 export interface Caches {

@@ -1,4 +1,4 @@
-import type { Meters } from '../../kube/process/runtime.ts';
+import type { Meters } from '../../kube/process/contract.ts';
 
 /** Why a follower of the event stream was disconnected or not let in. */
 export type Dropped = 'slow' | 'full' | 'failed';

@@ -2,8 +2,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
-import type { Runnable } from '../../kube/process/options.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { BindAddress } from '../../kube/serving/serve.ts';
 import { memoize } from '../common/memoize.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
@@ -14,7 +13,7 @@ import { NodeDetails } from './node-detail.ts';
 import { NodeEvents } from './node-events.ts';
 import type { PageNodeDetail } from './contract.ts';
 import { FleetPicture } from './picture.ts';
-import { startPageServer, type PageServer } from './server.ts';
+import { type PageServer, startPageServer } from './server.ts';
 import { FleetStream } from './stream.ts';
 
 export interface PageOptions extends Pick<RolloutOptions, 'configMapNamespace'> {

@@ -7,8 +7,7 @@ import { type Controller, done, type EnqueueRequest, type Outcome } from '../../
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
-import type { Runnable } from '../../kube/process/options.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import { memoize } from '../common/memoize.ts';
 import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';

@@ -14,7 +14,7 @@ import { windowState } from './windows.ts';
 import { configMaps, nodes } from '../../kube/api/resources.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runtime } from '../../kube/process/contract.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
 import type { PrometheusServer } from './gates/contract.ts';

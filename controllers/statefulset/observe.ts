@@ -8,7 +8,7 @@ import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/resources.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runtime } from '../../kube/process/contract.ts';
 
 export interface Caches {
   sets: Informer<StatefulSet>;

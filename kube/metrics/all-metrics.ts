@@ -3,7 +3,7 @@ import type { ReflectorMetrics } from '../cache/failure-log.ts';
 import type { RestMetrics } from '../client/requests.ts';
 import type { EventMetrics } from '../controller/event-recorder.ts';
 import type { ElectionMetrics } from '../election/election.ts';
-import type { Labels, Meters } from '../process/runtime.ts';
+import type { Labels, Meters } from '../process/contract.ts';
 import type { QueueMetrics } from '../queue/work-queue.ts';
 import { processMetrics } from './process-metrics.ts';
 import { eventMetrics, ownWritesMetrics, queueMetrics } from './controller-metrics.ts';

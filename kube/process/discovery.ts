@@ -2,7 +2,7 @@ import { backoff } from '../../base/waiting.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Client } from '../client/client.ts';
 import type { Check } from '../serving/checks.ts';
-import type { ProcessOptions, Setup, World } from './options.ts';
+import type { ProcessOptions, Setup, World } from './contract.ts';
 
 const RETRY = { base: 500, cap: 15_000 };
 /** Texts that differ by a number each time must not fill the log. */

@@ -6,7 +6,7 @@ import { fenced } from '../election/fence.ts';
 import { leases } from '../election/lease.ts';
 import type { Client } from '../client/client.ts';
 import type { Outage } from '../cache/failure-log.ts';
-import type { World } from './options.ts';
+import type { World } from './contract.ts';
 
 /** Which Lease to lead by. */
 export type LeaseOptions = ElectionOptions['lease'] & Pick<ElectionOptions, 'leaseDurationMs' | 'renewDeadlineMs' | 'retryPeriodMs'>;

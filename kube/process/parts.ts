@@ -5,12 +5,14 @@ import { createClient } from '../client/http-client.ts';
 import { Outage } from '../cache/failure-log.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { allMetrics, type AllMetrics } from '../metrics/all-metrics.ts';
+import { type QueueMetrics, WorkQueue } from '../queue/work-queue.ts';
 import { Leadership } from './leadership.ts';
-import { Queues, type Runtime } from './runtime.ts';
+import type { Clock } from '../../base/clock.ts';
 import type { AccessSource } from '../client/access.ts';
 import type { Dump } from '../serving/debug.ts';
 import type { Client } from '../client/client.ts';
-import type { ProcessOptions, World } from './options.ts';
+import type { RateLimits } from '../queue/rate-limit.ts';
+import type { ProcessOptions, Runtime, World } from './contract.ts';
 
 /** What a process is made of. Nothing of it does anything yet. */
 export interface Parts {
@@ -88,6 +90,34 @@ export function makeParts(options: ProcessOptions, access: AccessSource, world: 
     log,
   };
   return { metrics, connection, informers, queues, events, leadership, runtime, dumps };
+}
+
+/** The queues of a process, each under its own name. */
+class Queues {
+  readonly #clock: Clock;
+  readonly #metrics: QueueMetrics;
+  readonly #queues = new Map<string, WorkQueue>();
+
+  constructor(clock: Clock, metrics: QueueMetrics) {
+    this.#clock = clock;
+    this.#metrics = metrics;
+  }
+
+  /** @throws {RangeError} for a name that is taken */
+  make(name: string, limits: RateLimits = {}): WorkQueue {
+    if (this.#queues.has(name)) throw new RangeError(`there is a queue ${name} already; give this one another name`);
+    const queue = new WorkQueue(name, { clock: this.#clock, metrics: this.#metrics, limits });
+    this.#queues.set(name, queue);
+    return queue;
+  }
+
+  /** Takes no more keys and ends all waits for one: also a queue that nobody ran leaves no timer behind. */
+  shutDown(): void {
+    for (const queue of this.#queues.values()) queue.shutDown();
+  }
+
+  readonly dump: Dump = () =>
+    [...this.#queues].map(([name, { length, processing, delayed, failing }]) => ({ name, ready: length, processing, delayed, failing }));
 }
 
 /** What the kernel calls this machine. */

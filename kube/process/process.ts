@@ -6,7 +6,7 @@ import { makeParts } from './parts.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource } from '../client/access.ts';
 import type { Serving } from '../serving/serve.ts';
-import type { ProcessOptions, Runnable, World } from './options.ts';
+import type { ProcessOptions, Runnable, World } from './contract.ts';
 import type { Parts } from './parts.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runtime } from '../../kube/process/contract.ts';
 import type { Placed } from '../cache/cluster.ts';
 import type { Binder, BindingCycle } from './binding-cycle.ts';
 import type { SchedulerHooks } from './hooks.ts';

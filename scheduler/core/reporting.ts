@@ -1,5 +1,5 @@
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
-import type { Meters, Runtime } from '../../kube/process/runtime.ts';
+import type { Meters, Runtime } from '../../kube/process/contract.ts';
 import type { SchedulerState } from './state.ts';
 
 /** Records events as the profile of this name does; as the first profile where there is none of it. */

@@ -2,7 +2,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError, unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import type { Runtime } from '../../kube/process/runtime.ts';
+import type { Runtime } from '../../kube/process/contract.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { QueuedPod } from '../queue/contract.ts';

@@ -21,7 +21,7 @@ import {
 } from './plan.ts';
 import type { Pod } from '../types.ts';
 import type { SeenPlaceholders } from './hooks.ts';
-import type { Meters } from '../../kube/process/runtime.ts';
+import type { Meters } from '../../kube/process/contract.ts';
 
 export interface PlaceholdersOptions {
   seen: SeenPlaceholders;

@@ -3,7 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { seededRandom } from '../../base/random.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { createClient } from '../../kube/client/http-client.ts';
-import type { ProcessOptions, Setup } from '../../kube/process/options.ts';
+import type { ProcessOptions, Setup } from '../../kube/process/contract.ts';
 import { runProcess } from '../../kube/process/process.ts';
 import { recordedLog } from './recorded-log.ts';
 

@@ -9,7 +9,7 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 import { nodes } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-import type { ProcessOptions } from '../../../kube/process/options.ts';
+import type { ProcessOptions } from '../../../kube/process/contract.ts';
 import { runProcess } from '../../../kube/process/process.ts';
 import type { Context } from '../../command.ts';
 import { Eye } from '../eye.ts';

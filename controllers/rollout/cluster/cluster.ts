@@ -10,7 +10,7 @@ import { maxUnavailableOf } from '../rules.ts';
 import type { Count, NodeConfigRollout } from '../types.ts';
 import { type ClusterFacts, type ClusterTouch, inLine, Turns } from './places.ts';
 import { type ClusterRecord, readRecord, readTouches, RECORD } from './record.ts';
-import type { Meters } from '../../../kube/process/runtime.ts';
+import type { Meters } from '../../../kube/process/contract.ts';
 
 /** Nodes that one look reads, as of one rollout's. */
 const MAX_READS = 500;

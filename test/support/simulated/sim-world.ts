@@ -1,4 +1,4 @@
-import { rfc3339, type Millis } from '../../../base/clock.ts';
+import { type Millis, rfc3339 } from '../../../base/clock.ts';
 import { DirectLine } from '../../../apiserver/direct.ts';
 import { FaultPlan } from '../../../apiserver/faults/plan.ts';
 import { createLocalApi, type LocalApi, type LocalApiOptions } from '../../../apiserver/local-api.ts';
@@ -10,15 +10,14 @@ import type { Revision } from '../../../controllers/common/history/contract.ts';
 import { nodes } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
-// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../kube/client/list-stream.ts';
-import type { Runnable } from '../../../kube/process/options.ts';
-import type { Runtime } from '../../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../../kube/process/contract.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { startLocally, type LocalProcess } from '../local-process.ts';
-import { nodeObject, type HollowNode } from '../hollow/hollow-node.ts';
+import { type LocalProcess, startLocally } from '../local-process.ts';
+import { type HollowNode, nodeObject } from '../hollow/hollow-node.ts';
 import { intercepted, type Interceptor } from './intercepted.ts';
-import { atOnce, SimKubelets, type Pace } from './sim-kubelets.ts';
+import { atOnce, type Pace, SimKubelets } from './sim-kubelets.ts';
+// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
 export interface SimOptions {
   /** Of the server: UIDs, and the dice of its faults. @default 1 */

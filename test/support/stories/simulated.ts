@@ -1,18 +1,17 @@
 import { createLocalApi } from '../../../apiserver/local-api.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
-
-// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../kube/client/list-stream.ts';
-import type { Runnable } from '../../../kube/process/options.ts';
-import type { Runtime } from '../../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../../kube/process/contract.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { startLocally, type LocalProcess } from '../local-process.ts';
+import { type LocalProcess, startLocally } from '../local-process.ts';
 import type { Play } from './play.ts';
 import { World, type WorldOptions } from './world.ts';
 import { localClient } from '../embedded-api.ts';
+
+// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
 /** A world in fake time, and the controllers that are at work in it. */
 export interface Simulated extends AsyncDisposable {

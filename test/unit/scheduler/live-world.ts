@@ -8,7 +8,7 @@ import { statefulSetController } from '../../../controllers/statefulset/controll
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import type { Setup } from '../../../kube/process/options.ts';
+import type { Setup } from '../../../kube/process/contract.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import type { Node, Pod } from '../../../scheduler/types.ts';

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
 import { controllersRun } from '../../../../cli/controllers/command.ts';
-import { runControllers, type Makers } from '../../../../cli/controllers/run.ts';
+import { type Makers, runControllers } from '../../../../cli/controllers/run.ts';
 import { controllersSettings } from '../../../../cli/controllers/settings.ts';
 import {
   controllerRevisions,
@@ -11,7 +11,7 @@ import {
   statefulSets,
   storageClasses,
 } from '../../../../kube/api/resources.ts';
-import { startLong, type Running } from '../process/long-world.ts';
+import { type Running, startLong } from '../process/long-world.ts';
 import type { ControllerName } from '../../../../cli/controllers/names.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
@@ -19,8 +19,7 @@ import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts'
 import { fleetPage } from '../../../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../../../controllers/rollout/observe.ts';
 import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
-import type { Runnable } from '../../../../kube/process/options.ts';
-import type { Runtime } from '../../../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
 
 /** What controllers that do nothing were told, and which of them are at work. */
 export interface Seen {

@@ -4,7 +4,7 @@ import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { Discovery } from '../../../../kube/process/discovery.ts';
-import type { Setup } from '../../../../kube/process/options.ts';
+import type { Setup } from '../../../../kube/process/contract.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';

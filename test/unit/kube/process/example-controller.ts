@@ -1,13 +1,10 @@
-import { configMaps } from '../../../../kube/api/object.ts';
-import { parseKey } from '../../../../kube/cache/contract.ts';
+import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
+import { type Informer, type Key, parseKey } from '../../../../kube/cache/contract.ts';
 import { type Controller, done, type Outcome } from '../../../../kube/controller/controller.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import type { Informer, Key } from '../../../../kube/cache/contract.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
-import type { Runnable } from '../../../../kube/process/options.ts';
-import type { Runtime } from '../../../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
 
 interface ConfigMap extends KubeObject {
   data?: Record<string, string>;

@@ -5,7 +5,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { holderOf } from '../../../../kube/election/lease.ts';
 import type { Lease } from '../../../../kube/election/lease.ts';
-import type { ProcessOptions } from '../../../../kube/process/options.ts';
+import type { ProcessOptions } from '../../../../kube/process/contract.ts';
 import { runProcess } from '../../../../kube/process/process.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { RealTime } from '../../../support/real-time.ts';

@@ -6,7 +6,7 @@ import { realClock } from '../../../../base/clock.ts';
 import { configMaps } from '../../../../kube/api/object.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
-import type { Runtime } from '../../../../kube/process/runtime.ts';
+import type { Runtime } from '../../../../kube/process/contract.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { keyLister, plan } from './example-controller.ts';
 import { holder, leaseOf, newApi, start, text } from './process-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Meters } from '../../../../kube/process/runtime.ts';
+import type { Meters } from '../../../../kube/process/contract.ts';
 import {
   createdEvent,
   endedEvent,

@@ -1,8 +1,7 @@
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import type { Millis } from '../../../../base/clock.ts';
-import type { Runnable } from '../../../../kube/process/options.ts';
-import type { Runtime } from '../../../../kube/process/runtime.ts';
+import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { noHooks, nothingHeld } from '../../../../scheduler/core/hooks.ts';

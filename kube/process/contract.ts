@@ -5,8 +5,13 @@ import type { AccessSource, ClusterAccess } from '../client/access.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientOptions } from '../client/http-client.ts';
 import type { Check } from '../serving/checks.ts';
+import type { WorkQueue } from '../queue/work-queue.ts';
+import type { Informers } from '../cache/informers.ts';
+import type { EventRecorder } from '../controller/event-recorder.ts';
+import type { RateLimits } from '../queue/rate-limit.ts';
+import type { Dump } from '../serving/debug.ts';
+import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { LeaseOptions } from './leadership.ts';
-import type { Runtime } from './runtime.ts';
 
 /** Something that goes on for as long as the process leads: mostly a controller. */
 export interface Runnable {
@@ -63,4 +68,47 @@ export interface World {
   identity?: () => string;
   /** In events, as a part of `reportingInstance`. @default the machine's */
   hostName?: string;
+}
+
+/** What controllers are made with. */
+export interface Runtime {
+  /** With leader election, writes are refused (`NotLeaderError`) unless leadership is certain; reads always pass. */
+  client: Client;
+  /** Say in `setup` which kinds are needed; the process runs them. */
+  informers: Pick<Informers, 'of' | 'settled' | 'whenSettled'>;
+  /**
+   * @param component - who reports: `daemonset-controller`
+   * @param instance - which process of it, as `reportingInstance`. @default ''
+   */
+  events: (component: string, instance?: string) => EventRecorder;
+  /** Of the machine that this process runs on. */
+  hostName: string;
+  /** A queue that is counted, and shown by `--debug`. @throws {RangeError} for a name that is taken */
+  queue: (name: string, limits?: RateLimits) => WorkQueue;
+  meters: Meters;
+  /** Shows something of the process under `/debug/NAME`, where `debug` is on. @throws {RangeError} for a name that is taken */
+  dump: (name: string, dump: Dump) => void;
+  clock: Clock;
+  random: Random;
+  log: Log;
+}
+
+export type Labels = Record<string, string | number>;
+
+/** What a controller counts by itself, without knowing who reads it. Each name once in a process: the second time throws. */
+export interface Meters {
+  /** @param subsystem - the controller, as the field spells it: `daemonset_controller` */
+  ownWrites(subsystem: string): OwnWritesMetrics;
+  /** @returns adds `by`, 1 by default */
+  counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels, by?: number) => void;
+  /** @param read - asked at each scrape; cheap */
+  gauge(name: string, help: string, read: () => number): void;
+  /** One gauge with a value for each value of a label. @param read - asked at each scrape; cheap */
+  gauges(name: string, help: string, labelName: string, read: () => Readonly<Record<string, number>>): void;
+  /** @returns takes one more value */
+  histogram(
+    name: string,
+    help: string,
+    shape: { labelNames?: readonly string[]; buckets: readonly number[] },
+  ): (value: number, labels?: Labels) => void;
 }
