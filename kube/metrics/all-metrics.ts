@@ -1,13 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { electionMetrics, eventMetrics, ownWritesMetrics, queueMetrics } from './controller-metrics.ts';
+import { informerMetrics, reflectorMetrics, restMetrics } from './client-metrics.ts';
 import type { ReflectorMetrics } from '../cache/failure-log.ts';
 import type { RestMetrics } from '../client/requests.ts';
 import type { EventMetrics } from '../controller/event-recorder.ts';
 import type { ElectionMetrics } from '../election/election.ts';
 import type { Labels, Meters } from '../process/contract.ts';
 import type { QueueMetrics } from '../queue/work-queue.ts';
-import { processMetrics } from './process-metrics.ts';
-import { eventMetrics, ownWritesMetrics, queueMetrics } from './controller-metrics.ts';
-import { informerMetrics, reflectorMetrics, restMetrics } from './client-metrics.ts';
 
 export interface AllMetrics {
   registry: Registry;
@@ -67,26 +67,98 @@ function meters(registry: Registry): Meters {
   };
 }
 
-const labelNames = ['name'] as const;
-const grouping = "'name' is the string used to identify the lease. Please make sure to group by name.";
-
-/** Under the names that Kubernetes' own components have. */
-export function electionMetrics(registry: Registry): ElectionMetrics {
+/**
+ * What every exporter says of its process, read at each scrape. By hand: prom-client's own set starts an event loop monitor and an observer of
+ * garbage collections that nothing can end, and brings a tracing library along.
+ */
+export function processMetrics(registry: Registry, files: ProcessFiles = procFiles): void {
   const registers = [registry];
-  const status = new Gauge({
-    name: 'leader_election_master_status',
-    help: `Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. ${grouping}`,
-    labelNames,
+  let spent = 0;
+  const cpu = new Counter({
+    name: 'process_cpu_seconds_total',
+    help: 'Total user and system CPU time spent in seconds.',
     registers,
+    collect: () => {
+      const { user, system } = process.cpuUsage();
+      const now = (user + system) / 1e6;
+      cpu.inc(now - spent);
+      spent = now;
+    },
   });
-  const slowPath = new Counter({
-    name: 'leader_election_slowpath_total',
-    help: `Total number of slow path exercised in renewing leader leases. ${grouping}`,
-    labelNames,
+  new Gauge({
+    name: 'process_start_time_seconds',
+    help: 'Start time of the process since unix epoch in seconds.',
     registers,
-  });
-  return {
-    leading: (name, isLeading) => status.set({ name }, isLeading ? 1 : 0),
-    slowRenewal: (name) => slowPath.inc({ name }),
+  }).set(performance.timeOrigin / 1_000);
+  const gauge = (name: string, help: string, value: () => number | undefined): void => {
+    const made = new Gauge({
+      name,
+      help,
+      registers,
+      collect: () => {
+        const now = value();
+        if (now === undefined) made.remove();
+        else made.set(now);
+      },
+    });
   };
+  gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss());
+  gauge('process_virtual_memory_bytes', 'Virtual memory size in bytes.', () => kibibytes(files.status(), 'VmSize'));
+  gauge('process_open_fds', 'Number of open file descriptors.', () => files.descriptors());
+  gauge('process_max_fds', 'Maximum number of open file descriptors.', () => limit(files.limits()));
+  gauge('nodejs_heap_size_total_bytes', 'Process heap size from Node.js in bytes.', () => process.memoryUsage().heapTotal);
+  gauge('nodejs_heap_size_used_bytes', 'Process heap size used from Node.js in bytes.', () => process.memoryUsage().heapUsed);
+  gauge('nodejs_external_memory_bytes', 'Node.js external memory size in bytes.', () => process.memoryUsage().external);
+  eventLoop(registers);
+  new Gauge({ name: 'nodejs_version_info', help: 'Node.js version info.', labelNames: ['version'], registers }).set(
+    { version: process.version },
+    1,
+  );
+}
+
+/** Share of time since the last scrape in which the event loop was busy: 1 means that everything waits. */
+function eventLoop(registers: Registry[]): void {
+  let last = performance.eventLoopUtilization();
+  const made = new Gauge({
+    name: 'nodejs_eventloop_utilization',
+    help: 'Share of time in which the event loop was busy since the last scrape, 0 to 1.',
+    registers,
+    collect: () => {
+      const now = performance.eventLoopUtilization();
+      made.set(performance.eventLoopUtilization(now, last).utilization);
+      last = now;
+    },
+  });
+}
+
+/** Where Linux tells of a process; undefined where it does not. */
+interface ProcessFiles {
+  status: () => string | undefined;
+  limits: () => string | undefined;
+  descriptors: () => number | undefined;
+}
+
+const procFiles: ProcessFiles = {
+  status: () => orNothing(() => readFileSync('/proc/self/status', 'utf8')),
+  limits: () => orNothing(() => readFileSync('/proc/self/limits', 'utf8')),
+  // One of them is the one that reads the directory.
+  descriptors: () => orNothing(() => readdirSync('/proc/self/fd').length - 1),
+};
+
+function orNothing<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+}
+
+function kibibytes(status: string | undefined, field: string): number | undefined {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(status ?? '')?.[1];
+  return found === undefined ? undefined : Number(found) * 1_024;
+}
+
+function limit(limits: string | undefined): number | undefined {
+  const found = /^Max open files\s+(\d+)/m.exec(limits ?? '')?.[1];
+  return found === undefined ? undefined : Number(found);
 }

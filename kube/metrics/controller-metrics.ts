@@ -1,5 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { EventMetrics } from '../controller/event-recorder.ts';
+import type { ElectionMetrics } from '../election/election.ts';
 import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { QueueGauges, QueueMetrics } from '../queue/work-queue.ts';
 
@@ -111,5 +112,28 @@ export function eventMetrics(registry: Registry): EventMetrics {
     dropped: (reason) => dropped.inc({ reason }),
     retried: () => retries.inc(),
     waiting: (count) => waiting.set(count),
+  };
+}
+
+const grouping = "'name' is the string used to identify the lease. Please make sure to group by name.";
+
+/** `leader_election_*` under the names that Kubernetes' own components have. */
+export function electionMetrics(registry: Registry): ElectionMetrics {
+  const registers = [registry];
+  const status = new Gauge({
+    name: 'leader_election_master_status',
+    help: `Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. ${grouping}`,
+    labelNames: ['name'] as const,
+    registers,
+  });
+  const slowPath = new Counter({
+    name: 'leader_election_slowpath_total',
+    help: `Total number of slow path exercised in renewing leader leases. ${grouping}`,
+    labelNames: ['name'] as const,
+    registers,
+  });
+  return {
+    leading: (name, isLeading) => status.set({ name }, isLeading ? 1 : 0),
+    slowRenewal: (name) => slowPath.inc({ name }),
   };
 }

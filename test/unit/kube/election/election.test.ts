@@ -9,7 +9,7 @@ import { LeaderElection, type ElectionOptions, type Ended } from '../../../../ku
 import { fenced, NotLeaderError } from '../../../../kube/election/fence.ts';
 import { newIdentity } from '../../../../kube/process/parts.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
-import { electionMetrics } from '../../../../kube/metrics/all-metrics.ts';
+import { electionMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { ModelApi } from './model-api.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, test } from 'node:test';
 import { Counter, Registry } from 'prom-client';
-import { processMetrics } from '../../../../kube/metrics/process-metrics.ts';
+import { processMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { startServing, type Serving, type ServingOptions } from '../../../../kube/serving/serve.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
