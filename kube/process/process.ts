@@ -1,13 +1,10 @@
 import { describeError } from '../../base/errors.ts';
-import { startServing } from '../serving/serve.ts';
-import { healthChecks, readyChecks } from './checks.ts';
-import { Discovery } from './discovery.ts';
-import { makeParts } from './parts.ts';
+import { type Serving, startServing } from '../serving/serve.ts';
+import { Discovery, healthChecks, readyChecks } from './readiness.ts';
+import { makeParts, type Parts } from './parts.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource } from '../client/access.ts';
-import type { Serving } from '../serving/serve.ts';
 import type { ProcessOptions, Runnable, World } from './contract.ts';
-import type { Parts } from './parts.ts';
 
 /**
  * Runs controllers until the signal aborts: serves what there is to see, asks the server what has to be known of it, fills the caches, waits for the
