@@ -4,7 +4,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Node, NodeAspect } from '../types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from 'kubernetes-types/core/v1.js';
-import { declaredFeaturesOf } from '../plugins/node-status.ts';
+import { declaredFeaturesOf } from '../plugins/node-declared-features.ts';
 
 /** What a node has, and how much of it is taken. Units as in {@link Requests}. */
 export interface NodeLoad {

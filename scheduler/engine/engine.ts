@@ -2,7 +2,7 @@ import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../cache/cluster.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
-import { namedNodes } from '../plugins/node-spec.ts';
+import { namedNodes } from '../plugins/node-affinity.ts';
 import type { Rejection, Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { type Devices, excessOf, unsupportedIn } from '../pod/pod-limits.ts';

@@ -3,16 +3,10 @@ import type { Cluster } from '../cache/cluster.ts';
 import type { Eligible } from '../cache/counts.ts';
 import type { NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import {
-  nodeAffinity,
-  nodeName,
-  nodeUnschedulable,
-  preferredWeight,
-  selectsNode,
-  type TaintMessage,
-  taintToleration,
-  untoleratedPreferences,
-} from '../plugins/node-spec.ts';
+import { nodeAffinity, preferredWeight, selectsNode } from '../plugins/node-affinity.ts';
+import { type TaintMessage, taintToleration, untoleratedPreferences } from '../plugins/taint-toleration.ts';
+import { nodeName } from '../plugins/node-name.ts';
+import { nodeUnschedulable } from '../plugins/node-unschedulable.ts';
 import type { Rejection } from '../plugins/names.ts';
 import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

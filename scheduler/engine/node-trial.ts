@@ -1,14 +1,15 @@
 import type { NodeLoad, NodeState } from '../cache/node-state.ts';
 import type { DomainCounts } from '../cache/counts.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import { type CountedConstraint, existingAnti, interPodAffinity, podTopologySpread } from '../plugins/topology.ts';
+import { existingAnti, interPodAffinity } from '../plugins/inter-pod-affinity.ts';
+import { type CountedConstraint, podTopologySpread } from '../plugins/pod-topology-spread.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { resourceFilter, type ResourceNeeds } from './resource-class.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 import type { TopologyClass } from './topology-class.ts';
 import { labelsKey } from '../cache/pod-groups.ts';
-import { isAnyTaken } from '../plugins/node-resources.ts';
+import { isAnyTaken } from '../plugins/node-ports.ts';
 import type { AffinityTerms } from '../pod/selectors.ts';
 
 /** Everything that is asked for a pod, kept ready for its class. */

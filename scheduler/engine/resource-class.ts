@@ -1,8 +1,11 @@
 import type { Cluster } from '../cache/cluster.ts';
 import type { NodeLoad, NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import { balancedScore, fitScore, hasBalance, isAnyTaken, isIgnored, nodeResourcesFit, portsTaken } from '../plugins/node-resources.ts';
-import { imageNames, imageScore, imagesOfContainers, nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-status.ts';
+import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
+import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
+import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
+import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared-features.ts';
+import { imageNames, imageScore, imagesOfContainers } from '../plugins/image-locality.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { HostPort } from '../../kube/api/pod-requests.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

@@ -4,7 +4,7 @@ import type { FitError } from '../engine/rejections.ts';
 import type { SchedulerConfig } from '../config/config.ts';
 import type { Nominator } from './nominator.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import { requiredFeatures } from '../plugins/node-status.ts';
+import { requiredFeatures } from '../plugins/node-declared-features.ts';
 import { compactKey } from '../pod/selectors.ts';
 import { volumeKey } from '../volumes/pod-volumes.ts';
 

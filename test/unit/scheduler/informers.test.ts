@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../base/random.ts';
 import { defaultSchedulerConfig, type ExtenderConfig } from '../../../scheduler/config/config.ts';
-import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-status.ts';
+import { declaredFeaturesOf, requiredFeatures } from '../../../scheduler/plugins/node-declared-features.ts';
 import { requirementsKey } from '../../../scheduler/queue/equivalence-class.ts';
 import { resourceNeeds } from '../../../scheduler/engine/resource-class.ts';
 import { nodeSpecKey } from '../../../scheduler/engine/node-spec-class.ts';

@@ -10,6 +10,7 @@ const undeclared: Rejection = {
   resolvable: false,
   reasons: ["node(s) didn't match Pod's required features"],
 };
+
 const none: readonly string[] = [];
 
 /**
@@ -41,55 +42,4 @@ function hasRestartRule(containers: readonly ContainerWithRules[]): boolean {
   for (const { restartPolicyRules } of containers)
     if (restartPolicyRules?.some(({ action }) => action === 'RestartAllContainers')) return true;
   return false;
-}
-
-const MIB = 1024 * 1024;
-const MIN_BYTES = 23 * MIB;
-const MAX_BYTES_EACH = 1_000 * MIB;
-
-/** Volumes of images are in no type of ours yet. */
-interface ImageVolume {
-  readonly name: string;
-  readonly image?: { readonly reference?: string };
-}
-
-/** The images of a pod by the names that nodes know them by: of init containers, of containers, and of volumes, as from 1.36 on. */
-export function imageNames({ containers, initContainers, volumes }: Readonly<PodSpec>): string[] {
-  const ofContainers = [...(initContainers ?? []), ...containers].map(({ image }) => image);
-  const ofVolumes = ((volumes ?? []) as readonly ImageVolume[]).flatMap(({ image }) => image?.reference ?? []);
-  return [...ofContainers, ...ofVolumes].map((image) => normalized(image ?? ''));
-}
-
-/** How many of them are of containers: only these count for how much there is to load at most. */
-export function imagesOfContainers({ containers, initContainers }: Readonly<PodSpec>): number {
-  return containers.length + (initContainers?.length ?? 0);
-}
-
-/**
- * Points for images that are on the node already, 0 to `max`. An image that few nodes have counts less, so that a new image does not gather all its pods on the
- * node that had it first.
- * @param containers - as of {@link imagesOfContainers}
- * @param having - how many nodes have an image
- * @param nodes - how many there are
- */
-export function imageScore(
-  names: readonly string[],
-  containers: number,
-  onNode: ReadonlyMap<string, number>,
-  having: (name: string) => number,
-  nodes: number,
-  max: number,
-): number {
-  let sum = 0;
-  for (const name of names) {
-    const bytes = onNode.get(name);
-    if (bytes !== undefined) sum += Math.trunc(bytes * (having(name) / nodes));
-  }
-  const most = MAX_BYTES_EACH * containers;
-  const within = Math.min(Math.max(sum, MIN_BYTES), most);
-  return most === MIN_BYTES ? 0 : Math.trunc((max * (within - MIN_BYTES)) / (most - MIN_BYTES));
-}
-
-function normalized(image: string): string {
-  return image.lastIndexOf(':') <= image.lastIndexOf('/') ? `${image}:latest` : image;
 }

@@ -1,59 +1,18 @@
-import type { NodeSelector, NodeSelectorTerm, PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
-import { firstUntolerated, refusingEffects, toleratesTaint } from '../../kube/api/taints.ts';
+import type { NodeSelector, NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
 import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
 
-const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
-
-const cordoned: Rejection = { plugin: 'NodeUnschedulable', resolvable: false, reasons: ['node(s) were unschedulable'] };
-
-/** A cordoned node takes no pod that does not tolerate that. */
-export function nodeUnschedulable(tolerations: readonly Toleration[], node: Readonly<Node>): Rejection | undefined {
-  if (node.spec?.unschedulable !== true || tolerations.some((toleration) => toleratesTaint(toleration, cordon))) return undefined;
-  return cordoned;
-}
-
-const otherNode: Rejection = { plugin: 'NodeName', resolvable: false, reasons: ["node(s) didn't match the requested node name"] };
-
-/** @param wanted - `spec.nodeName`; '' for any */
-export function nodeName(wanted: string, node: string): Rejection | undefined {
-  return wanted === '' || wanted === node ? undefined : otherNode;
-}
-
-/** How the reason is worded: as kube-scheduler 1.24 to 1.34 do, or as the newest does. */
-export type TaintMessage = '1.34' | 'head';
-
-/** A taint that refuses pods, and that the pod does not tolerate; the first one is named. */
-export function taintToleration(tolerations: readonly Toleration[], node: Readonly<Node>, message: TaintMessage): Rejection | undefined {
-  const taints = node.spec?.taints;
-  if (!taints?.length) return undefined;
-  const taint = firstUntolerated(taints, tolerations, refusingEffects);
-  if (taint === undefined) return undefined;
-  const text =
-    message === 'head' ? 'node(s) had untolerated taint(s)' : `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ''}}`;
-  return { plugin: 'TaintToleration', resolvable: false, reasons: [text] };
-}
-
-/** Taints that would rather not have the pod, and that it does not tolerate: the fewer the better. */
-export function untoleratedPreferences(tolerations: readonly Toleration[], node: Readonly<Node>): number {
-  let count = 0;
-  for (const taint of node.spec?.taints ?? []) if (taint.effect === 'PreferNoSchedule' && !isTolerated(tolerations, taint)) count += 1;
-  return count;
-}
-
-function isTolerated(tolerations: readonly Toleration[], taint: Taint): boolean {
-  return tolerations.some((toleration) => toleratesTaint(toleration, taint));
-}
-
 type Wishes = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity'>>;
 
 const mismatch: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons: ["node(s) didn't match Pod's node affinity/selector"] };
+
 const enforced: Rejection = {
   plugin: 'NodeAffinity',
   resolvable: false,
   reasons: ["node(s) didn't match scheduler-enforced node affinity"],
 };
+
 const terms = new WeakMap<NodeSelectorTerm, NodeSelector>();
 
 /** @param added - what the scheduler itself asks of every node */

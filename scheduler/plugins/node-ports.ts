@@ -1,0 +1,20 @@
+import type { Rejection } from './names.ts';
+import { type HostPort, portsConflict } from '../../kube/api/pod-requests.ts';
+
+export const portsTaken: Rejection = {
+  plugin: 'NodePorts',
+  resolvable: true,
+  reasons: ["node(s) didn't have free ports for the requested pod ports"],
+};
+
+/** Wanted ports by their number: every node is asked for the same ones. */
+const byNumber = new WeakMap<readonly HostPort[], ReadonlyMap<number, readonly HostPort[]>>();
+
+/** Whether somebody has one of the wanted ports. */
+export function isAnyTaken(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
+  if (wanted.length === 0 || used.length === 0) return false;
+  let index = byNumber.get(wanted);
+  if (index === undefined) byNumber.set(wanted, (index = Map.groupBy(wanted, ({ port }) => port)));
+  for (const other of used) if (index.get(other.port)?.some((port) => portsConflict(port, other)) === true) return true;
+  return false;
+}
