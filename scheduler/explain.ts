@@ -2,7 +2,7 @@ import { seededRandom } from '../base/random.ts';
 import { Cluster } from './cache/cluster.ts';
 import { postFilter } from './preempt/post-filter.ts';
 import { DefaultSpreadSelectors } from './engine/default-spread-selectors.ts';
-import { VolumeWork } from './volumes/filters.ts';
+import { VolumeWork } from './volumes/rules.ts';
 import { Engine, type Evaluation } from './engine/engine.ts';
 import type { Rejection } from './plugins/names.ts';
 import { type PodInfo, podInfoOf } from './pod/pod-info.ts';

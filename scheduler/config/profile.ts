@@ -64,21 +64,26 @@ const readers = {
   NodeResourcesFit: readFit,
   NodeResourcesBalancedAllocation: readBalanced,
   NodeAffinity: readNodeAffinity,
+  VolumeBinding: readVolumeBinding,
   InterPodAffinity: readInterPod,
   PodTopologySpread: readSpread,
 } as const satisfies Partial<Record<PluginName, (args: Mapping) => unknown>>;
 
-function readArgs(written: Mapping, plugins: Plugins): Pick<ProfileConfig, 'fit' | 'balanced' | 'nodeAffinity' | 'interPod' | 'spread'> {
+function readArgs(written: Mapping, plugins: Plugins): Omit<ProfileConfig, 'schedulerName' | keyof Plugins> {
   const isOn = (name: keyof typeof readers): boolean => (isFilter(name) && plugins.filters.has(name)) || plugins.scores.has(name);
   const args = {
     fit: written.mapping('NodeResourcesFit', readers.NodeResourcesFit),
     balanced: written.mapping('NodeResourcesBalancedAllocation', readers.NodeResourcesBalancedAllocation),
     nodeAffinity: written.mapping('NodeAffinity', readers.NodeAffinity),
+    volumeBinding: written.mapping('VolumeBinding', readers.VolumeBinding),
     interPod: written.mapping('InterPodAffinity', readers.InterPodAffinity),
     spread: written.mapping('PodTopologySpread', readers.PodTopologySpread),
   };
   for (const name of Object.keys(readers) as (keyof typeof readers)[])
     if (written.has(name) && !isOn(name)) written.warn(name, 'it has no effect: the plugin is not enabled');
+  const weight = plugins.scores.get('VolumeBinding') ?? scoreWeights.VolumeBinding;
+  if (weight !== scoreWeights.VolumeBinding && args.volumeBinding.shape.length === 0)
+    written.warn('VolumeBinding.shape', 'it is empty: the weight of VolumeBinding has no effect');
   return args;
 }
 
@@ -122,9 +127,13 @@ function readPoint(written: Mapping): ShapePoint {
 function judgeShape(ratio: Mapping, points: readonly ShapePoint[], isUsed: boolean): void {
   if (!isUsed && points.length > 0) ratio.warn('shape', 'it has no effect unless the type is RequestedToCapacityRatio');
   if (isUsed && points.length === 0) ratio.problem('shape', 'type RequestedToCapacityRatio needs at least one point');
+  mustRise(ratio, points);
+}
+
+function mustRise(written: Mapping, points: readonly ShapePoint[]): void {
   const falls = points.findIndex(({ utilization }, at) => utilization <= (points[at - 1]?.utilization ?? -1));
   if (falls >= 0)
-    ratio.problem(`shape[${falls}].utilization`, `it is ${points[falls]?.utilization}; it must be more than that of the previous point`);
+    written.problem(`shape[${falls}].utilization`, `it is ${points[falls]?.utilization}; it must be more than that of the previous point`);
 }
 
 /** `resources: [{name, weight}]` with weights of 1 to 100. */
@@ -159,6 +168,13 @@ function readNodeAffinity(args: Mapping): ProfileConfig['nodeAffinity'] {
       return affinity.has(key) ? affinity.mapping(key, readNodeSelector) : { nodeSelectorTerms: [] };
     }),
   };
+}
+
+/** Without a shape nodes get no points for their storage: the default of kube-scheduler up to 1.36 (gate StorageCapacityScoring). */
+function readVolumeBinding(args: Mapping): ProfileConfig['volumeBinding'] {
+  const shape = args.mappings('shape', readPoint) ?? [];
+  mustRise(args, shape);
+  return { shape };
 }
 
 function readInterPod(args: Mapping): ProfileConfig['interPod'] {

@@ -1,6 +1,6 @@
 import { formatGoDuration } from '../../base/go-duration.ts';
 import { filterNames, scoreWeights, type FilterName, type PluginName, type ScoreName } from '../plugins/names.ts';
-import type { ExtenderConfig, ProfileConfig, SchedulerConfig } from './config.ts';
+import type { ExtenderConfig, ProfileConfig, SchedulerConfig, ShapePoint } from './config.ts';
 
 /** The configuration as a file would say it, nothing left to defaults: reading it gives the same configuration. Only a `keyData` is hidden. */
 export function renderSchedulerConfig(config: SchedulerConfig): Record<string, unknown> {
@@ -42,9 +42,11 @@ export function renderSchedulerConfig(config: SchedulerConfig): Record<string, u
   };
 }
 
+const renderPoint = ({ utilization, score }: ShapePoint): ShapePoint => ({ utilization, score: score / 10 });
+
 function renderProfile({ schedulerName, filters, scores, fit, ...args }: ProfileConfig): Record<string, unknown> {
   const { type, resources, shape } = fit.strategy;
-  const points = shape.map(({ utilization, score }) => ({ utilization, score: score / 10 }));
+  const points = shape.map(renderPoint);
   const { addedAffinity } = args.nodeAffinity;
   const { defaults } = args.spread;
   return {
@@ -58,6 +60,7 @@ function renderProfile({ schedulerName, filters, scores, fit, ...args }: Profile
       },
       NodeResourcesBalancedAllocation: { resources: args.balanced.resources, points: args.balanced.points },
       NodeAffinity: addedAffinity ? { addedAffinity: { requiredDuringSchedulingIgnoredDuringExecution: addedAffinity } } : {},
+      VolumeBinding: { shape: args.volumeBinding.shape.map(renderPoint) },
       InterPodAffinity: args.interPod,
       PodTopologySpread:
         defaults === 'system'

@@ -16,7 +16,7 @@ import { nominatedNodeOf, nominationsOf, Nominator } from '../queue/nominator.ts
 import { requirementsKey } from '../queue/equivalence-class.ts';
 import { createQueue } from '../queue/queue.ts';
 import { CachedStorage, ClaimUsers } from '../volumes/view.ts';
-import { VolumeWork } from '../volumes/filters.ts';
+import { VolumeWork } from '../volumes/rules.ts';
 import type { HeldCapacity, Reserved } from './hooks.ts';
 
 export type ClusterView = Pick<Cluster, 'node' | 'placed' | 'placedPods' | 'nodeCount' | 'podCount' | 'lowestPriority' | 'unconfirmed'>;

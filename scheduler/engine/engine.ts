@@ -9,7 +9,7 @@ import { type Devices, excessOf, unsupportedIn } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { type FitError, fitErrorOf, RejectionTable } from './rejections.ts';
 import { type Asked, Effects, filterNeighbours, filterNode, NodeTrial, type WhatIf } from './node-trial.ts';
-import type { ResourceClass, VolumeFilter } from './resource-class.ts';
+import type { ResourceClass, VolumeQuestions } from './resource-class.ts';
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 
@@ -26,7 +26,7 @@ export interface VolumeAsk {
   /** The same text for pods whose volumes ask for the same, at this moment; '' without any that matter. */
   key(pod: PodInfo): string;
   /** @returns a rejection where no node can help, else what to ask of each node */
-  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined;
+  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeQuestions | undefined;
 }
 
 export interface EngineOptions {

@@ -14,8 +14,13 @@ import type { Requests } from '../pod/requests.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 
-/** Volumes of a pod on a node, where it has any that matter. */
-export type VolumeFilter = (node: Readonly<Node>, pods: readonly PodInfo[]) => Rejection | undefined;
+/** What a pod's volumes ask of a node, where it has any that matter. */
+export interface VolumeQuestions {
+  /** @param pods - on the node then */
+  rejection(node: Readonly<Node>, pods: readonly PodInfo[]): Rejection | undefined;
+  /** Points of a node that is not refused, 0 to `max`. */
+  score(node: Readonly<Node>, max: number): number;
+}
 
 /** What a pod asks of a node and the pods on it: the same for pods that no node can tell apart. */
 export interface ResourceNeeds {
@@ -24,14 +29,14 @@ export interface ResourceNeeds {
   readonly images: readonly string[];
   /** As of `imagesOfContainers`. */
   readonly containers: number;
-  readonly volumes: VolumeFilter | undefined;
+  readonly volumes: VolumeQuestions | undefined;
   /** As of `requiredFeatures`. */
   readonly features: readonly string[];
   /** Resources that somebody else looks after. */
   readonly ignored: (resource: string) => boolean;
 }
 
-export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeFilter | undefined): ResourceNeeds {
+export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: VolumeQuestions | undefined): ResourceNeeds {
   const spec = pod.pod.spec ?? { containers: [] };
   const [images, containers] = [imageNames(spec), imagesOfContainers(spec)];
   const ignored = (resource: string): boolean => isIgnored(fit, resource);
@@ -63,15 +68,15 @@ export function resourceFilter(
     if (refused) return refused;
   }
   if (state.node === undefined) return undefined;
-  const refused = volumes?.(state.node, others?.volumeUsers ?? [...state.pods.values()]);
+  const refused = volumes?.rejection(state.node, others?.volumeUsers ?? [...state.pods.values()]);
   if (refused !== undefined || !filters.has('NodeDeclaredFeatures')) return refused;
   return nodeDeclaredFeatures(features, state.node);
 }
 
-/** Points that a node gets by itself: how full it would be, how balanced, and images that it has. Whole, weights included. */
+/** Points that a node gets by itself: how full it would be, how balanced, images that it has, and how full its storage would be. Whole, weights included. */
 export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
-  const { requests, images, containers } = needs;
-  const { scores, fit, balanced } = profile;
+  const { requests, images, containers, volumes } = needs;
+  const { scores, fit, balanced, volumeBinding } = profile;
   let points = 0;
   const fitWeight = scores.get('NodeResourcesFit') ?? 0;
   if (fitWeight > 0) points += fitWeight * fitScore(requests, state, fit.strategy, max);
@@ -80,6 +85,8 @@ export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, sta
   const imageWeight = scores.get('ImageLocality') ?? 0;
   if (imageWeight > 0 && state.images.size > 0)
     points += imageWeight * imageScore(images, containers, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
+  const volumeWeight = volumeBinding.shape.length > 0 ? (scores.get('VolumeBinding') ?? 0) : 0;
+  if (volumeWeight > 0 && volumes !== undefined && state.node !== undefined) points += volumeWeight * volumes.score(state.node, max);
   return points;
 }
 
@@ -114,7 +121,7 @@ export class ResourceClass {
     this.#profile = profile;
     this.#max = max;
     const { scores } = profile;
-    const own = ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'ImageLocality'] as const;
+    const own = ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'ImageLocality', 'VolumeBinding'] as const;
     this.#mostPoints = own.reduce((sum, name) => sum + (scores.get(name) ?? 0) * max, 0);
   }
 

@@ -20,6 +20,7 @@ export const scoreWeights = {
   NodeResourcesFit: 1,
   NodeResourcesBalancedAllocation: 1,
   ImageLocality: 1,
+  VolumeBinding: 1,
   TaintToleration: 3,
   NodeAffinity: 2,
   PodTopologySpread: 2,

@@ -110,7 +110,7 @@ function least(used: number, capacity: number, max: number): number {
 }
 
 /** Points between two of the shape lie on the line between them. */
-function onShape(shape: readonly ShapePoint[], utilization: number, max: number): number {
+export function onShape(shape: readonly ShapePoint[], utilization: number, max: number): number {
   let before: ShapePoint | undefined;
   for (const point of shape) {
     const score = (point.score * max) / 100;

@@ -25,7 +25,13 @@ const VOLUME_GONE = 'node(s) unavailable due to one or more pvc(s) bound to non-
 
 type Labels = Readonly<Record<string, string>>;
 /** How the claims without volumes are served on a node, or the reason why they are not. */
-type Served = { decision: VolumeDecision; refused?: undefined } | { refused: string };
+type Served = { decision: VolumeDecision; provisioned: readonly Provisioned[]; refused?: undefined } | { refused: string };
+
+/** A claim that is to be provisioned, and where its driver tells it, the storage near the node. */
+export interface Provisioned {
+  readonly claim: Readonly<Claim>;
+  readonly capacity: Readonly<CsiCapacity> | undefined;
+}
 
 const nothing: VolumeDecision = { reserve: [], provision: [] };
 const noLabels: Labels = {};
@@ -59,8 +65,9 @@ function boundProblem(bound: readonly BoundClaim[], labels: Labels): string | un
   return undefined;
 }
 
-function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, view: StorageView): Served {
-  if (delayed.length === 0) return { decision: nothing };
+/** How claims without a volume get theirs on a node. */
+export function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, view: StorageView): Served {
+  if (delayed.length === 0) return { decision: nothing, provisioned: [] };
   const { name = '' } = node.metadata;
   const labels = labelsOf(node);
   // Where a volume is being made already, there is nothing to choose.
@@ -78,11 +85,14 @@ function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, view: Sto
     // Whoever binds claims will give it the reserved one, also if another were made.
     else return { refused: NO_VOLUMES };
   }
+  const provisioned: Provisioned[] = [];
   for (const { claim, class: storage } of toMake) {
     if (!isProvisioned(storage) || !isAllowed(storage.allowedTopologies, labels)) return { refused: NO_VOLUMES };
-    if (!hasSpace(claim, storage, labels, view)) return { refused: NO_SPACE };
+    const space = spaceFor(claim, storage, labels, view);
+    if (space === 'none') return { refused: NO_SPACE };
+    provisioned.push({ claim, capacity: space === 'untold' ? undefined : space });
   }
-  return { decision: { reserve, provision: toMake.map(({ claim }) => ({ claim, node: name })) } };
+  return { decision: { reserve, provision: provisioned.map(({ claim }) => ({ claim, node: name })) }, provisioned };
 }
 
 function firstOf({ candidates }: DelayedClaim, labels: Labels, taken: ReadonlySet<Readonly<Volume>>): Readonly<Volume> | undefined {
@@ -99,10 +109,15 @@ function isAllowed(terms: readonly TopologySelectorTerm[] | undefined, labels: L
 }
 
 /** Drivers that tell how much they have left must have enough of it near the node, in one piece. The others are taken at their word. */
-function hasSpace(claim: Readonly<Claim>, storage: Readonly<StorageClass>, labels: Labels, view: StorageView): boolean {
+function spaceFor(
+  claim: Readonly<Claim>,
+  storage: Readonly<StorageClass>,
+  labels: Labels,
+  view: StorageView,
+): Readonly<CsiCapacity> | 'untold' | 'none' {
   const wanted = requestedSize(claim);
-  if (wanted === undefined || view.csiDriver(storage.provisioner)?.spec?.storageCapacity !== true) return true;
-  return view.capacities(storage.metadata.name ?? '').some((capacity) => isEnough(capacity, wanted) && isNear(capacity, labels));
+  if (wanted === undefined || view.csiDriver(storage.provisioner)?.spec?.storageCapacity !== true) return 'untold';
+  return view.capacities(storage.metadata.name ?? '').find((capacity) => isEnough(capacity, wanted) && isNear(capacity, labels)) ?? 'none';
 }
 
 function isEnough({ capacity, maximumVolumeSize }: Readonly<CsiCapacity>, wanted: bigint): boolean {

@@ -55,7 +55,7 @@ export function requestedSize({ spec }: Readonly<Claim>): bigint | undefined {
 const capacities = new WeakMap<Readonly<Volume>, bigint>();
 
 /** In units of 10^-9 bytes. Parsed once: finding a volume for a claim compares all volumes. */
-function capacityOf(volume: Readonly<Volume>): bigint {
+export function capacityOf(volume: Readonly<Volume>): bigint {
   let capacity = capacities.get(volume);
   if (capacity === undefined) capacities.set(volume, (capacity = nanos(volume.spec?.capacity?.['storage']) ?? 0n));
   return capacity;

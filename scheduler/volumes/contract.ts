@@ -1,4 +1,5 @@
 import type { Claim, ClusterEvent, CsiCapacity, CsiDriver, CsiNode, Node, StorageClass, Volume, VolumeAttachment } from '../types.ts';
+import type { ShapePoint } from '../config/config.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
@@ -107,6 +108,8 @@ export interface VolumeRules {
   needs(pod: PodInfo, view: StorageView, disabled?: ReadonlySet<string>): VolumeNeeds | Rejection | undefined;
   /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first rejection. @param disabled - plugins not to ask */
   filter(needs: VolumeNeeds, on: VolumeNode, view: StorageView, disabled?: ReadonlySet<string>): Rejection | undefined;
+  /** VolumeBinding's points for a node that {@link filter} lets pass, 0 to `max`. @param shape - by rising utilization, at least one point */
+  score(needs: VolumeNeeds, node: Readonly<Node>, view: StorageView, shape: readonly ShapePoint[], max: number): number;
   /** For a node that {@link filter} lets pass. */
   decide(needs: VolumeNeeds, on: VolumeNode, view: StorageView): VolumeDecision;
 }

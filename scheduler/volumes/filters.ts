@@ -1,23 +1,9 @@
-import { type FilterName, filterNames, type Rejection } from '../plugins/names.ts';
+import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
-import type {
-  AssumingView,
-  Attachment,
-  ClaimUser,
-  Disk,
-  StorageView,
-  VolumeDecision,
-  VolumeNeeds,
-  VolumeNode,
-  VolumeRules,
-} from './contract.ts';
-import { attachmentOfVolume, podVolumesOf, usesClaim, volumeKey } from './pod-volumes.ts';
-import { attachmentOf, needsOf } from './needs.ts';
-import type { Claim, Node, Volume, VolumeAttachment } from '../types.ts';
-import { decideBinding, filterBinding } from './binding.ts';
-import type { ProfileConfig } from '../config/config.ts';
-import type { VolumeAsk } from '../engine/engine.ts';
-import type { VolumeFilter } from '../engine/resource-class.ts';
+import type { Attachment, Disk, StorageView, VolumeNeeds, VolumeNode } from './contract.ts';
+import { attachmentOfVolume, podVolumesOf, usesClaim } from './pod-volumes.ts';
+import { attachmentOf } from './needs.ts';
+import type { Claim, Volume, VolumeAttachment } from '../types.ts';
 
 const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reasons: ['node(s) exceed max volume count'] };
 
@@ -25,7 +11,7 @@ const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reas
  * Of each driver, a node takes as many volumes as its CSINode says. One that several pods use is one. What is attached and no pod of the node uses (any more) takes
  * a place as well, until it is detached. A node without a driver takes any number, or none where the CSIDriver says so (`preventPodSchedulingIfMissing`, from 1.37 on).
  */
-function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (missing !== undefined) {
     const reason = `looking up PVC ${pod.namespace}/${missing}: persistentvolumeclaim "${missing}" not found`;
     return { plugin: 'NodeVolumeLimits', resolvable: false, reasons: [reason] };
@@ -92,11 +78,13 @@ const successors: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
 };
+
 const zoneLabels = Object.entries(successors).flat();
+
 const OTHER_ZONE: Rejection = { plugin: 'VolumeZone', resolvable: false, reasons: ['node(s) had no available volume zone'] };
 
 /** Zone and region of a bound volume, where its labels name them, must be the node's. A node that says nothing of zones takes all. */
-function filterZone({ bound }: VolumeNeeds, { node }: VolumeNode): Rejection | undefined {
+export function filterZone({ bound }: VolumeNeeds, { node }: VolumeNode): Rejection | undefined {
   const labels = node.metadata.labels ?? {};
   if (bound.length === 0 || !zoneLabels.some((label) => labels[label] !== undefined)) return undefined;
   return bound.every(({ volume }) => volume === undefined || isInZone(volume, labels)) ? undefined : OTHER_ZONE;
@@ -118,10 +106,11 @@ function zonesOf(value: string | undefined): string[] | undefined {
 }
 
 const NO_DISK = rejection('node(s) had no available disk');
+
 const IN_USE = rejection('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
 
 /** Disks that another pod of the node writes to, and claims that only one pod may use. */
-function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
+export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (disks.length > 0 && on.pods.some((other) => other.key !== pod.key && conflict(disks, podVolumesOf(other).disks))) return NO_DISK;
   return exclusive.some((claim) => isInUse(claim, pod, on, view)) ? IN_USE : undefined;
 }
@@ -147,94 +136,4 @@ function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: VolumeNode, vi
 
 function rejection(reason: string): Rejection {
   return { plugin: 'VolumeRestrictions', resolvable: true, reasons: [reason] };
-}
-
-type Filter = (needs: VolumeNeeds, on: VolumeNode, view: StorageView) => Rejection | undefined;
-
-/** In the order in which they are asked. */
-const filters: readonly (readonly [plugin: FilterName, filter: Filter])[] = [
-  ['VolumeRestrictions', filterRestrictions],
-  ['NodeVolumeLimits', filterLimits],
-  ['VolumeBinding', filterBinding],
-  ['VolumeZone', filterZone],
-];
-
-export const volumeRules: VolumeRules = {
-  key: volumeKey,
-  needs: needsOf,
-  filter(needs, on, view, disabled) {
-    for (const [plugin, filter] of filters) {
-      if (disabled?.has(plugin)) continue;
-      const refused = filter(needs, on, view);
-      if (refused !== undefined) return refused;
-    }
-    return undefined;
-  },
-  decide: decideBinding,
-};
-
-/** Pods that count as users of a claim though they are not there: capacity is held for them. */
-interface HeldClaims {
-  claimUsers(pod: PodInfo, claim: string): readonly ClaimUser[];
-}
-
-const nothing: VolumeDecision = { reserve: [], provision: [] };
-
-/** Volumes as one pod's attempt sees them: with the reservations for other pods, without its own. */
-export class VolumeWork implements VolumeAsk {
-  readonly #view: AssumingView;
-  readonly #held: HeldClaims;
-
-  constructor(view: AssumingView, held: HeldClaims) {
-    this.#view = view;
-    this.#held = held;
-  }
-
-  get view(): AssumingView {
-    return this.#view;
-  }
-
-  key(pod: PodInfo): string {
-    return volumeRules.key(pod);
-  }
-
-  prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeFilter | undefined {
-    const disabled = disabledIn(profile);
-    const view = this.#viewFor(pod);
-    const needs = volumeRules.needs(pod, view, disabled);
-    if (needs === undefined || 'plugin' in needs) return needs;
-    return (node, pods) => volumeRules.filter(needs, { node, pods }, view, disabled);
-  }
-
-  /** What has to be done for the pod's volumes before it is bound to this node, which passed the filters. */
-  decide(pod: PodInfo, profile: ProfileConfig, node: Readonly<Node>, pods: readonly PodInfo[]): VolumeDecision {
-    if (this.key(pod) === '') return nothing;
-    const disabled = disabledIn(profile);
-    if (disabled.has('VolumeBinding')) return nothing;
-    const view = this.#viewFor(pod);
-    const needs = volumeRules.needs(pod, view, disabled);
-    return needs === undefined || 'plugin' in needs ? nothing : volumeRules.decide(needs, { node, pods }, view);
-  }
-
-  #viewFor(pod: PodInfo): StorageView {
-    const view = this.#view;
-    return {
-      claim: (namespace, name) => view.claim(namespace, name),
-      volume: (name) => view.volume(name),
-      volumesOfClass: (name) => view.volumesOfClass(name),
-      storageClass: (name) => view.storageClass(name),
-      csiNode: (node) => view.csiNode(node),
-      csiDriver: (name) => view.csiDriver(name),
-      capacities: (name) => view.capacities(name),
-      attachedTo: (node) => view.attachedTo(node),
-      usersOf: (namespace, claim) => [
-        ...view.usersOf(namespace, claim),
-        ...(namespace === pod.namespace ? this.#held.claimUsers(pod, claim) : []),
-      ],
-    };
-  }
-}
-
-function disabledIn({ filters }: ProfileConfig): ReadonlySet<string> {
-  return new Set(filterNames.filter((name) => !filters.has(name)));
 }

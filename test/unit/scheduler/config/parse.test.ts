@@ -130,6 +130,11 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
     },
   },
   {
+    why: 'points for free storage',
+    text: 'pluginArgs: {VolumeBinding: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}}',
+    gives: { volumeBinding: { shape: [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }] } }, // prettier-ignore
+  },
+  {
     why: 'no points for required affinity',
     text: 'pluginArgs: {InterPodAffinity: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}',
     gives: { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } },
@@ -205,6 +210,7 @@ const warned: { why: string; text: string; says: string[] }[] = [
   { why: 'a weight of a plugin that is off', text: 'profiles: [{plugins: {ImageLocality: {enabled: false, weight: 2}}}]', says: ['profiles[0].plugins.ImageLocality.weight: it has no effect: the plugin is not enabled'] }, // prettier-ignore
   { why: 'arguments of a plugin that is off', text: 'profiles: [{plugins: {NodeAffinity: {enabled: false}}, pluginArgs: {NodeAffinity: {}}}]', says: ['profiles[0].pluginArgs.NodeAffinity: it has no effect: the plugin is not enabled'] }, // prettier-ignore
   { why: 'a shape that is not used', text: args('NodeResourcesFit', 'scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}'), says: ['profiles[0].pluginArgs.NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape: it has no effect unless the type is RequestedToCapacityRatio'] }, // prettier-ignore
+  { why: 'a weight for storage without points', text: 'profiles: [{plugins: {VolumeBinding: {weight: 2}}}]', says: ['profiles[0].pluginArgs.VolumeBinding.shape: it is empty: the weight of VolumeBinding has no effect'] }, // prettier-ignore
   { why: 'weights of being even', text: args('NodeResourcesBalancedAllocation', 'resources: [{name: cpu, weight: 2}]'), says: ['profiles[0].pluginArgs.NodeResourcesBalancedAllocation.resources[0].weight: it has no effect: balanced allocation weighs all resources equally'] }, // prettier-ignore
   { why: 'an extender that is asked nothing', text: `extenders: [{urlPrefix: '${url}'}]`, says: ['extenders[0]: it has no effect: the extender needs at least one of filterVerb, prioritizeVerb, bindVerb, preemptVerb'] }, // prettier-ignore
   { why: 'a weight of no points', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, weight: 2}]`, says: ['extenders[0].weight: it has no effect without a prioritizeVerb'] }, // prettier-ignore

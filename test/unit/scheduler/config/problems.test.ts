@@ -23,7 +23,7 @@ const texts: { why: string; text: string; says: string }[] = [
   { why: 'has an argument of nobody', text: 'profiles: [{pluginArgs: {NodeResourcesFit: {foo: 1}}}]', says: 'profiles[0].pluginArgs.NodeResourcesFit.foo: there is no such key; there are scoringStrategy, ignoredResources, ignoredResourceGroups' }, // prettier-ignore
   { why: 'has a plugin misspelt', text: 'profiles: [{}, {schedulerName: b, plugins: {NodePort: {}}}]', says: 'profiles[1].plugins.NodePort: there is no such key; did you mean NodePorts?' }, // prettier-ignore
   { why: 'has a plugin that is elsewhere', text: 'profiles: [{plugins: {DefaultPreemption: {}}}]', says: 'profiles[0].plugins.DefaultPreemption: it is `preemption`, at the top of the file' }, // prettier-ignore
-  { why: 'has arguments for a plugin that takes none', text: 'profiles: [{pluginArgs: {NodePorts: {}}}]', says: 'profiles[0].pluginArgs.NodePorts: there is no such key; there are NodeResourcesFit, NodeResourcesBalancedAllocation, NodeAffinity, InterPodAffinity, PodTopologySpread' }, // prettier-ignore
+  { why: 'has arguments for a plugin that takes none', text: 'profiles: [{pluginArgs: {NodePorts: {}}}]', says: 'profiles[0].pluginArgs.NodePorts: there is no such key; there are NodeResourcesFit, NodeResourcesBalancedAllocation, NodeAffinity, VolumeBinding, InterPodAffinity, PodTopologySpread' }, // prettier-ignore
 ];
 for (const { why, text, says } of texts) test(`a text is refused that ${why}`, () => assert.deepEqual(problems(text), [says]));
 
@@ -127,6 +127,7 @@ const together: { why: string; text: string; says: string[] }[] = [
   { why: 'there is no resource', text: fit('scoringStrategy: {resources: []}'), says: [`${strategy}.resources: it is empty; name a resource or leave the key out`] }, // prettier-ignore
   { why: 'there is no shape', text: shape(''), says: [`${strategy}.requestedToCapacityRatio.shape: type RequestedToCapacityRatio needs at least one point`] }, // prettier-ignore
   { why: 'a shape goes back', text: shape('{utilization: 5, score: 1}, {utilization: 5, score: 2}'), says: [`${strategy}.requestedToCapacityRatio.shape[1].utilization: it is 5; it must be more than that of the previous point`] }, // prettier-ignore
+  { why: 'a shape of storage goes back', text: 'profiles: [{pluginArgs: {VolumeBinding: {shape: [{utilization: 5, score: 1}, {utilization: 4, score: 2}]}}}]', says: ['profiles[0].pluginArgs.VolumeBinding.shape[1].utilization: it is 4; it must be more than that of the previous point'] }, // prettier-ignore
   { why: 'points of a shape are beyond 10, or missing', text: shape('{utilization: 0, score: 11}, {utilization: 1}'), says: [`${strategy}.requestedToCapacityRatio.shape[0].score: it is 11; ${whole(0, 10)}`, `${strategy}.requestedToCapacityRatio.shape[1].score: it is missing`] }, // prettier-ignore
   { why: 'a group is no domain', text: fit('ignoredResourceGroups: [example.com/gpu]'), says: ['profiles[0].pluginArgs.NodeResourcesFit.ignoredResourceGroups[0]: it is "example.com/gpu"; it must be a domain in front of resources, such as example.com'] }, // prettier-ignore
   { why: 'default constraints are not asked for', text: spread('defaultConstraints: [{topologyKey: a, maxSkew: 1}]'), says: [`${constraint}: it must be empty unless defaultingType is List`] }, // prettier-ignore

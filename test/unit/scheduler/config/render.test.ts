@@ -70,11 +70,13 @@ test('the defaults are rendered with every key', () => {
         InterPodAffinity: { enabled: true, weight: 2 },
         NodeResourcesBalancedAllocation: { enabled: true, weight: 1 },
         ImageLocality: { enabled: true, weight: 1 },
+        VolumeBinding: { enabled: true, weight: 1 },
       },
       pluginArgs: {
         NodeResourcesFit: { scoringStrategy: { type: 'LeastAllocated', resources }, ignoredResources: [], ignoredResourceGroups: [] },
         NodeResourcesBalancedAllocation: { resources, points: 'improvement' },
         NodeAffinity: {},
+        VolumeBinding: { shape: [] },
         InterPodAffinity: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: false },
         PodTopologySpread: { defaultingType: 'System', defaultConstraints: [] },
       },

@@ -10,7 +10,7 @@ import { plainProfile } from './profile.ts';
 
 /* Worked examples: every figure was computed by hand. Points are before weights. */
 
-type Own = Exclude<ScoreName, 'PodTopologySpread' | 'InterPodAffinity'>;
+type Own = Exclude<ScoreName, 'PodTopologySpread' | 'InterPodAffinity' | 'VolumeBinding'>;
 
 const MIB = 1024 * 1024;
 const quiet = pod('quiet');

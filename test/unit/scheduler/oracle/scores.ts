@@ -15,6 +15,8 @@ export const scorers: Readonly<Record<ScoreName, Scorer>> = {
   NodeResourcesFit: (_, feasible, pod, { fit }) => each(feasible, (place) => fitScore(place, pod, fit)),
   NodeResourcesBalancedAllocation: (_, feasible, pod, { balanced }) => each(feasible, (place) => balancedScore(place, pod, balanced)),
   ImageLocality: ({ places }, feasible, pod) => each(feasible, (place) => imageScore(places, place, pod)),
+  /** The clusters of the oracle have no volumes. */
+  VolumeBinding: (_, feasible) => each(feasible, () => 0),
   TaintToleration: (_, feasible, pod) => {
     const shares = shareOfMost(each(feasible, (place) => unlovedTaints(place, pod)));
     return new Map([...shares].map(([name, share]) => [name, 100 - share]));

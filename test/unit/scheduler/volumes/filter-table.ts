@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { VolumeNeeds } from '../../../../scheduler/volumes/contract.ts';
-import { volumeRules } from '../../../../scheduler/volumes/filters.ts';
+import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { node, type NodeBuilder, type PodBuilder } from '../builders.ts';
 import { infosOf, podWith, viewOf, type World } from './storage-builders.ts';
 

@@ -14,7 +14,7 @@ import type { Claim, ClusterEvent, Node, Volume } from '../../../../scheduler/ty
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { ClaimBinder } from '../../../../scheduler/volumes/bind.ts';
 import type { VolumeDecision } from '../../../../scheduler/volumes/contract.ts';
-import { volumeRules } from '../../../../scheduler/volumes/filters.ts';
+import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { CachedStorage, servedStorageKinds, type StorageCaches, storageCachesOf } from '../../../../scheduler/volumes/view.ts';
 import type { PodBuilder } from '../builders.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';

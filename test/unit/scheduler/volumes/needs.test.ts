@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { volumeRules } from '../../../../scheduler/volumes/filters.ts';
+import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { pod, type PodBuilder } from '../builders.ts';
 import { claim, podWith, storageClass, viewOf, volume, type World } from './storage-builders.ts';
 
