@@ -7,7 +7,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { slowStart } from '../../kube/controller/slow-start.ts';
+import { slowStart } from '../../kube/client/limits.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { newNodeConfig, ownerPatch } from '../fleet/fleet-node.ts';

@@ -1,10 +1,9 @@
 import { asOneError, messageOf } from '../../base/errors.ts';
 import { controllerRevisions, pods, statefulSets } from '../../kube/api/resources.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { defaultLimits } from '../../kube/client/limits.ts';
+import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { slowStart } from '../../kube/controller/slow-start.ts';
 import { batchOf } from '../common/pods.ts';
 import { executeAdoption, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';

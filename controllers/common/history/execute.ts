@@ -4,7 +4,7 @@ import { controllerRevisions, pods } from '../../../kube/api/resources.ts';
 import type { Client, ObjectRef } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
 import { isControlledBy } from '../../../kube/controller/owners.ts';
-import { slowStart } from '../../../kube/controller/slow-start.ts';
+import { slowStart } from '../../../kube/client/limits.ts';
 import { HASH_LABEL } from './contract.ts';
 import type { History, HistoryPlan, HistoryStep, Revision } from './contract.ts';
 import { createRevision } from './create.ts';

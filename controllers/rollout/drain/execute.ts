@@ -3,7 +3,7 @@ import { unreachable } from '../../../base/errors.ts';
 import { nodes } from '../../../kube/api/resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
-import { slowStart } from '../../../kube/controller/slow-start.ts';
+import { slowStart } from '../../../kube/client/limits.ts';
 import type { EvictionBackoff, Evictor } from './eviction.ts';
 import type { DrainOutcome, DrainStep, Node, PodRef, RefusedPod } from './contract.ts';
 import { POLL_MS } from './plan.ts';

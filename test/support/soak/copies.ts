@@ -11,7 +11,7 @@ import type { EventRecorder } from '../../../kube/controller/event-recorder.ts';
 import { Expectations } from '../../../kube/controller/expectations.ts';
 import { holdBack, OwnWrites } from '../../../kube/controller/own-writes.ts';
 import { controllerRef } from '../../../kube/controller/owners.ts';
-import { slowStart } from '../../../kube/controller/slow-start.ts';
+import { slowStart } from '../../../kube/client/limits.ts';
 
 /**
  * The smallest controller that uses the whole runtime: a ConfigMap labelled `role: set` wants `data.copies` copies of `data.text`, named SET-0 to

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slowStart } from '../../../../kube/controller/slow-start.ts';
+import { slowStart } from '../../../../kube/client/limits.ts';
 
 const range = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
