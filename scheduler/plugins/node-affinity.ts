@@ -1,7 +1,7 @@
 import type { NodeSelector, NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
-import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
+import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/placement.ts';
 
 type Wishes = Readonly<Pick<PodSpec, 'nodeSelector' | 'affinity'>>;
 

@@ -1,5 +1,5 @@
 import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
-import { firstUntolerated, refusingEffects, toleratesTaint } from '../../kube/api/taints.ts';
+import { firstUntolerated, refusingEffects, toleratesTaint } from '../../kube/api/placement.ts';
 import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
 

@@ -1,6 +1,5 @@
 import type { PodSpec, Taint } from 'kubernetes-types/core/v1.js';
-import { matchesNodeAffinity, matchesNodeSelector } from '../../kube/api/node-selector.ts';
-import { firstUntolerated, refusingEffects } from '../../kube/api/taints.ts';
+import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../kube/api/placement.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 import { identityOf, type OrdinalRange, ordinalRangesIn } from '../../kube/api/ordinals.ts';
 import type { Millis } from '../../base/clock.ts';

@@ -1,5 +1,5 @@
 import type { TopologySelectorTerm } from 'kubernetes-types/core/v1.js';
-import { matchesNodeAffinity } from '../../kube/api/node-selector.ts';
+import { matchesNodeAffinity } from '../../kube/api/placement.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Rejection } from '../plugins/names.ts';
 import { readSelector } from '../pod/selectors.ts';

@@ -1,6 +1,5 @@
-import type { Toleration, Taint } from 'kubernetes-types/core/v1.js';
-import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node-selector.ts';
-import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
+import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
+import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
 import type { Node, PodTemplate } from '../types.ts';
 
 const evicting = ['NoExecute'] as const;

@@ -1,5 +1,5 @@
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.js';
-import { mergeTolerations } from '../../../kube/api/taints.ts';
+import { mergeTolerations } from '../../../kube/api/placement.ts';
 
 /** Where a scheduler places the pods, or where this controller does as it did before there was another way. */
 export interface TolerationFacts {

@@ -2,7 +2,7 @@ import type { Millis } from '../../../base/clock.ts';
 import { wasClockSet } from '../clock-gaps.ts';
 import { cordonPatch, planConditions, printOwner, recordOf, timerPatch, uncordonPatch } from './record.ts';
 import type { DrainInput, DrainOwner, DrainPolicy, DrainStep, Node, Pod, PodRef } from './contract.ts';
-import { toleratesTaint } from '../../../kube/api/taints.ts';
+import { toleratesTaint } from '../../../kube/api/placement.ts';
 
 /** How often pods of a node that is being drained are looked at. kubectl drain tries a refused eviction again after the same time. */
 export const POLL_MS: Millis = 5_000;

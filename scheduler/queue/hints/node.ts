@@ -1,6 +1,5 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
-import { matchesNodeAffinity, matchesNodeSelector } from '../../../kube/api/node-selector.ts';
-import { firstUntolerated, refusingEffects } from '../../../kube/api/taints.ts';
+import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
 import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-declared-features.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
 import type { ClusterEvent, Node } from '../../types.ts';

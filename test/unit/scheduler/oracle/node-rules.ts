@@ -1,5 +1,4 @@
-import { matchesNodeAffinity, matchesNodeSelector } from '../../../../kube/api/node-selector.ts';
-import { firstUntolerated, toleratesTaint } from '../../../../kube/api/taints.ts';
+import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, toleratesTaint } from '../../../../kube/api/placement.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
 import type { Place } from './cluster.ts';

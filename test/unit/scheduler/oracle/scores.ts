@@ -1,4 +1,4 @@
-import { toleratesTaint } from '../../../../kube/api/taints.ts';
+import { toleratesTaint } from '../../../../kube/api/placement.ts';
 import type { ProfileConfig, ShapePoint } from '../../../../scheduler/config/config.ts';
 import type { ScoreName } from '../../../../scheduler/plugins/names.ts';
 import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
