@@ -1,9 +1,8 @@
-import type { Slot } from './slots.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL, type Slot } from './places.ts';
 import type { Pod, PodTemplate, Pvc } from './types.ts';
 import { statefulSets } from '../../kube/api/resources.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate, whyNotAvailable } from '../common/pods.ts';
-import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import { volumesOf } from './storage.ts';
 

@@ -1,7 +1,7 @@
 import { whyNotAvailable } from '../common/pods.ts';
 import type { SetFacts } from './observe.ts';
 import { plan } from './plan.ts';
-import { slotsOf, type Slot } from './slots.ts';
+import { slotsOf, type Slot } from './places.ts';
 import { isOld } from './update.ts';
 
 /** How one pod of a set stands, or what the set as a whole waits for. */

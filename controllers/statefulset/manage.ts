@@ -1,7 +1,7 @@
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { creation, pvcOwners, repairs, storage } from './place.ts';
-import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './slots.ts';
+import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.ts';
 import { planUpdate } from './update.ts';
 
 /**

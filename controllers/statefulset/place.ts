@@ -3,7 +3,7 @@ import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { RESERVED_ORDINALS } from './rules.ts';
 import { hasIdentity, hasStorage, isStale, planRetention, planStorage, repaired } from './storage.ts';
-import type { Slot } from './slots.ts';
+import type { Slot } from './places.ts';
 import type { PodTemplate, Pvc } from './types.ts';
 
 /**

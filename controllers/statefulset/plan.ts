@@ -12,7 +12,7 @@ import type { Observed, SetFacts } from './observe.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered, planParallel } from './manage.ts';
 import { isOld, planRecreate, recreateNews } from './update.ts';
-import { type Slots, slotsOf } from './slots.ts';
+import { type Slots, slotsOf } from './places.ts';
 import { refusal } from './rules.ts';
 import { type Counts, countsOf } from './status.ts';
 

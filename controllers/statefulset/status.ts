@@ -5,7 +5,7 @@ import type { StatusPlan } from '../common/reconcile.ts';
 import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
-import type { Slots } from './slots.ts';
+import type { Slots } from './places.ts';
 import type { StatefulSet } from './types.ts';
 
 /** What the set's pods add up to, as they were when looked at. */

@@ -1,5 +1,5 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
-import { claimName, POD_INDEX_LABEL, POD_NAME_LABEL, podName as nameOf, refersTo } from './places.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL, podName as nameOf } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod, Pvc } from './types.ts';
 import type { OwnerReference } from '../../kube/api/object.ts';
@@ -9,6 +9,11 @@ import { controllerRef } from '../../kube/controller/owners.ts';
 /** A claim of the set's namespace, by name. */
 type PvcLookup = (name: string) => Readonly<Pvc> | undefined;
 type Volume = NonNullable<NonNullable<Pod['spec']>['volumes']>[number];
+
+/** @param template - name of the claim template */
+function claimName(template: string, set: string, ordinal: number): string {
+  return `${template}-${set}-${ordinal}`;
+}
 
 /** What must happen to claims before a pod can be made, or can start. */
 export interface StoragePlan {
@@ -188,4 +193,11 @@ function isRight(refs: readonly OwnerReference[], others: readonly OwnerReferenc
 function ownedBy(pvc: Readonly<Pvc>, owners: readonly OwnerReference[]): Pvc {
   const { ownerReferences: _, ...metadata } = pvc.metadata;
   return { ...pvc, metadata: owners.length === 0 ? metadata : { ...metadata, ownerReferences: [...owners] } };
+}
+
+/** Whom a reference names, whichever of that name it is. */
+type Named = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
+
+function refersTo(ref: Named, { apiVersion, kind, name }: Named): boolean {
+  return ref.apiVersion === apiVersion && ref.kind === kind && ref.name === name;
 }

@@ -5,7 +5,7 @@ import { controllerRef } from '../../../../kube/controller/owners.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
-import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
+import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
 import { factsOf, NOW, pod, revisions, setOf } from './notation.ts';

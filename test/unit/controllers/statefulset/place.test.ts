@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { slotsOf } from '../../../../controllers/statefulset/slots.ts';
+import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { actionsOf, factsOf, planned, type Situation } from './notation.ts';
 
 const three = 'create 0@old, create 1@old, create 2@old';
