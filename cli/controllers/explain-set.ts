@@ -1,9 +1,11 @@
 import { explain, type Explained } from '../../controllers/daemonset/explain.ts';
 import { noMemory } from '../../controllers/common/set-memory.ts';
 import { nameOf } from '../../controllers/daemonset/pods.ts';
-import { decision, recount, decideByRoom, type Decide } from '../../controllers/daemonset/recount.ts';
+import { recount } from '../../controllers/daemonset/summary.ts';
 import { rulesOf, type Rules } from '../../controllers/daemonset/rules.ts';
 import type { SetInCluster } from './why-daemonset.ts';
+import { type Decide, decision } from '../../controllers/daemonset/placement/node-decision.ts';
+import { decideByRoom } from '../../controllers/daemonset/placement/three-values.ts';
 
 /** Asks the controller's own decision, as one would find it that has just been started. Pure. */
 export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster): Explained[] {

@@ -8,7 +8,7 @@ import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/
 import { done, type Outcome } from '../../kube/controller/controller.ts';
 import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
-import { ownedOrOrphaned } from './owner-index.ts';
+import { ownedOrOrphaned } from './cached-objects.ts';
 import { type Condition, conditionsOnto } from './status.ts';
 import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';

@@ -7,7 +7,7 @@ import { type Controller, done } from '../../kube/controller/controller.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
-import { memoize } from '../common/memoize.ts';
+import { memoize } from '../common/cached-objects.ts';
 import { type Executed, reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
 import { BY_NODE, type Caches, cachesOf, nodeValue, observe, type Observed, type Observer, type SetFacts } from './observe.ts';
@@ -17,10 +17,11 @@ import { StatusCounter } from './status-counter.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
 import { plan, type Plan, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
-import { decideByRoom, decision } from './recount.ts';
+import { decideByRoom } from './placement/three-values.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { type Rules, rulesOf, warningsOf } from './rules.ts';
 import { planStatus } from './status.ts';
+import { decision } from './placement/node-decision.ts';
 
 const COMPONENT = 'daemonset-controller';
 

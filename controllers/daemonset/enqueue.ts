@@ -1,8 +1,7 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
-import type { Decision } from './placement/node-decision.ts';
-import { decision, type Decide } from './recount.ts';
+import { type Decide, decision, type Decision } from './placement/node-decision.ts';
 import type { Rules } from './rules.ts';
 import type { DaemonSet, Node, Pod } from './types.ts';
 import type { EnqueueRequest } from '../../kube/controller/controller.ts';

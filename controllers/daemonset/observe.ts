@@ -2,18 +2,18 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';
 import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
-import { BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../common/owner-index.ts';
+import { BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../common/cached-objects.ts';
 import type { Counted, StatusCounter } from './status-counter.ts';
-import type { Decide } from './recount.ts';
+import type { Summary } from './summary.ts';
 import type { Memory, SetMemory } from '../common/set-memory.ts';
 import { type Rules, selects } from './rules.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
-import type { Summary } from './summary.ts';
 import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 import { targetNode } from './pods.ts';
+import type { Decide } from './placement/node-decision.ts';
 
 export interface Caches {
   sets: Informer<DaemonSet>;

@@ -1,12 +1,12 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Lister } from '../../kube/cache/contract.ts';
 import { BY_NODE, nodeValue } from './observe.ts';
-import { nodePodsOf, nowhere, nameOf, targetNode } from './pods.ts';
-import { nodeStateOf, type NodeState } from './node-state.ts';
-import type { Decide } from './recount.ts';
-import { selects, type Rules } from './rules.ts';
+import { nameOf, nodePodsOf, nowhere, targetNode } from './pods.ts';
+import { type NodeState, nodeStateOf } from './node-state.ts';
 import { Summary } from './summary.ts';
+import { type Rules, selects } from './rules.ts';
 import type { Node, Pod } from './types.ts';
+import type { Decide } from './placement/node-decision.ts';
 
 /** What the counter asks of the caches. */
 export interface StatusCounterCaches {

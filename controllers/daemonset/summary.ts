@@ -1,6 +1,15 @@
-import { HASH_LABEL } from '../common/history/contract.ts';
-import type { Counts, UpdateState, NodeState } from './node-state.ts';
-import type { Pod } from './types.ts';
+import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
+import { type Counts, type NodeState, nodeStateOf, type UpdateState } from './node-state.ts';
+import type { Node, Pod } from './types.ts';
+import type { Millis } from '../../base/clock.ts';
+import type { SetFacts } from './observe.ts';
+import { planClaim } from '../../kube/controller/claim.ts';
+import { nameOf, nodePodsOf, nowhere, targetNode } from './pods.ts';
+import type { Memory } from '../common/set-memory.ts';
+import { type Decide, decision } from './placement/node-decision.ts';
+import { planOwnership } from './plan.ts';
+import { type Rules, selects } from './rules.ts';
+import type { Counted } from './status-counter.ts';
 
 type Sums = { -readonly [count in keyof Counts]: number };
 
@@ -81,8 +90,47 @@ const QUIET: ReadonlySet<UpdateState> = new Set(['outside', 'updated', 'updating
 const byName = (a: NodeState, b: NodeState): number => (a.nodePods.node < b.nodePods.node ? -1 : 1);
 
 /** From nothing. */
-export function summarize(states: Iterable<NodeState>): Summary {
+function summarize(states: Iterable<NodeState>): Summary {
   const summary = new Summary();
   for (const state of states) summary.add(state);
   return summary;
+}
+
+/** A cluster as a set sees it. */
+interface Cluster {
+  nodes: readonly Readonly<Node>[];
+  /** The set's pods and those that it might adopt. */
+  pods: readonly Readonly<Pod>[];
+  revisions: readonly Readonly<Revision>[];
+  now: Millis;
+  /** @see SetFacts */
+  pendingMs: Millis;
+  memory: Memory;
+}
+
+/** The facts of a set, and of each node what they were made of. */
+interface Recounted {
+  facts: SetFacts;
+  states: readonly NodeState[];
+}
+
+/**
+ * The facts of a set from whole lists. The controller keeps its count node by node (`status-counter.ts`); what it keeps must be what this gives.
+ * @param decide - @default as where a scheduler places pods
+ */
+export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
+  const { nodes, now, pendingMs, memory, revisions } = cluster;
+  const claims = planClaim(rules.set, cluster.pods, selects(rules));
+  let states: readonly NodeState[] = [];
+  const count = (hash: string, adopted: readonly Readonly<Pod>[]): Counted => {
+    const byNode = Map.groupBy([...claims.keep, ...adopted], (pod) => targetNode(pod));
+    const strays = byNode.get(undefined) ?? [];
+    const known = new Map(nodes.map((object) => [nameOf(object), { object, decision: decide(object) }]));
+    const names = new Set([...known.keys(), ...[...byNode.keys()].filter((name) => name !== undefined)]);
+    states = [...names].map((name) => nodeStateOf(rules, hash, nodePodsOf(name, known.get(name), byNode.get(name) ?? []), now));
+    const summary = summarize(strays.length === 0 ? states : [...states, nodeStateOf(rules, hash, nowhere(strays), now)]);
+    return { summary, unselected: claims.release };
+  };
+  const observed = { rules, now, pendingMs, memory, revisions, orphans: cluster.pods, ownPods: () => claims.keep, count };
+  return { facts: planOwnership(observed), states };
 }

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { BindAddress } from '../../kube/serving/serve.ts';
-import { memoize } from '../common/memoize.ts';
+import { memoize } from '../common/cached-objects.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/observe.ts';
 import { rulesOf } from '../rollout/rules.ts';

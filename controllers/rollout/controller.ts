@@ -8,7 +8,7 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
-import { memoize } from '../common/memoize.ts';
+import { memoize } from '../common/cached-objects.ts';
 import { earliest } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';

@@ -7,7 +7,7 @@ import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
-import { memoize } from '../common/memoize.ts';
+import { memoize } from '../common/cached-objects.ts';
 import { reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { readableSelector } from '../common/set-size.ts';

@@ -1,6 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { type Informer, objectKey } from '../../kube/cache/contract.ts';
-import { BY_OWNER, byOwner, ownedOrOrphaned } from '../common/owner-index.ts';
+import { BY_OWNER, byOwner, ownedOrOrphaned } from '../common/cached-objects.ts';
 import type { Memory, SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './types.ts';

@@ -1,5 +1,6 @@
-import type { Taint, Toleration } from 'kubernetes-types/core/v1.js';
+import type { Toleration, Taint } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
+import type { Rules } from '../rules.ts';
 import type { Node, PodTemplate } from '../types.ts';
 
 const evicting = ['NoExecute'] as const;
@@ -40,6 +41,14 @@ const nothing: NonNullable<PodTemplate['spec']> = { containers: [] };
 
 function never(reason: Reason): Decision {
   return { run: false, schedule: false, keep: false, reason };
+}
+
+/** Decides about one set on any node. */
+export type Decide = (node: Readonly<Node>) => Decision;
+
+/** Where a scheduler places the pods. */
+export function decision({ template, tolerations }: Rules): Decide {
+  return (node) => decideNode(template, tolerations, node);
 }
 
 /** What is thought of one set on one node. */

@@ -1,4 +1,10 @@
-import { type Decision, fits } from './node-decision.ts';
+import type { Informer } from '../../../kube/cache/contract.ts';
+import { isControlledBy } from '../../../kube/controller/owners.ts';
+import { ON_NODE } from '../observe.ts';
+import { nameOf } from '../pods.ts';
+import type { Rules } from '../rules.ts';
+import type { Pod } from '../types.ts';
+import { type Decide, type Decision, fits } from './node-decision.ts';
 import { wordsOf, type Failure, simulate, type Situation } from './simulate.ts';
 
 /** What follows from failures, where the controller itself places pods. */
@@ -81,4 +87,12 @@ export function decideAndSimulate(situation: Situation): Decision {
   if (first === undefined) return fits;
   const { want, schedule, keep, failedPlacement } = evaluatePredicates(found);
   return { run: want, schedule, keep, reason: first.reason, ...(failedPlacement.length > 0 && { failedPlacement }) };
+}
+
+/** Decides where the controller places pods: with the other pods on the node, without the set's own, whose requests and ports would count against them. */
+export function decideByRoom({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
+  return (node) => {
+    const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
+    return decideAndSimulate({ template, tolerations, node, others, critical });
+  };
 }

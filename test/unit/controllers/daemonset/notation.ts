@@ -30,11 +30,12 @@ import type { Placement, DaemonSet, Node, Pod, PodTemplate } from '../../../../c
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { planStatus } from '../../../../controllers/daemonset/status.ts';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
-import { recount, type Decide } from '../../../../controllers/daemonset/recount.ts';
+import { recount } from '../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Millis } from '../../../../base/clock.ts';
 import { daemonSets } from '../../../../kube/api/resources.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
+import type { Decide } from '../../../../controllers/daemonset/placement/node-decision.ts';
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600;

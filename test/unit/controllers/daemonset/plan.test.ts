@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { plan } from '../../../../controllers/daemonset/plan.ts';
-import { recount } from '../../../../controllers/daemonset/recount.ts';
+import { recount } from '../../../../controllers/daemonset/summary.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import { actionsOf, daemonSet, eventsOf, node, NOW, numbersOf, planned, pod, pods, revisions, templateOf, wakesOf } from './notation.ts';

@@ -8,13 +8,13 @@ import { isRelevant } from '../../../../controllers/daemonset/enqueue.ts';
 import { BY_NODE, bySetAndNode } from '../../../../controllers/daemonset/observe.ts';
 import { StatusCounter } from '../../../../controllers/daemonset/status-counter.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
-import { decision, recount } from '../../../../controllers/daemonset/recount.ts';
+import { recount, type Summary } from '../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import type { Summary } from '../../../../controllers/daemonset/summary.ts';
 import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { daemonSet, node, NOW, pod, revisions } from './notation.ts';
+import { decision } from '../../../../controllers/daemonset/placement/node-decision.ts';
 
 // Names are few, so that changes meet each other.
 const names = fc.constantFrom('a', 'b', 'c');

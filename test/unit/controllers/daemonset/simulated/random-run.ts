@@ -1,7 +1,7 @@
 import { plannedFrom } from '../notation.ts';
 import { seededRandom } from '../../../../../base/random.ts';
 import { noMemory } from '../../../../../controllers/common/set-memory.ts';
-import { recount } from '../../../../../controllers/daemonset/recount.ts';
+import { recount } from '../../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../../controllers/daemonset/rules.ts';
 import type { DaemonSet } from '../../../../../controllers/daemonset/types.ts';
 import { acts } from './acts.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../controllers/common/owner-index.ts';
+import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../controllers/common/cached-objects.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 

@@ -2,6 +2,16 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { Informer } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 
+/** Reads each object once: one of a cache never changes, so what was read stays true for as long as the object is there. */
+export function memoize<T extends object, R>(read: (object: T) => R): (object: T) => R {
+  const known = new WeakMap<T, R>();
+  return (object) => {
+    const value = known.get(object) ?? read(object);
+    known.set(object, value);
+    return value;
+  };
+}
+
 /** Name of the index of objects by the UID of their controller; orphans by namespace. */
 export const BY_OWNER = 'owner';
 
