@@ -1,7 +1,7 @@
 import { type MaybeSource, samePayload, type Source } from '../checkpoint/source.ts';
 import type { Drift } from '../drift/plan.ts';
 import { type ActiveRecord, asOf, type Notice, type ReadActive } from '../store/active-record.ts';
-import type { RefusedRecord } from '../store/refused-record.ts';
+import type { RefusedRecord } from '../store/store.ts';
 import type { CheckpointEntry, CondemnedRecord, JournalLine, MetaRecord, Problem, TrialRecord } from '../store/store.ts';
 import { statusErrors } from '../status/node-config-state.ts';
 import { contentRef, sameContent } from '../checkpoint/payload.ts';

@@ -4,7 +4,7 @@ import { samePayload, sameSource, sourceText, type MaybeSource, type Source } fr
 import type { Drift, DriftKind } from '../drift/plan.ts';
 import { statusErrors } from '../status/node-config-state.ts';
 import type { Notice } from '../store/active-record.ts';
-import type { RefusedRecord } from '../store/refused-record.ts';
+import type { RefusedRecord } from '../store/store.ts';
 import type { CheckpointEntry, CondemnedRecord, Problem } from '../store/store.ts';
 import type { Millis } from '../../base/clock.ts';
 

@@ -1,9 +1,8 @@
 import { basename, dirname, join } from 'node:path';
 import type { ConfigFlag, DriftFacts, UnitFacts } from './plan.ts';
 import { VolatileFile } from '../boot/volatile-file.ts';
-import { flagValue, propertiesOf } from '../host/command-line.ts';
+import { flagValue, propertiesOf, STARTED_FILE, startOf } from '../host/unit.ts';
 import { learnKubelet, startedAs, VersionRecord } from '../host/kubelet.ts';
-import { STARTED_FILE, startOf } from '../host/unit.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
 import { sha256 } from '../checkpoint/payload.ts';
 import { describeError, errorCode } from '../../base/errors.ts';

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { flagValue } from './command-line.ts';
+import { flagValue } from './unit.ts';
 import { cpuList, memoryTotal } from './facts.ts';
 import { cpuManagerState, isJson, listeners, memoryManagerState, pairMatches, pemFacts, readOnlyPaths } from './facts.ts';
 import { defaultSocket, filesToRead, pathsToProbe, preflightSysctls } from '../config/config.ts';

@@ -1,4 +1,4 @@
-import { environmentFilesOf, execStartOf, expandCommandLine, parseEnvironment, parseEnvironmentFile } from './command-line.ts';
+import { environmentFilesOf, execStartOf, expandCommandLine, parseEnvironment, parseEnvironmentFile } from './unit.ts';
 import { newestKubeletVersion, parseKubeletHelp } from '../config/config.ts';
 import type { KubeletFacts } from '../config/contract.ts';
 import { closestKubeletVersion } from '../config/version.ts';

@@ -14,7 +14,7 @@ import {
 } from '../checkpoint/source.ts';
 import { defaultReadLimit } from '../../base/durable-disk.ts';
 import * as records from './records.ts';
-import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES } from './records.ts';
+import { boundCondemned, condemnedAtEnd, isBeyondBound, MAX_CONDEMNED_BYTES, refusedText } from './records.ts';
 import { sameContent, storedContent } from '../checkpoint/payload.ts';
 import { Journal, MAX_JOURNAL_BYTES } from './journal.ts';
 import { Checkpoints } from './checkpoints.ts';
@@ -28,13 +28,13 @@ import {
   type MetaRecord,
   onPath,
   type Problem,
+  type RefusedRecord,
   type Store,
   StoreError,
   type TrialRecord,
 } from './store.ts';
 import { initializeStore, metaNames, sweepLeftovers, wrongFile } from './initialize.ts';
 import { damagedName, layout, type Layout } from './layout.ts';
-import { type RefusedRecord, refusedText } from './refused-record.ts';
 import { parseSource, serializeSource } from './serialized.ts';
 import { type Locked, storeLock } from './store-lock.ts';
 import { verifyStore } from './checkpoint-files.ts';

@@ -20,7 +20,7 @@ export interface Layout {
   meta(name: MetaName): string;
   trial: string;
   condemned: string;
-  /** What preflight refuses now; see refused-record.ts. */
+  /** What preflight refuses now; see RefusedRecord. */
   refused: string;
   /** The kubelet's version as last learned; see host/kubelet.ts. */
   kubeletVersion: string;

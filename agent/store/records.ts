@@ -1,6 +1,7 @@
 import { type FileDigest, keyProblem, type Manifest, type Source } from '../checkpoint/source.ts';
-import type { RefusedRecord } from './refused-record.ts';
-import { type CondemnedRecord, journalEvents, type JournalLine, type TrialRecord } from './store.ts';
+import { type CondemnedRecord, journalEvents, type JournalLine, type Refusal, type RefusedRecord, type TrialRecord } from './store.ts';
+import { MAX_FINDINGS, splitFindings } from '../config/config.ts';
+import type { Finding } from '../config/contract.ts';
 
 // Text <-> record for every file of ours. A reader of a store may meet one that was cut, edited by hand or written by a newer
 // version: unknown members are ignored, a member of the wrong type is damage, and no problem text quotes the file.
@@ -212,3 +213,28 @@ function shortened(record: CondemnedRecord): CondemnedRecord {
 /** As it is written: indented, so some more than its text. */
 const size = (record: CondemnedRecord): number =>
   Buffer.byteLength(JSON.stringify(record, undefined, 2)) + 40 * (record.evidence.length + 12);
+
+/** Longest text of a finding, in characters. A name of a field may be as long as the ConfigMap. */
+export const MAX_FINDING_TEXT = 1000;
+
+/** Cuts what a file for people need not hold. */
+export function refusedRecord(refusal: Refusal, findings: readonly Finding[]): RefusedRecord {
+  const { named, more } = splitFindings(findings);
+  const kept = named.slice(0, MAX_FINDINGS).map(({ field, rule, message }) => ({ field: cut(field), rule, message: cut(message) }));
+  return { ...refusal, findings: kept, more: named.length - kept.length + more };
+}
+
+/** Whether both refuse the same for the same reasons; `at` may differ. */
+export function sameRefusal(a: RefusedRecord, b: RefusedRecord): boolean {
+  return refusedText({ ...a, at: '' }) === refusedText({ ...b, at: '' });
+}
+
+/** The bytes of the file, keys always in this order. */
+export function refusedText({ source, contentSha256, kubeletConfigKey, at, error, findings, more }: RefusedRecord): string {
+  const { namespace, name, uid, resourceVersion } = source;
+  const ordered = { namespace, name, uid, resourceVersion, kubeletConfigKey: source.kubeletConfigKey };
+  const named = findings.map(({ field, rule, message }) => ({ field, rule, message }));
+  return `${JSON.stringify({ source: ordered, contentSha256, kubeletConfigKey, at, error, findings: named, more }, undefined, 2)}\n`;
+}
+
+const cut = (text: string): string => (text.length <= MAX_FINDING_TEXT ? text : `${text.slice(0, MAX_FINDING_TEXT - 3)}...`);

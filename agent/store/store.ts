@@ -1,5 +1,5 @@
 import type { Checkpoint, ContentRef, Manifest, MaybeSource, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
-import type { RefusedRecord } from './refused-record.ts';
+import type { Finding } from '../config/contract.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 
 /**
@@ -45,6 +45,24 @@ export interface CondemnedRecord extends ContentRef {
   /** Value of the annotation dkc.dev/retry when it was condemned ('' when absent): a new value clears the record. */
   retry: string;
 }
+
+/**
+ * `store/meta/refused.json`: the config that this node is to use and that preflight refuses. It reports, so that `dkc status` can say which one
+ * and why; nothing is decided by it. Removed when an assignment is accepted, or another one comes.
+ */
+export interface RefusedRecord extends ContentRef {
+  source: Source;
+  /** RFC 3339, UTC: since when this content is refused for these reasons. */
+  at: string;
+  /** As in `status.config.error`. */
+  error: string;
+  /** Fields, rules and messages, never values. At most MAX_FINDINGS of config/contract.ts. */
+  findings: readonly Finding[];
+  /** How many findings more there were. */
+  more: number;
+}
+
+export type Refusal = Omit<RefusedRecord, 'findings' | 'more'>;
 
 export const journalEvents = [
   'booted',

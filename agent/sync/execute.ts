@@ -5,7 +5,8 @@ import { sameSource, sourceText, type MaybeSource, type Source } from '../checkp
 import type { Finding } from '../config/contract.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent } from '../checkpoint/payload.ts';
-import { refusedRecord, sameRefusal, type RefusedRecord } from '../store/refused-record.ts';
+import { refusedRecord, sameRefusal } from '../store/records.ts';
+import type { RefusedRecord } from '../store/store.ts';
 import { StoreError, type JournalEvent, type Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';

@@ -4,7 +4,7 @@ import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
 import { statusErrors } from '../status/node-config-state.ts';
-import type { RefusedRecord } from '../store/refused-record.ts';
+import type { RefusedRecord } from '../store/store.ts';
 import type { CondemnedRecord } from '../store/store.ts';
 
 /** What the API says this node should use. */

@@ -10,7 +10,7 @@ import { printable } from '../output/printable.ts';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { boot } from '../../agent/boot/boot.ts';
+import { boot } from '../../agent/boot/execute.ts';
 import { silentLog } from '../../base/log.ts';
 import { kubeletOf } from '../config/config-file.ts';
 import { type Column, show, table } from '../output/output.ts';

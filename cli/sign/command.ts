@@ -1,12 +1,15 @@
 import {
   allowedNames,
+  isSignatureOf,
+  NAMESPACE,
+  parseSshSignature,
   SIGNATURE_KEY,
+  signatureKeyOf,
   signedMessage,
   type SignedPayload,
   type Verified,
   verifyPayload,
 } from '../../agent/config/signature/check.ts';
-import { isSignatureOf, NAMESPACE, parseSshSignature, signatureKeyOf } from '../../agent/config/signature/sshsig.ts';
 import { SignatureError } from '../../agent/config/signature/public-key.ts';
 import { ActionError } from '../../base/errors.ts';
 import { nodeFlagsFor } from '../agent/flags.ts';

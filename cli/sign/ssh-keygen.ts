@@ -1,4 +1,4 @@
-import { NAMESPACE } from '../../agent/config/signature/sshsig.ts';
+import { NAMESPACE } from '../../agent/config/signature/check.ts';
 import { ActionError } from '../../base/errors.ts';
 import type { Context } from '../command.ts';
 

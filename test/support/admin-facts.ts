@@ -2,7 +2,7 @@ import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { MaybeSource, Source } from '../../agent/checkpoint/source.ts';
 import type { ActiveRecord } from '../../agent/store/active-record.ts';
 import { contentRef, sha256 } from '../../agent/checkpoint/payload.ts';
-import type { RefusedRecord } from '../../agent/store/refused-record.ts';
+import type { RefusedRecord } from '../../agent/store/store.ts';
 import type { CheckpointEntry, CondemnedRecord, MetaRecord } from '../../agent/store/store.ts';
 
 /** A source of ConfigMap ns/web, uid `u1`, by its resource version; `u2/7` names another uid. */

@@ -1,6 +1,5 @@
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
-import { signedMessage } from '../../agent/config/signature/check.ts';
-import { NAMESPACE } from '../../agent/config/signature/sshsig.ts';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { NAMESPACE, signedMessage } from '../../agent/config/signature/check.ts';
 import { wireString } from '../../agent/config/signature/public-key.ts';
 import { filesOf } from './builders.ts';
 

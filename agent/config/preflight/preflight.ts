@@ -4,10 +4,9 @@ import { checkCgroups, checkFiles, checkPodLogs, checkRuntime } from './files.ts
 import { checkEviction, checkReserved } from './allocatable.ts';
 import { checkManagers } from './managers.ts';
 import { checkHost } from './host.ts';
-import { checkPods, checkStart } from './start.ts';
-import { checkServer, checkTls } from './server.ts';
-
-export { pathsToProbe } from './files.ts';
+import { checkServer, checkTls, isAddress } from './server.ts';
+import { SECOND } from '../../../base/go-duration.ts';
+import { isObject, own, words } from '../decode/document.ts';
 
 /**
  * Finds what passes the kubelet's validation and then ends it at start, or keeps it from ever being healthy.
@@ -29,4 +28,118 @@ export function preflightFatal(defaulted: JsonObject, host: HostFacts, kubelet: 
   checkCgroups(flight);
   checkPods(flight);
   return { errors: cappedFindings(flight.findings), warnings: cappedFindings(flight.warnings) };
+}
+
+const MILLISECOND = SECOND / 1000n;
+
+/** Numbers and lists that a kubelet takes and then ends at, or never registers with. */
+function checkStart(flight: Preflight): void {
+  frequencies(flight);
+  registration(flight);
+  userNamespaces(flight);
+  enforced(flight);
+  if (flight.text('systemCgroups') === '/') flight.add('systemCgroups', 'root-cgroup', 'must not be the root cgroup');
+  const files = flight.number('maxOpenFiles');
+  if (files > 0 && files < MIN_OPEN_FILES)
+    flight.add('maxOpenFiles', 'open-files', `is below ${MIN_OPEN_FILES}: the kubelet cannot open what it needs to start`);
+}
+
+/** Of a kubelet 1.36.3: it ended at 20 and lived at 25. */
+const MIN_OPEN_FILES = 25;
+
+function frequencies(flight: Preflight): void {
+  const [field, rule] = ['syncFrequency', 'frequency'];
+  if (flight.duration(field) < 0n) flight.add(field, rule, 'must not be negative');
+  if (flight.text('staticPodPath') !== '' && flight.duration('fileCheckFrequency') < 0n)
+    flight.add('fileCheckFrequency', rule, 'must not be negative with staticPodPath');
+  // From 1.35 on the kubelet's own validation refuses it.
+  const flush = flight.value('logging.flushFrequency');
+  if (flight.minor < 35 && (flight.duration('logging.flushFrequency') < 0n || (typeof flush === 'number' && flush < 0)))
+    flight.add('logging.flushFrequency', rule, 'must not be negative');
+  const status = flight.duration('nodeStatusUpdateFrequency');
+  // Seen with 1.36.3: at 1ms a node is never Ready, at 5ms it is.
+  if (status > 0n && status < 5n * MILLISECOND)
+    flight.add('nodeStatusUpdateFrequency', rule, 'is below 5ms: the kubelet does nothing but report, and never gets Ready');
+}
+
+const MEDIA_TYPES = ['application/json', 'application/yaml', 'application/cbor', 'application/vnd.kubernetes.protobuf'];
+
+/** What the API server refuses of the kubelet's Node, or never gets. */
+function registration(flight: Preflight): void {
+  const type = flight.text('contentType');
+  if (type !== '' && !MEDIA_TYPES.includes(type.split(';', 1)[0]?.trim() ?? ''))
+    flight.add('contentType', 'media-type', `must be one of ${MEDIA_TYPES.join(', ')}: the kubelet cannot talk to its API server`);
+  const seen = new Set<string>();
+  for (const taint of flight.list('registerWithTaints').filter((one) => isObject(one))) {
+    const key = JSON.stringify([words(own(taint, 'key')), words(own(taint, 'effect'))]);
+    if (seen.has(key)) {
+      flight.add('registerWithTaints', 'taint-twice', 'holds a key with the same effect twice: the API server refuses the Node');
+      return;
+    }
+    seen.add(key);
+  }
+}
+
+/** All IDs that user namespaces can have: 32 bits, of which the kubelet leaves the first share to the host. */
+const ALL_IDS = 1n << 32n;
+
+function userNamespaces(flight: Preflight): void {
+  const field = 'userNamespaces.idsPerPod';
+  const given = flight.value(field);
+  // The kubelet's user in /etc/subuid decides instead.
+  if ((typeof given !== 'number' && typeof given !== 'bigint') || flight.host.kubeletSubIds === true) return;
+  const ids = BigInt(given);
+  if (ids <= 0n || !flight.gate('UserNamespacesSupport')) return;
+  const left = ALL_IDS - ids;
+  if (left % ids !== 0n) flight.add(field, 'ids-per-pod', 'must divide the 4294967296 IDs of a host evenly: use a power of two');
+  else if (left / ids < BigInt(flight.number('maxPods')))
+    flight.add(field, 'ids-per-pod', 'is too large: there are not enough IDs for maxPods pods');
+}
+
+/** A cgroup is enforced by what is reserved for it. */
+function enforced(flight: Preflight): void {
+  const kinds = flight.texts('enforceNodeAllocatable');
+  for (const [kind, field] of [
+    ['kube-reserved', 'kubeReserved'],
+    ['system-reserved', 'systemReserved'],
+  ] as const)
+    if (kinds.some((one) => one === kind || one === `${kind}-compressible`) && flight.entries(field).length === 0)
+      flight.add(
+        field,
+        'enforced-empty',
+        `is empty, and enforceNodeAllocatable names ${kind}: the kubelet has nothing to enforce, and ends`,
+      );
+}
+
+/** Rules about what the kubelet takes and pods suffer from, on any machine. */
+export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share']);
+
+/** A threshold above which a node evicts pods nearly always; 100% switches a signal off. */
+const HIGH_SHARE = 80;
+
+/** What the kubelet starts with, and its pods do not. Only warnings: it is healthy under all of it. */
+function checkPods(flight: Preflight): void {
+  const driver = flight.text('cgroupDriver');
+  if (driver !== '' && driver !== 'systemd' && driver !== 'cgroupfs')
+    flight.warn(
+      'cgroupDriver',
+      'cgroup-driver',
+      'is neither systemd nor cgroupfs: the kubelet takes it for cgroupfs, and pods fail where the runtime uses systemd',
+    );
+  if (flight.texts('clusterDNS').some((address) => !isAddress(address)))
+    flight.warn(
+      'clusterDNS',
+      'cluster-dns',
+      'holds an entry that is not an IP address: the kubelet leaves it out, and pods have no DNS server from it',
+    );
+  for (const field of ['evictionHard', 'evictionSoft'])
+    for (const [signal, given] of flight.entries(field)) {
+      const share = typeof given === 'string' && given.endsWith('%') ? Number(given.slice(0, -1)) : Number.NaN;
+      if (share >= HIGH_SHARE && share < 100)
+        flight.warn(
+          `${field}.${signal}`,
+          'eviction-share',
+          `is ${HIGH_SHARE}% or more: the node evicts pods unless nearly all of it is free`,
+        );
+    }
 }

@@ -4,7 +4,7 @@ import { the } from '../check.ts';
 import type { CommandLineFacts, ConfigFlag, HostFacts } from '../node/command-line.ts';
 import type { NodeLook } from './node-look.ts';
 import { commandLineOf, samePlaceAs } from '../../../agent/drift/observe.ts';
-import { environmentFilesOf, flagValue } from '../../../agent/host/command-line.ts';
+import { environmentFilesOf, flagValue } from '../../../agent/host/unit.ts';
 import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
 
 export async function lookAtCommandLine(look: NodeLook): Promise<CommandLineFacts> {

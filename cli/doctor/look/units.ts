@@ -4,7 +4,7 @@ import { the } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
 import type { UnitFacts } from '../node/units.ts';
 import type { NodeLook } from './node-look.ts';
-import { environmentFilesOf, propertiesOf } from '../../../agent/host/command-line.ts';
+import { environmentFilesOf, propertiesOf } from '../../../agent/host/unit.ts';
 import { ActionError } from '../../../base/errors.ts';
 import type { Ran } from '../../../base/exec.ts';
 import type { Context } from '../../command.ts';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
-import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/command-line.ts';
+import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/unit.ts';
 
 /** The files that make up the kubelet's unit. */
 export interface DropInFacts {

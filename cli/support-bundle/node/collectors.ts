@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
 import { commandLine } from '../../../agent/host/kubelet.ts';
-import { flagValue } from '../../../agent/host/command-line.ts';
-import { STARTED_FILE } from '../../../agent/host/unit.ts';
+import { flagValue, STARTED_FILE } from '../../../agent/host/unit.ts';
 import { agentMetrics, configz, kubeletExits, optionsFile, settingsFiles } from './agent.ts';
 import { credentialFacts } from './credentials.ts';
 import { configFiles, journalEnd, storeFiles } from './store.ts';

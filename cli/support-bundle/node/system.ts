@@ -2,7 +2,7 @@ import { arch, cpus, release, totalmem, uptime } from 'node:os';
 import { jsonText } from '../../output/structured.ts';
 import { redactFlags, redactUnit } from '../redact/unit.ts';
 import { redactText } from '../redact/text.ts';
-import { splitWords } from '../../../agent/host/command-line.ts';
+import { splitWords } from '../../../agent/host/unit.ts';
 import type { Context } from '../../command.ts';
 import type { Found } from '../collector.ts';
 

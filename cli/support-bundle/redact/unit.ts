@@ -1,4 +1,4 @@
-import { splitWords } from '../../../agent/host/command-line.ts';
+import { splitWords } from '../../../agent/host/unit.ts';
 import { isSecretName, REDACTED, redactText } from './text.ts';
 import { fields } from '../../../agent/config/fields/fields.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { adminFacts, condemnation, entry, source, type Given } from '../../../support/admin-facts.ts';
 import { type AdminFacts, viewActive } from '../../../../agent/admin/facts.ts';
 import { contentRef } from '../../../../agent/checkpoint/payload.ts';
-import { refusedRecord } from '../../../../agent/store/refused-record.ts';
+import { refusedRecord } from '../../../../agent/store/records.ts';
 import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../../agent/admin/roles.ts';
 import { nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';

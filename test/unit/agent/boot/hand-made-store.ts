@@ -1,6 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { boot } from '../../../../agent/boot/boot.ts';
+import { boot } from '../../../../agent/boot/execute.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import type { MaybeSource, Source } from '../../../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';

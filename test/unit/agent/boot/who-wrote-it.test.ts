@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
-import { boot } from '../../../../agent/boot/boot.ts';
+import { boot } from '../../../../agent/boot/execute.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';

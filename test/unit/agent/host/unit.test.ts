@@ -5,6 +5,7 @@ import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { realClock } from '../../../../base/clock.ts';
 import type { Ran } from '../../../../base/exec.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
+import * as line from '../../../../agent/host/unit.ts';
 
 interface Case {
   why: string;
@@ -80,3 +81,62 @@ test('without a unit the machine must be going down and the kubelet silent', asy
     // prettier-ignore
     assert.equal(await isKubeletDown({ kubeletUnit: '' }, machine([], system).world, async () => silent), down);
 });
+
+// prettier-ignore
+const words: { why: string; text: string; are: string[] }[] = [
+  { why: 'nothing', text: '', are: [] },
+  { why: 'blanks alone', text: ' \t ', are: [] },
+  { why: 'words at blanks', text: ' a  b\tc ', are: ['a', 'b', 'c'] },
+  { why: 'double quotes', text: '--x="a b" c', are: ['--x=a b', 'c'] },
+  { why: 'single quotes', text: "'a b'c", are: ['a bc'] },
+  { why: 'an empty word in quotes', text: 'a "" b', are: ['a', '', 'b'] },
+  { why: 'a quote of the other kind inside', text: `"it's"`, are: ["it's"] },
+  { why: 'a backslash before a blank', text: 'a\\ b', are: ['a b'] },
+  { why: 'a backslash inside single quotes as it is', text: "'a\\b'", are: ['a\\b'] },
+  { why: 'a quote that never ends', text: '"a b', are: ['a b'] },
+];
+for (const { why, text, are } of words) test(`words: ${why}`, () => assert.deepEqual(line.splitWords(text), are));
+
+// prettier-ignore
+const commandLines: { why: string; argv: string; env: Record<string, string>; is: string[] }[] = [
+  { why: 'no variables', argv: '/usr/bin/kubelet --v=2', env: {}, is: ['/usr/bin/kubelet', '--v=2'] },
+  { why: 'kubeadm’s, where a variable holds many flags', argv: '/usr/bin/kubelet $KUBELET_CONFIG_ARGS $KUBELET_KUBEADM_ARGS $KUBELET_EXTRA_ARGS', env: { KUBELET_CONFIG_ARGS: '--config=/var/lib/dkc/kubelet.yaml', KUBELET_KUBEADM_ARGS: '--a=1 --b=2' }, is: ['/usr/bin/kubelet', '--config=/var/lib/dkc/kubelet.yaml', '--a=1', '--b=2'] },
+  { why: 'braces keep blanks together', argv: 'kubelet --x=${X} ${X}', env: { X: 'a b' }, is: ['kubelet', '--x=a b', 'a b'] },
+  { why: 'an unset variable as a word vanishes', argv: 'kubelet $NONE end', env: {}, is: ['kubelet', 'end'] },
+  { why: 'an unset variable in braces is empty', argv: 'kubelet --x=${NONE}', env: {}, is: ['kubelet', '--x='] },
+  { why: 'a dollar inside a word is only text', argv: 'kubelet --x=$X', env: { X: 'a' }, is: ['kubelet', '--x=$X'] },
+];
+for (const { why, argv, env, is } of commandLines)
+  test(`command line: ${why}`, () => assert.deepEqual(line.expandCommandLine(argv, env), is));
+
+test('of several ExecStart= the last one counts, since an empty one resets', () => {
+  const one = (argv: string) => `{ path=/usr/bin/kubelet ; argv[]=${argv} ; ignore_errors=no ; start_time=[n/a] ; pid=0 }`;
+  assert.equal(line.execStartOf(one('/usr/bin/kubelet --old')), '/usr/bin/kubelet --old');
+  assert.equal(line.execStartOf(`${one('/usr/bin/kubelet --old')}\n${one('/usr/bin/kubelet $A ; --b')}`), '/usr/bin/kubelet $A ; --b');
+  assert.equal(line.execStartOf(''), undefined);
+});
+
+test('EnvironmentFiles= names files, one a line, whether they must be there or not', () => {
+  const text = '/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)\n/etc/default/my kubelet (ignore_errors=no)';
+  assert.deepEqual(line.environmentFilesOf(text), ['/var/lib/kubelet/kubeadm-flags.env', '/etc/default/my kubelet']);
+  assert.deepEqual(line.environmentFilesOf(''), []);
+});
+
+test('Environment= holds assignments, with blanks in quotes', () => {
+  assert.deepEqual(line.parseEnvironment('A=1 "B=two words" C= broken =x'), { A: '1', B: 'two words', C: '' });
+});
+
+test('an EnvironmentFile holds a line each, with comments, quotes and an equals sign in the value', () => {
+  const text = '# comment\n; another\n\nKUBELET_KUBEADM_ARGS="--a=1 --b=2"\n  X=y  \nnonsense\n';
+  assert.deepEqual(line.parseEnvironmentFile(text), { KUBELET_KUBEADM_ARGS: '--a=1 --b=2', X: 'y' });
+});
+
+const flags: { why: string; args: string[]; value: string | undefined }[] = [
+  { why: 'with an equals sign', args: ['--v=2', '--root-dir=/data/kubelet'], value: '/data/kubelet' },
+  { why: 'as a word of its own', args: ['--root-dir', '/data/kubelet', '--v=2'], value: '/data/kubelet' },
+  { why: 'from the last one', args: ['--root-dir=/a', '--root-dir=/b'], value: '/b' },
+  { why: 'not where it is absent', args: ['--root-dirs=/a', '/data'], value: undefined },
+  { why: 'not where it has none', args: ['--root-dir'], value: undefined },
+];
+for (const { why, args, value } of flags)
+  test(`a flag's value is read ${why}`, () => assert.equal(line.flagValue('--root-dir', args), value));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContentRef, MaybeSource } from '../../../../agent/checkpoint/source.ts';
-import { refusedRecord, type RefusedRecord } from '../../../../agent/store/refused-record.ts';
+import { refusedRecord } from '../../../../agent/store/records.ts';
+import type { RefusedRecord } from '../../../../agent/store/store.ts';
 import { planSync, refusalDetail, type SyncFacts, type SyncStep, type Verdict, type Wanted } from '../../../../agent/sync/plan.ts';
 import { condemned, content, payload, source } from '../../../support/builders.ts';
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_FINDINGS } from '../../../../agent/config/config.ts';
-import { MAX_FINDING_TEXT, refusedRecord, refusedText } from '../../../../agent/store/refused-record.ts';
-import { parseRefused } from '../../../../agent/store/records.ts';
+import { MAX_FINDING_TEXT, parseRefused, refusedRecord, refusedText } from '../../../../agent/store/records.ts';
 import { content, source } from '../../../support/builders.ts';
-import { SimulatedNode } from '../../../support/simulated-node.ts';
-import { configYaml } from '../../../support/simulated-node.ts';
-import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
+import { configYaml, SimulatedNode } from '../../../support/simulated-node.ts';
+import { configMaps, type KubeObject, nodes } from '../../../../kube/api/object.ts';
 
 const put = (node: SimulatedNode, fields: Record<string, number>, labels: Record<string, string> = {}): KubeObject =>
   node.api.put(configMaps, { metadata: { namespace: 'dkc-system', name: 'web', labels }, data: { kubelet: configYaml(fields) } });

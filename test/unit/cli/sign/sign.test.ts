@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parse } from 'yaml';
 import { realExec } from '../../../../base/exec.ts';
-import { NAMESPACE } from '../../../../agent/config/signature/sshsig.ts';
+import { NAMESPACE } from '../../../../agent/config/signature/check.ts';
 import { KEY_TYPES } from '../../../../agent/config/signature/public-key.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
 import { SshSigner } from '../../../support/ssh-signing.ts';

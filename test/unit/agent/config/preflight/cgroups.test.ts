@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostFacts } from '../../../../../agent/config/contract.ts';
-import { pathsToProbe } from '../../../../../agent/config/preflight/preflight.ts';
+import { pathsToProbe } from '../../../../../agent/config/preflight/files.ts';
 import { defaulted, preflighted } from '../../../../support/preflighted.ts';
 
 const ENFORCED =

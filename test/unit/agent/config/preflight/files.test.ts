@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pathsToProbe } from '../../../../../agent/config/preflight/preflight.ts';
+import { pathsToProbe } from '../../../../../agent/config/preflight/files.ts';
 import { defaulted, preflighted } from '../../../../support/preflighted.ts';
 
 const CA = '/etc/ca.crt';

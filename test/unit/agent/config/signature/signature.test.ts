@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { parseSignatureKeys, signatureCheck, signedMessage, verifyPayload } from '../../../../../agent/config/signature/check.ts';
+import {
+  isSignatureOf,
+  MAX_SIGNATURE,
+  parseSignatureKeys,
+  parseSshSignature,
+  signatureCheck,
+  signedMessage,
+  verifyPayload,
+} from '../../../../../agent/config/signature/check.ts';
 import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine, SignatureError } from '../../../../../agent/config/signature/public-key.ts';
-import { isSignatureOf, MAX_SIGNATURE, parseSshSignature } from '../../../../../agent/config/signature/sshsig.ts';
 import { filesOf } from '../../../../support/builders.ts';
 import { type Parts, SshSigner } from '../../../../support/ssh-signing.ts';
 

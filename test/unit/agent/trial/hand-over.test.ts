@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchHandOver } from '../../../../agent/watch/hand-over.ts';
+import { watchHandOver } from '../../../../agent/trial/kubelet-watch.ts';
 import { STARTED_FILE } from '../../../../agent/host/unit.ts';
 import type { AgentContext } from '../../../../agent/options.ts';
 import { sha256 } from '../../../../agent/checkpoint/payload.ts';
