@@ -1,16 +1,14 @@
 import { describeError } from '../base/errors.ts';
 import { authorize, mayAsk } from './auth/authorize.ts';
 import { handleResource } from './handlers/resource.ts';
-import { resourceRequest } from './http/api-request.ts';
+import { type Answer, type ApiRequest, resourceRequest, type ResourceRequest } from './http/message.ts';
 import { openApi } from './openapi/document.ts';
 import { methodNotAllowed, noSuchPath, pathForbidden, StatusError } from './errors.ts';
-import { isEviction } from './handlers/evict.ts';
-import { allVerbs, apiVersion } from './kinds/kind.ts';
+import { isEviction } from './handlers/delete.ts';
+import { allVerbs, apiVersion, type ServedKind } from './kinds/kind.ts';
 import type { Log } from '../base/log.ts';
 import type { Context } from './handlers/context.ts';
-import type { Answer, ApiRequest, ResourceRequest } from './http/api-request.ts';
 import type { Registry } from './kinds/registry.ts';
-import type { ServedKind } from './kinds/kind.ts';
 
 /** The whole API below HTTP: a request in, an answer out. */
 export interface Api {

@@ -1,11 +1,8 @@
 import { abortReason } from '../base/waiting.ts';
-import { BrokenConnection } from '../kube/client/connection.ts';
-import type { Connection, WireRequest, WireResponse } from '../kube/client/connection.ts';
-import { encode, textOf } from './http/body.ts';
-import type { Answer } from './http/api-request.ts';
+import { BrokenConnection, type Connection, type WireRequest, type WireResponse } from '../kube/client/connection.ts';
+import { type Answer, encode, textOf } from './http/message.ts';
 import { halfOf } from './faults/plan.ts';
-import { replyTo } from './http/reply.ts';
-import type { Reply, Server } from './http/reply.ts';
+import { type Reply, replyTo, type Server } from './http/reply.ts';
 
 /** Where direct connections end: what a listener is for those over sockets. */
 export class DirectLine {

@@ -1,14 +1,21 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { allVerbs } from '../kinds/kind.ts';
-import { customSchema, nodeOf, nodesOf, textOf, textsOf, EMBEDDED, fieldNode, PRESERVES, propertiesOf, numberOf } from './custom-schema.ts';
+import { age, ageColumn, allVerbs, type Column, type Kind, nameColumn, type ServedKind } from '../kinds/kind.ts';
+import {
+  customSchema,
+  EMBEDDED,
+  fieldNode,
+  type Node,
+  nodeOf,
+  nodesOf,
+  numberOf,
+  PRESERVES,
+  propertiesOf,
+  textOf,
+  textsOf,
+} from './custom-schema.ts';
 import { valueErrors } from './value-errors.ts';
-import { isJsonObject, setField, ownField } from '../../kube/api/json.ts';
-import { age, ageColumn, nameColumn } from '../kinds/column.ts';
-import type { Node } from './custom-schema.ts';
+import { isJsonObject, type JsonObject, ownField, setField } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind, ServedKind } from '../kinds/kind.ts';
-import type { JsonObject } from '../../kube/api/json.ts';
-import type { Column } from '../kinds/column.ts';
 
 /** The kind that a definition defines, in each version it is served in, the preferred one first. None while its names are not accepted. */
 export function customKinds(definition: KubeObject): ServedKind[] {

@@ -1,18 +1,13 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { anything, object, ref } from '../openapi/schema.ts';
-import { nameColumn } from '../kinds/column.ts';
-import { describing, nodeOf, nodesOf, textOf, textsOf } from './custom-schema.ts';
+import { type Kind, nameColumn, type RuleContext, storageName } from '../kinds/kind.ts';
+import { describing, type Node, nodeOf, nodesOf, textOf, textsOf } from './custom-schema.ts';
 import { definitionErrors } from './definition-errors.ts';
 import { commitUpdate } from '../handlers/write.ts';
-import { rules } from '../handlers/context.ts';
+import { CLEANUP, type Context, rules } from '../handlers/context.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import { CLEANUP } from '../handlers/write-options.ts';
-import { storageName } from '../kinds/kind.ts';
 import { customKinds } from './custom-kind.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind, RuleContext } from '../kinds/kind.ts';
-import type { Node } from './custom-schema.ts';
-import type { Context } from '../handlers/context.ts';
 import type { Change } from '../storage/watch-log.ts';
 
 /** Where definitions lie in storage. */

@@ -1,10 +1,8 @@
-import { isOfEvents } from './fault.ts';
+import { type Fault, isOfEvents } from './fault.ts';
 import { StatusError } from '../errors.ts';
-import { encode, textOf } from '../http/body.ts';
+import { type Answer, encode, type Line, textOf } from '../http/message.ts';
 import type { Random } from '../../base/random.ts';
-import type { Fault } from './fault.ts';
 import type { Status } from '../../kube/api/object.ts';
-import type { Answer, Line } from '../http/api-request.ts';
 import type { Clock } from '../../base/clock.ts';
 
 /** What a fault is chosen by. */

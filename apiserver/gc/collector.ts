@@ -1,17 +1,14 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject, ObjectMeta, OwnerReference } from '../../kube/api/object.ts';
-import type { Context } from '../handlers/context.ts';
+import { type Context, FOREGROUND, ORPHAN } from '../handlers/context.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import { FOREGROUND, ORPHAN } from '../handlers/write-options.ts';
 import { commitUpdate } from '../handlers/write.ts';
-import { storageName } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
+import { type ServedKind, storageName } from '../kinds/kind.ts';
 import { StatusError } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import type { Change } from '../storage/watch-log.ts';
-import { Dependents, blocks, isOrphaning, isWaiting, planOwned } from './plan.ts';
-import type { Place, Owner } from './plan.ts';
+import { blocks, Dependents, isOrphaning, isWaiting, type Owner, type Place, planOwned } from './plan.ts';
 
 /** Objects processed in one turn of the event loop, so that a large collection does not block it. */
 const TURN = 500;

@@ -1,6 +1,5 @@
-import { FOREGROUND, ORPHAN } from '../handlers/write-options.ts';
+import { FOREGROUND, ORPHAN, type Propagation } from '../handlers/context.ts';
 import type { KubeObject, OwnerReference } from '../../kube/api/object.ts';
-import type { Propagation } from '../handlers/write-options.ts';
 import type { Change } from '../storage/watch-log.ts';
 
 /** State of an owner: it exists; it waits for its dependents (foreground deletion); it does not exist; or its kind is not served. */

@@ -5,7 +5,7 @@ import { badRequest } from '../errors.ts';
 import { canonicalQuantity, quantity } from '../../kube/api/quantity.ts';
 import type { JsonObject } from '../../kube/api/json.ts';
 import type { KubeObject, ObjectMeta } from '../../kube/api/object.ts';
-import type { ResourceRequest } from '../http/api-request.ts';
+import type { ResourceRequest } from '../http/message.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import type { Schema } from '../openapi/schema.ts';
 

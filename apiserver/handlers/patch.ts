@@ -1,20 +1,17 @@
 import { goJson, isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import { patchContentTypes } from '../../kube/client/client.ts';
-import { applyMergePatch, PatchError } from '../patch/patch.ts';
+import { applyJsonPatch, applyMergePatch, PatchError } from '../patch/json-patch.ts';
 import { applyStrategicPatch, type MergeRule, strategicRules } from '../patch/strategic-patch.ts';
 import { describesOnly } from '../crd/custom-schema.ts';
-import { decodeBody, decodeObject, mediaType } from '../http/body.ts';
+import { type Answer, type ApiRequest, decodeBody, decodeObject, mediaType, type ResourceRequest } from '../http/message.ts';
 import { apiVersion, type ServedKind, type View } from '../kinds/kind.ts';
 import { badRequest, invalid, StatusError, unsupportedMediaType, wordedFor } from '../errors.ts';
 import { incomingObject } from './incoming.ts';
 import { unreachable } from '../../base/errors.ts';
-import { applyJsonPatch } from '../patch/json-patch.ts';
 import { getObject } from './read.ts';
 import { updateObject } from './write.ts';
-import { dryRunOf } from './write-options.ts';
+import { type Context, dryRunOf } from './context.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Answer, ApiRequest, ResourceRequest } from '../http/api-request.ts';
-import type { Context } from './context.ts';
 
 /** The change that a patch request makes. @param release - 36 of a server of 1.36 */
 export function patchChange(

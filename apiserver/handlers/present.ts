@@ -1,9 +1,7 @@
-import { apiVersion } from '../kinds/kind.ts';
+import { apiVersion, type Column, columnsOf, type ServedKind } from '../kinds/kind.ts';
 import { badRequest } from '../errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Format } from '../http/body.ts';
-import { columnsOf, type Column } from '../kinds/column.ts';
-import type { ServedKind } from '../kinds/kind.ts';
+import type { Format } from '../http/message.ts';
 import type { Page } from './read.ts';
 import type { WatchEvent } from './watch.ts';
 

@@ -1,15 +1,10 @@
 import { describeError } from '../../base/errors.ts';
 import type { KubeObject, Status } from '../../kube/api/object.ts';
-import type { ResourceRequest } from '../http/api-request.ts';
-import { groupResource, storageName } from '../kinds/kind.ts';
-import type { ServedKind } from '../kinds/kind.ts';
-import { indexOf, storageKey } from '../storage/storage.ts';
-import type { View } from '../storage/storage.ts';
-import { notSupported, prohibited, badRequest, expired, notFound, StatusError, TODAY } from '../errors.ts';
-import type { Context } from './context.ts';
-import { selection, staleVersion, checkReached, numberOf, versionOf } from './read-query.ts';
-import type { Asked } from './read-query.ts';
-import { badListOption } from './write-options.ts';
+import type { ResourceRequest } from '../http/message.ts';
+import { groupResource, type ServedKind, storageName } from '../kinds/kind.ts';
+import { indexOf, storageKey, type View } from '../storage/storage.ts';
+import { badRequest, expired, notFound, notSupported, prohibited, StatusError, TODAY } from '../errors.ts';
+import { type Asked, badListOption, checkReached, type Context, numberOf, selection, staleVersion, versionOf } from './context.ts';
 
 /** One object. @throws StatusError 404 */
 export function getObject(context: Context, served: ServedKind, request: ResourceRequest, from: Asked): KubeObject {

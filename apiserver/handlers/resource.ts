@@ -2,27 +2,28 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { restrictNode } from '../auth/authorize.ts';
 import { describesOnly } from '../crd/custom-schema.ts';
-import { formatOf, decodeBody, decodeObject } from '../http/body.ts';
-import type { Answer, ApiRequest, Line, ResourceRequest } from '../http/api-request.ts';
-import { isTrue } from '../http/api-request.ts';
-import { allVerbs, groupResource, storageName } from '../kinds/kind.ts';
-import type { RuleContext, ServedKind } from '../kinds/kind.ts';
+import {
+  type Answer,
+  type ApiRequest,
+  decodeBody,
+  decodeObject,
+  formatOf,
+  isTrue,
+  type Line,
+  type ResourceRequest,
+} from '../http/message.ts';
+import { allVerbs, groupResource, type RuleContext, type ServedKind, storageName } from '../kinds/kind.ts';
 import { badRequest, invalid, methodNotAllowed, noSuchPath, wordedFor } from '../errors.ts';
 import { storageKey } from '../storage/storage.ts';
 import { applied, applyRequest } from './apply.ts';
-import type { Context } from './context.ts';
-import { rules } from './context.ts';
-import { deleteObject } from './delete.ts';
-import { evict, isEviction } from './evict.ts';
+import { type Context, deleteOptions, dryRunOf, rules } from './context.ts';
+import { deleteObject, evict, isEviction } from './delete.ts';
 import { incomingObject } from './incoming.ts';
-import { isApply, patchChange, handleView } from './patch.ts';
-import type { Presenter } from './present.ts';
-import { presenter } from './present.ts';
+import { handleView, isApply, patchChange } from './patch.ts';
+import { type Presenter, presenter } from './present.ts';
 import { getObject, listObjects } from './read.ts';
-import { watchObjects } from './watch.ts';
-import type { WatchEvent } from './watch.ts';
+import { type WatchEvent, watchObjects } from './watch.ts';
 import { createObject, updateObject } from './write.ts';
-import { deleteOptions, dryRunOf } from './write-options.ts';
 
 /** An authorized request with everything its handler needs. */
 interface Call {

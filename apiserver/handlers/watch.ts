@@ -1,15 +1,10 @@
 import type { KubeObject } from '../../kube/api/object.ts';
 import type { Change } from '../storage/watch-log.ts';
-import type { ApiRequest, ResourceRequest } from '../http/api-request.ts';
-import { isTrue } from '../http/api-request.ts';
-import { storageName } from '../kinds/kind.ts';
+import { type ApiRequest, isTrue, type ResourceRequest } from '../http/message.ts';
+import { type ServedKind, storageName } from '../kinds/kind.ts';
 import { storageKey } from '../storage/storage.ts';
-import type { ServedKind } from '../kinds/kind.ts';
-import { prohibited, expired } from '../errors.ts';
-import type { Context } from './context.ts';
-import { selection, staleVersion, numberOf, versionOf } from './read-query.ts';
-import type { Selection, Asked } from './read-query.ts';
-import { badListOption } from './write-options.ts';
+import { expired, prohibited } from '../errors.ts';
+import { type Asked, badListOption, type Context, numberOf, selection, type Selection, staleVersion, versionOf } from './context.ts';
 
 export type WatchEvent =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject }

@@ -1,15 +1,10 @@
 import { unreachable } from '../../base/errors.ts';
-import { answer, failure, route } from '../api.ts';
-import type { Api } from '../api.ts';
+import { answer, type Api, failure, route } from '../api.ts';
 import type { Authenticator, User } from '../auth/authenticate.ts';
-import { withEventFaults, goneAnswer, injectedError } from '../faults/plan.ts';
-import type { FaultPlan, FaultTarget } from '../faults/plan.ts';
-import { STALE_VERSIONS } from '../faults/fault.ts';
-import type { Fault } from '../faults/fault.ts';
-import { mayBeStale } from '../handlers/read-query.ts';
-import { formatOf } from './body.ts';
-import type { Answer, ApiRequest, ResourceRequest } from './api-request.ts';
-import { isTrue } from './api-request.ts';
+import { type FaultPlan, type FaultTarget, goneAnswer, injectedError, withEventFaults } from '../faults/plan.ts';
+import { type Fault, STALE_VERSIONS } from '../faults/fault.ts';
+import { mayBeStale } from '../handlers/context.ts';
+import { type Answer, type ApiRequest, formatOf, isTrue, type ResourceRequest } from './message.ts';
 
 /** What answering takes. */
 export interface Server {

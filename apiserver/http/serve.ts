@@ -2,13 +2,11 @@ import { constants } from 'node:http2';
 import { once } from 'node:events';
 import { setImmediate as othersFirst } from 'node:timers/promises';
 import { halfOf } from '../faults/plan.ts';
-import { replyTo } from './reply.ts';
+import { replyTo, type Server } from './reply.ts';
 import { tooLarge } from '../errors.ts';
-import { encode, piecesOf, textOf, MAX_BODY_BYTES } from './body.ts';
+import { type Answer, encode, type Line, MAX_BODY_BYTES, piecesOf, textOf } from './message.ts';
 import type { Readable } from 'node:stream';
-import type { Answer, Line } from './api-request.ts';
 import type { Incoming, Outgoing } from './listener.ts';
-import type { Server } from './reply.ts';
 
 /** A server that listens on sockets. */
 export interface SocketServer extends Server {

@@ -1,11 +1,9 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../errors.ts';
-import { invalidShown, notSupportedShown, required } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { goIntOrText, goText, fieldAt, textAt } from './metadata-rules.ts';
-import type { Kind, RuleContext } from './kind.ts';
+import { type FieldError, invalidShown, notSupportedShown, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
+import { fieldAt, goIntOrText, goText, nodeSelectorText, textAt } from './metadata-rules.ts';
 import { countOrPercent, isNothing, mapField, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
 import {
   containerColumns,
@@ -18,7 +16,6 @@ import {
   templateSelected,
 } from './set-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
-import { nodeSelectorText } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 
 /** maxSurge came with 1.21, and was on from 1.22. */

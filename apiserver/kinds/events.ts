@@ -1,13 +1,9 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../errors.ts';
-import { invalidValue } from '../errors.ts';
-import type { Schema } from '../openapi/schema.ts';
-import { anything, int32, object, ref, text, time } from '../openapi/schema.ts';
-import type { Column } from './column.ts';
-import { age, humanDuration, nameColumn } from './column.ts';
-import type { Kind } from './kind.ts';
+import { type FieldError, invalidValue } from '../errors.ts';
+import { anything, int32, object, ref, type Schema, text, time } from '../openapi/schema.ts';
+import { age, type Column, humanDuration, type Kind, nameColumn } from './kind.ts';
 import { fieldAt, textAt } from './metadata-rules.ts';
 
 // Field of core/v1 -> the same in events.k8s.io/v1. All others are called alike.

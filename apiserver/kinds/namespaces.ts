@@ -2,8 +2,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { anything, list, object, ref, text } from '../openapi/schema.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Kind, RuleContext } from './kind.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
 import { textAt } from './metadata-rules.ts';
 
 /** There from the start, as on a real server; `dkc-system` is ours. */

@@ -1,15 +1,12 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { quantity } from '../../kube/api/quantity.ts';
-import { invalidValue, notSupported, prohibited, required } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { type FieldError, invalidValue, notSupported, prohibited, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn } from './kind.ts';
+import { fieldAt, listAt, selectorErrors, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
-import { selectorErrors } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind } from './kind.ts';
 
 const short: readonly (readonly [mode: string, text: string])[] = [
   ['ReadWriteOnce', 'RWO'],

@@ -1,15 +1,13 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../errors.ts';
-import { invalidValue, notSupported, notSupportedShown, prohibited, required } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Kind } from './kind.ts';
+import { type FieldError, invalidValue, notSupported, notSupportedShown, prohibited, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
 import { accessModes, sizeErrors, accessModesText, storageClassOf } from './persistent-volume-claims.ts';
 import { nodeSelectorErrors } from './scheduling-rules.ts';
-import { oneSourceErrors } from './volume-rules.ts';
+import { oneSourceErrors } from './pod-rules.ts';
 import { typed } from './types/typed.ts';
 
 // What of a spec is no source of storage.

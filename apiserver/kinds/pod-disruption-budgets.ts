@@ -1,12 +1,9 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../errors.ts';
-import { invalidShown, notSupported } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Kind } from './kind.ts';
-import { fieldAt, textAt } from './metadata-rules.ts';
+import { type FieldError, invalidShown, notSupported } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn } from './kind.ts';
+import { fieldAt, selectorErrors, textAt } from './metadata-rules.ts';
 import { countOrPercent, notAboveAll, notNegative } from './number-rules.ts';
-import { selectorErrors } from './selector-rules.ts';
 import { countColumn } from './set-rules.ts';
 import { typed } from './types/typed.ts';
 

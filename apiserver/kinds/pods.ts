@@ -1,17 +1,14 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { notSupported, required, conflict } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
+import { conflict, type FieldError, notSupported, required } from '../errors.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { withDefaults } from './number-rules.ts';
 import { withDefaultTolerations, withPriority } from './priority-classes.ts';
 import { podSpecDefaults } from './pod-defaults.ts';
 import { podSpecErrors, podSpecUpdateErrors } from './pod-rules.ts';
 import { typed } from './types/typed.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Column } from './column.ts';
+import { type Action, ageColumn, type Column, type Kind, nameColumn, type RuleContext } from './kind.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Action, Kind, RuleContext } from './kind.ts';
 
 function statuses(pod: KubeObject): readonly unknown[] {
   return listAt(pod, 'status', 'containerStatuses');

@@ -1,13 +1,11 @@
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { invalidValue, notSupported, prohibited, forbidden } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { textAt, fieldAt, listAt } from './metadata-rules.ts';
+import { type FieldError, forbidden, invalidValue, notSupported, prohibited } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext, type Stored } from './kind.ts';
+import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind, RuleContext, Stored } from './kind.ts';
 
 const MAX_VALUE = 1_000_000_000;
 

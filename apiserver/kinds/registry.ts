@@ -1,14 +1,14 @@
-import { schemaAt } from '../openapi/schema.ts';
-import type { Schema } from '../openapi/schema.ts';
-import { selfSubjectAccessReviews, selfSubjectRulesReviews } from './access-reviews.ts';
-import { validatingAdmissionPolicies, validatingAdmissionPolicyBindings } from './admission-policies.ts';
-import { configMaps } from './config-maps.ts';
-import { controllerRevisions } from './controller-revisions.ts';
+import { type Schema, schemaAt } from '../openapi/schema.ts';
+import {
+  selfSubjectAccessReviews,
+  selfSubjectRulesReviews,
+  validatingAdmissionPolicies,
+  validatingAdmissionPolicyBindings,
+} from './access.ts';
+import { configMaps, controllerRevisions, leases } from './data-kinds.ts';
 import { daemonSets } from './daemon-sets.ts';
 import { events } from './events.ts';
-import { leases } from './leases.ts';
-import { apiVersion, storageName } from './kind.ts';
-import type { Kind, ServedKind } from './kind.ts';
+import { apiVersion, type Kind, type ServedKind, storageName } from './kind.ts';
 import { namespaces } from './namespaces.ts';
 import { nodes } from './nodes.ts';
 import { persistentVolumeClaims } from './persistent-volume-claims.ts';
@@ -20,7 +20,7 @@ import { replicaSets, replicationControllers } from './replica-sets.ts';
 import { clusterRoleBindings, clusterRoles, roleBindings, roles, serviceAccounts } from './roles.ts';
 import { services } from './services.ts';
 import { statefulSets } from './stateful-sets.ts';
-import { storageClasses, csiDrivers, csiNodes, volumeAttachments } from './storage.ts';
+import { csiDrivers, csiNodes, storageClasses, volumeAttachments } from './storage.ts';
 
 /** Without a release in mind, everything is there. */
 const LATEST = 99;

@@ -1,10 +1,8 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { required, invalidShown } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Column } from './column.ts';
-import { fieldAt, textAt, goTextMap } from './metadata-rules.ts';
+import { type FieldError, invalidShown, required } from '../errors.ts';
+import { ageColumn, type Column, type Kind, nameColumn } from './kind.ts';
+import { fieldAt, goTextMap, nodeSelectorText, selects, textAt } from './metadata-rules.ts';
 import { mapField, notNegative, withDefaults } from './number-rules.ts';
 import { templateDefaults } from './pod-defaults.ts';
 import {
@@ -19,9 +17,7 @@ import {
   templateSelected,
 } from './set-rules.ts';
 import { typed } from './types/typed.ts';
-import { nodeSelectorText, selects } from './selector-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind } from './kind.ts';
 
 function defaults(set: KubeObject): KubeObject {
   return mapField(set, 'spec', (spec) => withDefaults(mapField(spec, 'template', templateDefaults), { replicas: 1 }));

@@ -1,15 +1,12 @@
 import { jsonEqual } from '../../kube/api/json.ts';
-import { invalidShown, notSupported, required } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import type { Column } from './column.ts';
+import { type FieldError, invalidShown, notSupported, required } from '../errors.ts';
+import { ageColumn, type Column, type Kind, nameColumn } from './kind.ts';
 import { goText, goTextList, listAt, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import { anything, flag, list, object, ref } from '../openapi/schema.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind } from './kind.ts';
 
 /** Stored only: no controller makes tokens for them. */
 export const serviceAccounts: Kind = {

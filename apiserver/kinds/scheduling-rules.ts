@@ -1,8 +1,6 @@
 import { labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
-import type { FieldError } from '../errors.ts';
-import { duplicate, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
-import { goText, fieldAt, listAt, textAt } from './metadata-rules.ts';
-import { labelErrors, selectorErrors } from './selector-rules.ts';
+import { duplicate, type FieldError, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
+import { fieldAt, goText, labelErrors, listAt, selectorErrors, textAt } from './metadata-rules.ts';
 
 /** Validates the parts of a pod's spec that restrict its nodes. */
 export function affinityErrors(affinity: unknown, path: string): FieldError[] {

@@ -1,13 +1,10 @@
 import { isJsonObject } from '../../kube/api/json.ts';
-import { invalidShown, notSupported, required } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { goTextList, fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { type FieldError, invalidShown, notSupported, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext, type Stored } from './kind.ts';
+import { fieldAt, goTextList, labelErrors, listAt, nodeSelectorText, textAt } from './metadata-rules.ts';
 import { mapField, mapItems, oneToMost, withDefaults } from './number-rules.ts';
-import { nodeSelectorText, labelErrors } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind, RuleContext, Stored } from './kind.ts';
 
 const LABEL = '[a-z]([-a-z0-9]*[a-z0-9])?';
 const labelRegExp = new RegExp(`^${LABEL}$`);

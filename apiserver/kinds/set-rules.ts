@@ -1,15 +1,23 @@
 import { isJsonObject } from '../../kube/api/json.ts';
 import { qualifiedNameProblems } from '../../kube/api/names.ts';
-import { invalidShown, invalidValue, notSupported, prohibited } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { goSelector, goTextMap, fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { type FieldError, invalidShown, invalidValue, notSupported, prohibited } from '../errors.ts';
+import {
+  fieldAt,
+  goSelector,
+  goTextMap,
+  isEmptySelector,
+  labelErrors,
+  listAt,
+  selectorErrors,
+  selectorText,
+  selects,
+  textAt,
+} from './metadata-rules.ts';
 import { podSpecErrors } from './pod-rules.ts';
-import { isEmptySelector, labelErrors, selectorErrors, selectorText, selects } from './selector-rules.ts';
 import { typed } from './types/typed.ts';
 import { notNegative } from './number-rules.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Column } from './column.ts';
-import type { View } from './kind.ts';
+import type { Column, View } from './kind.ts';
 
 /*
  * Pod templates and the selectors beside them, in whatever makes pods.

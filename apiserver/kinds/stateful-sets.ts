@@ -1,20 +1,18 @@
 import { isJsonObject, jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { FieldError } from '../errors.ts';
-import { invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { goIntOrText, goText, fieldAt, textAt } from './metadata-rules.ts';
-import type { Kind, RuleContext } from './kind.ts';
+import { type FieldError, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
+import { fieldAt, goIntOrText, goText, textAt } from './metadata-rules.ts';
 import { countOrPercent, isNothing, mapField, mapItems, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
 import { claimDefaults } from './persistent-volume-claims.ts';
 import { templateDefaults } from './pod-defaults.ts';
 import {
-  scale,
   containerColumns,
   notAbove,
   ownSelectorErrors,
   runsForGood,
+  scale,
   templateMetadataErrors,
   templateSelected,
 } from './set-rules.ts';

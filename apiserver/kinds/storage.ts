@@ -1,13 +1,11 @@
 import { jsonEqual } from '../../kube/api/json.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
-import { duplicate, invalidShown, invalidValue, required, notSupported, prohibited } from '../errors.ts';
-import type { FieldError } from '../errors.ts';
-import { ageColumn, nameColumn } from './column.ts';
-import { goText, goTextList, fieldAt, listAt, textAt } from './metadata-rules.ts';
+import { duplicate, type FieldError, invalidShown, invalidValue, notSupported, prohibited, required } from '../errors.ts';
+import { ageColumn, type Kind, nameColumn } from './kind.ts';
+import { fieldAt, goText, goTextList, listAt, textAt } from './metadata-rules.ts';
 import { mapField, withDefaults } from './number-rules.ts';
 import { typed } from './types/typed.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Kind } from './kind.ts';
 
 const enums = [
   ['reclaimPolicy', ['Delete', 'Retain']],

@@ -1,5 +1,5 @@
 import { goJson, isJsonObject, type JsonObject, ownField, setField } from '../../kube/api/json.ts';
-import { checkDepth, PatchError } from './patch.ts';
+import { checkDepth, PatchError } from './json-patch.ts';
 
 /** How one field merges. Without a rule an object merges field by field and a list is replaced whole. */
 export interface MergeRule {

@@ -1,6 +1,6 @@
 import type { Client, ListQuery, ObjectRef, WatchEvent } from '../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
-import { applyMergePatch } from '../../apiserver/patch/patch.ts';
+import { applyMergePatch } from '../../apiserver/patch/json-patch.ts';
 import type { KubeList, KubeObject, Resource } from '../../kube/api/object.ts';
 
 interface Change {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { conflictingFields, difference, fieldSetOf, withoutFields } from '../../../apiserver/handlers/field-set.ts';
+import { conflictingFields, difference, fieldSetOf, withoutFields } from '../../../apiserver/handlers/apply.ts';
 
 const rule = { fields: { conditions: { mergeKey: 'type' }, ids: { set: true as const } } };
 const object = { a: '1', map: { x: 'y' }, plain: [1, 2], ids: ['i'], conditions: [{ type: 'Ready', status: 'True' }] };

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fieldErrorsText, invalidValue, prohibited, required, tooLong } from '../../../apiserver/errors.ts';
-import { formatOf } from '../../../apiserver/http/body.ts';
-import { resourceRequest } from '../../../apiserver/http/api-request.ts';
+import { formatOf, resourceRequest } from '../../../apiserver/http/message.ts';
 import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
 import { int32 as integer, list, object, quantityMap, text as aText, textMap } from '../../../apiserver/openapi/schema.ts';
-import { humanDuration } from '../../../apiserver/kinds/column.ts';
+import { humanDuration } from '../../../apiserver/kinds/kind.ts';
 
 const second = 1000;
 const minute = 60 * second;

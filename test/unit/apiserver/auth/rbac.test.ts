@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { allows } from '../../../../apiserver/auth/rbac.ts';
-import type { PathWish, ResourceWish } from '../../../../apiserver/auth/rbac.ts';
+import { allows, type PathWish, type ResourceWish } from '../../../../apiserver/auth/authorize.ts';
 import { ApiHttp } from '../../../support/api-http.ts';
 import { started } from '../started.ts';
 

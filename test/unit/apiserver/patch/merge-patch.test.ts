@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyMergePatch, PatchError } from '../../../../apiserver/patch/patch.ts';
+import { applyMergePatch, PatchError } from '../../../../apiserver/patch/json-patch.ts';
 import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
 
 const cases = [

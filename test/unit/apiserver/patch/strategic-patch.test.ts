@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../apiserver/patch/strategic-patch.ts';
-import { PatchError } from '../../../../apiserver/patch/patch.ts';
+import { PatchError } from '../../../../apiserver/patch/json-patch.ts';
 
 const status = {
   status: {

@@ -1,11 +1,11 @@
-import { mayAsk, whyNot } from '../auth/authorize.ts';
-import { rulesOf } from '../auth/rbac.ts';
+import { mayAsk, rulesOf, whyNot } from '../auth/authorize.ts';
 import type { User } from '../auth/authenticate.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { nameColumn } from './column.ts';
-import type { Kind, RuleContext } from './kind.ts';
+import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
 import { fieldAt, listAt, textAt } from './metadata-rules.ts';
 import { typed } from './types/typed.ts';
+import { dnsSubdomainProblems } from '../../kube/api/names.ts';
+import { anything, object, ref } from '../openapi/schema.ts';
 
 /*
  * `kubectl auth can-i`: what the user of the request may do.
@@ -87,4 +87,32 @@ export const selfSubjectRulesReviews: Kind = {
   kind: 'SelfSubjectRulesReview',
   answer: rules,
   schema: typed('SelfSubjectRulesReview', 'Lists the actions that the current user may perform in a namespace.'),
+};
+
+const common = {
+  served: [{ group: 'admissionregistration.k8s.io', version: 'v1', since: 30 }],
+  namespaced: false,
+  hasGeneration: true,
+  nameProblems: dnsSubdomainProblems,
+  columns: [nameColumn, ageColumn],
+  schema: object('Admission policy; this server stores it and does not evaluate it.', {
+    metadata: ref('ObjectMeta', 'Standard object metadata.'),
+    spec: anything('Specification of the policy.'),
+  }),
+} satisfies Partial<Kind>;
+
+/** Stored only: this server evaluates no CEL. It is there so that manifests with policies can be applied. */
+export const validatingAdmissionPolicies: Kind = {
+  ...common,
+  resource: 'validatingadmissionpolicies',
+  singular: 'validatingadmissionpolicy',
+  kind: 'ValidatingAdmissionPolicy',
+};
+
+/** Stored only, as the policies are. */
+export const validatingAdmissionPolicyBindings: Kind = {
+  ...common,
+  resource: 'validatingadmissionpolicybindings',
+  singular: 'validatingadmissionpolicybinding',
+  kind: 'ValidatingAdmissionPolicyBinding',
 };
