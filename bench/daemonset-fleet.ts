@@ -1,4 +1,4 @@
-import { pods } from '../kube/api/resources.ts';
+import { pods } from '../kube/api/object.ts';
 import type { Client } from '../kube/client/client.ts';
 import { startHollow } from '../test/support/hollow/start-hollow.ts';
 import { RealPartsUnavailable } from '../test/support/real-parts/real-kubelet.ts';

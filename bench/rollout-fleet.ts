@@ -5,7 +5,7 @@ import { startFleetServer } from '../cli/demo/fleet/fleet-stage.ts';
 import { LightFleet } from '../cli/demo/fleet/light-fleet.ts';
 import { KEY, NAMESPACE } from '../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout } from '../controllers/rollout/types.ts';
-import { configMaps } from '../kube/api/resources.ts';
+import { configMaps } from '../kube/api/object.ts';
 import { freePorts } from '../test/support/real-parts/free-ports.ts';
 import { numberOf } from './daemonset/number.ts';
 import type { Figure } from './figure.ts';

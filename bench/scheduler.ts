@@ -1,5 +1,4 @@
-import { priorityClasses } from '../kube/api/resources.ts';
-import type { KubeObject } from '../kube/api/object.ts';
+import { type KubeObject, priorityClasses } from '../kube/api/object.ts';
 import type { Client } from '../kube/client/client.ts';
 import { ApiError } from '../kube/client/errors.ts';
 import { RealPartsUnavailable } from '../test/support/real-parts/real-kubelet.ts';
@@ -9,9 +8,9 @@ import { numberOf } from './daemonset/number.ts';
 import { benchSite } from './daemonset/site.ts';
 import type { Figure } from './figure.ts';
 import { schedulerFigures } from './scheduler/figures.ts';
-import { chosenWorkloads, PRIORITY_CLASS, workloads, type Workload } from './scheduler/pods.ts';
+import { chosenWorkloads, PRIORITY_CLASS, type Workload, workloads } from './scheduler/pods.ts';
 import type { Who } from './scheduler/subject.ts';
-import { addStanding, takeBacklog, takeTurn, type Backlog, type Turn } from './scheduler/turn.ts';
+import { addStanding, type Backlog, takeBacklog, takeTurn, type Turn } from './scheduler/turn.ts';
 
 /**
  * Pods placed on 1,000 nodes (DKC_NODES) of a real control plane, by our scheduler and by kube-scheduler turn by turn: 2,000 (DKC_PODS) of the basic sort, as

@@ -4,15 +4,15 @@ import {
   deviceClasses,
   namespaces,
   nodes,
+  podDisruptionBudgets,
+  podDisruptionBudgetsBeta,
   pods,
   replicaSets,
   replicationControllers,
+  type Resource,
   services,
   statefulSets,
-  podDisruptionBudgets,
-  podDisruptionBudgetsBeta,
-} from '../kube/api/resources.ts';
-import type { Resource } from '../kube/api/object.ts';
+} from '../kube/api/object.ts';
 import type { Informer } from '../kube/cache/contract.ts';
 import { controllerOf } from '../kube/controller/owners.ts';
 import type { Runtime } from '../kube/process/contract.ts';
@@ -29,7 +29,7 @@ import type {
   Service,
   StatefulSet,
 } from './types.ts';
-import { storageCachesOf, type ServedKinds as ServedStorage, type StorageCaches } from './volumes/view.ts';
+import { type ServedKinds as ServedStorage, type StorageCaches, storageCachesOf } from './volumes/view.ts';
 import { isJsonObject } from '../kube/api/json.ts';
 import type { Client } from '../kube/client/client.ts';
 import { isNotFound } from '../kube/client/errors.ts';

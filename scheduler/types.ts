@@ -20,8 +20,7 @@ import type {
   StorageClass as RawStorageClass,
   VolumeAttachment as RawAttachment,
 } from 'kubernetes-types/storage/v1.js';
-import type { KubeObject } from '../kube/api/object.ts';
-import type { Kube } from '../kube/api/resources.ts';
+import type { Kube, KubeObject } from '../kube/api/object.ts';
 import type { PodInfo } from './pod/pod-info.ts';
 
 /* Objects as the caches hold them. */

@@ -1,5 +1,5 @@
 import { realClock, rfc3339 } from '../../base/clock.ts';
-import { nodes, pods } from '../../kube/api/resources.ts';
+import { nodes, pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { perEventMs, stretch } from './cost.ts';
 import type { Stretch } from './cost.ts';

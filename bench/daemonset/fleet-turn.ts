@@ -1,5 +1,5 @@
 import { realClock } from '../../base/clock.ts';
-import { daemonSets, pods } from '../../kube/api/resources.ts';
+import { daemonSets, pods } from '../../kube/api/object.ts';
 import { eventCosts, quiet } from './events.ts';
 import type { EventName, Rate } from './events.ts';
 import { addNamespace, daemonSet, inParallel, labels, makeReady, whenDone } from './fleet.ts';

@@ -2,8 +2,16 @@ import { realClock, rfc3339 } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
 import type { Pod } from 'kubernetes-types/core/v1.js';
-import { controllerRevisions, daemonSets, type Kube, namespaces, nodes, pods } from '../../kube/api/resources.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import {
+  controllerRevisions,
+  daemonSets,
+  type Kube,
+  type KubeObject,
+  namespaces,
+  nodes,
+  pods,
+  type Resource,
+} from '../../kube/api/object.ts';
 import { type Client, type ListQuery, objectPath } from '../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../kube/client/errors.ts';
 import { watchObject } from '../../kube/client/watch-object.ts';

@@ -1,4 +1,4 @@
-import { daemonSets } from '../../kube/api/resources.ts';
+import { daemonSets } from '../../kube/api/object.ts';
 import type { Calls } from './calls.ts';
 import { callsText } from './calls.ts';
 import { stretch } from './cost.ts';

@@ -1,5 +1,4 @@
-import { persistentVolumeClaims, persistentVolumes } from '../../kube/api/resources.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import { type KubeObject, persistentVolumeClaims, persistentVolumes } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Claim, Volume } from '../../scheduler/types.ts';
 import { inParallel } from '../daemonset/fleet.ts';

@@ -1,6 +1,6 @@
 import { realClock } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { pods as podResource } from '../../kube/api/resources.ts';
+import { pods as podResource } from '../../kube/api/object.ts';
 import { startHollow } from '../../test/support/hollow/start-hollow.ts';
 import { addNamespace, inParallel, removePods } from '../daemonset/fleet.ts';
 import type { Usage } from '../daemonset/proc.ts';

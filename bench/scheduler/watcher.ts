@@ -1,7 +1,7 @@
 import { realClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import { Informers } from '../../kube/cache/informers.ts';
 import { createClient } from '../../kube/client/http-client.ts';
 import { loadKubeconfig } from '../../kube/client/access.ts';

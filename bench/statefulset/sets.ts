@@ -1,14 +1,12 @@
 import { realClock } from '../../base/clock.ts';
 import { silentLog } from '../../base/log.ts';
 import { realRandom } from '../../base/random.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
-import { pods, statefulSets } from '../../kube/api/resources.ts';
+import { type KubeObject, pods, type Resource, statefulSets } from '../../kube/api/object.ts';
 import type { Fields } from '../../kube/cache/fields.ts';
 import { Informers } from '../../kube/cache/informers.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { inParallel } from '../daemonset/fleet.ts';
-import { isDone } from './state.ts';
-import type { Shape, StatefulSetState } from './state.ts';
+import { isDone, type Shape, type StatefulSetState } from './state.ts';
 
 /** Hollow nodes that the pods go to, all of a set to one of them: nobody counts their room. */
 export const NODES = 20;

@@ -1,11 +1,10 @@
 import { agentDefaults } from '../../agent/options.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { kubeconfigContexts } from '../../kube/client/access.ts';
-import { withClient, connectFlags } from '../connect/flags.ts';
+import { connectFlags, withClient } from '../connect/flags.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
-import { configMaps, nodes, type Resource } from '../../kube/api/object.ts';
-import { daemonSets, pods, statefulSets } from '../../kube/api/resources.ts';
+import { configMaps, daemonSets, nodes, pods, type Resource, statefulSets } from '../../kube/api/object.ts';
 import { nodeFlags } from '../agent/flags.ts';
 import { nodeOptions } from '../agent/node-options.ts';
 import { plainFlags } from '../args/plain-flags.ts';

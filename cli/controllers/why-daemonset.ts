@@ -1,4 +1,4 @@
-import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/resources.ts';
+import { controllerRevisions, daemonSets, type KubeObject, nodes, pods, type Resource } from '../../kube/api/object.ts';
 import { getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
 import { ActionError, nearest } from '../../base/errors.ts';
 import { type Command, fine } from '../command.ts';
@@ -8,7 +8,6 @@ import { explainSet } from './explain-set.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../../controllers/daemonset/types.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Explained } from '../../controllers/daemonset/explain.ts';
 

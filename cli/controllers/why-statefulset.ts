@@ -1,14 +1,21 @@
 import { optInsOf } from '../../controllers/statefulset/rules.ts';
-import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/resources.ts';
-import { getNamed, listAll, readRef, showExplained, type NamedRef, type Explained } from '../explain/find-object.ts';
-import { fine, type Command } from '../command.ts';
+import {
+  controllerRevisions,
+  type KubeObject,
+  persistentVolumeClaims,
+  pods,
+  type Resource,
+  statefulSets,
+  storageClasses,
+} from '../../kube/api/object.ts';
+import { type Explained, getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
+import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet } from './explain-stateful-set.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
-import type { Pvc, Pod, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** Asks the controller's own decision; pure. */

@@ -1,6 +1,6 @@
 import { daemonSetController } from '../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../controllers/statefulset/controller.ts';
-import { daemonSets, type Kube, namespaces, persistentVolumeClaims, statefulSets, storageClasses } from '../../kube/api/resources.ts';
+import { daemonSets, type Kube, namespaces, persistentVolumeClaims, statefulSets, storageClasses } from '../../kube/api/object.ts';
 import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../scheduler/scheduler.ts';
 import type { Context } from '../command.ts';

@@ -1,14 +1,21 @@
 import { ActionError } from '../../base/errors.ts';
 import type { Millis } from '../../base/clock.ts';
 import { statefulSetController } from '../../controllers/statefulset/controller.ts';
-import { namespaces, podDisruptionBudgets, pods, priorityClasses, replicaSets, statefulSets } from '../../kube/api/resources.ts';
-import type { KubeObject } from '../../kube/api/object.ts';
+import {
+  type KubeObject,
+  namespaces,
+  podDisruptionBudgets,
+  pods,
+  priorityClasses,
+  replicaSets,
+  statefulSets,
+} from '../../kube/api/object.ts';
 import type { Pod } from '../../controllers/daemonset/types.ts';
 import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../scheduler/scheduler.ts';
 import type { Context } from '../command.ts';
-import { buildCluster, isBound, isReady, type DemoCluster, type Pods } from './cluster/demo-cluster.ts';
-import { eventText, typed, type Teller } from './teller.ts';
+import { buildCluster, type DemoCluster, isBound, isReady, type Pods } from './cluster/demo-cluster.ts';
+import { eventText, type Teller, typed } from './teller.ts';
 
 /** Nothing takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;

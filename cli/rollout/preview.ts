@@ -1,4 +1,4 @@
-import { configMaps } from '../../kube/api/object.ts';
+import { configMaps, pods } from '../../kube/api/object.ts';
 import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { kubeletConfigs } from '../../controllers/rollout/kubelet-configs.ts';
@@ -15,7 +15,6 @@ import type { FleetObjects } from './fleet-objects.ts';
 import { nodesOf, type StepView, viewOf } from './view.ts';
 import { decidePod } from '../../controllers/rollout/drain/plan.ts';
 import type { Pod } from '../../controllers/rollout/drain/contract.ts';
-import { pods } from '../../kube/api/resources.ts';
 
 /** What a rollout would do to the fleet as it is now. */
 interface Preview {

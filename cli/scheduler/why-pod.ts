@@ -3,7 +3,7 @@ import {
   csiNodes,
   csiStorageCapacities,
   deviceClasses,
-  volumeAttachments,
+  type KubeObject,
   namespaces,
   nodes,
   persistentVolumeClaims,
@@ -13,22 +13,23 @@ import {
   pods,
   replicaSets,
   replicationControllers,
+  type Resource,
   services,
   statefulSets,
   storageClasses,
-} from '../../kube/api/resources.ts';
+  volumeAttachments,
+} from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { listAll, getNamed, readRef, showExplained, type NamedRef } from '../explain/find-object.ts';
+import { getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { UsageError } from '../failure.ts';
-import { fine, type Command, type Context } from '../command.ts';
+import { type Command, type Context, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainSettled, explainStanding } from './explain-pod.ts';
 import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { PodFacts, RunningFacts, ExplainPod } from '../../scheduler/explain.ts';
+import type { ExplainPod, PodFacts, RunningFacts } from '../../scheduler/explain.ts';
 import type { PendingDump } from '../../scheduler/queue/pending.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';

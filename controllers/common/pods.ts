@@ -1,6 +1,5 @@
 import type { Pod as PodFields, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
-import type { Kube } from '../../kube/api/resources.ts';
+import type { Kube, KubeObject, Resource } from '../../kube/api/object.ts';
 import { controllerRef } from '../../kube/controller/owners.ts';
 import type { Millis } from '../../base/clock.ts';
 

@@ -1,7 +1,7 @@
 import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { PodTemplate, Pod } from './types.ts';
-import { daemonSets } from '../../kube/api/resources.ts';
+import { daemonSets } from '../../kube/api/object.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate } from '../common/pods.ts';
 import { daemonTolerations } from './placement/tolerations.ts';

@@ -1,6 +1,6 @@
 import type { Change } from '../../kube/cache/change.ts';
 import type { Informer, Lister } from '../../kube/cache/contract.ts';
-import { daemonSets } from '../../kube/api/resources.ts';
+import { daemonSets } from '../../kube/api/object.ts';
 import { Expectations } from '../../kube/controller/expectations.ts';
 import { controllerOf, matchingOwners } from '../../kube/controller/owners.ts';
 import { type Controller, done } from '../../kube/controller/controller.ts';

@@ -1,7 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import { asOneError } from '../../base/errors.ts';
 import { batchOf } from '../common/pods.ts';
-import { daemonSets, pods } from '../../kube/api/resources.ts';
+import { daemonSets, pods } from '../../kube/api/object.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';

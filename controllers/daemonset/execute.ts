@@ -1,6 +1,6 @@
 import { messageOf } from '../../base/errors.ts';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
-import { controllerRevisions, daemonSets, pods } from '../../kube/api/resources.ts';
+import { controllerRevisions, daemonSets, pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';

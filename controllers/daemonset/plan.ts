@@ -1,6 +1,6 @@
 import { selects } from './rules.ts';
 import { planClaim } from '../../kube/controller/claim.ts';
-import { daemonSets } from '../../kube/api/resources.ts';
+import { daemonSets } from '../../kube/api/object.ts';
 import { planTruncation, planHistory } from '../common/history/plan.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';

@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { nodes, pods } from '../../kube/api/resources.ts';
+import { nodes, pods } from '../../kube/api/object.ts';
 import { ApiEvictor, EvictionBackoff } from './drain/eviction.ts';
 import { type LifecycleCondition, planConditions } from './drain/record.ts';
 import type { DrainOutcome, DrainStep, Node, Pod } from './drain/contract.ts';

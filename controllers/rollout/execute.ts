@@ -1,6 +1,5 @@
 import { type Clock, rfc3339 } from '../../base/clock.ts';
-import { configMaps, nodes } from '../../kube/api/resources.ts';
-import { type KubeObject, type Resource, resourceName } from '../../kube/api/object.ts';
+import { configMaps, type KubeObject, nodes, type Resource, resourceName } from '../../kube/api/object.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';

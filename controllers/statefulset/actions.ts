@@ -1,6 +1,6 @@
 import { POD_INDEX_LABEL, POD_NAME_LABEL, type Slot } from './places.ts';
 import type { Pod, PodTemplate, Pvc } from './types.ts';
-import { statefulSets } from '../../kube/api/resources.ts';
+import { statefulSets } from '../../kube/api/object.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate, whyNotAvailable } from '../common/pods.ts';
 import type { Rules } from './rules.ts';

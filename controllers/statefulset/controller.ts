@@ -1,5 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
-import { statefulSets } from '../../kube/api/resources.ts';
+import { statefulSets } from '../../kube/api/object.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import type { Informer, Lister } from '../../kube/cache/contract.ts';
 import type { Controller } from '../../kube/controller/controller.ts';

@@ -1,5 +1,5 @@
 import { unreachable } from '../../base/errors.ts';
-import { persistentVolumeClaims, pods, statefulSets } from '../../kube/api/resources.ts';
+import { persistentVolumeClaims, pods, statefulSets } from '../../kube/api/object.ts';
 import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
 import { type Action, newPod } from './actions.ts';
 import type { SetWriter } from '../common/set-writer.ts';

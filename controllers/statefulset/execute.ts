@@ -1,5 +1,5 @@
 import { asOneError, messageOf } from '../../base/errors.ts';
-import { controllerRevisions, pods, statefulSets } from '../../kube/api/resources.ts';
+import { controllerRevisions, pods, statefulSets } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';

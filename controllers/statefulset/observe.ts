@@ -6,7 +6,7 @@ import type { Rules } from './rules.ts';
 import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './types.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
-import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/resources.ts';
+import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/object.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 

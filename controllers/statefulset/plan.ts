@@ -1,7 +1,7 @@
 import type { Pod } from './types.ts';
 import { planClaim } from '../../kube/controller/claim.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
-import { statefulSets } from '../../kube/api/resources.ts';
+import { statefulSets } from '../../kube/api/object.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
 import type { WakeUp, Warnings } from '../common/reconcile.ts';
 import { progressOf } from '../common/status.ts';

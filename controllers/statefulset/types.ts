@@ -1,7 +1,7 @@
 import type { StatefulSet as StatefulSetFields } from 'kubernetes-types/apps/v1.js';
 import type { PersistentVolumeClaim, Pod as PodFields, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import type { StorageClass as StorageClassFields } from 'kubernetes-types/storage/v1.js';
-import type { Kube } from '../../kube/api/resources.ts';
+import type { Kube } from '../../kube/api/object.ts';
 
 export type StatefulSet = Kube<StatefulSetFields>;
 export type Pod = Kube<PodFields>;

@@ -2,6 +2,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
+import { leases } from '../api/object.ts';
 import type { Client } from '../client/client.ts';
 import { isAlreadyExists, isConflict, isNotFound } from '../client/errors.ts';
 import type { Outage } from '../cache/failure-log.ts';
@@ -10,7 +11,6 @@ import {
   firstLease,
   holderOf,
   type Lease,
-  leases,
   leaseTrouble,
   type LeaseVerb,
   releasedLease,

@@ -3,8 +3,6 @@ import { ActionError } from '../../base/errors.ts';
 import type { KubeObject } from '../api/object.ts';
 import { isForbidden, isNotFound } from '../client/errors.ts';
 
-export { leases } from '../api/resources.ts';
-
 export interface LeaseSpec {
   /** Who holds it; absent or '' when nobody does. */
   holderIdentity?: string | null;

@@ -3,7 +3,7 @@ import { ActionError } from '../../base/errors.ts';
 import { EventSender } from '../controller/event-recorder.ts';
 import { type ElectionMetrics, type ElectionOptions, type Ended, LeaderElection } from '../election/election.ts';
 import { fenced } from '../election/fence.ts';
-import { leases } from '../election/lease.ts';
+import { leases } from '../api/object.ts';
 import type { Client } from '../client/client.ts';
 import type { Outage } from '../cache/failure-log.ts';
 import type { World } from './contract.ts';

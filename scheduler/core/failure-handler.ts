@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/candidates.ts';

@@ -3,7 +3,7 @@ import { rfc3339, type Clock } from '../../base/clock.ts';
 import { backoff } from '../../base/waiting.ts';
 import type { Log } from '../../base/log.ts';
 import { describeError } from '../../base/errors.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import { isOlder } from '../../kube/cache/change.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';

@@ -3,7 +3,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import { type Key, parseKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound, isTooManyRequests } from '../../kube/client/errors.ts';

@@ -1,6 +1,6 @@
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 import { rfc3339, type Clock } from '../../base/clock.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';

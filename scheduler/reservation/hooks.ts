@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Reserved, SchedulerHooks } from '../core/hooks.ts';

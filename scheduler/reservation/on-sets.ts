@@ -15,7 +15,7 @@ import {
 } from './persist.ts';
 import type { Pod, StatefulSet } from '../types.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
-import { statefulSets } from '../../kube/api/resources.ts';
+import { statefulSets } from '../../kube/api/object.ts';
 
 /** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */
 export class ReservationsOnSets {

@@ -1,7 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, unreachable } from '../../base/errors.ts';
-import type { Resource } from '../../kube/api/object.ts';
-import { persistentVolumeClaims, persistentVolumes } from '../../kube/api/resources.ts';
+import { persistentVolumeClaims, persistentVolumes, type Resource } from '../../kube/api/object.ts';
 import { type Informer, type Key, objectKey } from '../../kube/cache/contract.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 import { isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';

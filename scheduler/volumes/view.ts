@@ -4,9 +4,10 @@ import {
   csiStorageCapacities,
   persistentVolumeClaims,
   persistentVolumes,
+  type Resource,
   storageClasses,
   volumeAttachments,
-} from '../../kube/api/resources.ts';
+} from '../../kube/api/object.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Fields } from '../../kube/cache/fields.ts';
 import type { Informers } from '../../kube/cache/informers.ts';
@@ -17,7 +18,6 @@ import type { AssumingView, ClaimUser, StorageView, VolumeDecision } from './con
 import type { PodInfo } from '../pod/pod-info.ts';
 import { podVolumesOf, usesClaim } from './pod-volumes.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 

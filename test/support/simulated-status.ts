@@ -1,6 +1,5 @@
 import { rfc3339 } from '../../base/clock.ts';
-import { nodes } from '../../kube/api/object.ts';
-import { pods } from '../../kube/api/resources.ts';
+import { nodes, pods } from '../../kube/api/object.ts';
 import type { FakeApi } from './fake-api.ts';
 import type { FakeClock } from './fake-clock.ts';
 

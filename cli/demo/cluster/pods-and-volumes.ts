@@ -1,7 +1,7 @@
 import type { PersistentVolumeClaim, PodStatus } from 'kubernetes-types/core/v1.js';
 import { type Clock, type Millis, rfc3339 } from '../../../base/clock.ts';
 import type { Pod } from '../../../controllers/daemonset/types.ts';
-import { type Kube, persistentVolumeClaims, persistentVolumes, pods } from '../../../kube/api/resources.ts';
+import { type Kube, persistentVolumeClaims, persistentVolumes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 
 /** From the moment a pod has a node to the moment its containers run, or fail to. */

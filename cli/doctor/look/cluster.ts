@@ -8,16 +8,15 @@ import type { FleetFacts } from '../cluster/fleet.ts';
 import { NODE_ROLE, type Pair, type RoleFacts } from '../cluster/roles.ts';
 import type { HelloFacts } from '../node/server.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
-import { missingRights, rightsIn, type Right } from '../../process/check-rights.ts';
+import { missingRights, type Right, rightsIn } from '../../process/check-rights.ts';
 import { listPages } from '../../fleet/list-pages.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
 import { LEASE, WORKLOAD } from '../../../deploy/controllers.ts';
 import { setsWorkload } from '../../../deploy/sets.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
-import { namespaces, pods, leases } from '../../../kube/api/resources.ts';
+import { type KubeObject, leases, namespaces, pods, type Resource } from '../../../kube/api/object.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 
 const resource = (group: string, plural: string, kind: string, namespaced = false): Resource => ({ group, version: 'v1', resource: plural, kind, namespaced }); // prettier-ignore
 const RBAC = 'rbac.authorization.k8s.io';

@@ -1,6 +1,5 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.js';
-import type { KubeObject } from '../../../kube/api/object.ts';
-import type { Kube } from '../../../kube/api/resources.ts';
+import type { Kube, KubeObject } from '../../../kube/api/object.ts';
 import { contentHash, wordHash } from './hash.ts';
 
 export type Revision = Kube<ControllerRevision>;

@@ -1,6 +1,5 @@
 import { inGoJson, isJsonObject } from '../../../kube/api/json.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
-import { controllerRevisions } from '../../../kube/api/resources.ts';
+import { controllerRevisions, type KubeObject } from '../../../kube/api/object.ts';
 import { isAlreadyExists } from '../../../kube/client/errors.ts';
 import { controllerOf, isControlledBy } from '../../../kube/controller/owners.ts';
 import type { HistoryPlan, Revision } from './contract.ts';

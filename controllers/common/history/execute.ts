@@ -1,12 +1,10 @@
 import { messageOf, unreachable } from '../../../base/errors.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { controllerRevisions, pods } from '../../../kube/api/resources.ts';
+import { controllerRevisions, type KubeObject, pods, type Resource } from '../../../kube/api/object.ts';
 import type { Client, ObjectRef } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
 import { isControlledBy } from '../../../kube/controller/owners.ts';
 import { slowStart } from '../../../kube/client/limits.ts';
-import { HASH_LABEL } from './contract.ts';
-import type { History, HistoryPlan, HistoryStep, Revision } from './contract.ts';
+import { HASH_LABEL, type History, type HistoryPlan, type HistoryStep, type Revision } from './contract.ts';
 import { createRevision } from './create.ts';
 import { carriedBy } from './plan.ts';
 

@@ -1,4 +1,4 @@
-import { configMaps } from '../../../kube/api/resources.ts';
+import { configMaps } from '../../../kube/api/object.ts';
 import { unlessChanged, type Executor } from '../execute.ts';
 import type { ConfigMap } from '../revision.ts';
 import { newRecord, RECORD } from './record.ts';

@@ -2,7 +2,7 @@ import type { Node as NodeFields, Pod as PodFields } from 'kubernetes-types/core
 import type { Millis } from '../../../base/clock.ts';
 import type { JsonObject } from '../../../kube/api/json.ts';
 import type { ClockGap } from '../clock-gaps.ts';
-import type { Kube } from '../../../kube/api/resources.ts';
+import type { Kube } from '../../../kube/api/object.ts';
 
 export type Node = Kube<NodeFields>;
 export type Pod = Kube<PodFields>;

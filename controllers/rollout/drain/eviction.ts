@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
 import { ActionError } from '../../../base/errors.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import { pods } from '../../../kube/api/resources.ts';
+import { pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError, isConflict, isNotFound, isTooManyRequests } from '../../../kube/client/errors.ts';
 import type { HeldBack, PodRef } from './contract.ts';

@@ -1,6 +1,6 @@
 import type { Millis } from '../../../base/clock.ts';
 import { unreachable } from '../../../base/errors.ts';
-import { nodes } from '../../../kube/api/resources.ts';
+import { nodes } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../../kube/client/errors.ts';
 import { slowStart } from '../../../kube/client/limits.ts';

@@ -3,13 +3,12 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { configMaps, nodes, type KubeObject } from '../../../kube/api/object.ts';
-import { leases, namespaces, pods } from '../../../kube/api/resources.ts';
+import { configMaps, type KubeObject, leases, namespaces, nodes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { eventually } from '../../support/eventually.ts';
-import { marks, many, named, record } from '../../support/hostile/corpus/hostile.ts';
+import { many, marks, named, record } from '../../support/hostile/corpus/hostile.ts';
 import { inParallel } from '../../support/hostile/ordinary.ts';
 import { Subject } from '../../support/hostile/subject.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { daemonSetController } from '../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../controllers/statefulset/controller.ts';
-import { persistentVolumeClaims, statefulSets } from '../../../kube/api/resources.ts';
+import { persistentVolumeClaims, statefulSets } from '../../../kube/api/object.ts';
 import { stories as daemonSetStories } from '../../support/stories/daemonset/all.ts';
 import { playDaemonSets, playStatefulSets } from '../../support/stories/play.ts';
 import type { Play } from '../../support/stories/play.ts';

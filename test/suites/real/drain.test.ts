@@ -15,7 +15,7 @@ import {
 import { executeDrain } from '../../../controllers/rollout/drain/execute.ts';
 import { podsOfNode } from '../../../controllers/rollout/drains.ts';
 import { planDrain, planGiveBack } from '../../../controllers/rollout/drain/plan.ts';
-import { nodes } from '../../../kube/api/resources.ts';
+import { nodes } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { eventually } from '../../support/eventually.ts';

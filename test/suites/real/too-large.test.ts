@@ -1,14 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { inGoJson } from '../../../kube/api/json.ts';
-import { nodes } from '../../../kube/api/object.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
-import { controllerRevisions, daemonSets, pods, statefulSets } from '../../../kube/api/resources.ts';
+import { controllerRevisions, daemonSets, type KubeObject, nodes, pods, statefulSets } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
-import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import type { ControlPlane } from '../../support/real-parts/control-plane.ts';
+import { type ControlPlane, startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { startSubject } from './cluster/controllers.ts';
 import type { Subject } from './cluster/subject.ts';
 import { startScheduler } from './scheduler/subjects.ts';

@@ -3,10 +3,9 @@ import { after, before, describe, test } from 'node:test';
 import { runCli } from '../cli-context.ts';
 import { connect } from '../../../cli/connect/connect.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import { leases, nodes } from '../../../kube/api/resources.ts';
+import { type KubeObject, leases, nodes, type Resource } from '../../../kube/api/object.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../eventually.ts';
 

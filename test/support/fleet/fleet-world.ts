@@ -4,18 +4,17 @@ import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { HttpAnswer } from '../../../controllers/rollout/gates/contract.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
-import { rollouts, type Count, type NodeConfigRollout, type RolloutSpec } from '../../../controllers/rollout/types.ts';
+import { type Count, type NodeConfigRollout, rollouts, type RolloutSpec } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/definitions.ts';
-import { configMaps, coreEvents, nodes, pods } from '../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
+import { configMaps, coreEvents, type KubeObject, nodes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
-// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../kube/client/list-stream.ts';
 import { localClient } from '../embedded-api.ts';
 import { FakeClock } from '../fake-clock.ts';
-import { startLocally, type LocalProcess } from '../local-process.ts';
+import { type LocalProcess, startLocally } from '../local-process.ts';
 import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
-import { LightAgents, type Behaviour } from './light-agents.ts';
+import { type Behaviour, LightAgents } from './light-agents.ts';
+// The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
 export interface FleetNodeOptions {
   labels?: Record<string, string>;

@@ -1,5 +1,5 @@
 import type { PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
-import type { Kube } from '../../../kube/api/resources.ts';
+import type { Kube } from '../../../kube/api/object.ts';
 import type { Pod as PodFields } from 'kubernetes-types/core/v1.js';
 
 export type Pod = Kube<PodFields>;

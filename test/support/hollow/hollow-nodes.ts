@@ -1,7 +1,7 @@
 import type { Log } from '../../../base/log.ts';
 import { rfc3339, type Clock, type Millis } from '../../../base/clock.ts';
 import { realRandom } from '../../../base/random.ts';
-import { nodes as nodeResource, pods as podResource } from '../../../kube/api/resources.ts';
+import { nodes as nodeResource, pods as podResource } from '../../../kube/api/object.ts';
 import { objectKey, parseKey } from '../../../kube/cache/contract.ts';
 import type { Informer, Key } from '../../../kube/cache/contract.ts';
 import { Informers } from '../../../kube/cache/informers.ts';

@@ -1,5 +1,5 @@
 import type { Node as NodeFields } from 'kubernetes-types/core/v1.js';
-import type { Kube } from '../../../kube/api/resources.ts';
+import type { Kube } from '../../../kube/api/object.ts';
 import { annotation } from './behaviour.ts';
 import type { Pod } from './behaviour.ts';
 

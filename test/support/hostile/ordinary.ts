@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeObject } from '../../../kube/api/object.ts';
+import { daemonSets, type Kube, type KubeObject, namespaces, nodes, pods, statefulSets } from '../../../kube/api/object.ts';
 import { rfc3339 } from '../../../base/clock.ts';
-import { daemonSets, namespaces, nodes, pods, statefulSets, type Kube } from '../../../kube/api/resources.ts';
 import { isAlreadyExists } from '../../../kube/client/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import type { Pod as PodFields } from 'kubernetes-types/core/v1.js';

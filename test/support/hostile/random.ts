@@ -1,19 +1,20 @@
-import { seededRandom, type Random } from '../../../base/random.ts';
-import { configMaps, nodes } from '../../../kube/api/object.ts';
-import type { Resource } from '../../../kube/api/object.ts';
+import { type Random, seededRandom } from '../../../base/random.ts';
 import {
+  configMaps,
   controllerRevisions,
   daemonSets,
   namespaces,
+  nodes,
   persistentVolumeClaims,
   persistentVolumes,
   pods,
   priorityClasses,
+  type Resource,
   services,
   statefulSets,
   storageClasses,
-} from '../../../kube/api/resources.ts';
-import { container, many, named, nested, nobodys, record, type Hostile } from './corpus/hostile.ts';
+} from '../../../kube/api/object.ts';
+import { container, type Hostile, many, named, nested, nobodys, record } from './corpus/hostile.ts';
 
 /** Bytes of one object, about: servers take a little more. */
 const MAX_BYTES = 1_200_000;

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { namespaces, persistentVolumeClaims, podDisruptionBudgets, podDisruptionBudgetsBeta, pods } from '../../../kube/api/resources.ts';
+import {
+  type KubeObject,
+  namespaces,
+  persistentVolumeClaims,
+  podDisruptionBudgets,
+  podDisruptionBudgetsBeta,
+  pods,
+  type Resource,
+} from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ApiError, isNotFound } from '../../../kube/client/errors.ts';
-import { NAMESPACE, type Hostile, type Server } from './corpus/hostile.ts';
+import { type Hostile, NAMESPACE, type Server } from './corpus/hostile.ts';
 import { inParallel, Ordinary } from './ordinary.ts';
 import type { Measured } from './probe.ts';
 import type { Subject } from './subject.ts';

@@ -7,7 +7,7 @@ import { seededRandom } from '../../../base/random.ts';
 import { daemonSetController } from '../../../controllers/daemonset/controller.ts';
 import type { DaemonSet, Node, Pod } from '../../../controllers/daemonset/types.ts';
 import type { Revision } from '../../../controllers/common/history/contract.ts';
-import { nodes } from '../../../kube/api/resources.ts';
+import { nodes } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import '../../../kube/client/list-stream.ts';

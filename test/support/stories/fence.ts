@@ -1,6 +1,4 @@
-import { coreEvents } from '../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { daemonSets, namespaces } from '../../../kube/api/resources.ts';
+import { coreEvents, daemonSets, type KubeObject, namespaces, type Resource } from '../../../kube/api/object.ts';
 import type { EventType } from '../../../kube/controller/event.ts';
 import { eventually } from '../eventually.ts';
 import { hollowNodes } from '../hollow/hollow-node.ts';

@@ -1,7 +1,14 @@
 import type { Pod } from '../../../controllers/daemonset/types.ts';
-import { coreEvents } from '../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { controllerRevisions, daemonSets, persistentVolumeClaims, pods, statefulSets } from '../../../kube/api/resources.ts';
+import {
+  controllerRevisions,
+  coreEvents,
+  daemonSets,
+  type KubeObject,
+  persistentVolumeClaims,
+  pods,
+  type Resource,
+  statefulSets,
+} from '../../../kube/api/object.ts';
 import type { Story as DaemonSetStory } from './daemonset/story.ts';
 import { daemonSetLines } from './daemonset/remains.ts';
 import { Stage as DaemonSetStage } from './daemonset/stage.ts';

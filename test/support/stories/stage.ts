@@ -2,16 +2,12 @@ import assert from 'node:assert/strict';
 import type { Taint } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../../base/clock.ts';
 import type { Pod } from '../../../controllers/daemonset/types.ts';
-import { coreEvents } from '../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { controllerRevisions, namespaces, nodes, pods } from '../../../kube/api/resources.ts';
+import { controllerRevisions, coreEvents, type KubeObject, namespaces, nodes, pods, type Resource } from '../../../kube/api/object.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
 import type { Client, PatchType } from '../../../kube/client/client.ts';
-import { hollowNodes } from '../hollow/hollow-node.ts';
-import type { HollowNode } from '../hollow/hollow-node.ts';
+import { type HollowNode, hollowNodes } from '../hollow/hollow-node.ts';
 import { behave } from '../hollow/hollow-nodes.ts';
-import { isDecided } from './world.ts';
-import type { Revision, World } from './world.ts';
+import { isDecided, type Revision, type World } from './world.ts';
 
 /** What a stage reads of a DaemonSet or StatefulSet. */
 export interface WorkloadSet extends KubeObject {

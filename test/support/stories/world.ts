@@ -1,12 +1,9 @@
-import { realClock } from '../../../base/clock.ts';
-import type { Clock, Millis } from '../../../base/clock.ts';
+import { type Clock, type Millis, realClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 import { realRandom } from '../../../base/random.ts';
 import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { controllerRevisions, daemonSets, pods } from '../../../kube/api/resources.ts';
-import { objectKey } from '../../../kube/cache/contract.ts';
-import type { Informer } from '../../../kube/cache/contract.ts';
+import { controllerRevisions, daemonSets, type KubeObject, pods, type Resource } from '../../../kube/api/object.ts';
+import { type Informer, objectKey } from '../../../kube/cache/contract.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { HollowNodes } from '../hollow/hollow-nodes.ts';

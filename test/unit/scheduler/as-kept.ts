@@ -1,5 +1,4 @@
-import type { KubeObject, Resource } from '../../../kube/api/object.ts';
-import { daemonSets, nodes, pods, statefulSets } from '../../../kube/api/resources.ts';
+import { daemonSets, type KubeObject, nodes, pods, type Resource, statefulSets } from '../../../kube/api/object.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
 import { type Fields, pruner } from '../../../kube/cache/fields.ts';
 import type { Informers } from '../../../kube/cache/informers.ts';

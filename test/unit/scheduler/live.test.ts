@@ -7,7 +7,7 @@ import {
   persistentVolumes,
   pods as podKind,
   volumeAttachments,
-} from '../../../kube/api/resources.ts';
+} from '../../../kube/api/object.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';

@@ -1,7 +1,6 @@
 import { binding } from '../../../../deploy/rbac.ts';
 import { rolloutRights } from '../../../../deploy/rollout-rights.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { pods } from '../../../../kube/api/resources.ts';
+import { type KubeObject, pods, type Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
 /** The account that docs/rollouts.md binds the controller's roles to; its token too. */

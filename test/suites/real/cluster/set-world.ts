@@ -1,4 +1,4 @@
-import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
+import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/object.ts';
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
 import { startSubject } from './controllers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { releases } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';

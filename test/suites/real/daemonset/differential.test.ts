@@ -1,4 +1,4 @@
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
 import { comparedReleases } from '../../../support/real-parts/release.ts';

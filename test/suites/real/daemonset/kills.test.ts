@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { withRealParts } from '../suite.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../../controllers/rollout/types.ts';
-import { nodes, pods, type Kube } from '../../../../kube/api/resources.ts';
+import { nodes, pods, type Kube } from '../../../../kube/api/object.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.js';
 import type { Client } from '../../../../kube/client/client.ts';
 import { LightAgents } from '../../../support/fleet/light-agents.ts';

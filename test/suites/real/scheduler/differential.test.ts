@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
-import { nodes } from '../../../../kube/api/resources.ts';
+import { nodes } from '../../../../kube/api/object.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { comparedReleases } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';

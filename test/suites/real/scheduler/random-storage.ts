@@ -1,5 +1,4 @@
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { persistentVolumeClaims, persistentVolumes, storageClasses } from '../../../../kube/api/resources.ts';
+import { type KubeObject, persistentVolumeClaims, persistentVolumes, type Resource, storageClasses } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { Claim, CsiCapacity, CsiDriver, StorageClass, Volume } from '../../../../scheduler/types.ts';
 import type { StorageView } from '../../../../scheduler/volumes/contract.ts';

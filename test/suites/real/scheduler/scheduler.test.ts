@@ -1,15 +1,22 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { daemonSets, nodes, persistentVolumeClaims, persistentVolumes, pods, storageClasses } from '../../../../kube/api/resources.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import {
+  daemonSets,
+  type KubeObject,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods,
+  type Resource,
+  storageClasses,
+} from '../../../../kube/api/object.ts';
 import type { Budget, Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
-import { worldParts } from '../cluster/real-world.ts';
-import type { RealWorld } from '../cluster/real-world.ts';
+import { type RealWorld, worldParts } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
 import { nodeOf, priority, Stage, startWorld } from './stage.ts';

@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import type { DeploymentSpec } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { coreEvents } from '../../../../kube/api/object.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { nodes, priorityClasses, statefulSets } from '../../../../kube/api/resources.ts';
+import { coreEvents, type KubeObject, nodes, priorityClasses, type Resource, statefulSets } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';
 import type { World } from '../../../support/stories/world.ts';
-import { RealWorld } from '../cluster/real-world.ts';
-import type { RealWorldOptions } from '../cluster/real-world.ts';
+import { RealWorld, type RealWorldOptions } from '../cluster/real-world.ts';
 
 export const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
 

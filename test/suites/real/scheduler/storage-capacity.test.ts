@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import { nodes } from '../../../../kube/api/resources.ts';
+import { nodes } from '../../../../kube/api/object.ts';
 import type { ShapePoint } from '../../../../scheduler/config/config.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';

@@ -1,11 +1,9 @@
-import { namespaces, nodes, pods, priorityClasses } from '../../../../kube/api/resources.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { type KubeObject, namespaces, nodes, pods, priorityClasses, type Resource } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';
 import type { World } from '../../../support/stories/world.ts';
-import { clusterNamespaces, clusterPriorities } from './random-cluster.ts';
+import { clusterNamespaces, clusterPriorities, type RandomCluster } from './random-cluster.ts';
 import type { State } from './core.ts';
-import type { RandomCluster } from './random-cluster.ts';
 
 /** What a scheduler made of a pod. */
 export type Verdict = { node: string } | { refused: string };

@@ -1,17 +1,19 @@
-import { configMaps, coreEvents, nodes } from '../../../../kube/api/object.ts';
 import {
+  configMaps,
+  coreEvents,
   csiDrivers,
   csiNodes,
   leases,
   namespaces,
+  nodes,
   persistentVolumeClaims,
   persistentVolumes,
   podDisruptionBudgets,
   podDisruptionBudgetsBeta,
   priorityClasses,
   storageClasses,
-} from '../../../../kube/api/resources.ts';
-import { invisible, many, marks, named, NAMESPACE, record, unique, type Hostile } from './hostile.ts';
+} from '../../../../kube/api/object.ts';
+import { type Hostile, invisible, many, marks, named, NAMESPACE, record, unique } from './hostile.ts';
 
 const ready = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
 const room = { cpu: '8', memory: '32Gi', pods: '250' };

@@ -1,4 +1,4 @@
-import { pods } from '../../../../kube/api/resources.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import { container, invisible, many, marks, named, nested, nobodys, record, unique, type Hostile } from './hostile.ts';
 
 const pod = (name: string, spec: object, metadata: object = {}): ReturnType<typeof named> =>

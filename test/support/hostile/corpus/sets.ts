@@ -5,7 +5,7 @@ import {
   replicationControllers,
   services,
   statefulSets,
-} from '../../../../kube/api/resources.ts';
+} from '../../../../kube/api/object.ts';
 import { container, many, marks, named, nested, nobodys, record, unique, type Hostile } from './hostile.ts';
 
 const labels = { app: 'shared' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { StatefulSetSpec, StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
-import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/resources.ts';
+import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/object.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';

@@ -1,5 +1,4 @@
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import { services } from '../../../../kube/api/resources.ts';
+import { type KubeObject, services } from '../../../../kube/api/object.ts';
 import type { Story } from './story.ts';
 
 /** What comes of a template: into pods, into revisions, and past an API server that refuses. */

@@ -10,7 +10,7 @@ import {
   pods,
   statefulSets,
   storageClasses,
-} from '../../../../kube/api/resources.ts';
+} from '../../../../kube/api/object.ts';
 import { type Running, startLong } from '../process/long-world.ts';
 import type { ControllerName } from '../../../../cli/controllers/names.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';

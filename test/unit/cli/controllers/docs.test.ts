@@ -12,7 +12,7 @@ import { daemonSetController } from '../../../../controllers/daemonset/controlle
 import { fleetPage } from '../../../../controllers/page/page.ts';
 import { rolloutController } from '../../../../controllers/rollout/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
-import { daemonSets, nodes, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/resources.ts';
+import { daemonSets, type KubeObject, nodes, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -22,7 +22,6 @@ import { idle, start } from './controllers-world.ts';
 import type { ApiServerOptions } from '../../../../apiserver/server.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
 import type { Pvc, StatefulSet } from '../../../../controllers/statefulset/types.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const page = await readFile(new URL('../../../../docs/controllers.md', import.meta.url), 'utf8');
 const manifests = [...page.matchAll(/```yaml\n(.*?)```/gs)].flatMap(([, block = '']) =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { leases } from '../../../../kube/election/lease.ts';
+import { leases } from '../../../../kube/api/object.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { LEASES, quick, up, type Running } from './long-world.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { whoAmI } from '../../../../cli/rollout/approve.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../controllers/rollout/types.ts';
-import { pods } from '../../../../kube/api/resources.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { pods } from '../../../../kube/api/resources.ts';
+import { type KubeObject, pods } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { schedulerRunnable, servedKinds } from '../../../../scheduler/scheduler.ts';
 import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { quick, up, type Up } from '../process/long-world.ts';
 import { configFile, start } from './scheduler-world.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 
 const page = await readFile(new URL('../../../../docs/scheduler.md', import.meta.url), 'utf8');

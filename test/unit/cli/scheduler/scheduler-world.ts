@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runScheduler, type MakeScheduler } from '../../../../cli/scheduler/run.ts';
 import { schedulerFlags } from '../../../../cli/scheduler/flags.ts';
-import { nodes, pods } from '../../../../kube/api/resources.ts';
+import { nodes, pods } from '../../../../kube/api/object.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { startLong, type Running } from '../process/long-world.ts';
 import type { Command } from '../../../../cli/command.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideFor } from '../../../../controllers/common/events.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 
 test('an exception while deciding is told to the author of the set, and thrown', () => {
   const set = { metadata: { name: 'web', namespace: 'ns' } };

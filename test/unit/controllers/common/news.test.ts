@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EventDeduper, recordNewEvents, type SetEvent } from '../../../../controllers/common/events.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import type { EventRecorder } from '../../../../kube/controller/event-recorder.ts';
 
 const told = (...messages: string[]): SetEvent[] => messages.map((message) => ({ type: 'Warning', reason: 'Bad', message }));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { availableIn, isReady, namePrefix, podFromTemplate } from '../../../../controllers/common/pods.ts';
 import { deepFreeze } from '../../../../kube/cache/sharing.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 
 const owner = { metadata: { name: 'ds', namespace: 'ns', uid: 'ds-uid' } };

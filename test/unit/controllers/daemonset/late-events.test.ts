@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets, type KubeObject } from '../../../../kube/api/object.ts';
 import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
-import { SimWorld, type SimProcess } from '../../../support/simulated/sim-world.ts';
+import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
 
 /** Repetitions that do no harm are seen by nothing but counting. */
 

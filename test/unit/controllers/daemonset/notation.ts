@@ -33,7 +33,7 @@ import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
 import { recount } from '../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Millis } from '../../../../base/clock.ts';
-import { daemonSets } from '../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
 import type { Decide } from '../../../../controllers/daemonset/placement/node-decision.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
-import { pods } from '../../../../kube/api/resources.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import { SimWorld } from '../../../support/simulated/sim-world.ts';
 

@@ -17,8 +17,7 @@ import {
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
 import { type RolloutNode, viewOf } from '../../../../controllers/rollout/node.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
-import { configMaps, nodes } from '../../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { configMaps, type KubeObject, nodes } from '../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ModelController } from '../../../support/fleet/model-controller.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
-import { nodes } from '../../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 type Conditions = { status?: { conditions?: { type: string; reason?: string; message?: string }[] } };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rollouts, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { configMaps, nodes, pods } from '../../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type NodeConfigRollout, rollouts } from '../../../../controllers/rollout/types.ts';
+import { configMaps, type KubeObject, nodes, pods } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 test('a good configuration goes through the steps, never with more nodes in flight than maxUnavailable', async () => {

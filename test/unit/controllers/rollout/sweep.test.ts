@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { nodes } from '../../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 

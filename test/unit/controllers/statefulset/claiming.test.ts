@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statefulSets } from '../../../../kube/api/resources.ts';
+import { statefulSets } from '../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';

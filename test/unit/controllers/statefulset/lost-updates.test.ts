@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import { pods, statefulSets } from '../../../../kube/api/resources.ts';
+import { type KubeObject, pods, statefulSets } from '../../../../kube/api/object.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { claimsOf, simWorld, statefulSet } from './simulated/world.ts';
 

@@ -33,7 +33,7 @@ import { planOwnership, plan, type Plan } from '../../../../controllers/stateful
 import { identityOf } from '../../../../kube/api/ordinals.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
-import { statefulSets } from '../../../../kube/api/resources.ts';
+import { statefulSets } from '../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
 import { claim, lookupOf, pod as podAt, statefulSet } from './objects.ts';
 

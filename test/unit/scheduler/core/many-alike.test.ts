@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { pod } from '../builders.ts';
 import { audit } from '../simulated/audit.ts';
 import { Stage } from '../simulated/stage.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { type KubeObject, pods as podKind } from '../../../../kube/api/object.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { explainPod } from '../../../../scheduler/explain.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';

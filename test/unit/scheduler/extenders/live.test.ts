@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { ServerResponse } from 'node:http';
 import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
 import { describeError } from '../../../../base/errors.ts';
-import { pods as podKind } from '../../../../kube/api/resources.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { pod } from '../builders.ts';
 import { LiveWorld } from '../live-world.ts';
 import { ExtenderServer, extenderConfig } from './extender-server.ts';

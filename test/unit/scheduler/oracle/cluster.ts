@@ -1,5 +1,5 @@
 import type { ReplicationController } from 'kubernetes-types/core/v1.js';
-import type { Kube } from '../../../../kube/api/resources.ts';
+import type { Kube } from '../../../../kube/api/object.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Budget, Namespace, Node, Pod, ReplicaSet, Service, StatefulSet } from '../../../../scheduler/types.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
+import { pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Pod } from '../../../../scheduler/types.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.js';
-import { pods } from '../../../../kube/api/resources.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { keeper } from '../as-kept.ts';
 import { pod } from '../builders.ts';

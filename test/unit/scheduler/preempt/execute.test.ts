@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
-import { pods } from '../../../../kube/api/resources.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';

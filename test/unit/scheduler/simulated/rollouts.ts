@@ -1,5 +1,5 @@
 import { seededRandom, type Random } from '../../../../base/random.ts';
-import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/resources.ts';
+import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { PLACEHOLDER_LABEL } from '../../../../scheduler/placeholder/plan.ts';

@@ -1,5 +1,5 @@
 import type { Millis } from '../../../../base/clock.ts';
-import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/resources.ts';
+import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
 import { manifestOf, statefulSet } from '../live-world.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetHistory, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
-import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
 import { stepsOf } from './notation.ts';
 import { HistoryScene, ownedBy, type SetKind } from './scene.ts';
 

@@ -4,10 +4,8 @@ import { executeHistory, executeTruncation } from '../../../../../controllers/co
 import { contentHash } from '../../../../../controllers/common/history/hash.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
-import { statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
-import type { Revision } from '../../../../../controllers/common/history/contract.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
-import { daemonSets } from '../../../../../kube/api/resources.ts';
+import { type Revision, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
+import { daemonSets, type KubeObject } from '../../../../../kube/api/object.ts';
 import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
 import { stepsOf } from './notation.ts';

@@ -4,7 +4,7 @@ import type { Revision } from '../../../../../controllers/common/history/contrac
 import { MAX_WRITTEN, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { readRevisions } from '../../../../../controllers/common/reconcile.ts';
 import { readData, revisionData, sameData } from '../../../../../controllers/common/history/revision.ts';
-import { daemonSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets } from '../../../../../kube/api/object.ts';
 
 function nested(depth: number): Record<string, unknown> {
   let value: Record<string, unknown> = {};

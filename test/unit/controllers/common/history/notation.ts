@@ -1,9 +1,13 @@
-import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
-import type { HistoryFacts, HistoryPlan, HistoryStep, Revision } from '../../../../../controllers/common/history/contract.ts';
+import {
+  HASH_LABEL,
+  type HistoryFacts,
+  type HistoryPlan,
+  type HistoryStep,
+  type Revision,
+} from '../../../../../controllers/common/history/contract.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import { unreachable } from '../../../../../base/errors.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
-import { daemonSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets, type KubeObject } from '../../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
 
 export const owner: KubeObject = {

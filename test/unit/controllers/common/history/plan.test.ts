@@ -5,7 +5,7 @@ import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/commo
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
-import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
 import { done, facts, names, revision, stepsOf } from './notation.ts';
 
 // Revisions are written name#number=image, with @hash where the label is not the end of the name; pods are written name@hash.

@@ -8,7 +8,7 @@ import { newRevision, revisionData, sameData, templateOf } from '../../../../../
 import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../../apiserver/patch/strategic-patch.ts';
 import { goJson } from '../../../../../kube/api/json.ts';
-import { daemonSets, statefulSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
 import { owner, revision, stepsOf, template } from './notation.ts';
 
 /** As kube-controller-manager 1.20 stores it: all that the server fills in, fields in the order of the alphabet, times that are not set as null. */

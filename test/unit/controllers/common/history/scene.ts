@@ -1,12 +1,17 @@
 import { parseFaults } from '../../../../../apiserver/faults/fault.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
-import { executeHistory } from '../../../../../controllers/common/history/execute.ts';
-import type { HistoryWriter } from '../../../../../controllers/common/history/execute.ts';
-import { daemonSetHistory, HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
-import type { History, HistoryFacts, HistoryPlan, HistoryRules, Revision } from '../../../../../controllers/common/history/contract.ts';
+import { executeHistory, type HistoryWriter } from '../../../../../controllers/common/history/execute.ts';
+import {
+  daemonSetHistory,
+  HASH_LABEL,
+  type History,
+  type HistoryFacts,
+  type HistoryPlan,
+  type HistoryRules,
+  type Revision,
+} from '../../../../../controllers/common/history/contract.ts';
 import { newRevision, revisionData } from '../../../../../controllers/common/history/revision.ts';
-import type { KubeObject, OwnerReference, Resource } from '../../../../../kube/api/object.ts';
-import { daemonSets } from '../../../../../kube/api/resources.ts';
+import { daemonSets, type KubeObject, type OwnerReference, type Resource } from '../../../../../kube/api/object.ts';
 import { controllerRef, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 import { pod, revision } from './notation.ts';

@@ -6,7 +6,7 @@ import { executeHistory, executeTruncation } from '../../../../../controllers/co
 import { wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
-import { statefulSets } from '../../../../../kube/api/resources.ts';
+import { statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
 import { names } from './notation.ts';
 import { HistoryScene, ownedBy } from './scene.ts';

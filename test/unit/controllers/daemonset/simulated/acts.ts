@@ -1,6 +1,6 @@
 import type { Random } from '../../../../../base/random.ts';
 import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
-import { daemonSets, nodes, pods } from '../../../../../kube/api/resources.ts';
+import { daemonSets, nodes, pods } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../../support/simulated/sets.ts';

@@ -1,7 +1,7 @@
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
-import { daemonSets, pods } from '../../../../../kube/api/resources.ts';
+import { daemonSets, pods } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';

@@ -1,6 +1,6 @@
 import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
 import { pinnedTo } from '../../../../../controllers/daemonset/pods.ts';
-import { pods } from '../../../../../kube/api/resources.ts';
+import { pods } from '../../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../../kube/client/errors.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../../support/simulated/sets.ts';

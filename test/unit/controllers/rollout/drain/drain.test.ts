@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { assert as holds, array, asyncProperty, boolean, constantFrom, integer, record } from 'fast-check';
 import { parseFaults } from '../../../../../apiserver/faults/fault.ts';
-import { pods as podsResource } from '../../../../../kube/api/resources.ts';
+import { pods as podsResource } from '../../../../../kube/api/object.ts';
 import { print } from './notation.ts';
 import { Killed, Stage } from './stage.ts';
 

@@ -10,8 +10,7 @@ import {
 import { executeDrain } from '../../../../../controllers/rollout/drain/execute.ts';
 import { podsOfNode } from '../../../../../controllers/rollout/drains.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
-import { nodes, podDisruptionBudgets, pods as podsResource } from '../../../../../kube/api/resources.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
+import { type KubeObject, nodes, podDisruptionBudgets, pods as podsResource } from '../../../../../kube/api/object.ts';
 import type { Client } from '../../../../../kube/client/client.ts';
 import { localApi, localClient } from '../../../../support/embedded-api.ts';
 import { atRest, FakeClock } from '../../../../support/fake-clock.ts';

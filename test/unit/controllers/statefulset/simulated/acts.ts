@@ -1,6 +1,6 @@
 import type { Random } from '../../../../../base/random.ts';
 import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
-import { persistentVolumeClaims, pods, statefulSets } from '../../../../../kube/api/resources.ts';
+import { persistentVolumeClaims, pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { pick, roughActs, type Act, type Scene as AnyScene } from '../../../../support/simulated/rough-acts.ts';

@@ -5,7 +5,7 @@ import { noMemory } from '../../../../../controllers/common/set-memory.ts';
 import { planOwnership, plan } from '../../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../../controllers/statefulset/rules.ts';
 import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
-import { pods, statefulSets } from '../../../../../kube/api/resources.ts';
+import { pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerOf, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';

@@ -1,4 +1,4 @@
-import { pods } from '../../../../../kube/api/resources.ts';
+import { pods } from '../../../../../kube/api/object.ts';
 import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
 import type { Stage } from './stage.ts';
 import { NODE, template } from './world.ts';
