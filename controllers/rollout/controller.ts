@@ -25,10 +25,9 @@ import {
 } from './observe.ts';
 import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
-import { RECORD_KEY, writeRecord } from './cluster/write-record.ts';
+import { execute, type Executor, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
-import { execute, type Executor, writeStatus } from './execute.ts';
 import { Fleets } from './fleet.ts';
 import { GateChecks, Kinds } from './gates/check.ts';
 import type { HttpGet } from './gates/contract.ts';

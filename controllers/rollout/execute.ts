@@ -27,6 +27,7 @@ import {
   rollouts,
   type RolloutStatus,
 } from './types.ts';
+import { newRecord, RECORD } from './cluster/record.ts';
 
 export interface Executor {
   client: Client;
@@ -174,7 +175,7 @@ function patchCarrier(
 }
 
 /** Its watch has told already, or is about to. */
-export async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
+async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
   try {
     await write();
     return true;
@@ -206,4 +207,36 @@ export async function writeStatus(
     if (isNotFound(error)) return true;
     throw error;
   }
+}
+
+/** Whose own writes those of the record are: no rollout has this name. */
+export const RECORD_KEY = '(record)';
+
+/**
+ * Writes down what is about to be touched.
+ * @param known - the record that it was planned from, absent: there was none
+ * @param data - absent: there is no budget any more, and no record
+ * @returns false: there is a newer one
+ */
+export async function writeRecord(
+  { client, ownWrites, caches: { configMaps: cache } }: Executor,
+  { namespace, known, data }: { namespace: string; known: Readonly<ConfigMap> | undefined; data: Record<string, string> | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const write = async (): Promise<void> => {
+    if (known === undefined) {
+      if (data !== undefined)
+        ownWrites.wrote(RECORD_KEY, cache, await client.create(configMaps, newRecord(namespace, data), { signal, namespace }));
+      return;
+    }
+    const { uid = '', resourceVersion = '' } = known.metadata;
+    if (data !== undefined) {
+      const body = { metadata: { uid, resourceVersion }, data };
+      ownWrites.wrote(RECORD_KEY, cache, await client.patch(configMaps, { name: RECORD, namespace }, body, { type: 'merge', signal }));
+      return;
+    }
+    await client.delete(configMaps, { name: RECORD, namespace }, { signal, body: { preconditions: { uid, resourceVersion } } });
+    ownWrites.deleted(RECORD_KEY, cache, known);
+  };
+  return unlessChanged(write);
 }
