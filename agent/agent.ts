@@ -21,7 +21,7 @@ import { FsStore } from './store/fs-store.ts';
 import { layout } from './store/layout.ts';
 import { CleanStop, countBoot } from './trial/condemn.ts';
 import { ExitsFile } from './trial/exits.ts';
-import { NodeHealth } from './trial/node-health.ts';
+import { NodeHealth } from './trial/health.ts';
 import { TrialWatch } from './trial/trial.ts';
 import { watchNodeFiles } from './watch/watch-files.ts';
 import type { Disk } from '../base/disk.ts';

@@ -1,5 +1,5 @@
 import type { Clock, Millis } from '../base/clock.ts';
-import type { HealthProbe } from './trial/health.ts';
+import type { HealthProbe, NodeHealth } from './trial/health.ts';
 import type { Notify } from './run/notify.ts';
 import type { Disk } from '../base/disk.ts';
 import type { Exec } from '../base/exec.ts';
@@ -19,7 +19,6 @@ import type { NodeConfigState } from './status/node-config-state.ts';
 import type { Store } from './store/store.ts';
 import type { Sync } from './sync/sync.ts';
 import type { KubeletWatch } from './trial/kubelet-watch.ts';
-import type { NodeHealth } from './trial/node-health.ts';
 import type { TrialWatch } from './trial/trial.ts';
 
 /** Everything `dkc agent run` can be told (design 7), parsed and absolute. Flags win over /etc/dkc/agent.yaml, which wins over these defaults. */

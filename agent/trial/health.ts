@@ -1,7 +1,29 @@
+import { dirname, join } from 'node:path';
 import type { Health as ReportedHealth } from '../status/node-config.ts';
-import type { Millis } from '../../base/clock.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
 import { http, https } from '../../kube/client/builtins.ts';
+import {
+  type ChangeTimes,
+  healthOfNode,
+  healthOfPods,
+  isSaidSince,
+  nodeWord,
+  podSeen,
+  type PodSeen,
+  REJECTION_WINDOW_MS,
+  renewedAt,
+} from './node-signals.ts';
+import { STARTED_FILE } from '../host/unit.ts';
+import type { AgentOptions } from '../options.ts';
+import type { Disk } from '../../base/disk.ts';
+import type { Log } from '../../base/log.ts';
+import { Trigger } from '../../base/waiting.ts';
+import { type KubeObject, leases, nodes, pods } from '../../kube/api/object.ts';
+import { escapeFieldValue } from '../../kube/api/selector.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
+import type { TooLarge } from '../../kube/client/json-bytes.ts';
 
 export type Health = { healthy: boolean; detail: string };
 /** Asks once. Never throws. */
@@ -29,4 +51,163 @@ export const probeHealth: HealthProbe = (url, signal) =>
 /** As a condition says it. */
 export function healthOf({ healthy, detail }: Health): ReportedHealth {
   return healthy ? { at: 'healthy' } : { at: 'unhealthy', problem: detail };
+}
+
+interface NodeHealthDeps {
+  options: Pick<AgentOptions, 'nodeName' | 'trialHealth' | 'kubeletExits' | 'trialDuration' | 'unhealthyDeadline'>;
+  disk: Pick<Disk, 'stat'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Longest time between two questions, in ms; each is one request for the Node, and one for its Lease where its heartbeat is old. */
+const MAX_PERIOD_MS: Millis = 10_000;
+const TIMEOUT_MS: Millis = 5000;
+const LEASE_NAMESPACE = 'kube-node-lease';
+const PAGE = 500;
+/** A node runs some hundred pods, and may have some thousand that ended. */
+const MAX_PODS = 5000;
+
+/** How the node does by its own word to the API server, asked while a config is on trial. What it last said counts for three periods. */
+export class NodeHealth {
+  readonly #deps: NodeHealthDeps;
+  readonly #periodMs: Millis;
+  readonly #due = new Trigger();
+  #trialAt: Millis | undefined;
+  #said: { health: Health; at: Millis } | undefined;
+  /** What was found stays: a pod that is deleted later was rejected all the same. */
+  #rejected: Health | undefined;
+  readonly #alive = new Set<string>();
+  /** What this identity may not read is not asked for again. */
+  readonly #forbidden = new Set<'pods' | 'lease'>();
+
+  constructor(deps: NodeHealthDeps) {
+    this.#deps = deps;
+    const { trialDuration, unhealthyDeadline } = deps.options;
+    this.#periodMs = Math.max(100, Math.min(MAX_PERIOD_MS, trialDuration / 8, unhealthyDeadline / 8));
+  }
+
+  /** A trial began at this time (ms since 1970), or none runs any more. */
+  follow(trialAt: Millis | undefined): void {
+    if (trialAt === this.#trialAt) return;
+    this.#trialAt = trialAt;
+    this.#said = undefined;
+    this.#rejected = undefined;
+    this.#alive.clear();
+    this.#due.notify();
+  }
+
+  /** @returns undefined where it says nothing: then the kubelet's word alone counts */
+  now(): Health | undefined {
+    const { clock } = this.#deps;
+    return this.#said && clock.monotonic() - this.#said.at <= 3 * this.#periodMs ? this.#said.health : undefined;
+  }
+
+  /** Asks until the signal aborts. */
+  async run(client: Pick<Client, 'get' | 'list' | 'listEach'>, signal: AbortSignal): Promise<void> {
+    const { clock, log, options } = this.#deps;
+    if (options.trialHealth === 'kubelet') return;
+    while (!signal.aborted) {
+      const trialAt = this.#trialAt;
+      if (trialAt === undefined) {
+        await this.#due.wait(signal);
+        continue;
+      }
+      try {
+        const health = await this.#ask(client, trialAt, signal);
+        if (trialAt === this.#trialAt) this.#said = health && { health, at: clock.monotonic() };
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#said = undefined;
+        log.debug('failed to read node health, using only kubelet health', { error });
+      }
+      await clock.sleep(this.#periodMs, signal).catch(() => {});
+    }
+  }
+
+  async #ask(client: Pick<Client, 'get' | 'list' | 'listEach'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
+    const { options, clock } = this.#deps;
+    const call = { signal, timeoutMs: TIMEOUT_MS };
+    const { items } = await client.list(nodes, { fieldSelector: `metadata.name=${escapeFieldValue(options.nodeName)}` }, call);
+    const node = items.find(({ metadata }) => metadata.name === options.nodeName);
+    if (!node) return undefined;
+    const times: ChangeTimes = { trialAt, kubeletAt: (await this.#kubeletAt()) ?? trialAt, now: clock.now() };
+    const word = nodeWord(node);
+    if (word.ready?.isTrue && !isSaidSince(times, word.ready.heartbeatAt)) word.renewedAt = await this.#renewedAt(client, call);
+    const health = healthOfNode(word, times);
+    if (health?.healthy === false) return health;
+    return (await this.#podHealth(client, times, call)) ?? health;
+  }
+
+  async #renewedAt(client: Pick<Client, 'get'>, call: { signal: AbortSignal; timeoutMs: Millis }): Promise<Millis> {
+    const ref = { namespace: LEASE_NAMESPACE, name: this.#deps.options.nodeName };
+    const lease = await this.#unlessForbidden('lease', () => client.get(leases, ref, call)).catch((error: unknown) => {
+      this.#deps.log.debug('the Lease of the node cannot be read', { error });
+      return undefined;
+    });
+    return lease ? renewedAt(lease) : Number.NaN;
+  }
+
+  /** @returns undefined where the pods say nothing bad */
+  async #podHealth(
+    client: Pick<Client, 'listEach'>,
+    times: ChangeTimes,
+    call: { signal: AbortSignal; timeoutMs: Millis },
+  ): Promise<Health | undefined> {
+    if (this.#rejected || this.#deps.options.trialHealth === 'node') return this.#rejected;
+    // A kubelet decides at its start. One look more than that, so that the last of it is seen.
+    if (times.now > times.kubeletAt + REJECTION_WINDOW_MS + 2 * this.#periodMs) return undefined;
+    const seen = await this.#unlessForbidden('pods', () => this.#pods(client, call));
+    if (!seen) return undefined;
+    const health = healthOfPods(seen, this.#alive, times);
+    for (const { uid, failed } of seen) if (!failed) this.#alive.add(uid);
+    if (!health.healthy) this.#rejected = health;
+    return this.#rejected;
+  }
+
+  /** Pod by pod, so that one of megabytes takes no turn of the others; one that is too large to be read is left out. */
+  async #pods(client: Pick<Client, 'listEach'>, call: { signal: AbortSignal; timeoutMs: Millis }): Promise<PodSeen[]> {
+    const seen: PodSeen[] = [];
+    /** With those that are too large. */
+    let looked = 0;
+    const fieldSelector = `spec.nodeName=${escapeFieldValue(this.#deps.options.nodeName)}`;
+    for (let from = ''; ;) {
+      const before = looked;
+      const each = (pod: KubeObject): void => {
+        looked += 1;
+        seen.push(podSeen(pod));
+      };
+      const skipped = ({ metadata }: TooLarge): void => {
+        looked += 1;
+        this.#deps.log.debug('ignoring a pod that is too large', { pod: metadata && `${metadata.namespace}/${metadata.name}` });
+      };
+      const query = { fieldSelector, limit: PAGE, ...(from === '' ? {} : { continue: from }) };
+      const metadata = await client.listEach(pods, query, each, { ...call, skipped });
+      from = metadata.continue ?? '';
+      if (from === '' || looked === before || looked >= MAX_PODS) return seen.slice(0, MAX_PODS);
+    }
+  }
+
+  async #unlessForbidden<T>(what: 'pods' | 'lease', ask: () => Promise<T>): Promise<T | undefined> {
+    const { options, log } = this.#deps;
+    if (this.#forbidden.has(what)) return undefined;
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      this.#forbidden.add(what);
+      const isAsked = what === 'pods' && options.trialHealth === 'pods';
+      log[isAsked ? 'warn' : 'info'](
+        `this agent has no right to read ${what === 'pods' ? 'the pods' : 'the Lease'} of its node, trials continue without`,
+        { error },
+      );
+      return undefined;
+    }
+  }
+
+  /** When the drop-in copied the file that the kubelet was started with; undefined where there is no copy. */
+  async #kubeletAt(): Promise<Millis | undefined> {
+    const path = join(dirname(this.#deps.options.kubeletExits), STARTED_FILE);
+    return (await this.#deps.disk.stat(path).catch(() => undefined))?.modifiedMs;
+  }
 }

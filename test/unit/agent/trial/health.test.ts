@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeHealth } from '../../../../agent/trial/node-health.ts';
+import { NodeHealth } from '../../../../agent/trial/health.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Skipping } from '../../../../kube/client/client.ts';
