@@ -36,7 +36,7 @@ export function resolvePaths(written: JsonObject, dir: string, version: KubeletV
 }
 
 /** First minor that has --config-dir; 1.28 and 1.29 heed it only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in their environment. */
-const SINCE = 28;
+const CONFIG_DIR_SINCE = 28;
 /** Drop-ins that are read of a directory and all below it. */
 export const MAX_DROP_INS = 100;
 
@@ -56,7 +56,7 @@ export interface DropIns {
 
 /** The directory of drop-ins that a kubelet is started with; undefined for none, and for a kubelet that knows none. */
 export function configDirOf(args: readonly string[], { minor }: KubeletVersion): string | undefined {
-  if (minor < SINCE) return undefined;
+  if (minor < CONFIG_DIR_SINCE) return undefined;
   const at = args.findLastIndex((arg) => /^--config[-_]dir(?:=|$)/.test(arg));
   if (at < 0) return undefined;
   const [, value = args[at + 1]] = /=(.*)$/s.exec(args[at] ?? '') ?? [];
