@@ -1,6 +1,6 @@
 import type { Random } from '../../base/random.ts';
 import type { NodeLoad } from '../../scheduler/cache/node-state.ts';
-import type { Requests } from '../../scheduler/pod/requests.ts';
+import type { Requests } from '../../scheduler/pod/pod-info.ts';
 
 const COLUMNS = ['allocCpu', 'allocMemory', 'allocPods', 'usedCpu', 'usedMemory', 'scoredCpu', 'scoredMemory', 'podCount'] as const;
 type Columns = Record<(typeof COLUMNS)[number], Float64Array>;

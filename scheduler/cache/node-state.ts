@@ -1,6 +1,5 @@
 import { amountOf, type HostPort } from '../../kube/api/pod-requests.ts';
-import { type Requests, whole } from '../pod/requests.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
+import { type PodInfo, type Requests, whole } from '../pod/pod-info.ts';
 import type { Node, NodeAspect } from '../types.ts';
 import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from 'kubernetes-types/core/v1.js';

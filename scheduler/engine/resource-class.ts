@@ -8,9 +8,8 @@ import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared
 import { imageNames, imageScore, imagesOfContainers } from '../plugins/image-locality.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { HostPort } from '../../kube/api/pod-requests.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
+import type { PodInfo, Requests } from '../pod/pod-info.ts';
 import type { Node } from '../types.ts';
-import type { Requests } from '../pod/requests.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 

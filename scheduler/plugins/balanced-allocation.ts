@@ -1,6 +1,6 @@
 import type { ProfileConfig } from '../config/config.ts';
 import type { NodeLoad } from '../cache/node-state.ts';
-import type { Requests } from '../pod/requests.ts';
+import type { Requests } from '../pod/pod-info.ts';
 import { wantedOf, usedOf, capacityOf, isExtended } from './node-resources-fit.ts';
 
 type Balanced = ProfileConfig['balanced'];

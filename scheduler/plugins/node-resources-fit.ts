@@ -1,6 +1,6 @@
 import type { ProfileConfig, ScoringStrategy, ShapePoint } from '../config/config.ts';
 import type { NodeLoad } from '../cache/node-state.ts';
-import { asksNothing, type Requests } from '../pod/requests.ts';
+import { asksNothing, type Requests } from '../pod/pod-info.ts';
 import { timesOver } from './arithmetic.ts';
 import type { Rejection } from './names.ts';
 

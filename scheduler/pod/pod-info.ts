@@ -1,11 +1,11 @@
 import { messageOf } from '../../base/errors.ts';
-import { hostPortsOf, type HostPort } from '../../kube/api/pod-requests.ts';
-import { objectKey, type Key } from '../../kube/cache/contract.ts';
+import { amountOf, type Amounts, amountsOf, type HostPort, hostPortsOf, podRequests } from '../../kube/api/pod-requests.ts';
+import { type Key, objectKey } from '../../kube/cache/contract.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Pod } from '../types.ts';
-import { affinityTermsOf, noTerms, type AffinityTerms } from './selectors.ts';
+import { type AffinityTerms, affinityTermsOf, noTerms } from './selectors.ts';
 import { MAX_HOST_PORTS } from './pod-limits.ts';
-import { requestsOf, specAsTaken, type Requests } from './requests.ts';
+import type { Container, ContainerStatus, PodSpec, PodStatus, ResourceRequirements } from 'kubernetes-types/core/v1.js';
 
 /** A pod, read once for all that the scheduler asks of it. Never changed. */
 export interface PodInfo {
@@ -85,4 +85,108 @@ function withoutDetails({ metadata, spec }: Readonly<Pod>): Pod {
     },
     spec: { containers: [], ...(nodeName !== undefined && { nodeName }), ...(schedulerName !== undefined && { schedulerName }) },
   };
+}
+
+/** What a pod takes of a node. Numbers are whole: cpu in thousandths, memory and storage in bytes. */
+export interface Requests {
+  readonly cpu: number;
+  readonly memory: number;
+  readonly ephemeral: number;
+  /** Everything else that is asked for, such as `example.com/gpu` or `hugepages-2Mi`; nothing of 0. */
+  readonly scalars: ReadonlyMap<string, number>;
+  /** What scores count with: a container that does not say takes 100m and 200Mi there. Filters never look at these. */
+  readonly scoredCpu: number;
+  readonly scoredMemory: number;
+}
+
+const UNSAID_CPU = 100n;
+const UNSAID_MEMORY = 200n * 1024n * 1024n;
+const named = new Set(['cpu', 'memory', 'ephemeral-storage']);
+
+/** Pods of one template ask for the same: one object for all of them. Emptied when it grows beyond what templates explain. */
+const pool = new Map<string, Requests>();
+const MAX_ENTRIES = 20_000;
+/** What is said in more words is no template's. */
+const MAX_KEY = 4_096;
+
+function requestsOf(spec: Readonly<PodSpec>): Requests {
+  const key = resourcesKey(spec);
+  const known = pool.get(key);
+  if (known !== undefined) return known;
+  const real = podRequests(spec, (resources) => amountsOf(resources?.requests));
+  const scored = podRequests(spec, scoredBy);
+  const requests: Requests = {
+    cpu: whole(real.get('cpu')),
+    memory: whole(real.get('memory')),
+    ephemeral: whole(real.get('ephemeral-storage')),
+    scalars: new Map([...real].filter(([name, amount]) => !named.has(name) && amount > 0n).map(([name, amount]) => [name, whole(amount)])),
+    scoredCpu: whole(scored.get('cpu')),
+    scoredMemory: whole(scored.get('memory')),
+  };
+  if (key.length > MAX_KEY) return requests;
+  if (pool.size >= MAX_ENTRIES) pool.clear();
+  pool.set(key, requests);
+  return requests;
+}
+
+/** Nothing at all: not even a place for cpu or memory is looked for. */
+export function asksNothing({ cpu, memory, ephemeral, scalars }: Requests): boolean {
+  return cpu === 0 && memory === 0 && ephemeral === 0 && scalars.size === 0;
+}
+
+/** An amount as the columns of the node table hold it. Beyond 2^53 nothing is told apart. */
+export function whole(amount: bigint | undefined): number {
+  return amount === undefined ? 0 : Math.min(Number(amount), Number.MAX_SAFE_INTEGER);
+}
+
+/** A key that is there counts as it is, also with 0. */
+function scoredBy(resources: ResourceRequirements | undefined): Amounts {
+  const asked = amountsOf(resources?.requests);
+  if (!asked.has('cpu')) asked.set('cpu', UNSAID_CPU);
+  if (!asked.has('memory')) asked.set('memory', UNSAID_MEMORY);
+  return asked;
+}
+
+/** Everything that {@link podRequests} looks at. */
+function resourcesKey(spec: Readonly<PodSpec> & { resources?: ResourceRequirements }): string {
+  const inits = spec.initContainers?.map(({ resources, restartPolicy }) => [resources?.requests, restartPolicy]);
+  return JSON.stringify([spec.containers.map(({ resources }) => resources?.requests), inits, spec.overhead, spec.resources?.requests]);
+}
+
+type Quantities = Readonly<Record<string, string>> | undefined;
+
+/**
+ * A pod's spec with what its containers take of their node, as long as they are resized in place: of each resource the most of what they shall have, what they
+ * were granted, and what they have. What the node can never give them counts for nothing.
+ * @see https://kep.k8s.io/1287
+ */
+function specAsTaken(spec: Readonly<PodSpec>, status: Readonly<PodStatus> | undefined): Readonly<PodSpec> {
+  const statuses = new Map<string, Readonly<ContainerStatus>>();
+  for (const one of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
+    if (one.resources) statuses.set(one.name, one);
+  if (statuses.size === 0) return spec;
+  const isInfeasible =
+    status?.resize === 'Infeasible' ||
+    status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') === true;
+  const taken = (container: Container): Container => {
+    const { resources, allocatedResources } = statuses.get(container.name) ?? {};
+    if (!resources) return container;
+    const requests = most([isInfeasible ? undefined : container.resources?.requests, resources.requests, allocatedResources]);
+    return { ...container, resources: { ...container.resources, requests } };
+  };
+  // Of init containers those alone go on that stay beside the others.
+  const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? taken(init) : init));
+  return { ...spec, containers: spec.containers.map(taken), ...(initContainers && { initContainers }) };
+}
+
+function most(lists: readonly Quantities[]): Record<string, string> {
+  const requests: Record<string, string> = {};
+  for (const list of lists)
+    for (const [resource, text] of Object.entries(list ?? {})) {
+      const known = requests[resource];
+      // Mostly all say the same, in the same words.
+      if (known === undefined || (known !== text && (amountOf(resource, text) ?? 0n) > (amountOf(resource, known) ?? 0n)))
+        requests[resource] = text;
+    }
+  return requests;
 }

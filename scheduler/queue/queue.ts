@@ -5,7 +5,7 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Failure, Found, PoolName, QueuedPod, SchedulingQueue } from './contract.ts';
 import { byTurn, newEntry, noRejectors, queuedPodOf, eventsSince, type Entry, type EquivalenceClass } from './entry.ts';
 import { Pools } from './pools.ts';
-import { asksTheSame, isGated, meet, invalidatedBy } from './own-change.ts';
+import { asksTheSame, isGated, meet, invalidatedBy } from './equivalence-class.ts';
 import { firstReady, mayHelp, Unschedulable } from './unschedulable.ts';
 import type { Hints } from './hints.ts';
 

@@ -1,6 +1,5 @@
 import type { NodeState } from '../cache/node-state.ts';
-import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
-import type { Requests } from '../pod/requests.ts';
+import { type PodInfo, podInfoOf, type Requests } from '../pod/pod-info.ts';
 import type { CapacityFacts, Reservation, Reservations, Spare } from './contract.ts';
 import type { Pod } from '../types.ts';
 

@@ -1,8 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
 import type { OwnerReference } from '../../kube/api/object.ts';
 import type { Key } from '../../kube/cache/contract.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
-import type { Requests } from '../pod/requests.ts';
+import type { PodInfo, Requests } from '../pod/pod-info.ts';
 import type { HeldCapacity } from '../core/hooks.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 

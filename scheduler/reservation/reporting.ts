@@ -2,7 +2,7 @@ import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Happening, ObjectReference } from '../../kube/controller/event.ts';
 import type { Dropped, Reservation, Reservations } from './contract.ts';
 import type { Meters } from '../../kube/process/contract.ts';
-import type { Requests } from '../pod/requests.ts';
+import type { Requests } from '../pod/pod-info.ts';
 
 /** What users are told: about whom is with the caller, for only the owner is known here. */
 export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;

@@ -1,11 +1,10 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
 import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-declared-features.ts';
-import type { PodInfo } from '../../pod/pod-info.ts';
+import { type PodInfo, type Requests, whole } from '../../pod/pod-info.ts';
 import type { ClusterEvent, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 import { amountOf, portsConflict } from '../../../kube/api/pod-requests.ts';
-import { type Requests, whole } from '../../pod/requests.ts';
 
 /* Plugins that look at one node alone: at its own object, and at what its pods leave free. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { invalidatedBy } from '../../../../scheduler/queue/own-change.ts';
+import { invalidatedBy } from '../../../../scheduler/queue/equivalence-class.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { pod, PodBuilder } from '../builders.ts';
 

@@ -5,7 +5,7 @@ import { seededRandom } from '../../../../../base/random.ts';
 import type { ClusterEvent, Node, NodeAspect, Pod } from '../../../../../scheduler/types.ts';
 import { type PodInfo, podInfoOf } from '../../../../../scheduler/pod/pod-info.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
-import { invalidatedBy } from '../../../../../scheduler/queue/own-change.ts';
+import { invalidatedBy } from '../../../../../scheduler/queue/equivalence-class.ts';
 import { node as nodeOf, pod as podOf, type PodBuilder } from '../../builders.ts';
 import { ToyCluster } from './toy-cluster.ts';
 
