@@ -10,7 +10,7 @@ import { ScheduleOne } from './core/schedule-one.ts';
 import type { SchedulerState } from './core/state.ts';
 import { StatusWriter } from './core/status-writer.ts';
 import { Extenders } from './extenders/chain.ts';
-import { dumpQueue } from './queue/pending.ts';
+import { dumpQueue } from './queue/contract.ts';
 import { ClaimBinder } from './volumes/bind.ts';
 
 /**

@@ -11,7 +11,7 @@ import { retryConditionsOf } from './queue/hints.ts';
 import { listedStorage } from './volumes/view.ts';
 import type { Millis } from '../base/clock.ts';
 import type { SchedulerConfig } from './config/config.ts';
-import type { Pending } from './queue/pending.ts';
+import type { Pending } from './queue/contract.ts';
 import type { ReservationView } from './reservation/reporting.ts';
 import type {
   Budget,

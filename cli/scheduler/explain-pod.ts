@@ -1,6 +1,6 @@
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Explained, PodFacts, RunningFacts } from '../../scheduler/explain.ts';
-import type { Pending } from '../../scheduler/queue/pending.ts';
+import type { Pending } from '../../scheduler/queue/contract.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../scheduler/types.ts';
 

@@ -30,7 +30,7 @@ import { explainSettled, explainStanding } from './explain-pod.ts';
 import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ExplainPod, PodFacts, RunningFacts } from '../../scheduler/explain.ts';
-import type { PendingDump } from '../../scheduler/queue/pending.ts';
+import type { PendingDump } from '../../scheduler/queue/contract.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Pod } from '../../scheduler/types.ts';

@@ -4,7 +4,7 @@ import { explainSettled, explainStanding } from '../../../../cli/scheduler/expla
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { pod } from '../../scheduler/builders.ts';
 import type { RunningFacts } from '../../../../scheduler/explain.ts';
-import type { Pending } from '../../../../scheduler/queue/pending.ts';
+import type { Pending } from '../../../../scheduler/queue/contract.ts';
 import type { ReservationView } from '../../../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 

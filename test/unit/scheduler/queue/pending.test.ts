@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { dumpQueue } from '../../../../scheduler/queue/pending.ts';
+import { dumpQueue } from '../../../../scheduler/queue/contract.ts';
 import { createQueue } from '../../../../scheduler/queue/queue.ts';
 import { pod } from '../builders.ts';
 
