@@ -6,7 +6,7 @@ import type { Exec } from '../base/exec.ts';
 import type { Locks } from '../base/lock.ts';
 import type { Log } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
-import type { WatchFiles } from '../base/watch-files.ts';
+import type { WatchFiles } from '../base/changing-files.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Announcer } from './events/announcer.ts';
 import type { DriftWatch } from './drift/drift-watch.ts';

@@ -29,7 +29,7 @@ export const pureRooms: readonly string[] = ['agent', 'controllers', 'scheduler'
  * is pure, so that it is tested with values: a new planner is checked from its first day.
  */
 export const mayDoIO: readonly RegExp[] = [
-  /^base\/(clock|disk|exec|line-log|lock|pino-log|random|watch-files)\.ts$/,
+  /^base\/(changing-files|clock|disk|exec|line-log|lock|pino-log|random)\.ts$/,
   /^kube\/(client|metrics|process|serving)\//,
   /^kube\/cache\/(informers|shared-informer)\.ts$/,
   /^kube\/controller\/(run-controller|workers)\.ts$/,

@@ -12,7 +12,7 @@ import { flock } from '../../base/lock.ts';
 import { openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
 import { realDisk } from '../../base/disk.ts';
-import { fileWatcher } from '../../base/watch-files.ts';
+import { fileWatcher } from '../../base/changing-files.ts';
 import { runFlags } from './flags.ts';
 import { askKubelet } from '../connect/ask-kubelet.ts';
 import { buildInfo } from '../build-info.ts';

@@ -1,6 +1,6 @@
 import { parseFaults, type Fault } from '../../apiserver/faults/fault.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
-import { fileWatcher } from '../../base/watch-files.ts';
+import { fileWatcher } from '../../base/changing-files.ts';
 import type { Args } from '../args/args.ts';
 import { fine, type Context, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';

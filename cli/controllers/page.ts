@@ -1,5 +1,5 @@
 import { ActionError } from '../../base/errors.ts';
-import { FreshFile } from '../../kube/client/fresh-file.ts';
+import { FreshFile } from '../../base/changing-files.ts';
 import { isLoopback, parseBindAddress, type BindAddress } from '../../kube/serving/serve.ts';
 import { usageOf } from '../process/settings.ts';
 import { pageAssets } from './page-assets.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../api/json.ts';
-import { FreshFile } from './fresh-file.ts';
+import { FreshFile } from '../../base/changing-files.ts';
 import { accessFromKubeconfig, type KubeconfigChoice, mergeKubeconfigs } from './kubeconfig.ts';
 import { proxyFor } from './proxy.ts';
 

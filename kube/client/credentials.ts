@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import { ActionError, messageOf } from '../../base/errors.ts';
 import { tls } from './builtins.ts';
-import { FreshFile } from './fresh-file.ts';
+import { FreshFile } from '../../base/changing-files.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { AccessSource, ClusterAccess, Material } from './access.ts';

@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
 import { Deadline } from '../../kube/client/limits.ts';
 import { AnswerError } from './protocol.ts';
-import { FreshFile } from '../../kube/client/fresh-file.ts';
+import { FreshFile } from '../../base/changing-files.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 
 /** The answer has a status other than 200. */

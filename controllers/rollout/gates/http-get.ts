@@ -1,7 +1,7 @@
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import { ActionError } from '../../../base/errors.ts';
-import { FreshFile } from '../../../kube/client/fresh-file.ts';
+import { FreshFile } from '../../../base/changing-files.ts';
 import { type HttpGet, MAX_BODY, type PrometheusServer, serverFor } from './contract.ts';
 
 /**

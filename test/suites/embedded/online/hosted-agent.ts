@@ -23,7 +23,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
 import { waitingLocks } from '../../../../cli/demo/fleet/memory-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
-import { fileWatcher } from '../../../../base/watch-files.ts';
+import { fileWatcher } from '../../../../base/changing-files.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';

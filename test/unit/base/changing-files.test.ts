@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { realClock } from '../../../base/clock.ts';
 import { realDisk, type Stat } from '../../../base/disk.ts';
 import { silentLog } from '../../../base/log.ts';
-import { fileWatcher } from '../../../base/watch-files.ts';
+import { fileWatcher, FreshFile } from '../../../base/changing-files.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -175,4 +175,38 @@ test('a watcher sees a directory that was not there when it began, by its poll a
   await watched.of(path, 0, 'made with its directory');
   end.abort();
   await watching;
+});
+
+test('a fresh file is read again once another one is in its place, of the same time and size', async (t) => {
+  const path = join(await tempDir(t), 'token');
+  const time = new Date(1_700_000_000_000);
+  const put = async (text: string): Promise<void> => {
+    await writeFile(`${path}.next`, text);
+    await utimes(`${path}.next`, time, time);
+    await rename(`${path}.next`, path);
+  };
+  const file = new FreshFile(path, 'token file');
+  await put('one');
+  assert.equal(await file.text(), 'one');
+  await put('two');
+  assert.equal(await file.text(), 'two');
+});
+
+test('a fresh file keeps its last text while there is none, and names the file where there never was one', async (t) => {
+  const path = join(await tempDir(t), 'token');
+  const file = new FreshFile(path, 'token file');
+  await assert.rejects(file.text(), { name: 'ActionError', message: `Cannot read token file ${path}: no such file; correct the path` });
+  await writeFile(path, 'one');
+  assert.equal(await file.text(), 'one');
+  await writeFile(path, ' ');
+  assert.equal(await file.text(), 'one');
+  await rm(path);
+  assert.equal(await file.text(), 'one');
+});
+
+test('a fresh file of more than 4 MiB is not read', async (t) => {
+  const path = join(await tempDir(t), 'config');
+  await writeFile(path, '');
+  await truncate(path, 4 * 1024 * 1024 + 1);
+  await assert.rejects(new FreshFile(path, 'kubeconfig').text(), { message: /it has 4194305 bytes, the limit is 4194304/ });
 });
