@@ -25,11 +25,7 @@ export async function openSocket(
 ): Promise<TLSSocket> {
   const host = hostOf(server);
   const from = monotonicMs();
-  let tunnel: Duplex | undefined;
-  if (proxy !== undefined) {
-    const { openTunnel } = await import('./open-socket.ts');
-    tunnel = await openTunnel({ proxy, server, tls }, timeoutMs, signal);
-  }
+  const tunnel = proxy === undefined ? undefined : await openTunnel({ proxy, server, tls }, timeoutMs, signal);
   const socket = nodeTls().connect({
     host,
     ...(tunnel === undefined ? { port: portOf(server) } : { socket: tunnel }),
@@ -73,7 +69,7 @@ function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Pro
   });
 }
 
-export interface Tunnel {
+interface Tunnel {
   proxy: URL;
   server: URL;
   /** For an https:// proxy: trusted as the server is, as Go's programs do it. */
@@ -81,7 +77,7 @@ export interface Tunnel {
 }
 
 /** Asks a proxy for a way through to the server (HTTP CONNECT). @throws {ProxyError}, or the signal's reason */
-export function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, signal: AbortSignal): Promise<Duplex> {
+function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, signal: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const host = hostOf(server);
     const target = `${host.includes(':') ? `[${host}]` : host}:${portOf(server)}`;
