@@ -49,7 +49,7 @@ export type Decoded =
       rest?: { written: JsonObject; warnings: readonly Finding[] };
     };
 
-/** What the node shows; everything optional: what is not known is not checked. Gathered at the edge (agent/host.ts). */
+/** What the node shows; everything optional: what is not known is not checked. Gathered at the edge (agent/host/host.ts). */
 export interface HostFacts {
   swapOn?: boolean;
   cgroupVersion?: 1 | 2;
