@@ -14,7 +14,7 @@ export {
   readConfigz,
 } from './policy/explain.ts';
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './contract.ts';
-export { applyFlags, gatesOnCommandLine, parseKubeletHelp, removedFlags, type Shadowed } from './flags/flags.ts';
+export { applyFlags, gatesOnCommandLine, parseKubeletHelp, removedFlags, type Shadowed } from './flags.ts';
 export { type DropIns, dropInWarnings, mergeOverlay, resolvePaths, withDropIns } from './overlay.ts';
 export { defaultPolicy, checkPolicy, checkingPolicy, parsePolicy, type Policy } from './policy/policy.ts';
 export { POD_RULES, preflightFatal } from './preflight/preflight.ts';

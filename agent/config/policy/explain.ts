@@ -2,7 +2,7 @@ import type { FieldClass, Finding, Json, JsonObject, KubeletVersion } from '../c
 import { applyDefaults, valueAt } from '../defaults.ts';
 import { type Document, DocumentError, isList, isObject, join, own, sameJson } from '../decode/document.ts';
 import { fieldAt, type Leaf, type Place, schemaFor } from '../fields/fields.ts';
-import { applyFlags } from '../flags/flags.ts';
+import { applyFlags } from '../flags.ts';
 import { dropInOf, type DropIns, mergeOverlay, withDropIns } from '../overlay.ts';
 import { decode } from '../decode/decode.ts';
 import { readJson } from '../decode/read-json.ts';

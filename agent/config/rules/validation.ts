@@ -11,7 +11,7 @@ import {
 } from '../contract.ts';
 import { isList, isObject, own } from '../decode/document.ts';
 import { enabledGates, type KnownGates } from '../gates/gates.ts';
-import { gatesOnCommandLine } from '../flags/flags.ts';
+import { gatesOnCommandLine } from '../flags.ts';
 
 /** What rules depend on besides the configuration. */
 export interface Against {

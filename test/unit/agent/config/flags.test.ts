@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Json } from '../../../../../agent/config/contract.ts';
-import { valueAt } from '../../../../../agent/config/defaults.ts';
-import { applyFlags, gatesOnCommandLine } from '../../../../../agent/config/flags/flags.ts';
-import { parseKubeletVersion } from '../../../../../agent/config/version.ts';
+import type { Json } from '../../../../agent/config/contract.ts';
+import { valueAt } from '../../../../agent/config/defaults.ts';
+import { applyFlags, gatesOnCommandLine } from '../../../../agent/config/flags.ts';
+import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };

@@ -1,10 +1,10 @@
-import type { Finding, Json, JsonObject, KubeletFacts, KubeletVersion } from '../contract.ts';
-import { isList, isObject, own, type Placed, setKey, withValues, words } from '../decode/document.ts';
-import type { Field } from '../fields/field.ts';
-import { schemaFor } from '../fields/fields.ts';
-import { goDuration } from '../../../base/go-duration.ts';
-import { quantity } from '../../../kube/api/quantity.ts';
-import { tidy } from '../yaml/scalar.ts';
+import type { Finding, Json, JsonObject, KubeletFacts, KubeletVersion } from './contract.ts';
+import { isList, isObject, own, type Placed, setKey, withValues, words } from './decode/document.ts';
+import type { Field } from './fields/field.ts';
+import { schemaFor } from './fields/fields.ts';
+import { goDuration } from '../../base/go-duration.ts';
+import { quantity } from '../../kube/api/quantity.ts';
+import { tidy } from './yaml/scalar.ts';
 
 /** A field that a flag of the kubelet's command line decides: whatever a configuration says, it is not heard. */
 export interface Shadowed {
