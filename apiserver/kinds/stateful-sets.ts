@@ -5,7 +5,7 @@ import { type FieldError, invalidShown, invalidValue, notSupported, prohibited, 
 import { ageColumn, type Kind, nameColumn, type RuleContext } from './kind.ts';
 import { fieldAt, goIntOrText, goText, textAt } from './metadata-rules.ts';
 import { countOrPercent, isNothing, mapField, mapItems, notAboveAll, notNegative, withDefaults } from './number-rules.ts';
-import { claimDefaults } from './persistent-volume-claims.ts';
+import { claimDefaults } from './persistent-volumes.ts';
 import { templateDefaults } from './pod-defaults.ts';
 import {
   containerColumns,
