@@ -1,10 +1,9 @@
-import { distinctRights, leaseRights, rightsIn, type Right } from '../process/check-rights.ts';
+import { distinctRights, leaseRights, type Right, rightsIn } from '../process/check-rights.ts';
 import { DEFAULT_NAMESPACE } from '../../controllers/rollout/observe.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
-import type { ControllerName } from './names.ts';
-import type { ControllersSettings } from './settings.ts';
+import type { ControllerName, ControllersSettings } from './settings.ts';
 
 type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;
 

@@ -1,13 +1,12 @@
 import { dnsLabelProblems } from '../../kube/api/names.ts';
 import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
-import { processSettings, usageOf, type ProcessSettings } from '../process/settings.ts';
-import { readControllerNames } from './names.ts';
+import { processSettings, type ProcessSettings, usageOf } from '../process/settings.ts';
 import { pageSettings, type PageSettings } from './page.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
 import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Args } from '../args/args.ts';
-import type { ControllerName } from './names.ts';
+import { nearest } from '../../base/errors.ts';
 
 const COMMAND = 'controllers run';
 const usage = usageOf(COMMAND);
@@ -72,3 +71,31 @@ function mustBeSelector(text: string): void {
     throw error;
   }
 }
+
+/** What `dkc controllers run` can run. */
+export const controllerNames = ['daemonset', 'statefulset', 'rollout'] as const;
+export type ControllerName = (typeof controllerNames)[number];
+
+/** Without a flag: what every API server has the kinds for. */
+export const DEFAULT_CONTROLLERS: readonly ControllerName[] = ['daemonset', 'statefulset'];
+
+type NamesRead = { ok: true; names: readonly ControllerName[] } | { ok: false; problem: string };
+
+/** Reads `--controllers=a,b`: each name once, in the order of {@link controllerNames}. */
+function readControllerNames(text: string): NamesRead {
+  const asked = text.split(',').map((name) => name.trim());
+  const there = controllerNames.join(', ');
+  for (const name of asked) {
+    if (name === '') return { ok: false, problem: `has an empty name; known: ${there}` };
+    if (!isControllerName(name)) {
+      const meant = nearest(name, controllerNames);
+      return {
+        ok: false,
+        problem: `has an unknown controller ${JSON.stringify(name)}${meant === undefined ? `; known: ${there}` : `, did you mean ${meant}?`}`,
+      };
+    }
+  }
+  return { ok: true, names: controllerNames.filter((name) => asked.includes(name)) };
+}
+
+const isControllerName = (name: string): name is ControllerName => controllerNames.some((known) => known === name);

@@ -6,7 +6,7 @@ import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, type Context, type Exit, type Flag } from '../command.ts';
-import { agentRuns } from './vitals.ts';
+import { agentRuns } from './status.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { formatGoDuration } from '../../base/go-duration.ts';
 import { UsageError } from '../failure.ts';

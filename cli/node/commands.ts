@@ -18,13 +18,13 @@ export const nodeCommands: readonly Entry[] = [
     name: 'checkpoints list',
     summary: 'List the configurations that this node keeps',
     group: 'On a node',
-    load: async () => (await import('./checkpoints-list.ts')).checkpointsList,
+    load: async () => (await import('./checkpoints.ts')).checkpointsList,
   },
   {
     name: 'checkpoints show',
     summary: 'Print the files of a checkpoint',
     group: 'On a node',
-    load: async () => (await import('./checkpoints-show.ts')).checkpointsShow,
+    load: async () => (await import('./checkpoints.ts')).checkpointsShow,
   },
   {
     name: 'checkpoints diff',
@@ -36,13 +36,13 @@ export const nodeCommands: readonly Entry[] = [
     name: 'checkpoints verify',
     summary: 'Check the store for corruption',
     group: 'On a node',
-    load: async () => (await import('./checkpoints-verify.ts')).checkpointsVerify,
+    load: async () => (await import('./checkpoints.ts')).checkpointsVerify,
   },
   {
     name: 'checkpoints prune',
     summary: 'Remove checkpoints that this node does not need',
     group: 'On a node',
-    load: async () => (await import('./checkpoints-prune.ts')).checkpointsPrune,
+    load: async () => (await import('./checkpoints.ts')).checkpointsPrune,
   },
   {
     name: 'rollback',
@@ -54,7 +54,7 @@ export const nodeCommands: readonly Entry[] = [
     name: 'retry',
     summary: 'Allow a condemned configuration to be tried again',
     group: 'On a node',
-    load: async () => (await import('./retry.ts')).retry,
+    load: async () => (await import('./rollback.ts')).retry,
   },
   {
     name: 'history',
@@ -73,6 +73,6 @@ export const nodeCommands: readonly Entry[] = [
     summary: 'Flags that select the node and its settings',
     group: 'On a node',
     hidden: true,
-    load: async () => (await import('./node-flags.ts')).nodeFlagsTopic,
+    load: async () => (await import('./node-side.ts')).nodeFlagsTopic,
   },
 ];

@@ -1,8 +1,8 @@
+import { describeLive, type DrillReport, type DrillStep, planLiveDrill } from '../../agent/admin/drill/plan.ts';
+import { liveDrill, steadyDrill } from '../../agent/admin/drill/execute.ts';
 import { isoNow, nodeSide, type NodeSide, nodeSideFlags } from './node-side.ts';
 import { peek } from './applied.ts';
-import { agentRuns } from './vitals.ts';
-import { drill as rehearseAll, liveDrill, steadyDrill } from '../../agent/admin/drill/execute.ts';
-import { describeLive, type DrillReport, type DrillStep, planLiveDrill } from '../../agent/admin/drill/plan.ts';
+import { agentRuns } from './status.ts';
 import { ActionError } from '../../base/errors.ts';
 import { type Command, type Context, type Exit, fine, withNote, wrong } from '../command.ts';
 import { UsageError } from '../failure.ts';

@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test';
 import { controllersRun } from '../../../../cli/controllers/command.ts';
 import { type Makers, runControllers } from '../../../../cli/controllers/run.ts';
-import { controllersSettings } from '../../../../cli/controllers/settings.ts';
+import { type ControllerName, controllersSettings } from '../../../../cli/controllers/settings.ts';
 import {
   controllerRevisions,
   daemonSets,
@@ -12,7 +12,6 @@ import {
   storageClasses,
 } from '../../../../kube/api/object.ts';
 import { type Running, startLong } from '../process/long-world.ts';
-import type { ControllerName } from '../../../../cli/controllers/names.ts';
 import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
