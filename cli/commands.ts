@@ -91,7 +91,7 @@ export const commands: readonly Entry[] = [
     summary: 'Wait for SIGTERM, as a pod whose work is done',
     group: 'Fleet',
     hidden: true,
-    load: async () => (await import('./deploy/hold.ts')).hold,
+    load: async () => (await import('./deploy/install-node.ts')).hold,
   },
   {
     name: 'controllers run',
@@ -121,7 +121,7 @@ export const commands: readonly Entry[] = [
     name: 'scheduler config',
     summary: 'Validate a scheduler configuration and print it with all defaults',
     group: 'Scheduler',
-    load: async () => (await import('./scheduler/config-command.ts')).schedulerConfig,
+    load: async () => (await import('./scheduler/config.ts')).schedulerConfig,
   },
   {
     name: 'why pod',

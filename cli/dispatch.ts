@@ -1,13 +1,12 @@
 import { connectFlags, namespaceFlag } from './connect/flags.ts';
-import { formatFlag, formatOf, noHeadersFlag, checkFormat } from './output/output.ts';
-import { takesNext, parse } from './args/parse.ts';
+import { checkFormat, formatFlag, formatOf, noHeadersFlag } from './output/output.ts';
+import { parse, takesNext } from './args/parse.ts';
 import { nearest } from '../base/errors.ts';
-import { inKindWords } from './explain/kinds.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { overview, spokenAs } from './help/help.ts';
 import { printable } from './output/printable.ts';
 import type { Args } from './args/args.ts';
-import type { Command, Flag, Context, Sink } from './command.ts';
+import type { Command, Context, Flag, Sink } from './command.ts';
 import type { Entry } from './commands.ts';
 
 /** Without a terminal help is this wide. */
@@ -126,4 +125,28 @@ export function leadingFlags(argv: readonly string[]): { leading: readonly strin
     at += takesNext(flag) && !word.includes('=') ? 2 : 1;
   }
   return { leading: argv.slice(0, at), following: argv.slice(at) };
+}
+
+/** Words for the kinds that `dkc why` explains, as kubectl takes them. */
+const KINDS: Readonly<Record<string, readonly string[]>> = {
+  daemonset: ['daemonset', 'daemonsets', 'ds', 'daemonset.apps', 'daemonsets.apps'],
+  statefulset: ['statefulset', 'statefulsets', 'sts', 'statefulset.apps', 'statefulsets.apps'],
+  pod: ['pod', 'pods', 'po'],
+};
+/** Flags of these commands whose value may be the next word. */
+const TAKE_NEXT = new Set(['-n', '--namespace', '--kubeconfig', '--context', '-o', '--output', '--node', '--config', '--debug-address']);
+
+/**
+ * `dkc why` as kubectl's users type it, in the words of our commands: `why sts db`, `why pod/big`, `why -n shop ds/agent`. Anything else is left as it is.
+ * @param argv - after `dkc`
+ */
+export function inKindWords(argv: readonly string[]): readonly string[] {
+  if (argv[0] !== 'why') return argv;
+  let at = 1;
+  while (argv[at]?.startsWith('-') === true) at += TAKE_NEXT.has(argv[at] ?? '') ? 2 : 1;
+  const [type = '', ...rest] = (argv[at] ?? '').split('/');
+  const kind = Object.entries(KINDS).find(([, words]) => words.includes(type.toLowerCase()))?.[0];
+  if (kind === undefined) return argv;
+  const name = rest.length === 0 ? [] : [rest.join('/')];
+  return ['why', kind, ...argv.slice(1, at), ...name, ...argv.slice(at + 1)];
 }

@@ -10,7 +10,7 @@ import { realRandom } from '../base/random.ts';
 import { realDisk } from '../base/disk.ts';
 import { Interrupted } from './failure.ts';
 import { programName } from './help/help.ts';
-import { buildInfo } from './build-info.ts';
+import { buildInfo } from './program.ts';
 import type { Context, Sink } from './command.ts';
 
 /** The world of a command: real clock, disk, locks, network and terminal. The one place where they are put together. */

@@ -15,7 +15,7 @@ import { realDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/changing-files.ts';
 import { runFlags } from './flags.ts';
 import { askKubelet } from '../connect/ask-kubelet.ts';
-import { buildInfo } from '../build-info.ts';
+import { buildInfo } from '../program.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { plainFlags } from '../args/plain-flags.ts';

@@ -1,4 +1,7 @@
 import type { Millis } from '../../base/clock.ts';
+import { nearest } from '../../base/errors.ts';
+import { goDuration } from '../../base/go-duration.ts';
+import type { Flag } from '../command.ts';
 
 /** A value as the parser leaves it: durations are milliseconds by then. */
 export type ArgValue = string | number | boolean;
@@ -72,4 +75,59 @@ export class Args {
     if (!this.#flags.has(name)) throw new TypeError(`the command declares no flag --${name}`);
     return this.#flags.get(name);
   }
+}
+
+type FlagRead = { ok: true; value: ArgValue | undefined } | { ok: false; problem: string };
+
+/**
+ * One flag's value as its type says, the default where nothing was given.
+ * @param given - from a command line (text or boolean) or from YAML (also numbers)
+ */
+export function flagValue(flag: Flag, given: unknown): FlagRead {
+  const raw = given ?? flag.default;
+  if (raw === undefined) return { ok: true, value: undefined };
+  switch (flag.type) {
+    case 'string':
+      return stringValue(flag, raw);
+    case 'boolean':
+      return raw === true || raw === 'true'
+        ? { ok: true, value: true }
+        : raw === false || raw === 'false'
+          ? { ok: true, value: false }
+          : { ok: false, problem: 'must be true or false' };
+    case 'number':
+    case 'count':
+      return (typeof raw === 'string' || typeof raw === 'number') && /^\d{1,9}$/.test(String(raw))
+        ? { ok: true, value: Number(raw) }
+        : { ok: false, problem: 'must be an integer, 0 or more' };
+    case 'duration':
+      return durationValue(flag.bareSeconds && typeof raw === 'string' && /^\d{1,9}$/.test(raw) ? `${raw}s` : raw);
+  }
+}
+
+function stringValue(flag: Flag, given: unknown): FlagRead {
+  const raw = given === true ? flag.implied : given;
+  if (typeof raw !== 'string') return { ok: false, problem: 'must be a string' };
+  const { choices, prefixes = [] } = flag;
+  if (choices && !choices.includes(raw) && !prefixes.some((prefix) => raw.startsWith(prefix)))
+    return { ok: false, problem: `must be one of ${[...choices, ...prefixes].join(', ')}` };
+  return { ok: true, value: raw };
+}
+
+/** Milliseconds. Part of a millisecond counts as a whole one, so that no duration but 0 becomes 0. */
+function durationValue(raw: unknown): FlagRead {
+  const nanoseconds = typeof raw === 'string' ? goDuration(raw) : undefined;
+  if (nanoseconds === undefined || nanoseconds < 0n) return { ok: false, problem: 'must be a duration such as 10s or 1m30s' };
+  return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
+}
+
+// Two parsers read command lines (`agent run` loads no library); they complain in the same words, kubectl's.
+
+export const needsValue = (name: string): string => `--${name} needs a value`;
+
+/** An unknown flag as it was typed, and what was probably meant. */
+export function unknownFlag(typed: string, name: string, flags: readonly Flag[]): string {
+  const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
+  const found = nearest(name, listed);
+  return `unknown flag ${typed}${found === undefined ? '' : `, did you mean --${found}?`}`;
 }

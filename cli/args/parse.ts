@@ -1,6 +1,5 @@
-import { Args, type ArgValue } from './args.ts';
+import { Args, type ArgValue, flagValue, needsValue, unknownFlag } from './args.ts';
 import { UsageError } from '../failure.ts';
-import { flagValue, needsValue, unknownFlag } from './flag-value.ts';
 import { helpText } from '../help/help.ts';
 import { formatFlag, noHeadersFlag } from '../output/output.ts';
 import { nearest } from '../../base/errors.ts';

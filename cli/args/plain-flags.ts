@@ -1,6 +1,5 @@
-import { Args, type ArgValue } from './args.ts';
+import { Args, type ArgValue, flagValue, needsValue, unknownFlag } from './args.ts';
 import { UsageError } from '../failure.ts';
-import { flagValue, needsValue, unknownFlag } from './flag-value.ts';
 import type { Flag } from '../command.ts';
 
 /**

@@ -15,7 +15,7 @@ import { nodeOptions } from '../agent/node-options.ts';
 import { type Column, formatFlag, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { decodeFile, isThere, kubeletOf, readConfigFile } from './config-file.ts';
-import { classPaint, valueText } from './differences.ts';
+import { classPaint, valueText } from './diff.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 

@@ -5,9 +5,9 @@ import { access, constants, cp, mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ActionError } from '../../base/errors.ts';
-import { fine, type Command, type Context } from '../command.ts';
+import { type Command, type Context, fine } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { differing, needsInstall, packageFiles, type PackageFile } from './install-plan.ts';
+import { differing, needsInstall, type PackageFile, packageFiles } from './install-plan.ts';
 
 /** Where the image has the package; what it has for itself in the same place, Node.js above all, is not there twice. */
 const PACKAGE = '/usr/lib/dkc/package';
@@ -111,3 +111,18 @@ async function onNode(context: Context, root: string, command: readonly string[]
   if (code !== 0)
     throw new ActionError('change', root, { hint: `${command.join(' ')} failed with exit code ${code}; see its output above` });
 }
+
+/** Longest single wait, in ms. */
+const DAY_MS = 86_400_000;
+
+export const hold: Command = {
+  describe: `Waits for SIGTERM and does nothing else. The pod of the installer DaemonSet runs it once its node has the package: without rights, mounts and network.`,
+  examples: [{ run: 'dkc deploy hold', what: 'in the pod of the installer DaemonSet' }],
+  flags: [],
+  positionals: [],
+  async run({ clock, signal, stdout }) {
+    stdout.write('this node has the package; nothing is left to do\n');
+    while (!signal.aborted) await clock.sleep(DAY_MS, signal).catch(() => {});
+    return fine;
+  },
+};

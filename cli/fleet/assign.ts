@@ -1,3 +1,4 @@
+import { type PayloadRef, type SpecSource, specSourceProblems } from '../../agent/checkpoint/source.ts';
 import { describeError } from '../../base/errors.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
@@ -7,8 +8,7 @@ import { type Command, fine, type Flag } from '../command.ts';
 import { connectFlags, namespaceFlag, namespaceFor, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output/output.ts';
-import { type PayloadRef, type SpecSource, specSourceProblems } from '../../agent/checkpoint/source.ts';
-import { fleetOf } from './fleet-of.ts';
+import { fleetOf } from './carrier.ts';
 import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
 import { type Goal, goals } from './wait.ts';
 import { waitAndTell } from './tell-wait.ts';

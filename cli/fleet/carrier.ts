@@ -12,6 +12,8 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Client } from '../../kube/client/client.ts';
+import type { Args } from '../args/args.ts';
+import type { Context } from '../command.ts';
 
 /** The objects that carry assignments, as an admin reads and writes them. */
 export interface FleetCarrier {
@@ -40,7 +42,7 @@ interface How {
 /** Names, or all that a selector matches. */
 export type Watched = readonly string[] | { labelSelector?: string };
 
-export type FleetClient = Pick<Client, 'create' | 'get' | 'list' | 'listEach' | 'patch' | 'raw' | 'watch'>;
+type FleetClient = Pick<Client, 'create' | 'get' | 'list' | 'listEach' | 'patch' | 'raw' | 'watch'>;
 
 /** Asks the API server what it keeps assignments in. Each node has its own carrier: see {@link fleetNode}. @throws ApiError, TransportError */
 export async function fleetCarrier(
@@ -159,9 +161,29 @@ async function orNone(call: Promise<KubeObject>): Promise<KubeObject | undefined
 }
 
 /** What the server says of it is no more than that. */
-export class NodeNotFound extends Error {
+class NodeNotFound extends Error {
   override name = 'NodeNotFound';
   constructor(node: string) {
     super(`Node ${JSON.stringify(node)} not found; \`dkc nodes\` lists them`);
   }
+}
+
+/** The fleet of a command. With `-v` stderr gets a line about what carries assignments, and why. */
+export async function fleetOf(context: Context, args: Args, client: Client): Promise<FleetCarrier> {
+  const { clock, random, log, signal } = context;
+  const fleet = await fleetCarrier({ client, clock, random, log }, signal);
+  if (isVerbose(args)) noteFacts(context, fleet);
+  return fleet;
+}
+
+/** For a command that goes on where the API server keeps no assignments: a line with the remedy. */
+export function noteMissingCarrier(context: Context, args: Args, fleet: FleetCarrier): void {
+  const { servesNodeConfigs, hasConfigSource } = fleet.facts;
+  if (!servesNodeConfigs && !hasConfigSource && !isVerbose(args)) noteFacts(context, fleet);
+}
+
+const isVerbose = (args: Args): boolean => (args.number('verbose') ?? 0) > 0;
+
+function noteFacts({ stderr }: Context, { facts }: FleetCarrier): void {
+  stderr.write(`dkc: note: ${factsText(facts)}\n`);
 }

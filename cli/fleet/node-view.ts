@@ -1,8 +1,8 @@
-import { sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
-import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
-import { stateText } from './state-text.ts';
+import { type MaybeSource, sourceText } from '../../agent/checkpoint/source.ts';
+import { assignedSource, type FleetNode, fleetState, type FleetState } from '../../controllers/fleet/fleet-node.ts';
 import type { Column, Paint } from '../output/output.ts';
 import type { Millis } from '../../base/clock.ts';
+import { span } from '../node/spoken.ts';
 
 /** The contract of `-o json` (design 7). */
 export function nodeData(node: FleetNode) {
@@ -48,4 +48,17 @@ function paintOf(state: FleetState, paint: Paint): (text: string) => string {
     case 'local':
       return (text) => text;
   }
+}
+
+/** For people: the state, with the time that a trial has left where the agent tells it. */
+export function stateText(node: FleetNode, now: Millis): string {
+  const state = fleetState(node);
+  const left = state === 'trial' ? trialLeft(node, now) : undefined;
+  return left === undefined ? state : `${state} (${left} left)`;
+}
+
+/** `8m12s`; undefined where the agent does not tell, or the time is over and its verdict on the way. */
+export function trialLeft({ agent }: FleetNode, now: Millis): string | undefined {
+  const endsAt = agent?.trial?.endsAtMs ?? undefined;
+  return endsAt === undefined || endsAt - now < 1_000 ? undefined : span(endsAt - now);
 }

@@ -8,7 +8,7 @@ import { minimalConfig } from '../../agent/evaluate/local.ts';
 import { ActionError, errorCode } from '../../base/errors.ts';
 import { fine, wrong, withNote, type Command, type Context } from '../command.ts';
 import { kubeletOf } from '../config/config-file.ts';
-import { valueText } from '../config/differences.ts';
+import { valueText } from '../config/diff.ts';
 import { UsageError } from '../failure.ts';
 import { show, table, type Column } from '../output/output.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';

@@ -1,7 +1,7 @@
 import pc from 'picocolors';
 import { UsageError } from '../failure.ts';
 import { parsePath, valueText } from './jsonpath.ts';
-import { tableLines, type Column } from './table.ts';
+import { tableLines, type Column } from './output.ts';
 import { sourceText, type Source } from '../../agent/checkpoint/source.ts';
 import { printable } from './printable.ts';
 

@@ -13,7 +13,7 @@ import type { RolloutNode } from '../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../controllers/rollout/revision.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
 import { type Command, fine, wrong } from '../command.ts';
-import { classPaint, valueText } from '../config/differences.ts';
+import { classPaint, valueText } from '../config/diff.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { formatFlag, type People, show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';

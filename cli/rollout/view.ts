@@ -8,7 +8,7 @@ import { inOrder } from '../../controllers/rollout/grouping.ts';
 import { targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
-import { trialLeft } from '../fleet/state-text.ts';
+import { trialLeft } from '../fleet/node-view.ts';
 import type { FleetObjects } from './fleet-objects.ts';
 import { outcomeOf, readRules } from './rollouts.ts';
 

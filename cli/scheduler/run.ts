@@ -1,5 +1,5 @@
-import { fileText, findingText, readSchedulerConfigFile, schedulerFlags } from './flags.ts';
-import { type Command, type Context, type Exit, wrong } from '../command.ts';
+import { schedulerFlags, fileText, findingText, readSchedulerConfigFile } from './config.ts';
+import { wrong, type Command, type Context, type Exit } from '../command.ts';
 import { runLong } from '../process/run.ts';
 import { processSettings, type ProcessSettings } from '../process/settings.ts';
 import { schedulerRights } from './rights.ts';

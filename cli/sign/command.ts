@@ -18,9 +18,8 @@ import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, yamlText } from '../output/structured.ts';
 import { configMapOf } from './config-map.ts';
-import { knownKeys } from './known-keys.ts';
+import { knownKeys, signWithSshKeygen } from './keys.ts';
 import { type PayloadFiles, readPayload } from './payload.ts';
-import { signWithSshKeygen } from './ssh-keygen.ts';
 import type { Args } from '../args/args.ts';
 
 const formats = ['armor', 'configmap', 'json', 'yaml'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { completesForKubectl } from '../../../cli/called-as.ts';
+import { completesForKubectl } from '../../../cli/program.ts';
 import { runCli } from '../../support/cli-context.ts';
 import type { ConnectQuery } from '../../../cli/command.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeProblem } from '../../../cli/build-info.ts';
+import { nodeProblem } from '../../../cli/program.ts';
 
 const cases = [
   { version: '20.20.2', does: 'is refused' },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inKindWords } from '../../../../cli/explain/kinds.ts';
+import { inKindWords } from '../../../../cli/dispatch.ts';
 import { readRef } from '../../../../cli/explain/find-object.ts';
 import { connectFlags } from '../../../../cli/connect/flags.ts';
 import { Args } from '../../../../cli/args/args.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
-import { stateText } from '../../../../cli/fleet/state-text.ts';
+import { stateText } from '../../../../cli/fleet/node-view.ts';
 import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
 import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { schedulerFlags } from '../../../../cli/scheduler/flags.ts';
+import { schedulerFlags } from '../../../../cli/scheduler/config.ts';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { runScheduler, type MakeScheduler } from '../../../../cli/scheduler/run.ts';
-import { schedulerFlags } from '../../../../cli/scheduler/flags.ts';
+import { schedulerFlags } from '../../../../cli/scheduler/config.ts';
 import { nodes, pods } from '../../../../kube/api/object.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { startLong, type Running } from '../process/long-world.ts';

@@ -1,4 +1,4 @@
-import { parseSignatureKeys } from '../../agent/config/signature/check.ts';
+import { NAMESPACE, parseSignatureKeys } from '../../agent/config/signature/check.ts';
 import { KEY_TYPES, parseKeyLine, SignatureError, type SignatureKey } from '../../agent/config/signature/public-key.ts';
 import { readPolicy } from '../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../agent/options.ts';
@@ -7,6 +7,27 @@ import { fileOptions } from '../agent/node-options.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
+
+/** A person may have to find a passphrase, or an authenticator. */
+const TIMEOUT_MS = 120_000;
+
+/**
+ * Has ssh-keygen sign `message`: it knows passphrases (asked for on the terminal), keys in an ssh-agent, FIDO authenticators and PKCS#11.
+ * @param key - absolute path of a private key, or of the public key of one in the agent
+ * @returns the armored signature
+ * @throws ActionError with what ssh-keygen says
+ */
+export async function signWithSshKeygen({ exec, signal }: Context, key: string, message: string): Promise<string> {
+  const ran = await exec('ssh-keygen', ['-Y', 'sign', '-n', NAMESPACE, '-f', key], { input: message, timeoutMs: TIMEOUT_MS, signal });
+  if (ran.code === 0) return ran.stdout;
+  signal.throwIfAborted();
+  if (ran.code === null && ran.stderr.includes('ENOENT'))
+    throw new ActionError('sign with', key, {
+      hint: 'there is no ssh-keygen: install openssh-client, or sign the output of dkc sign --print-message elsewhere',
+    });
+  const said = ran.stderr.split('\n').map((line) => line.trim()).filter((line) => line !== '' && !line.startsWith('Signing')); // prettier-ignore
+  throw new ActionError('sign with', key, { hint: `ssh-keygen: ${said.join('; ') || 'no reason given'}` });
+}
 
 /**
  * The keys that `dkc sign --verify` accepts, and the file that they are in.
@@ -27,7 +48,7 @@ export async function knownKeys(context: Context, args: Args): Promise<{ keys: r
 }
 
 /** Lines of a .pub file or of authorized_keys, and lines of allowed_signers (`PRINCIPALS TYPE KEY`) without options. @throws ActionError */
-export function allowedSigners(text: string, file: string): SignatureKey[] {
+function allowedSigners(text: string, file: string): SignatureKey[] {
   const keys: SignatureKey[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     const words = line.trim().split(/[ \t]+/);

@@ -1,8 +1,42 @@
 import { renderSchedulerConfig } from '../../scheduler/config/render.ts';
-import { fine, wrong, type Command } from '../command.ts';
+import { type Command, type Context, fine, type Flag, wrong } from '../command.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, yamlText } from '../output/structured.ts';
-import { configFlag, fileText, findingText, readSchedulerConfigFile } from './flags.ts';
+import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
+import { type ConfigRead, parseSchedulerConfig } from '../../scheduler/config/parse.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';
+import type { Finding } from '../../scheduler/config/mapping.ts';
+
+export const configFlag: Flag = {
+  name: 'config',
+  type: 'string',
+  value: 'FILE',
+  completes: 'file',
+  text: 'configuration file, YAML or JSON; every key is optional',
+  defaultText: 'all defaults',
+};
+
+/** Those of the lease go before the file, so they have no value unless somebody gives one. */
+const leaseFlagsOverFile = leaseFlags('dkc-scheduler').map(({ default: normal, ...flag }): Flag => ({
+  ...flag,
+  defaultText: `as leaderElection in the file says, else ${String(normal)}`,
+}));
+
+/** Flags of `dkc scheduler run`. */
+export const schedulerFlags: readonly Flag[] = [configFlag, kubeconfigFlag, ...leaseFlagsOverFile, ...servingFlags(10_462)];
+
+/** @param file - as given: undefined or '' for all defaults, `-` for standard input. @throws {ActionError} when it cannot be read */
+export async function readSchedulerConfigFile(context: Context, file: string | undefined): Promise<ConfigRead> {
+  if (file === undefined || file === '') return { ok: true, config: defaultSchedulerConfig, warnings: [] };
+  return parseSchedulerConfig(Buffer.from(await readConfigFile(context, file)).toString('utf8'));
+}
+
+/** `reservation.ttlSeconds: it is 0; it must be ...`. */
+export const findingText = ({ path, message }: Finding): string => (path === '' ? message : `${path}: ${message}`);
+
+/** How a file is called on the command line. */
+export const fileText = (file: string | undefined): string => (file === '-' ? 'standard input' : (file ?? ''));
 
 export const schedulerConfig: Command = {
   describe: `Validates the configuration of \`dkc scheduler run\` and prints it with every key filled in. The output is an equivalent configuration file, except that TLS private keys are hidden.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hold } from '../../../../cli/deploy/hold.ts';
+import { hold } from '../../../../cli/deploy/install-node.ts';
 import { realClock } from '../../../../base/clock.ts';
 import type { Args } from '../../../../cli/args/args.ts';
 import type { Context } from '../../../../cli/command.ts';

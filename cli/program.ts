@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Build } from './command.ts';
+import { basename } from 'node:path';
 
 declare global {
   /** Put in by scripts/build.ts; absent when run from a checkout. */
@@ -25,4 +26,9 @@ const OLDEST = 24;
 export function nodeProblem(version: string): string | undefined {
   if (Number(/^\d+/.exec(version)) >= OLDEST) return undefined;
   return `Node.js ${OLDEST} or newer is required, but this is ${version}; run it with another one, such as /usr/lib/dkc/node dkc.js`;
+}
+
+/** Whether the bundle was called as the program that kubectl asks for completions of its plugin. */
+export function completesForKubectl(env: Readonly<Record<string, string | undefined>>, script: string | undefined): boolean {
+  return /^kubectl_complete-dkc(?:\.[cm]?js)?$/.test(basename(env['DKC_CALLED_AS'] || script || ''));
 }

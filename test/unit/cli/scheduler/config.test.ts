@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { schedulerConfig } from '../../../../cli/scheduler/config-command.ts';
+import { schedulerConfig } from '../../../../cli/scheduler/config.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
