@@ -1,12 +1,32 @@
-import { csiDrivers, csiNodes, csiStorageCapacities, deviceClasses, type KubeObject, namespaces, nodes, persistentVolumeClaims, persistentVolumes, podDisruptionBudgets, podDisruptionBudgetsBeta, pods, replicaSets, replicationControllers, type Resource, services, statefulSets, storageClasses, volumeAttachments } from '../../kube/api/object.ts';
+import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
+import { explainSettled, explainStanding } from './explain-pod.ts';
+import {
+  csiDrivers,
+  csiNodes,
+  csiStorageCapacities,
+  deviceClasses,
+  type KubeObject,
+  namespaces,
+  nodes,
+  persistentVolumeClaims,
+  persistentVolumes,
+  podDisruptionBudgets,
+  podDisruptionBudgetsBeta,
+  pods,
+  replicaSets,
+  replicationControllers,
+  type Resource,
+  services,
+  statefulSets,
+  storageClasses,
+  volumeAttachments,
+} from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { UsageError } from '../failure.ts';
 import { type Command, type Context, fine } from '../command.ts';
-import { namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
-import { explainSettled } from './explain-pod.ts';
 import { configFlag, fileText, findingText, readSchedulerConfigFile } from './config.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { ExplainPod, PodFacts, RunningFacts } from '../../scheduler/explain.ts';
