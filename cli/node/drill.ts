@@ -1,6 +1,6 @@
+import { isoNow, nodeSide, type NodeSide, nodeSideFlags } from './node-side.ts';
 import { describeLive, type DrillReport, type DrillStep, planLiveDrill } from '../../agent/admin/drill/plan.ts';
 import { drill as rehearseAll, liveDrill, steadyDrill } from '../../agent/admin/drill/execute.ts';
-import { isoNow, nodeSide, type NodeSide } from './node-side.ts';
 import { peek } from './applied.ts';
 import { agentRuns } from './status.ts';
 import { ActionError } from '../../base/errors.ts';
