@@ -52,8 +52,7 @@ class PodQueue implements SchedulingQueue {
     this.#pools.put(entry, isGated(info) ? 'gated' : 'active');
   }
 
-  update(before: PodInfo, after: PodInfo): void {
-    if (before.uid !== after.uid) this.delete(before);
+  update(_before: PodInfo, after: PodInfo): void {
     this.add(after);
   }
 
