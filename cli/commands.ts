@@ -183,6 +183,6 @@ export const commands: readonly Entry[] = [
     name: 'version',
     summary: 'Print the version of dkc',
     group: 'Other commands',
-    load: async () => (await import('./help/version.ts')).version,
+    load: async () => (await import('./help/help.ts')).version,
   },
 ];

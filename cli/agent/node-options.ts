@@ -1,8 +1,7 @@
 import { AGENT_CONFIG_FILE, type AgentOptions } from '../../agent/options.ts';
 import { layout } from '../../agent/store/layout.ts';
 import { agentFileFlag } from './flags.ts';
-import { isForbidden, readAgentFile } from './settings-file.ts';
-import { agentOptions, checkSettings, SettingError, settingsOf, type Settings } from './options.ts';
+import { agentOptions, checkSettings, isForbidden, readAgentFile, SettingError, type Settings, settingsOf } from './settings.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { Context, Note } from '../command.ts';

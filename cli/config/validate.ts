@@ -9,7 +9,7 @@ import { printable } from '../output/printable.ts';
 import { basename, dirname, join } from 'node:path';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { readPolicy } from '../../agent/evaluate/node-inputs.ts';
-import { readPayload } from '../sign/payload.ts';
+import { readPayload } from '../sign/config-map.ts';
 import type { Finding } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 

@@ -1,11 +1,10 @@
 import { kubeconfigFlag, leaseFlags, servingFlags } from '../process/settings.ts';
 import { DEFAULT_NAMESPACE } from '../../controllers/rollout/observe.ts';
 import { rolloutController } from '../../controllers/rollout/controller.ts';
-import { controllerNames, controllersSettings, DEFAULT_CONTROLLERS } from './settings.ts';
+import { controllerNames, controllersSettings, DEFAULT_CONTROLLERS, pageFlags } from './settings.ts';
 import { daemonSetController } from '../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../controllers/statefulset/controller.ts';
 import { fleetPage } from '../../controllers/page/page.ts';
-import { pageFlags } from './page.ts';
 import { runControllers } from './run.ts';
 import type { Command, Flag } from '../command.ts';
 

@@ -1,5 +1,5 @@
 import { examineAll, seen, type Topic } from './examine.ts';
-import { ClusterLook } from './look/cluster-look.ts';
+import { ClusterLook } from './look/cluster.ts';
 import { accessOf as accessOrProblem } from './look/credentials.ts';
 import { NodeLook } from './look/node-look.ts';
 import { clusterTopics, nodeTopics } from './topics.ts';

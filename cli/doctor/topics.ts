@@ -1,13 +1,13 @@
 import { topic, type Topic } from './examine.ts';
-import { lookAtCommandLine, lookAtHost } from './look/command-line.ts';
+import { lookAtCommandLine, lookAtDropIns, lookAtHost, lookAtUnits } from './look/units.ts';
 import { lookAtDisk, lookAtPermissions, lookAtSettings } from './look/files.ts';
 import { lookAtPorts } from './look/ports.ts';
 import { lookAtCredentials, lookAtServer } from './look/server.ts';
 import type { NodeLook } from './look/node-look.ts';
 import { lookAtStore } from './look/store.ts';
-import { lookAtDropIns, lookAtUnits } from './look/units.ts';
 import { commandLineChecks, hostChecks } from './node/command-line.ts';
 import {
+  type ClusterLook,
   lookAtControllers,
   lookAtCredentials as lookAtCaller,
   lookAtDefinitions,
@@ -15,7 +15,6 @@ import {
   lookAtHello,
   lookAtRoles,
 } from './look/cluster.ts';
-import type { ClusterLook } from './look/cluster-look.ts';
 import { controllerChecks } from './cluster/controllers.ts';
 import { definitionChecks } from './cluster/definitions.ts';
 import { fleetChecks } from './cluster/fleet.ts';

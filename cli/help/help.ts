@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
-import type { Program, Command, Example, Flag } from '../command.ts';
+import { type Command, type Example, fine, type Flag, type Program } from '../command.ts';
 import type { Entry } from '../commands.ts';
+import { formatFlag, show } from '../output/output.ts';
 
 /** The command whose help describes what all commands on a node take. */
 const NODE_FLAGS_TOPIC = 'node-flags';
@@ -117,3 +118,18 @@ export function spokenAs(program: Program, words: ReadonlySet<string>, text: str
     words.has(next.replace(/[^A-Za-z_-].*$/, '')) ? `${program} ` : found,
   );
 }
+
+export const version: Command = {
+  describe: 'Prints the version of dkc, the commit it was built from and the Node.js it runs on.',
+  examples: [
+    { run: 'dkc version', what: 'for people' },
+    { run: 'dkc version -o json', what: 'for scripts' },
+  ],
+  flags: [formatFlag],
+  positionals: [],
+  async run(context, args) {
+    const { version, commit, node } = context.build;
+    await show(context, args, { data: { version, commit, node }, people: () => `dkc ${version} (${commit}), Node.js ${node}\n` });
+    return fine;
+  },
+};

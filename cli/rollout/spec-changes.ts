@@ -2,8 +2,18 @@ import { COPY_OF_ANNOTATION, type NodeConfigRollout } from '../../controllers/ro
 import type { Client } from '../../kube/client/client.ts';
 import type { Command } from '../command.ts';
 import { withClient } from '../connect/flags.ts';
-import { cannot, change, type Change, changeFlags, changePositionals, doingText, patchSpec } from './change.ts';
-import { revisionNumbered, revisionsOf, rolloutName } from './rollouts.ts';
+import {
+  cannot,
+  change,
+  type Change,
+  changeFlags,
+  changePositionals,
+  doingText,
+  patchSpec,
+  revisionNumbered,
+  revisionsOf,
+  rolloutName,
+} from './rollouts.ts';
 import { type ConfigMap, numberOf } from '../../controllers/rollout/revision.ts';
 import { UsageError } from '../failure.ts';
 

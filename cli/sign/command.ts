@@ -17,9 +17,8 @@ import { type Command, type Context, type Exit, fine, wrong } from '../command.t
 import { UsageError } from '../failure.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, yamlText } from '../output/structured.ts';
-import { configMapOf } from './config-map.ts';
+import { configMapOf, type PayloadFiles, readPayload } from './config-map.ts';
 import { knownKeys, signWithSshKeygen } from './keys.ts';
-import { type PayloadFiles, readPayload } from './payload.ts';
 import type { Args } from '../args/args.ts';
 
 const formats = ['armor', 'configmap', 'json', 'yaml'] as const;

@@ -1,15 +1,105 @@
-import { specSourceProblems } from '../../agent/checkpoint/source.ts';
+import { keyProblem, specSourceProblems } from '../../agent/checkpoint/source.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { ALLOW_ANNOTATION } from '../../agent/evaluate/evaluate.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { UsageError } from '../failure.ts';
-import type { PayloadFiles } from './payload.ts';
+import { basename, join } from 'node:path';
+import { MAX_KEYS } from '../../agent/checkpoint/payload.ts';
+import { ActionError } from '../../base/errors.ts';
+import { readConfigFile } from '../config/config-file.ts';
+import type { Context } from '../command.ts';
+
+/** What is to be signed, or was. */
+export interface PayloadFiles {
+  files: Map<string, Uint8Array>;
+  /** Where it came as a manifest of a ConfigMap, that one. */
+  manifest?: Readonly<Record<string, unknown>>;
+  /** Its annotation dkc.dev/allow. */
+  allow?: string;
+}
+
+/**
+ * Reads what the words of the command line name, as kubectl create configmap --from-file does: `FILE` is the data key of that name, `KEY=FILE` is KEY,
+ * a directory is all regular files in it. One file that is a manifest of a ConfigMap (`-` too) is its data keys and annotation.
+ * @throws {UsageError} for names that cannot be data keys, ActionError for files that cannot be read
+ */
+export async function readPayload(context: Context, words: readonly string[]): Promise<PayloadFiles> {
+  const files = new Map<string, Uint8Array>();
+  const add = (key: string, bytes: Uint8Array): void => {
+    const problem = keyProblem(key);
+    if (problem !== undefined) throw new UsageError(`sign: ${problem}; name it as KEY=FILE`);
+    if (files.has(key)) throw new UsageError(`sign: there are two files for the data key ${key}`);
+    if (files.size === MAX_KEYS) throw new UsageError(`sign: a ConfigMap for nodes has at most ${MAX_KEYS} data keys`);
+    files.set(key, bytes);
+  };
+  for (const word of words) {
+    const [, key, name = word] = /^([-._a-zA-Z0-9]+)=(.+)$/s.exec(word) ?? [];
+    const dir = name === '-' ? undefined : await regularFiles(context, name);
+    if (dir !== undefined) {
+      if (key !== undefined) throw new UsageError(`sign: ${word}: a directory is not a single data key`);
+      for (const file of dir) add(file, await readConfigFile(context, join(name, file)));
+      continue;
+    }
+    const bytes = await readConfigFile(context, name);
+    const manifest = key === undefined ? await asConfigMap(bytes) : undefined;
+    if (manifest === undefined && name === '-' && key === undefined)
+      throw new UsageError('sign: standard input is not a manifest of a ConfigMap; name its data key: KEY=-');
+    if (manifest === undefined) add(key ?? basename(name), bytes);
+    else if (words.length > 1) throw new UsageError(`sign: ${word} is a manifest of a ConfigMap, which is signed alone`);
+    else return fromManifest(manifest, name);
+  }
+  return { files };
+}
+
+/** Names of the regular files in a directory; undefined where `name` is none. Links are followed: a mounted ConfigMap has nothing else. */
+async function regularFiles(context: Context, name: string): Promise<string[] | undefined> {
+  const { disk } = context;
+  const real = await disk.realPath(context.path(name)).catch(() => undefined);
+  if (real === undefined || (await disk.stat(real))?.kind !== 'dir') return undefined;
+  const names: string[] = [];
+  for (const entry of await disk.list(real)) {
+    const at = await disk.realPath(join(real, entry)).catch(() => undefined);
+    if (!entry.startsWith('.') && at !== undefined && (await disk.stat(at))?.kind === 'file') names.push(entry);
+  }
+  return names;
+}
+
+/** Somewhere in every manifest of one; what has this elsewhere than at its top is no manifest. */
+const LOOKS_LIKE_CONFIGMAP = /(?:^|[\s,{])["']?kind["']?:[ \t]*["']?ConfigMap\b/m;
+
+async function asConfigMap(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>> | undefined> {
+  const text = new TextDecoder().decode(bytes);
+  if (!LOOKS_LIKE_CONFIGMAP.test(text)) return undefined;
+  const { parse } = await import('yaml');
+  try {
+    const value: unknown = parse(text, { version: '1.1', maxAliasCount: 100, logLevel: 'silent' });
+    return isJsonObject(value) && value['kind'] === 'ConfigMap' && value['apiVersion'] === 'v1' ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function fromManifest(manifest: Readonly<Record<string, unknown>>, name: string): PayloadFiles {
+  const bad = (hint: string): ActionError => new ActionError('sign', name === '-' ? 'the ConfigMap on standard input' : name, { hint });
+  const { data = {}, metadata = {} } = manifest;
+  if (!isJsonObject(data) || !isJsonObject(metadata)) throw bad('data and metadata must be maps');
+  const files = new Map<string, Uint8Array>();
+  for (const [key, value] of Object.entries(data)) {
+    if (typeof value !== 'string') throw bad(`data.${key} is not a string: quote it, or write it as a block with |`);
+    const problem = keyProblem(key);
+    if (problem !== undefined) throw bad(problem);
+    files.set(key, new TextEncoder().encode(value));
+  }
+  const { annotations } = metadata;
+  const allow = isJsonObject(annotations) ? annotations[ALLOW_ANNOTATION] : undefined;
+  return { files, manifest, ...(typeof allow === 'string' ? { allow } : {}) };
+}
 
 /** What the API server writes into metadata, and kubectl apply: none of it is part of a manifest. */
 const NOT_OURS = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'generation', 'managedFields', 'selfLink']);
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-export interface Wanted {
+interface Wanted {
   /** `NS/NAME`; absent: that of the manifest. */
   name: string | undefined;
   /** Annotation dkc.dev/allow; absent: that of the manifest. */

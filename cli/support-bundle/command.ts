@@ -5,17 +5,18 @@ import { SYSTEM_NAMESPACE } from '../../deploy/names.ts';
 import { connectFlags, connectQueryOf } from '../connect/flags.ts';
 import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { nodeFlags } from '../agent/flags.ts';
-import { type Command, type Context, fine, type Flag, withNote } from '../command.ts';
+import { type Build, type Command, type Context, fine, type Flag, withNote } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { show } from '../output/output.ts';
+import { type Column, type People, show, table } from '../output/output.ts';
 import { nodeSideFlags } from '../node/node-side.ts';
 import { archiveOf, writeNewFile } from './archive.ts';
 import { clusterCollectors } from './cluster/collectors.ts';
-import { type Bounds, collectAll, type Collector, defaultBounds, MIB } from './collector.ts';
+import { type Bounds, collectAll, type Collector, type Contents, defaultBounds, MIB } from './collector.ts';
 import { KnownValues } from './redact/known-values.ts';
 import { nodeCollectors } from './node/collectors.ts';
-import { contentsText, errorsText, indexOf, type Made } from './report.ts';
 import type { Args } from '../args/args.ts';
+import { printable } from '../output/printable.ts';
+import { jsonText } from '../output/structured.ts';
 
 const DEFAULT_LINES = 5_000;
 
@@ -149,3 +150,49 @@ function targetOf(context: Context, args: Args, of: string): Target {
 }
 
 const randomName = ({ random }: Pick<Context, 'random'>): string => Math.floor(random() * 2 ** 32).toString(16).padStart(8, '0'); // prettier-ignore
+
+interface Report extends Contents {
+  /** Node name, or `cluster`. */
+  of: string;
+  /** RFC 3339. */
+  made: string;
+  dkc: Build;
+}
+
+interface Made extends Report {
+  archive: { path: string; bytes: number };
+}
+
+/** index.json: every file with its size, what was left out and why, what failed. */
+function indexOf({ files, ...report }: Report | Made): string {
+  return jsonText({ ...report, files: files.map(({ path, bytes, note }) => ({ path, bytes, note: note ?? null })) });
+}
+
+function errorsText({ errors }: Pick<Contents, 'errors'>): string {
+  return errors.length === 0 ? 'No errors.\n' : errors.map(({ collector, why }) => `${collector}: ${why}\n`).join('');
+}
+
+interface Row {
+  path: string;
+  bytes: string;
+  note: string;
+}
+
+/** What is in the bundle, what is not, and why. */
+async function contentsText({ files, leftOut, errors, archive }: Made, how: People): Promise<string> {
+  const rows: Row[] = files.map(({ path, bytes, note }) => ({ path, bytes: String(bytes), note: note ?? '' }));
+  const columns: Column<Row>[] = [
+    { title: 'FILE', value: ({ path }) => path },
+    { title: 'BYTES', value: ({ bytes }) => bytes },
+    { title: 'NOTE', value: ({ note }) => note },
+  ];
+  const section = (title: string, lines: readonly string[]): string =>
+    lines.length === 0 ? '' : `\n${title}:\n${lines.map((line) => `  ${printable(line)}\n`).join('')}`;
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0);
+  return [
+    await table(columns, rows, how),
+    section('Left out', leftOut.map(({ path, why }) => `${path}: ${why}`)), // prettier-ignore
+    section('Failed', errors.map(({ collector, why }) => `${collector}: ${why}`)), // prettier-ignore
+    `\n${archive.path === '-' ? 'Written to standard output' : `Written to ${printable(archive.path)}`}: ${files.length} files of ${total} bytes, ${archive.bytes} compressed.\n`,
+  ].join('');
+}

@@ -1,12 +1,11 @@
-import type { ClusterLook } from './cluster-look.ts';
 import { credentialsOf } from './credentials.ts';
 import { seen } from '../examine.ts';
-import { the, Unseen } from '../check.ts';
+import { type Seen, the, Unseen } from '../check.ts';
 import type { ControllerFacts } from '../cluster/controllers.ts';
 import type { DefinitionFacts } from '../cluster/definitions.ts';
 import type { FleetFacts } from '../cluster/fleet.ts';
 import { NODE_ROLE, type Pair, type RoleFacts } from '../cluster/roles.ts';
-import type { HelloFacts } from '../node/server.ts';
+import { type HelloFacts, minorOf } from '../node/server.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import { missingRights, type Right, rightsIn } from '../../process/check-rights.ts';
 import { listPages } from '../../fleet/list-pages.ts';
@@ -17,6 +16,92 @@ import { setsWorkload } from '../../../deploy/sets.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
 import { type KubeObject, leases, namespaces, pods, type Resource } from '../../../kube/api/object.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
+import { type HostReads, realHost } from './node-look.ts';
+import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
+import type { FleetNode } from '../../../controllers/fleet/fleet-node.ts';
+import { manifests } from '../../../deploy/manifests.ts';
+import { isNotFound } from '../../../kube/client/errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { fleetCarrier } from '../../fleet/carrier.ts';
+import { NEWEST_RELEASE } from '../../deploy/manifests.ts';
+import type { ClusterAccess } from '../../../kube/client/access.ts';
+import type { Context } from '../../command.ts';
+
+/** A cluster, as the gatherers of `dkc doctor --cluster` look at it. What several of them need is looked at once. */
+export class ClusterLook {
+  readonly context: Context;
+  readonly client: Client;
+  readonly server: ServerFacts;
+  readonly host: Pick<HostReads, 'hello'>;
+  /** Of the kubeconfig, for messages, and what it says. */
+  readonly kubeconfig: string;
+  readonly access: Seen<ClusterAccess | { problem: string }>;
+  #nodes: Promise<Seen<readonly FleetNode[]>> | undefined;
+
+  constructor(
+    context: Context,
+    about: {
+      client: Client;
+      server: ServerFacts;
+      kubeconfig: string;
+      access: Seen<ClusterAccess | { problem: string }>;
+      host?: Pick<HostReads, 'hello'>;
+    },
+  ) {
+    this.context = context;
+    this.client = about.client;
+    this.server = about.server;
+    this.kubeconfig = about.kubeconfig;
+    this.access = about.access;
+    this.host = about.host ?? realHost;
+  }
+
+  /** N of the release 1.N that manifests are for. */
+  get release(): number {
+    return Math.min(minorOf(this.server.version) ?? NEWEST_RELEASE, NEWEST_RELEASE);
+  }
+
+  /** What `dkc deploy manifests` prints for this server. @param image - for what runs in the cluster as well */
+  manifests(image?: string): KubeObject[] {
+    return manifests({ release: this.release, credentials: 'kubelet', nodes: [], listsPods: false, image });
+  }
+
+  nodes(): Promise<Seen<readonly FleetNode[]>> {
+    const { client, context } = this;
+    const { clock, random, log, signal } = context;
+    this.#nodes ??= seen(async () => (await fleetCarrier({ client, clock, random, log }, signal)).list(signal));
+    return this.#nodes;
+  }
+
+  /** undefined: there is none, or its kind is not served. */
+  find<T extends KubeObject>(
+    resource: Resource,
+    name: string,
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Seen<T | undefined>> {
+    return seen(async () => {
+      try {
+        return await this.client.get<T>(resource, { name, ...(namespace === undefined ? {} : { namespace }) }, { signal });
+      } catch (error) {
+        if (isNotFound(error)) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Each manifest of these kinds with what is there under its name. */
+  async pairs(ours: readonly KubeObject[], resources: readonly Resource[], signal: AbortSignal): Promise<Pair[]> {
+    const byKind = new Map(resources.map((resource) => [resource.kind, resource]));
+    return Promise.all(
+      ours.flatMap((manifest) => {
+        const resource = byKind.get(manifest.kind ?? '');
+        const { name = '', namespace } = manifest.metadata;
+        return resource === undefined ? [] : [this.find(resource, name, namespace, signal).then((theirs) => ({ ours: manifest, theirs }))];
+      }),
+    );
+  }
+}
 
 const resource = (group: string, plural: string, kind: string, namespaced = false): Resource => ({ group, version: 'v1', resource: plural, kind, namespaced }); // prettier-ignore
 const RBAC = 'rbac.authorization.k8s.io';

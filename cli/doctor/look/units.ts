@@ -4,10 +4,13 @@ import { the } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
 import type { UnitFacts } from '../node/units.ts';
 import type { NodeLook } from './node-look.ts';
-import { environmentFilesOf, propertiesOf } from '../../../agent/host/unit.ts';
+import { environmentFilesOf, flagValue, propertiesOf } from '../../../agent/host/unit.ts';
 import { ActionError } from '../../../base/errors.ts';
 import type { Ran } from '../../../base/exec.ts';
 import type { Context } from '../../command.ts';
+import type { CommandLineFacts, ConfigFlag, HostFacts } from '../node/command-line.ts';
+import { commandLineOf, samePlaceAs } from '../../../agent/drift/observe.ts';
+import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
 
 /** A unit file or an environment file that is larger is none. */
 const LARGEST = 256 * 1024;
@@ -45,16 +48,12 @@ export async function lookAtDropIns(look: NodeLook): Promise<DropInFacts> {
 }
 
 /** The unit itself, then its drop-ins in the order of systemd. */
-export function unitFilesOf({ FragmentPath = '', DropInPaths = '' }: Readonly<Record<string, string>>): string[] {
+function unitFilesOf({ FragmentPath = '', DropInPaths = '' }: Readonly<Record<string, string>>): string[] {
   return [FragmentPath, ...DropInPaths.split(' ')].filter((path) => path !== '' && basename(path) !== '');
 }
 
 /** @param optional - those that cannot be read are left out */
-export async function textsOf(
-  { context }: NodeLook,
-  paths: readonly string[],
-  optional: boolean,
-): Promise<{ path: string; text: string }[]> {
+async function textsOf({ context }: NodeLook, paths: readonly string[], optional: boolean): Promise<{ path: string; text: string }[]> {
   const texts: { path: string; text: string }[] = [];
   for (const path of paths.slice(0, MAX_FILES)) {
     try {
@@ -96,4 +95,42 @@ export async function systemdSays(
 function whyNot({ code, stderr }: Ran): string {
   if (code !== null) return stderr.trim().split('\n')[0] || `it ended with ${code}`;
   return stderr.includes('ENOENT') ? 'it is not installed' : `no answer within ${TIMEOUT_MS / 1000} s`;
+}
+
+export async function lookAtCommandLine(look: NodeLook): Promise<CommandLineFacts> {
+  const { context, options } = look;
+  const { disk } = context;
+  const isEffective = await samePlaceAs(options, disk);
+  const configOf = async (args: readonly string[]): Promise<ConfigFlag> => {
+    const path = flagValue('--config', args);
+    return path === undefined ? null : { path, isEffective: await isEffective(path) };
+  };
+  const unit = await look.kubeletUnit();
+  const kubelet = await seen(() => look.kubelet());
+  return {
+    next: await seen(async () => configOf(the(await look.started()).args)),
+    running: await seen(async () => {
+      const line = await commandLineOf(the(unit)['MainPID'] ?? '', disk);
+      return line.length === 0 ? 'none' : configOf(line.slice(1));
+    }),
+    kubelet,
+    dropIns: await seen(() => readDropIns(disk, the(kubelet))),
+    sources:
+      'seen' in unit
+        ? await textsOf(look, [...environmentFilesOf(unit.seen['EnvironmentFiles'] ?? ''), ...unitFilesOf(unit.seen)], true)
+        : [],
+    effectiveConfig: options.effectiveConfig,
+    kubeletUnit: options.kubeletUnit,
+  };
+}
+
+export async function lookAtHost(look: NodeLook): Promise<HostFacts> {
+  const { disk } = look.context;
+  const effective = await look.effective();
+  return {
+    binary: await look.version(),
+    told: look.options.kubeletVersion,
+    cgroup: await seen(async () => ((await disk.stat('/sys/fs/cgroup/cgroup.controllers')) ? 2 : 1)),
+    failCgroupV1: await seen(async () => the(effective).defaulted['failCgroupV1'] === true),
+  };
 }

@@ -5,10 +5,9 @@ import { agentMetrics, configz, kubeletExits, optionsFile, settingsFiles } from 
 import { credentialFacts } from './credentials.ts';
 import { configFiles, journalEnd, storeFiles } from './store.ts';
 import { systemFacts, unitFiles, unitJournal } from './system.ts';
-import { hasCommand, ownCommand } from '../own-command.ts';
+import { type Collector, hasCommand, ownCommand } from '../collector.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import type { Context } from '../../command.ts';
-import type { Collector } from '../collector.ts';
 import type { KnownValues } from '../redact/known-values.ts';
 
 export interface NodeQuery {

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { agentDefaults } from '../../../agent/options.ts';
-import { parseAgentFile, readAgentFile } from '../../../cli/agent/settings-file.ts';
+import { agentDefaults, type AgentOptions } from '../../../agent/options.ts';
+import { agentOptions, checkSettings, parseAgentFile, readAgentFile, SettingError, settingsOf } from '../../../cli/agent/settings.ts';
 import { agentFlags, nodeFlags, runFlags } from '../../../cli/agent/flags.ts';
-import { agentOptions, checkSettings, SettingError, settingsOf } from '../../../cli/agent/options.ts';
 import { nodeOptions } from '../../../cli/agent/node-options.ts';
 import { parse } from '../../../cli/args/parse.ts';
 import { plainFlags } from '../../../cli/args/plain-flags.ts';
 import type { Command } from '../../../cli/command.ts';
-import type { AgentOptions } from '../../../agent/options.ts';
 
 const host = { hostName: 'Node-A', path: (text: string) => (text.startsWith('/') ? text : `/cwd/${text}`) };
 

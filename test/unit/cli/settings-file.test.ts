@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, constantFrom, oneof, property, tuple } from 'fast-check';
-import { libraryLines, plainLines } from '../../../cli/agent/settings-file.ts';
+import { libraryLines, plainLines } from '../../../cli/agent/settings.ts';
 
 const refuse = (problem: string): Error => new Error(problem);
 const words = [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parsePrometheusConfig } from '../../../../cli/controllers/prometheus-config.ts';
+import { parsePrometheusConfig } from '../../../../cli/controllers/run.ts';
 
 const parse = (text: string) => parsePrometheusConfig(text, '/etc/dkc/prometheus.yaml', '/etc/dkc');
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
