@@ -6,7 +6,7 @@ import { realClock } from '../base/clock.ts';
 import { silentLog } from '../base/log.ts';
 import { realRandom } from '../base/random.ts';
 import { rollouts, type NodeConfigRollout } from '../controllers/rollout/types.ts';
-import { definitions } from '../deploy/definitions.ts';
+import { definitions } from '../deploy/manifests.ts';
 import { configMaps, nodes } from '../kube/api/object.ts';
 import { createClient } from '../kube/client/http-client.ts';
 import { LightAgents } from '../test/support/fleet/light-agents.ts';

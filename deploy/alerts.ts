@@ -2,7 +2,7 @@ import { LEASE, WORKLOAD } from './controllers.ts';
 import { SCHEDULER, schedulerWorkload } from './scheduler.ts';
 import { SETS, setsWorkload } from './sets.ts';
 
-export interface Alert {
+interface Alert {
   alert: string;
   expr: string;
   for: string;
@@ -15,9 +15,12 @@ export interface Alert {
 
 /** Matcher of all processes of dkc in the cluster: a Service's name is the job of what it leads to. */
 export const JOBS = `job=~"${[WORKLOAD, SCHEDULER, SETS].join('|')}"`;
+
 const leases = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
+
 /** Matcher of what need not be there, and of which nothing is missed where it is not. */
 const optional = `job=~"${SCHEDULER}|${SETS}"`;
+
 const failedSyncs = (result: string): string => `sum by (instance) (increase(dkc_agent_sync_runs_total{result="${result}"}[30m])) > 0`;
 
 /** When to call somebody. The last ones need a Prometheus that scrapes the agents. */

@@ -1,7 +1,6 @@
 import { EVENT_NAMESPACE, SYSTEM_NAMESPACE } from './names.ts';
-import { binding } from './rbac.ts';
+import { binding, CONTROLLER } from './rights.ts';
 import { flowControl } from './flow-control.ts';
-import { CONTROLLER } from './rollout-rights.ts';
 import { account, accountOf, commonFlags, leaseRights, running, type Workload } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 

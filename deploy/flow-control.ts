@@ -1,5 +1,5 @@
 import { GROUP, NODE_GROUP } from './names.ts';
-import type { Subject } from './rbac.ts';
+import type { Subject } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 const API_VERSION = 'flowcontrol.apiserver.k8s.io/v1';

@@ -1,15 +1,19 @@
-import { adminRights } from './admin-rights.ts';
+import { adminRights, nodeRights, type NodeRightsOptions, rolloutRights } from './rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
 import { controllers } from './controllers.ts';
 import { monitoring } from './monitoring.ts';
 import { nodeInstaller } from './node-installer.ts';
 import { scheduler } from './scheduler.ts';
 import { sets } from './sets.ts';
-import { rolloutRights } from './rollout-rights.ts';
-import { definitions } from './definitions.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
-import { nodeRights, type NodeRightsOptions } from './node-rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
+import { nodeConfigDefinition, type NodeConfigDefinitionOptions } from './nodeconfig-crd.ts';
+import { rolloutDefinition } from './rollout-crd.ts';
+
+/** All definitions of `dkc.dev`. */
+export function definitions(options: NodeConfigDefinitionOptions): KubeObject[] {
+  return [nodeConfigDefinition(options), rolloutDefinition()];
+}
 
 /** Parts that somebody has to ask for. */
 export const overlays = ['scheduler', 'sets', 'node-installer', 'monitoring'] as const;

@@ -1,11 +1,14 @@
-import { alerts } from './alerts.ts';
 import { boardText } from './board.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
 import type { KubeObject } from '../kube/api/object.ts';
+import { alerts } from './alerts.ts';
 
 const API_VERSION = 'monitoring.coreos.com/v1';
+
 const NAME = 'dkc';
+
 const label = { 'app.kubernetes.io/name': 'dkc' };
+
 const metadata = { name: NAME, namespace: SYSTEM_NAMESPACE, labels: label };
 
 /** What a Prometheus reads as a file of rules. */

@@ -1,7 +1,7 @@
 import { stringify } from 'yaml';
 import { asControlPlane } from './flow-control.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
-import { binding, role, type Rule } from './rbac.ts';
+import { binding, role, type Rule } from './rights.ts';
 import { account, accountOf, commonFlags, labelsOf, leaseRights, running, type Workload } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 

@@ -1,5 +1,5 @@
 import { asControlPlane } from './flow-control.ts';
-import { binding, role, rule, type Rule } from './rbac.ts';
+import { binding, role, rule, type Rule } from './rights.ts';
 import { account, accountOf, commonFlags, leaseRights, running, type Workload } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 

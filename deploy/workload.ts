@@ -1,5 +1,5 @@
 import { SYSTEM_NAMESPACE } from './names.ts';
-import { binding, role, rule, type Subject } from './rbac.ts';
+import { binding, role, rule, type Subject } from './rights.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** Number of the user in the image. */

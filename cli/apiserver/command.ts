@@ -4,7 +4,7 @@ import { fileWatcher } from '../../base/changing-files.ts';
 import type { Args } from '../args/args.ts';
 import { fine, type Context, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
-import { definitions } from '../../deploy/definitions.ts';
+import { definitions } from '../../deploy/manifests.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -48,7 +48,7 @@ function statefulSetRights({ namespace = '' }: ControllersSettings['statefulSet'
   ];
 }
 
-/** deploy/rollout-rights.ts grants this. */
+/** deploy/rights.ts grants this. */
 function rolloutRights({ configMapNamespace = DEFAULT_NAMESPACE }: ControllersSettings['rollout']): Right[] {
   const rights = rightsIn('');
   const { group } = rollouts;

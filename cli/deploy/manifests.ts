@@ -1,5 +1,5 @@
 import { manifests as manifestsFor, overlays, parts, type Overlay } from '../../deploy/manifests.ts';
-import { credentials } from '../../deploy/node-rights.ts';
+import { credentials } from '../../deploy/rights.ts';
 import { fine, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { nodeNames } from '../fleet/node-names.ts';

@@ -16,7 +16,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ApiServer, type ApiServerOptions, startApiServer } from '../../../apiserver/server.ts';
-import { definitions } from '../../../deploy/definitions.ts';
+import { definitions } from '../../../deploy/manifests.ts';
 
 const SERVER_VERSION = 'v1.36.3';
 

@@ -2,7 +2,7 @@ import { DEPLOY, differenceOf } from './definitions.ts';
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { type Right, rightsText } from '../../process/check-rights.ts';
 import { NODE_GROUP } from '../../../deploy/names.ts';
-import type { Rule } from '../../../deploy/rbac.ts';
+import type { Rule } from '../../../deploy/rights.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 
@@ -26,7 +26,7 @@ export interface RoleFacts {
   missing: Seen<readonly Right[]>;
 }
 
-/** Of the roles and bindings of one node; deploy/node-rights.ts. */
+/** Of the roles and bindings of one node; deploy/rights.ts. */
 export const NODE_ROLE = 'dkc:node:';
 
 export const roleChecks: readonly Check<RoleFacts>[] = [

@@ -151,7 +151,7 @@ export async function lookAtRoles(look: ClusterLook, signal: AbortSignal): Promi
   }; // prettier-ignore
 }
 
-/** What `dkc assign` and `dkc rollout create` do; deploy/admin-rights.ts and rollout-rights.ts grant it. */
+/** What `dkc assign` and `dkc rollout create` do; deploy/rights.ts grants it. */
 function callerRights(): Right[] {
   const rights = rightsIn('');
   return [

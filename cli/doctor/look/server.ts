@@ -79,7 +79,7 @@ async function nodeOf(client: Client, name: string, signal: AbortSignal): Promis
   }
 }
 
-/** What the agent does, each right once; deploy/node-rights.ts grants this, and the node authorizer. */
+/** What the agent does, each right once; deploy/rights.ts grants this, and the node authorizer. */
 function agentRights({
   nodeName: name,
   assignment,

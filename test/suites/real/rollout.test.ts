@@ -8,7 +8,7 @@ import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
 import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
 import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { type NodeConfigRollout, rollouts } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/definitions.ts';
+import { definitions } from '../../../deploy/manifests.ts';
 import { configMaps, type KubeObject, namespaces, nodes, pods, type Resource } from '../../../kube/api/object.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';

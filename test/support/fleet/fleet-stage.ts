@@ -3,7 +3,7 @@ import { realClock } from '../../../base/clock.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
 import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
-import { definitions } from '../../../deploy/definitions.ts';
+import { definitions } from '../../../deploy/manifests.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { localApi, localClient } from '../embedded-api.ts';
 import type { MortalController } from './mortal-controller.ts';

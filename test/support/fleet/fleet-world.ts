@@ -5,7 +5,7 @@ import { seededRandom } from '../../../base/random.ts';
 import type { HttpAnswer } from '../../../controllers/rollout/gates/contract.ts';
 import { rolloutController } from '../../../controllers/rollout/controller.ts';
 import { type Count, type NodeConfigRollout, rollouts, type RolloutSpec } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/definitions.ts';
+import { definitions } from '../../../deploy/manifests.ts';
 import { configMaps, coreEvents, type KubeObject, nodes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import '../../../kube/client/list-stream.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { configStatus } from '../../../agent/status/node-status.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { specSourceProblems } from '../../../agent/checkpoint/source.ts';
-import { definitions } from '../../../deploy/definitions.ts';
+import { definitions } from '../../../deploy/manifests.ts';
 import { source } from '../../support/builders.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';
 import { FakeClock } from '../../support/fake-clock.ts';

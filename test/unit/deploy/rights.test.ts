@@ -4,7 +4,7 @@ import { rightsFor } from '../../../cli/controllers/rights.ts';
 import type { Right } from '../../../cli/process/check-rights.ts';
 import { schedulerRights } from '../../../cli/scheduler/rights.ts';
 import { rolloutWorkload, controllers } from '../../../deploy/controllers.ts';
-import { rolloutRights } from '../../../deploy/rollout-rights.ts';
+import { rolloutRights } from '../../../deploy/rights.ts';
 import { scheduler, schedulerConfigText, schedulerWorkload } from '../../../deploy/scheduler.ts';
 import { sets, setsWorkload } from '../../../deploy/sets.ts';
 import type { Workload } from '../../../deploy/workload.ts';

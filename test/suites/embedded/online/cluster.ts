@@ -1,7 +1,7 @@
 import { Bell } from './bell.ts';
 import { nodeConfigs, type NodeConfigStatus } from '../../../../agent/status/node-config.ts';
-import { nodeRights } from '../../../../deploy/node-rights.ts';
-import { definitions } from '../../../../deploy/definitions.ts';
+import { nodeRights } from '../../../../deploy/rights.ts';
+import { definitions } from '../../../../deploy/manifests.ts';
 import { type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';

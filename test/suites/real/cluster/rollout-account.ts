@@ -1,5 +1,4 @@
-import { binding } from '../../../../deploy/rbac.ts';
-import { rolloutRights } from '../../../../deploy/rollout-rights.ts';
+import { binding, rolloutRights } from '../../../../deploy/rights.ts';
 import { type KubeObject, pods, type Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 

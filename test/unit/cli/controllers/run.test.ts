@@ -7,7 +7,7 @@ import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { longContract } from '../process/long-contract.ts';
 import { freePort, LEASES, podOn, quick, up } from '../process/long-world.ts';
-import { definitions } from '../../../../deploy/definitions.ts';
+import { definitions } from '../../../../deploy/manifests.ts';
 import { idle, start, type Seen } from './controllers-world.ts';
 
 longContract({

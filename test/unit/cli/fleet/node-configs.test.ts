@@ -4,7 +4,7 @@ import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { fleetState, type Carrier, type FleetNode, type FleetState } from '../../../../controllers/fleet/fleet-node.ts';
 import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 import { FleetJoin } from '../../../../cli/fleet/watch-nodes.ts';
-import { definitions } from '../../../../deploy/definitions.ts';
+import { definitions } from '../../../../deploy/manifests.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';

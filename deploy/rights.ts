@@ -1,0 +1,172 @@
+import type { KubeObject } from '../kube/api/object.ts';
+import { EVENT_NAMESPACE, GROUP, LEASE_NAMESPACE, NODE_GROUP, NODE_USER_PREFIX, SYSTEM_NAMESPACE } from './names.ts';
+
+const API_GROUP = 'rbac.authorization.k8s.io';
+const API_VERSION = `${API_GROUP}/v1`;
+
+/** A rule of a role. */
+export interface Rule {
+  apiGroups: string[];
+  resources: string[];
+  resourceNames?: string[];
+  verbs: string[];
+}
+
+/** Who a binding is for. */
+export type Subject = { kind: 'Group' | 'User'; name: string } | { kind: 'ServiceAccount'; name: string; namespace: string };
+
+/** `verbs` are separated by blanks; `names` restricts the rule to these objects. */
+export function rule(apiGroup: string, resource: string, verbs: string, names?: string[]): Rule {
+  return { apiGroups: [apiGroup], resources: [resource], ...(names ? { resourceNames: names } : {}), verbs: verbs.split(' ') };
+}
+
+/** @param namespace - absent: a ClusterRole */
+export function role(name: string, rules: readonly Rule[], namespace?: string): KubeObject {
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+  return { apiVersion: API_VERSION, kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) }, rules };
+}
+
+/** Binds the role of the same name and place. @param role - another one there. @param namespace - absent: a ClusterRoleBinding */
+export function binding(name: string, subject: Subject, namespace?: string, role = name): KubeObject {
+  const [kind, roleKind] = namespace === undefined ? ['ClusterRoleBinding', 'ClusterRole'] : ['RoleBinding', 'Role'];
+  return {
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+    roleRef: { apiGroup: API_GROUP, kind: roleKind, name: role },
+    subjects: [subject.kind === 'ServiceAccount' ? subject : { apiGroup: API_GROUP, ...subject }],
+  };
+}
+
+/** Who may assign is root on every node: nobody is bound to it, and no default role includes it. */
+const ASSIGN = 'dkc-assign';
+/** Reads what `dkc nodes` shows. */
+const VIEW = 'dkc-view';
+
+/** Roles for people, without bindings. @param hasConfigSource - the server keeps `Node.spec.configSource` (up to 1.25) */
+export function adminRights(hasConfigSource: boolean): KubeObject[] {
+  const reads = [
+    rule(GROUP, 'nodeconfigs', 'get list watch'),
+    rule(GROUP, 'nodeconfigrollouts', 'get list watch'),
+    rule('', 'nodes', 'get list watch'),
+  ];
+  return [
+    role(VIEW, reads),
+    role(ASSIGN, [...reads, rule(GROUP, 'nodeconfigs', 'create patch'), ...(hasConfigSource ? [rule('', 'nodes', 'patch')] : [])]),
+    role(ASSIGN, [rule('', 'configmaps', 'get list watch create update patch delete')], SYSTEM_NAMESPACE),
+    // What a node says about a configuration that it rejected.
+    role(ASSIGN, [rule('', 'events', 'list')], EVENT_NAMESPACE),
+  ];
+}
+
+/** What `dkc controllers run --controllers=rollout` does. */
+export const CONTROLLER = 'dkc-rollout-controller';
+/** Creates, approves, pauses and takes back rollouts. */
+const ADMIN = 'dkc-rollout';
+
+/** Roles of rollouts, without bindings: who may change a rollout is root on every node that it selects. */
+export function rolloutRights(): KubeObject[] {
+  return [
+    role(CONTROLLER, [
+      rule(GROUP, 'nodeconfigrollouts', 'get list watch'),
+      rule(GROUP, 'nodeconfigrollouts/status', 'update'),
+      // Servers that check it let nobody else be the owner of a revision.
+      rule(GROUP, 'nodeconfigrollouts/finalizers', 'update'),
+      rule(GROUP, 'nodeconfigs', 'list watch create patch'),
+      rule('', 'nodes', 'get list watch patch'),
+      // Conditions of a node that is worked on, and its drain.
+      rule('', 'nodes/status', 'patch'),
+      rule('', 'pods', 'list'),
+      rule('', 'pods/eviction', 'create'),
+    ]),
+    role(CONTROLLER, [rule('', 'configmaps', 'list watch create patch delete')], SYSTEM_NAMESPACE),
+    // The fleet page lists those about a node that somebody opens.
+    role(CONTROLLER, [rule('', 'events', 'list create patch')], EVENT_NAMESPACE),
+    role(ADMIN, [
+      rule(GROUP, 'nodeconfigrollouts', 'get list watch create update patch delete'),
+      // An approval is written to the status.
+      rule(GROUP, 'nodeconfigrollouts/status', 'update'),
+      rule(GROUP, 'nodeconfigs', 'get list watch'),
+      rule('', 'nodes', 'get list watch'),
+    ]),
+    role(ADMIN, [rule('', 'configmaps', 'get list watch create update patch delete')], SYSTEM_NAMESPACE),
+  ];
+}
+
+/** Role of what all agents have in common: ConfigMaps in {@link SYSTEM_NAMESPACE}, events in {@link EVENT_NAMESPACE}. */
+const AGENT = 'dkc-agent';
+/** Role to read the pods of the cluster: RBAC cannot restrict a list to the pods of one node. */
+const PODS = 'dkc-agent-pods';
+
+/** Whose credentials the agents use: those of their kubelet, or a ServiceAccount for each node. */
+export const credentials = ['kubelet', 'service-account'] as const;
+type Credentials = (typeof credentials)[number];
+
+export interface NodeRightsOptions {
+  credentials: Credentials;
+  /** Nodes that get their rights one by one, restricted to their own name. None: all members of the group system:nodes, alike. */
+  nodes: readonly string[];
+  /** Lets ServiceAccounts list pods, of all nodes. The node authorizer lets kubelets list their own pods anyway. */
+  listsPods: boolean;
+}
+
+/**
+ * Rights of the agents, and no more than they use. What the node authorizer grants a kubelet (its own Node and Lease, its pods, events) is not
+ * granted again; a ServiceAccount gets it by name.
+ */
+export function nodeRights({ credentials, nodes, listsPods }: NodeRightsOptions): KubeObject[] {
+  const reads = role(AGENT, [rule('', 'configmaps', 'get list watch')], SYSTEM_NAMESPACE);
+  if (credentials === 'kubelet') {
+    if (nodes.length > 0) return [reads, ...nodes.flatMap((name) => ownRights(name, kubelet(name), []))];
+    const group: Subject = { kind: 'Group', name: NODE_GROUP };
+    return [role(AGENT, configRules()), binding(AGENT, group), reads, binding(AGENT, group, SYSTEM_NAMESPACE)];
+  }
+  return [
+    reads,
+    role(AGENT, [rule('', 'events', 'create')], EVENT_NAMESPACE),
+    ...(listsPods ? [role(PODS, [rule('', 'pods', 'list')])] : []),
+    ...nodes.flatMap((name) => accountRights(name, listsPods)),
+  ];
+}
+
+/** NodeConfigs, of one node or of all. */
+const configRules = (names?: string[]): Rule[] => [
+  rule(GROUP, 'nodeconfigs', 'get list watch', names),
+  rule(GROUP, 'nodeconfigs/status', 'patch', names),
+];
+
+const kubelet = (node: string): Subject => ({ kind: 'User', name: `${NODE_USER_PREFIX}${node}` });
+
+/** Name of the roles and bindings of one node. */
+const roleOf = (node: string): string => `dkc:node:${node}`;
+
+function ownRights(node: string, subject: Subject, more: readonly Rule[]): KubeObject[] {
+  const name = roleOf(node);
+  return [role(name, [...configRules([node]), ...more]), binding(name, subject), binding(name, subject, SYSTEM_NAMESPACE, AGENT)];
+}
+
+function accountRights(node: string, listsPods: boolean): KubeObject[] {
+  const name = roleOf(node);
+  const subject: Subject = { kind: 'ServiceAccount', name: node, namespace: SYSTEM_NAMESPACE };
+  const ofNode = [
+    rule('', 'nodes', 'get list watch', [node]),
+    // The annotation that says that there is an agent, and status.config where the server keeps it.
+    rule('', 'nodes/status', 'patch', [node]),
+  ];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { name: node, namespace: SYSTEM_NAMESPACE },
+      automountServiceAccountToken: false,
+    },
+    ...ownRights(node, subject, ofNode),
+    ...(listsPods ? [binding(`${name}:pods`, subject, undefined, PODS)] : []),
+    binding(name, subject, EVENT_NAMESPACE, AGENT),
+    role(name, [rule('coordination.k8s.io', 'leases', 'get', [node])], LEASE_NAMESPACE),
+    binding(name, subject, LEASE_NAMESPACE),
+    // It renews its own token before that expires.
+    role(name, [rule('', 'serviceaccounts/token', 'create', [node])], SYSTEM_NAMESPACE),
+    binding(`${name}:token`, subject, SYSTEM_NAMESPACE, name),
+  ];
+}
