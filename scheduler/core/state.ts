@@ -7,7 +7,7 @@ import type { ProfileConfig, SchedulerConfig } from '../config/config.ts';
 import { DefaultSpreadSelectors } from '../engine/default-spread-selectors.ts';
 import { Engine } from '../engine/engine.ts';
 import { BY_RESOURCE, type Caches } from '../informers.ts';
-import { isIgnored } from '../plugins/node-resources-fit.ts';
+import { isIgnored } from '../plugins/node-resources.ts';
 import { type PodInfo, podInfoOf } from '../pod/pod-info.ts';
 import type { Candidate } from '../preempt/candidates.ts';
 import type { Failure, QueuedPod, SchedulingQueue } from '../queue/contract.ts';

@@ -1,9 +1,8 @@
 import type { Cluster } from '../cache/cluster.ts';
 import type { NodeLoad, NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
-import { fitScore, isIgnored, nodeResourcesFit } from '../plugins/node-resources-fit.ts';
+import { balancedScore, fitScore, hasBalance, isIgnored, nodeResourcesFit } from '../plugins/node-resources.ts';
 import { isAnyTaken, portsTaken } from '../plugins/node-ports.ts';
-import { balancedScore, hasBalance } from '../plugins/balanced-allocation.ts';
 import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared-features.ts';
 import { imageNames, imageScore, imagesOfContainers } from '../plugins/image-locality.ts';
 import type { Rejection } from '../plugins/names.ts';

@@ -9,7 +9,7 @@ import type { ProfileConfig, ShapePoint } from '../config/config.ts';
 import type { VolumeAsk } from '../engine/engine.ts';
 import type { VolumeQuestions } from '../engine/resource-class.ts';
 import { filterLimits, filterRestrictions, filterZone } from './filters.ts';
-import { onShape } from '../plugins/node-resources-fit.ts';
+import { onShape } from '../plugins/node-resources.ts';
 import { capacityOf, classNameOf, requestedSize, sizeOf } from './claims.ts';
 
 type Filter = (needs: VolumeNeeds, on: VolumeNode, view: StorageView) => Rejection | undefined;

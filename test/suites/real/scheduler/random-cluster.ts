@@ -3,7 +3,7 @@ import type { LabelSelector } from 'kubernetes-types/meta/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
-import { nodeResourcesFit } from '../../../../scheduler/plugins/node-resources-fit.ts';
+import { nodeResourcesFit } from '../../../../scheduler/plugins/node-resources.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';
 
