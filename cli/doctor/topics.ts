@@ -1,10 +1,9 @@
 import { topic, type Topic } from './examine.ts';
 import { lookAtCommandLine, lookAtDropIns, lookAtHost, lookAtUnits } from './look/units.ts';
-import { lookAtDisk, lookAtPermissions, lookAtSettings } from './look/files.ts';
+import { lookAtDisk, lookAtPermissions, lookAtSettings, lookAtStore } from './look/files.ts';
 import { lookAtPorts } from './look/ports.ts';
 import { lookAtCredentials, lookAtServer } from './look/server.ts';
 import type { NodeLook } from './look/node-look.ts';
-import { lookAtStore } from './look/store.ts';
 import { commandLineChecks, hostChecks } from './node/command-line.ts';
 import {
   type ClusterLook,
@@ -20,11 +19,10 @@ import { definitionChecks } from './cluster/definitions.ts';
 import { fleetChecks } from './cluster/fleet.ts';
 import { roleChecks } from './cluster/roles.ts';
 import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
-import { diskChecks, permissionChecks, settingsChecks } from './node/files.ts';
+import { diskChecks, permissionChecks, settingsChecks, storeChecks } from './node/files.ts';
 import { portChecks } from './node/ports.ts';
 import { helloChecks, serverChecks } from './node/server.ts';
 import { dropInChecks } from './node/drop-ins.ts';
-import { storeChecks } from './node/store.ts';
 import { unitChecks } from './node/units.ts';
 
 /** What is checked on a node, in the order of the report: what else depends on comes first. */

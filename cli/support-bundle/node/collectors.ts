@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { commandLine } from '../../../agent/host/kubelet.ts';
 import { flagValue, STARTED_FILE } from '../../../agent/host/unit.ts';
-import { agentMetrics, configz, kubeletExits, optionsFile, settingsFiles } from './agent.ts';
-import { credentialFacts } from './credentials.ts';
+import { agentMetrics, configz, credentialFacts, kubeletExits, optionsFile, settingsFiles } from './agent.ts';
 import { configFiles, journalEnd, storeFiles } from './store.ts';
 import { systemFacts, unitFiles, unitJournal } from './system.ts';
 import { type Collector, hasCommand, ownCommand } from '../collector.ts';

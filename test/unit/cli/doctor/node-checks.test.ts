@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { check, known, type Row } from './rows.ts';
 import { commandLineChecks, type CommandLineFacts, hostChecks, type HostFacts } from '../../../../cli/doctor/node/command-line.ts';
-import { diskChecks, type DiskFacts, settingsChecks, type SettingsFacts } from '../../../../cli/doctor/node/files.ts';
+import {
+  diskChecks,
+  type DiskFacts,
+  settingsChecks,
+  type SettingsFacts,
+  storeChecks,
+  type StoreFacts,
+} from '../../../../cli/doctor/node/files.ts';
 import { dropInChecks, type DropInFacts } from '../../../../cli/doctor/node/drop-ins.ts';
-import { storeChecks, type StoreFacts } from '../../../../cli/doctor/node/store.ts';
 import { unitChecks, type UnitFacts } from '../../../../cli/doctor/node/units.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
