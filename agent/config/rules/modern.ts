@@ -2,8 +2,7 @@ import { posix } from 'node:path';
 import { quantity } from '../../../kube/api/quantity.ts';
 import type { Json } from '../contract.ts';
 import { isObject, own, words } from '../decode/document.ts';
-import { goUrlScheme, wrongImagePattern } from './url-and-image.ts';
-import type { Validator } from './validation.ts';
+import { goUrlScheme, type Validator, wrongImagePattern } from './validation.ts';
 import { goDuration, SECOND } from '../../../base/go-duration.ts';
 
 /** Rules that came after 1.20, for the node, its images, its server and its memory. */
