@@ -1,20 +1,124 @@
-import { messageOf } from '../../base/errors.ts';
+import { asOneError, messageOf } from '../../base/errors.ts';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { controllerRevisions, daemonSets, pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
-import type { Expectations } from '../../kube/controller/expectations.ts';
+import type { Expectations, Pass } from '../../kube/controller/expectations.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { executeAdoption, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import { recordEvents } from '../common/events.ts';
 import type { Executed } from '../common/reconcile.ts';
 import type { Caches, SetFacts } from './observe.ts';
-import { executePods } from './execute-actions.ts';
 import type { Plan } from './plan.ts';
 import type { SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
-import type { DaemonSet } from './types.ts';
+import type { DaemonSet, Pod } from './types.ts';
+import type { Millis } from '../../base/clock.ts';
+import { batchOf } from '../common/pods.ts';
+import { objectKey } from '../../kube/cache/contract.ts';
+import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
+import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
+import { type Creation, type Deletion, newPod } from './actions.ts';
+import { isTerminating, nameOf, targetNode } from './pods.ts';
+
+/** A pod came back from the server as one for another node, or for none: something there rewrites pods on their way in. */
+class MisplacedError extends Error {
+  override name = 'MisplacedError';
+}
+
+/** Creations, more and more at once, then deletions, all at once. @throws what failed, one error for all */
+async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
+  const { creations } = plan;
+  // A pod that was deleted or released while ownership was written has had its event: it would be awaited in vain.
+  const deletions = plan.deletions.filter(({ pod }) => isStillOurs(by, rules, pod));
+  if (creations.length === 0 && deletions.length === 0) return;
+  const key = objectKey(rules.set);
+  // The set was deleted since this reconcile began: another set of its name would wait for what is expected here, and no event would satisfy it.
+  if (by.caches.sets.get(key)?.metadata.uid !== rules.set.metadata.uid) return;
+  const uids = deletions.map(({ pod }) => pod.metadata.uid ?? '');
+  const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
+  const errors = [...(await create(by, rules, creations, pass, signal)), ...(await remove(by, rules, deletions, pass, signal))];
+  signal.throwIfAborted();
+  if (errors.length > 0) throw asOneError(errors, () => `${errors.length} pods could not be created or deleted: ${serverWords(errors[0])}`);
+}
+
+function isStillOurs({ caches }: Executor, { set }: Rules, pod: Readonly<Pod>): boolean {
+  const now = caches.pods.get(objectKey(pod));
+  return now !== undefined && now.metadata.uid === pod.metadata.uid && !isTerminating(now) && isControlledBy(now, set);
+}
+
+async function create(by: Executor, rules: Rules, creations: readonly Creation[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
+  const { client, events } = by;
+  const { set } = rules;
+  const { namespace = '' } = set.metadata;
+  const result = await slowStart(
+    creations,
+    async (creation) => {
+      const pod = await pass.create(async () => client.create<Pod>(pods, newPod(rules, creation), { namespace, signal }));
+      events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
+      if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
+    },
+    { largest: Math.min(...creations.map(({ template }) => batchOf(template, defaultLimits.writing))), signal },
+  );
+  if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
+  const errors = result.failed.map(({ error }) => error).filter((error) => !isOfTerminatingNamespace(error));
+  for (const error of errors) {
+    if (error instanceof MisplacedError || signal.aborted) continue;
+    events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverWords(error)}`, { resource: daemonSets });
+  }
+  return errors;
+}
+
+/** Else each look would find the node without a pod and make one more, and the scheduler would put them all somewhere. */
+async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, signal: AbortSignal): Promise<never> {
+  const held = by.memory.hold(rules);
+  const message = `Pod ${nameOf(pod)} was created for node ${node}, but the API server returned it for ${targetNode(pod) ?? 'no node'}: an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for ${seconds(held)}`;
+  by.events.event(rules.set, 'Warning', 'PlacementLost', message, { resource: daemonSets });
+  await removeOne(by, pod, signal).catch((error: unknown) => {
+    if (!isNotFound(error)) throw error;
+  });
+  throw new MisplacedError(message);
+}
+
+const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;
+
+async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[], pass: Pass, signal: AbortSignal): Promise<unknown[]> {
+  const { events, memory } = by;
+  const { set } = rules;
+  const errors: unknown[] = [];
+  const failed = new Set<string>();
+  await Promise.all(
+    deletions.map(async ({ pod, node, reason }) => {
+      try {
+        await removeOne(by, pod, signal);
+        // Two on one node failed for one reason: that is one failure.
+        if (reason === 'failed' && !failed.has(node)) memory.failed(rules, node);
+        if (reason === 'failed') failed.add(node);
+        events.event(set, 'Normal', 'SuccessfulDelete', `Deleted pod: ${nameOf(pod)}`, { resource: daemonSets });
+      } catch (error) {
+        pass.notDeleted(pod.metadata.uid ?? '');
+        if (isNotFound(error)) return;
+        // A conflict too: the server may have retried it in vain while the pod is still there, and then no event enqueues the set. It is no event for people.
+        errors.push(error);
+        if (!signal.aborted && !isConflict(error))
+          events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverWords(error)}`, { resource: daemonSets });
+      }
+    }),
+  );
+  return errors;
+}
+
+async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = metadata;
+  await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
+}
+
+/** A namespace that goes takes no more pods: that is no failure, and trying again is of no use. */
+function isOfTerminatingNamespace(error: unknown): boolean {
+  return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
+}
 
 export interface Executor {
   client: Client;

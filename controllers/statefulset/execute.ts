@@ -1,5 +1,5 @@
-import { asOneError, messageOf } from '../../base/errors.ts';
-import { controllerRevisions, pods, statefulSets } from '../../kube/api/object.ts';
+import { asOneError, messageOf, unreachable } from '../../base/errors.ts';
+import { controllerRevisions, persistentVolumeClaims, pods, statefulSets } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
@@ -10,9 +10,180 @@ import { executeHistory, executeTruncation } from '../common/history/execute.ts'
 import type { Executed } from '../common/reconcile.ts';
 import type { SetMemory } from '../common/set-memory.ts';
 import type { Caches, SetFacts } from './observe.ts';
-import { act } from './execute-actions.ts';
 import type { Plan } from './plan.ts';
 import { makesRoom } from './status.ts';
+import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import { type Action, newPod } from './actions.ts';
+import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
+import type { Rules } from './rules.ts';
+import type { Pod, Pvc } from './types.ts';
+
+/** Does one action, and records an event about it. @throws what failed */
+async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
+  switch (action.do) {
+    case 'create':
+      return create(by, writer, rules, action, signal);
+    case 'delete':
+      return remove(by, writer, rules, action.pod, signal);
+    case 'storage': {
+      const { name = '' } = action.pod.metadata;
+      const { pvcs, terminating } = action;
+      return verb(by, rules, 'update', name, () => createPvcs(by, writer, rules, { pod: name, pvcs, terminating }, signal), 'silent');
+    }
+    case 'pvc-owners':
+      return updatePvcOwners(by, writer, rules, action, signal);
+    case 'grow':
+      return grow(by, writer, rules, action.pvc, signal);
+    case 'repair':
+      return repair(by, writer, rules, action.pod, signal);
+    default:
+      return unreachable(action);
+  }
+}
+
+type Create = Extract<Action, { do: 'create' }>;
+
+/** All claims first: a pod without its storage is none. */
+async function create(by: Executor, writer: SetWriter, rules: Rules, action: Create, signal: AbortSignal): Promise<void> {
+  const { slot, revision, template } = action;
+  const { name, ordinal } = slot;
+  await verb(by, rules, 'create', name, async () => {
+    await createPvcs(by, writer, rules, { pod: name, ...action }, signal);
+    const pod = newPod(rules, { name, ordinal, revision, template });
+    const { namespace } = rules;
+    try {
+      writer.wrote(pods, await writer.client.create<Pod>(pods, pod, { namespace, signal }));
+    } catch (error) {
+      // The answer is lost. Without knowing whether the pod exists, the next plan may scale down in the wrong order: if it does, the cache must show it first.
+      if (mayHaveTakenEffect(error) && !signal.aborted) {
+        const live = await writer.client.get<Pod>(pods, { name, namespace }, { signal }).catch(() => undefined);
+        if (live !== undefined) writer.wrote(pods, live);
+      }
+      throw error;
+    }
+  });
+}
+
+async function createPvcs(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set, namespace, name: of }: Rules,
+  { pod, pvcs, terminating }: { pod: string; pvcs: readonly Pvc[]; terminating: readonly string[] },
+  signal: AbortSignal,
+): Promise<void> {
+  if (terminating.length > 0) throw new Error(terminating.map((name) => `pvc ${name} is being deleted`).join('; '));
+  for (const pvc of pvcs) {
+    const { name = '' } = pvc.metadata;
+    try {
+      wrote(persistentVolumeClaims, await client.create<Pvc>(persistentVolumeClaims, pvc, { namespace, signal }));
+      events.event(set, 'Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${of} success`, about);
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (isAlreadyExists(cause)) throw cause;
+      const message = `Create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(cause)}`;
+      events.event(set, 'Warning', 'FailedCreate', message, about);
+      throw new Error(`failed to create PVC ${name}: ${serverWords(cause)}`, { cause });
+    }
+  }
+}
+
+async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readonly<Pod>, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid = '' } = pod.metadata;
+  await verb(by, rules, 'delete', name, async () => {
+    try {
+      await writer.client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
+    } catch (error) {
+      if (!isNotFound(error)) throw error;
+    }
+    writer.deleted(pods, pod);
+  });
+}
+
+/** The body is what the cache has of the pod, with its labels put right: a patch, since the cache has not all of it. */
+async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata, spec }: Pod, signal: AbortSignal): Promise<void> {
+  const { name = '', namespace = '', uid, labels } = metadata;
+  await verb(by, rules, 'update', name, async () => {
+    // Those alone that say who it is: others have changed theirs since, perhaps.
+    const own = { [POD_NAME_LABEL]: labels?.[POD_NAME_LABEL], [POD_INDEX_LABEL]: labels?.[POD_INDEX_LABEL] };
+    const patch = { metadata: { uid, labels: own }, ...(spec?.volumes === undefined ? {} : { spec: { volumes: spec.volumes } }) };
+    writer.wrote(pods, await writer.client.patch<Pod>(pods, { name, namespace }, patch, { type: 'strategic', signal }));
+  });
+}
+
+type Owners = Extract<Action, { do: 'pvc-owners' }>;
+
+async function updatePvcOwners(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set }: Rules,
+  { write, conflicting }: Owners,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const name of conflicting) {
+    const message = `PersistentVolumeClaim ${name} has a conflicting OwnerReference that acts as a manging controller, the retention policy is ignored for this claim`;
+    events.event(set, 'Warning', 'ConflictingController', message, about);
+  }
+  for (const pvc of write) {
+    try {
+      wrote(persistentVolumeClaims, await client.replace<Pvc>(persistentVolumeClaims, pvc, { signal }));
+    } catch (cause) {
+      signal.throwIfAborted();
+      if (isNotFound(cause)) continue;
+      throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
+    }
+  }
+}
+
+async function grow(
+  { events }: Executor,
+  { client, wrote }: SetWriter,
+  { set, name: of }: Rules,
+  pvc: Pvc,
+  signal: AbortSignal,
+): Promise<void> {
+  const { name = '' } = pvc.metadata;
+  const size = pvc.spec?.resources?.requests?.['storage'] ?? '';
+  try {
+    wrote(persistentVolumeClaims, await client.replace<Pvc>(persistentVolumeClaims, pvc, { signal }));
+    events.event(set, 'Normal', 'ClaimExpanded', `Claim ${name} of StatefulSet ${of} now requests ${size}`, about);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isConflict(error) && !isNotFound(error))
+      events.event(
+        set,
+        'Warning',
+        'FailedExpand',
+        `Claim ${name} of StatefulSet ${of} cannot be expanded to ${size}: ${serverWords(error)}`,
+        about,
+      );
+    throw error;
+  }
+}
+
+const about = { resource: statefulSets };
+const reasons = { create: 'Create', delete: 'Delete', update: 'Update' } as const;
+
+/** @param success - what is no news when it goes well. @default told */
+async function verb(
+  { events }: Executor,
+  { set, name: of }: Rules,
+  what: keyof typeof reasons,
+  pod: string,
+  work: () => Promise<void>,
+  success: 'told' | 'silent' = 'told',
+): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // The pod is there: the cache is about to show it. A conflict is tried again before people have read of it.
+    if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
+    const message = `${reasons[what]} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
+    events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
+    throw error;
+  }
+  if (success === 'told')
+    events.event(set, 'Normal', `Successful${reasons[what]}`, `${reasons[what]} Pod ${pod} in StatefulSet ${of} successful`, about);
+}
 
 export interface Executor {
   client: Client;
