@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
-import { homedir, tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { nodePackage, sha256, stripped, type Arch } from '../package/node-binary.ts';
 import type { Component } from '../package/sbom.ts';
+import { downloadPackages } from './apt.ts';
 
 interface Pinned {
   version: string;
@@ -40,8 +41,8 @@ const cacheDir = (): string => process.env['DKC_CACHE'] ?? join(homedir(), '.cac
 const fileName = (name: string, version: string): string => `${name}_${version.replace(':', '%3a')}`;
 
 /**
- * The folders of Debian's packages for `arch`, unpacked, by name. They are downloaded by apt from the sources of this machine, with lists of their
- * own so that nothing of it changes; apt checks Debian's signature, and `base.json` the bytes. Kept in the cache ($DKC_CACHE, else ~/.cache/dkc).
+ * The folders of Debian's packages for `arch`, unpacked, by name. apt, which downloads them, checks Debian's signature, and `base.json` the bytes. They
+ * are kept in the cache ($DKC_CACHE, else ~/.cache/dkc).
  * @throws {Error} where a package is not to be had any more, or has other bytes
  */
 function debianPackages(arch: Arch, scratch: string): Map<string, string> {
@@ -51,7 +52,7 @@ function debianPackages(arch: Arch, scratch: string): Map<string, string> {
   const cached = (name: string, { version }: Pinned): string => join(cache, `${fileName(name, version)}.deb`);
   const missing = wanted.filter(([name, pinned]) => !existsSync(cached(name, pinned)));
   if (missing.length > 0) {
-    const dir = download(missing.map(([name, { version }]) => `${name}=${version}`), arch); // prettier-ignore
+    const dir = downloadPackages(missing.map(([name, { version }]) => `${name}=${version}`), arch); // prettier-ignore
     for (const [name, pinned] of missing) {
       const [file] = globSync(`${fileName(name, pinned.version)}_*.deb`, { cwd: dir });
       if (file === undefined) throw new Error(`apt has no ${name} ${pinned.version} for ${arch}: Debian has a newer one; see docs/packages.md, "Container image"`); // prettier-ignore
@@ -71,26 +72,6 @@ function debianPackages(arch: Arch, scratch: string): Map<string, string> {
       return [name, to];
     }),
   );
-}
-
-function download(names: readonly string[], arch: Arch): string {
-  const home = mkdtempSync(join(tmpdir(), 'dkc-apt-'));
-  const out = mkdtempSync(join(tmpdir(), 'dkc-debs-'));
-  try {
-    for (const dir of ['lists/partial', 'cache/archives/partial']) mkdirSync(join(home, dir), { recursive: true });
-    writeFileSync(join(home, 'status'), '');
-    // As root apt would become another user, who may not write here.
-    const own = { 'APT::Architecture': arch, 'APT::Architectures': arch, 'Dir::State::lists': join(home, 'lists'), 'Dir::State::status': join(home, 'status'), 'Dir::Cache': join(home, 'cache'), 'APT::Sandbox::User': 'root' }; // prettier-ignore
-    const options = ['-qq', ...Object.entries(own).flatMap(([key, value]) => ['-o', `${key}=${value}`])];
-    const run = (...args: string[]): unknown => execFileSync('apt-get', [...options, ...args], { cwd: out, stdio: ['ignore', 'ignore', 'inherit'], timeout: 300_000 }); // prettier-ignore
-    try {
-      run('update');
-    } catch {} // it has said what is wrong with a source, which need not be Debian's
-    run('download', ...names);
-    return out;
-  } finally {
-    rmSync(home, { recursive: true });
-  }
 }
 
 /** The libraries, certificates and Node.js of the first layer, below `root`. */
