@@ -6,9 +6,9 @@ import { builtRelease, type Release } from '../../support/real-parts/release.ts'
 import { onMachine } from '../systemd/machine.ts';
 import { CRI, KUBECONFIG, KUBELET_KUBECONFIG, NODE, NODE_IP } from './inside/names.ts';
 import { LOCAL_PODS, localConfig, releaseConfig } from './inside/configs.ts';
+import { fakeRuntime, type Runtime } from './runtimes.ts';
 
 const here = import.meta.dirname;
-const fakeRuntime = join(dirname(kubeletCover), 'fake-runtime.ts');
 const DOCKER = '/run/fake-runtime/docker.sock';
 
 /** By which a kubelet on the machine finds the fake runtime. */
@@ -27,32 +27,35 @@ export interface NodeOptions {
   registered?: boolean;
   /** Whose kubelet. @default 1.20.2 */
   release?: Release;
+  /** What runs its pods. @default a fake one */
+  runtime?: Runtime;
   /** Files put over everything else: path inside -> text. */
   files?: Readonly<Record<string, string>>;
   options?: object;
 }
 
-/** The kubelet of a release on a machine: its program, its flags, its local config, and how its runtime is started. */
-async function kubeletOf(release: Release): Promise<{ program: string; flags: string[]; local: string; runtime: string[] }> {
+/** The kubelet of a release on a machine: its program, its flags, its local config, and a fake runtime for it. */
+async function kubeletOf(release: Release): Promise<{ program: string; flags: string[]; local: string; fake: Runtime }> {
   if (release.minor < 26) {
     const { kubelet } = await release.programs(['kubelet']);
-    const runtime = ['--protos', join(dirname(kubelet), 'protos'), '--docker-socket', DOCKER];
-    return { program: kubelet, flags: runtimeFlags, local: localConfig, runtime };
+    const fake = fakeRuntime(['--protos', join(dirname(kubelet), 'protos'), '--docker-socket', DOCKER]);
+    return { program: kubelet, flags: runtimeFlags, local: localConfig, fake };
   }
   const { kubelet, 'cri-v1.proto': proto } = await release.programs(['kubelet', 'cri-v1.proto']);
-  return { program: kubelet, flags: [], local: releaseConfig({ maxPods: LOCAL_PODS }), runtime: ['--v1', proto] };
+  return { program: kubelet, flags: [], local: releaseConfig({ maxPods: LOCAL_PODS }), fake: fakeRuntime(['--v1', proto]) };
 }
 
 /**
- * Boots a machine with the agent as built, unless it is to be without, and a real kubelet on a fake container runtime, runs `scenarios/NAME.ts` of this folder on it,
+ * Boots a machine with the agent as built, unless it is to be without, and a real kubelet on a container runtime, runs `scenarios/NAME.ts` of this folder on it,
  * and returns what that printed. The kubelet's unit is kubeadm's with our drop-in; kubeadm's files beside it make it a standalone one.
  * @throws RealPartsUnavailable where there is no kubelet to be had
  */
 export async function onNode<Result>(
   name: string,
-  { agent = {}, restartSec = 1, enable, state, registered = false, release = builtRelease, files, options }: NodeOptions = {},
+  { agent = {}, restartSec = 1, enable, state, registered = false, release = builtRelease, runtime, files, options }: NodeOptions = {},
 ): Promise<Result> {
-  const { program, flags, local, runtime } = await kubeletOf(release);
+  const { program, flags, local, fake } = await kubeletOf(release);
+  const { unit, keep, files: ofRuntime } = runtime ?? fake;
   const kubeletFlags = [...flags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
     agent: agent === 'none' ? 'none' : 'bundle',
@@ -60,6 +63,7 @@ export async function onNode<Result>(
     keep: {
       [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
       [program]: '/usr/lib/kubelet/kubelet:ro',
+      ...keep,
       ...(state === undefined ? {} : { [state]: '/var/lib/dkc' }),
     },
     files: {
@@ -67,18 +71,15 @@ export async function onNode<Result>(
       '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,
       '/etc/default/kubelet': `KUBELET_KUBECONFIG_ARGS=${registered ? `--kubeconfig=${KUBELET_KUBECONFIG}` : ''}\nKUBELET_EXTRA_ARGS=--event-qps=7\n`,
       ...(agent === 'none' ? {} : { '/etc/dkc/agent.yaml': stringify({ nodeName: NODE, kubeconfig: KUBECONFIG, ...agent }) }),
-      '/etc/systemd/system/fake-runtime.service': `[Service]
-RuntimeDirectory=fake-runtime
-ExecStart=${process.execPath} ${fakeRuntime} --socket ${CRI} ${runtime.join(' ')}
-`,
+      ...ofRuntime,
       // The kernel's own is that of the machine outside, and so the same for every boot in here.
       '/etc/boot-id': `${randomUUID()}\n`,
       '/etc/systemd/system/dkc-agent.service.d/80-node.conf': `[Service]
 BindReadOnlyPaths=/etc/boot-id:/proc/sys/kernel/random/boot_id
 `,
       '/etc/systemd/system/kubelet.service.d/80-node.conf': `[Unit]
-Wants=fake-runtime.service
-After=fake-runtime.service
+Wants=${unit}
+After=${unit}
 [Service]
 Environment=KUBELET_COVER=${kubeletCover}
 RestartSec=${restartSec}

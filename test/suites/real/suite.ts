@@ -19,9 +19,17 @@ export async function withRealParts(name: string, parts: readonly string[], defi
   orSkip(await whyNoParts(parts, release), name, define);
 }
 
-/** As {@link onRealNodes}, with programs of the release that DKC_REAL_KUBERNETES names. */
-export async function onReleaseNodes(name: string, parts: readonly string[], define: () => void): Promise<void> {
-  orSkip((await whyNoMachine()) ?? (await whyNoParts(parts, await givenRelease())), name, define);
+/**
+ * As {@link onRealNodes}, with programs of the release that DKC_REAL_KUBERNETES names.
+ * @param findOthers - throws RealPartsUnavailable where something else is missing
+ */
+export async function onReleaseNodes(
+  name: string,
+  parts: readonly string[],
+  define: () => void,
+  findOthers: () => void = () => {},
+): Promise<void> {
+  orSkip((await whyNoMachine()) ?? (await whyNoParts(parts, await givenRelease())) ?? (await whyWithout(findOthers)), name, define);
 }
 
 /** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onRealNodes}. */
@@ -36,9 +44,13 @@ export function orSkip(why: string | undefined, name: string, define: () => void
   else test(name, isFailure(why) ? {} : { skip: why }, () => assert.fail(why));
 }
 
-async function whyNoParts(parts: readonly string[], release: Release = builtRelease): Promise<string | undefined> {
+const whyNoParts = (parts: readonly string[], release: Release = builtRelease): Promise<string | undefined> =>
+  whyWithout(() => release.programs(parts));
+
+/** @param find - throws RealPartsUnavailable where this machine cannot have what it looks for */
+async function whyWithout(find: () => unknown): Promise<string | undefined> {
   try {
-    await release.programs(parts);
+    await find();
     return undefined;
   } catch (error) {
     if (error instanceof RealPartsUnavailable) return error.message;

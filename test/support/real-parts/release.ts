@@ -45,7 +45,7 @@ export const builtRelease: Release = {
  * @param cache - where packed programs are unpacked, each in a folder named by its hash
  * @returns without a folder, or without a program in it, a release whose `programs` says so
  */
-export async function givenRelease(directory = process.env['DKC_REAL_KUBERNETES'] ?? '', cache = cacheFolder()): Promise<Release> {
+export async function givenRelease(directory = process.env['DKC_REAL_KUBERNETES'] ?? '', cache = join(cacheHome(), 'unpacked')): Promise<Release> {
   const folder = new ProgramFolder(directory, cache);
   const programs: Release['programs'] = async (names) => byName(names, await Promise.all(names.map((name) => folder.path(name))));
   try {
@@ -186,8 +186,8 @@ async function unpack(packed: string, path: string): Promise<void> {
   }
 }
 
-/** As in build.sh. */
-function cacheFolder(): string {
+/** Where real parts are kept, as in build.sh. */
+export function cacheHome(): string {
   const { DKC_CACHE, XDG_CACHE_HOME } = process.env;
-  return join(DKC_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'dkc'), 'unpacked');
+  return DKC_CACHE ?? join(XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'dkc');
 }

@@ -1,12 +1,11 @@
-import { writeFileSync } from 'node:fs';
-import { isDeepStrictEqual } from 'node:util';
 import { eventually } from '../../../support/eventually.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
 import { KEY, NAMESPACE, NODE } from '../inside/names.ts';
 import { releaseCluster } from '../inside/release-cluster.ts';
-import { configureAgent, configz, crashes, dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
+import { configureAgent, crashes, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
+import { whyBesideConfigz, type WhyBesideConfigz } from '../inside/why.ts';
 
 const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
 
@@ -24,8 +23,7 @@ export interface ReleaseStory {
   carrier: string | null;
   /** From the assignment, in ms. */
   good: { healthyMs: number; trustedMs: number; starts: number; ready: string };
-  /** `dkc why --configz`: fields in which the kubelet runs with another value, marked as differing or as filled in by the kubelet. */
-  why: { asked: number; code: number | null; differs: string[]; filledIn: string[] };
+  why: WhyBesideConfigz;
   refused: { error: string; before: KubeletLife; after: KubeletLife; events: string[] };
   undone: { error: string; active: string | null; ms: number; crashes: number; reason: string };
   away: { starts: number; agentStarts: boolean; active: string | undefined };
@@ -101,15 +99,3 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
   const away = { starts: starts() - from, agentStarts: property('dkc-agent.service', 'MainPID') !== agent, active: shown.active?.name };
   return { carrier: assignment.carrier, good, why, refused, undone, away, back: rolledBack };
 });
-
-/** For every field what `dkc why` says is in effect must be what the kubelet says. */
-async function whyBesideConfigz(): Promise<ReleaseStory['why']> {
-  const shown = await eventually('the config of the kubelet', configz);
-  writeFileSync('/run/configz.json', JSON.stringify({ kubeletconfig: shown }));
-  const { code, stdout, stderr } = dkc('why', '--configz=/run/configz.json', '-o', 'json');
-  if (stdout === '') throw new Error(`dkc why --configz ended with ${code}: ${stderr}`);
-  const explained = JSON.parse(stdout) as { field: string; value: unknown; running: unknown; differs: boolean }[];
-  const others = explained.filter(({ value, running }) => !isDeepStrictEqual(value, running));
-  const named = (differs: boolean): string[] => others.filter((one) => one.differs === differs).map(({ field }) => field);
-  return { asked: explained.length, code, differs: named(true), filledIn: named(false) };
-}
