@@ -70,7 +70,7 @@ await scenario(async ({ programs, good, killer, maxPods }: Options): Promise<Con
     await api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap);
     const at = performance.now();
     const source = [`--configmap=${NAMESPACE}/${name}`, `--key=${KEY}`];
-    const { code, stdout, stderr } = dkc('assign', NODE, ...source, '--wait', '--timeout=3m', `--kubeconfig=${ADMIN}`);
+    const { code, stdout, stderr } = dkc('assign', NODE, ...source, '--wait', '--timeout=2m', `--kubeconfig=${ADMIN}`);
     const { pid } = await healthyOn(maxPods);
     const ms = since(at);
     await settled();
