@@ -24,6 +24,9 @@ export function downloadPackages(names: readonly string[], arch: string): string
     } catch {} // it has said what is wrong with a source, which need not be Debian's
     run('download', ...names);
     return out;
+  } catch (error) {
+    rmSync(out, { recursive: true });
+    throw error;
   } finally {
     rmSync(home, { recursive: true });
   }

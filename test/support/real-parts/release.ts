@@ -45,7 +45,10 @@ export const builtRelease: Release = {
  * @param cache - where packed programs are unpacked, each in a folder named by its hash
  * @returns without a folder, or without a program in it, a release whose `programs` says so
  */
-export async function givenRelease(directory = process.env['DKC_REAL_KUBERNETES'] ?? '', cache = join(cacheHome(), 'unpacked')): Promise<Release> {
+export async function givenRelease(
+  directory = process.env['DKC_REAL_KUBERNETES'] ?? '',
+  cache = join(cacheHome(), 'unpacked'),
+): Promise<Release> {
   const folder = new ProgramFolder(directory, cache);
   const programs: Release['programs'] = async (names) => byName(names, await Promise.all(names.map((name) => folder.path(name))));
   try {
