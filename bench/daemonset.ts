@@ -22,6 +22,8 @@ export async function daemonSetWork(): Promise<Figure[] | string> {
     await using site = await benchSite();
     await addNodes(site.client, counts.all, counts.some);
     await using _ = await startHollow({ kubeconfig: await site.kubeconfig(), binds: true });
+    // The first turn on a new API server is the slowest, whoever has it: it counts for nobody.
+    await takeTurn('kube-controller-manager', site, counts, 'server-warm-up');
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {
       for (const user of inTurn<User>(round, ['dkc', 'kube-controller-manager'])) {
