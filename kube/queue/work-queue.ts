@@ -3,7 +3,7 @@ import type { Key } from '../cache/contract.ts';
 import { DelayQueue, ReadyKeys } from './waiting-keys.ts';
 import { type RateLimits, RetryLimiter } from './rate-limit.ts';
 
-/** Who counts what queues do. @see kube/metrics/queue-metrics.ts for the one that Prometheus reads */
+/** Who counts what queues do. @see kube/metrics/controller-metrics.ts for the one that Prometheus reads */
 export interface QueueMetrics {
   /**
    * A queue begins.
