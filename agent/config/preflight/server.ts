@@ -114,49 +114,24 @@ export function canonical(address: string): string {
 
 const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];
 
+const BLOCK_AND_RC4 = [
+  'AES_128_CBC_SHA',
+  'AES_128_CBC_SHA256',
+  'AES_128_GCM_SHA256',
+  'AES_256_CBC_SHA',
+  'AES_256_GCM_SHA384',
+  'RC4_128_SHA',
+];
+const CHACHA20 = ['CHACHA20_POLY1305', 'CHACHA20_POLY1305_SHA256'];
+const TRIPLE_DES = '3DES_EDE_CBC_SHA';
+
 /** Names of Go's cipher suites; the insecure ones count too. */
 const CIPHERS = new Set(
   [
     ['TLS_', ['AES_128_GCM_SHA256', 'AES_256_GCM_SHA384', 'CHACHA20_POLY1305_SHA256']],
-    [
-      'TLS_ECDHE_ECDSA_WITH_',
-      [
-        'AES_128_CBC_SHA',
-        'AES_128_CBC_SHA256',
-        'AES_128_GCM_SHA256',
-        'AES_256_CBC_SHA',
-        'AES_256_GCM_SHA384',
-        'CHACHA20_POLY1305',
-        'CHACHA20_POLY1305_SHA256',
-        'RC4_128_SHA',
-      ],
-    ],
-    [
-      'TLS_ECDHE_RSA_WITH_',
-      [
-        '3DES_EDE_CBC_SHA',
-        'AES_128_CBC_SHA',
-        'AES_128_CBC_SHA256',
-        'AES_128_GCM_SHA256',
-        'AES_256_CBC_SHA',
-        'AES_256_GCM_SHA384',
-        'CHACHA20_POLY1305',
-        'CHACHA20_POLY1305_SHA256',
-        'RC4_128_SHA',
-      ],
-    ],
-    [
-      'TLS_RSA_WITH_',
-      [
-        '3DES_EDE_CBC_SHA',
-        'AES_128_CBC_SHA',
-        'AES_128_CBC_SHA256',
-        'AES_128_GCM_SHA256',
-        'AES_256_CBC_SHA',
-        'AES_256_GCM_SHA384',
-        'RC4_128_SHA',
-      ],
-    ],
+    ['TLS_ECDHE_ECDSA_WITH_', [...BLOCK_AND_RC4, ...CHACHA20]],
+    ['TLS_ECDHE_RSA_WITH_', [TRIPLE_DES, ...BLOCK_AND_RC4, ...CHACHA20]],
+    ['TLS_RSA_WITH_', [TRIPLE_DES, ...BLOCK_AND_RC4]],
   ].flatMap(([prefix, suites]) => (suites as string[]).map((suite) => `${String(prefix)}${suite}`)),
 );
 
