@@ -152,7 +152,7 @@ export class SchedulerState {
 
   /** It changed. Whoever had to leave the node that it was nominated for may want that now. */
   updatePending(before: PodInfo, after: PodInfo): void {
-    this.#queue.update(before, after);
+    this.#queue.add(after);
     const was = nominatedNodeOf(before);
     this.#nominator.update(before, after);
     if (was !== '' && was !== nominatedNodeOf(after)) this.enqueueUpTo({ ...before, nodeName: was }, before.priority);

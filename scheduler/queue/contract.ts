@@ -52,9 +52,8 @@ export type Hint = (pod: PodInfo, event: ClusterEvent, short: ReadonlySet<string
 
 /** Pending pods. Everything is synchronous; time passes through `tick`. */
 export interface SchedulingQueue {
-  /** Adds a new pod; a known one is updated as by {@link update}. A pod of the same name with another UID is dropped. */
+  /** Adds a new pod, or updates a known one. A pod of the same name with another UID is dropped. */
   add(info: PodInfo): void;
-  update(before: PodInfo, after: PodInfo): void;
   /** @returns whether it was queued or in flight */
   delete(info: PodInfo): boolean;
   /** The next pod to attempt, from then on in flight until {@link done} or {@link requeue}. */

@@ -52,10 +52,6 @@ class PodQueue implements SchedulingQueue {
     this.#pools.put(entry, isGated(info) ? 'gated' : 'active');
   }
 
-  update(_before: PodInfo, after: PodInfo): void {
-    this.add(after);
-  }
-
   delete({ uid }: PodInfo): boolean {
     const entry = this.#entries.get(uid);
     if (entry === undefined) return false;

@@ -80,15 +80,15 @@ for (const { why, led, next, after } of outcomes)
 const changes: { why: string; does: (queue: SchedulingQueue) => void; next: readonly string[] }[] = [
   { why: 'goes', does: (queue) => queue.delete(info(pod('a'))), next: ['b'] },
   { why: 'is held', does: (queue) => queue.hold(uidOf('a')), next: ['b'] },
-  { why: 'gets another label', does: (queue) => queue.update(info(pod('a')), info(pod('a').labels({ is: 'other' }))), next: ['a', 'b'] },
+  { why: 'gets another label', does: (queue) => queue.add(info(pod('a').labels({ is: 'other' }))), next: ['a', 'b'] },
   {
     why: 'gets a gate',
-    does: (queue) => queue.update(info(pod('a')), info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }))),
+    does: (queue) => queue.add(info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }))),
     next: ['b'],
   },
   {
     why: 'is told why it waits',
-    does: (queue) => queue.update(info(pod('a')), podInfoOf({ ...pod('a').build(), status: { message: 'no place' } })),
+    does: (queue) => queue.add(podInfoOf({ ...pod('a').build(), status: { message: 'no place' } })),
     next: ['a'],
   },
   { why: 'has to wait until something else happens as well', does: (queue) => queue.enqueueOn(went('y')), next: ['a'] },
@@ -108,8 +108,8 @@ test('a pod that comes to be other than those it was refused with is tried for i
   const nominated = podInfoOf({ ...pod('a').build(), status: { nominatedNodeName: 'n' } });
   for (const leaves of [
     (queue: SchedulingQueue) => queue.reorder(uidOf('a')),
-    (queue: SchedulingQueue) => queue.update(info(pod('a')), nominated),
-    (queue: SchedulingQueue) => queue.update(info(pod('a')), info(pod('a').labels({ is: 'other' }))),
+    (queue: SchedulingQueue) => queue.add(nominated),
+    (queue: SchedulingQueue) => queue.add(info(pod('a').labels({ is: 'other' }))),
   ]) {
     const { queue } = setUp();
     wait(queue, 'a', 'b', 'c');
@@ -315,7 +315,7 @@ for (let seed = 1; seed <= 40; seed++)
       ({ uid }) => queue.reorder(uid),
       (one) => {
         const after = info(make(Number(one.name.slice(1))));
-        queue.update(one, after);
+        queue.add(after);
         known.set(one.uid, after);
       },
       (one) => {

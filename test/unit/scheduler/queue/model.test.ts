@@ -76,7 +76,7 @@ for (let seed = 1; seed <= SEEDS; seed++)
       }
       const after = podInfoOf(next);
       model.change(after, known.at === 'gated' && !opens, voids);
-      queue.update(info, after);
+      queue.add(after);
       return `change ${how} ${info.uid}`;
     };
     const wake = () => {

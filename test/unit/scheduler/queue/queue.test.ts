@@ -189,9 +189,9 @@ test('a gated pod waits for its own gates alone', () => {
   clock.now += 2 * FLUSH;
   queue.tick();
   const half = info(pod('a').spec({ schedulingGates: [{ name: 'more' }] }));
-  queue.update(gated, half);
+  queue.add(half);
   assert.equal(queue.pop(), undefined);
-  queue.update(half, info(pod('a').spec({ schedulingGates: [] })));
+  queue.add(info(pod('a').spec({ schedulingGates: [] })));
   assert.deepEqual(drain(queue), ['a']);
 });
 
@@ -232,11 +232,10 @@ test('a pod that is released while it is in flight is tried once more', () => {
 test('a pod that was made again takes the place of the one that had its name', () => {
   const { queue } = setUp();
   const [old, made] = [info(pod('a').uid('1')), info(pod('a').uid('2'))];
-  for (const how of ['added', 'updated', 'in flight'] as const) {
+  for (const how of ['queued', 'in flight'] as const) {
     queue.add(old);
     const queued = how === 'in flight' ? pop(queue) : undefined;
-    if (how === 'updated') queue.update(old, made);
-    else queue.add(made);
+    queue.add(made);
     assert.equal(queue.find('1'), undefined, how);
     if (queued !== undefined) refuse(queue, queued);
     assert.equal(queue.delete(old), false, 'what is said of the old one does not hit the new one');
@@ -280,9 +279,9 @@ for (const { why, before, after, pool } of ownChanges) {
       const { queue } = setUp();
       queue.add(info(before));
       const queued = pop(queue);
-      if (when === 'in flight') queue.update(info(before), info(after));
+      if (when === 'in flight') queue.add(info(after));
       refuse(queue, queued, 'NodeResourcesFit', when === 'afterwards' ? info(before) : info(after));
-      if (when === 'afterwards') queue.update(info(before), info(after));
+      if (when === 'afterwards') queue.add(info(after));
       assert.equal(poolOf(queue, 'a'), pool, when);
       assert.equal(queue.find('uid-default-a')?.queued.info, info(after), when);
     }
@@ -292,7 +291,7 @@ for (const { why, before, after, pool } of ownChanges) {
 test('a waiting pod that changes keeps its place in the line, unless its priority is another', () => {
   const { queue } = setUp();
   add(queue, 'a', 'b', 'c');
-  queue.update(info(pod('a')), info(pod('a').labels({ x: 'y' })));
+  queue.add(info(pod('a').labels({ x: 'y' })));
   queue.add(info(pod('c').priority(1)));
   assert.deepEqual(drain(queue), ['c', 'a', 'b']);
 });
