@@ -3,7 +3,7 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { type KubeObject, nodes } from '../../kube/api/object.ts';
 import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../controllers/fleet/fleet-node.ts';
-import { listPages } from './list-pages.ts';
+import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
 import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import { watchNodes } from './watch-nodes.ts';
@@ -11,7 +11,6 @@ import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
-import type { Client } from '../../kube/client/client.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 

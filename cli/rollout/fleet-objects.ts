@@ -1,11 +1,10 @@
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
-import { rollouts, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
+import { type NodeConfigRollout, rollouts } from '../../controllers/rollout/types.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
-import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { type KubeObject, nodes, type Resource } from '../../kube/api/object.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { listPages } from '../fleet/list-pages.ts';
+import { type Client, listPages } from '../../kube/client/client.ts';
 
 /** What a picture of a rollout is made of. */
 export interface FleetObjects {

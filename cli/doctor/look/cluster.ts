@@ -8,7 +8,7 @@ import { NODE_ROLE, type Pair, type RoleFacts } from '../cluster/roles.ts';
 import { type HelloFacts, minorOf } from '../node/server.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import { missingRights, type Right, rightsIn } from '../../process/check-rights.ts';
-import { listPages } from '../../fleet/list-pages.ts';
+import { listPages } from '../../../kube/client/client.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
 import { LEASE, WORKLOAD } from '../../../deploy/controllers.ts';

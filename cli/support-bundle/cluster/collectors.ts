@@ -1,4 +1,4 @@
-import { listPages } from '../../fleet/list-pages.ts';
+import { listPages } from '../../../kube/client/client.ts';
 import { jsonText } from '../../output/structured.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
