@@ -1,8 +1,15 @@
-import { examineAll, seen, type Topic } from './examine.ts';
-import { ClusterLook } from './look/cluster.ts';
+import { examineAll, type Finding, type Result, seen, type Topic, topic } from './check.ts';
+import {
+  ClusterLook,
+  lookAtControllers,
+  lookAtCredentials as lookAtCaller,
+  lookAtDefinitions,
+  lookAtFleet,
+  lookAtHello,
+  lookAtRoles,
+} from './look/cluster.ts';
 import { accessOf as accessOrProblem } from './look/credentials.ts';
 import { NodeLook } from './look/node-look.ts';
-import { clusterTopics, nodeTopics } from './topics.ts';
 import { agentFileFlag, nodeFlagsFor } from '../agent/flags.ts';
 import { nodeOptionsOrDefaults } from '../agent/node-options.ts';
 import { accessOf, kubeconfigPaths } from '../connect/connect.ts';
@@ -15,8 +22,46 @@ import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import { type Command, type Context, type Exit, fine, type Flag, wrong } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';
-import type { Finding, Result } from './check.ts';
 import { printable } from '../output/printable.ts';
+import { lookAtCommandLine, lookAtDropIns, lookAtHost, lookAtPorts, lookAtUnits } from './look/units.ts';
+import { lookAtDisk, lookAtPermissions, lookAtSettings, lookAtStore } from './look/files.ts';
+import { lookAtCredentials, lookAtServer } from './look/server.ts';
+import { commandLineChecks, hostChecks } from './node/command-line.ts';
+import { controllerChecks } from './cluster/controllers.ts';
+import { definitionChecks } from './cluster/definitions.ts';
+import { fleetChecks } from './cluster/fleet.ts';
+import { roleChecks } from './cluster/roles.ts';
+import { credentialChecks, nodeWords, personWords } from './node/credentials.ts';
+import { diskChecks, permissionChecks, settingsChecks, storeChecks } from './node/files.ts';
+import { portChecks } from './node/ports.ts';
+import { helloChecks, serverChecks } from './node/server.ts';
+import { dropInChecks } from './node/drop-ins.ts';
+import { unitChecks } from './node/units.ts';
+
+/** What is checked on a node, in the order of the report: what else depends on comes first. */
+export const nodeTopics: readonly Topic<NodeLook>[] = [
+  topic(settingsChecks, lookAtSettings),
+  topic(unitChecks, lookAtUnits),
+  topic(dropInChecks, lookAtDropIns),
+  topic(commandLineChecks, lookAtCommandLine),
+  topic(hostChecks, lookAtHost),
+  topic(portChecks, lookAtPorts),
+  topic(diskChecks, lookAtDisk),
+  topic(permissionChecks, lookAtPermissions),
+  topic(storeChecks, lookAtStore),
+  topic(credentialChecks(nodeWords), lookAtCredentials),
+  topic(serverChecks, lookAtServer),
+];
+
+/** What is checked of a cluster. */
+export const clusterTopics: readonly Topic<ClusterLook>[] = [
+  topic(credentialChecks(personWords), lookAtCaller),
+  topic(helloChecks, lookAtHello),
+  topic(definitionChecks, lookAtDefinitions),
+  topic(roleChecks, lookAtRoles),
+  topic(fleetChecks, lookAtFleet),
+  topic(controllerChecks, lookAtControllers),
+];
 
 /** Longest time for what one group of checks looks at. */
 const NODE_MS: Millis = 15_000;

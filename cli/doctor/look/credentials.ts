@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { seen } from '../examine.ts';
-import { type Seen, Unseen } from '../check.ts';
+import { seen, type Seen, Unseen } from '../check.ts';
 import type { Credential, CredentialFacts } from '../node/credentials.ts';
 import { certificatesIn, pairMatches } from '../../../agent/host/facts.ts';
 import { parseAccountToken } from '../../../agent/run/account-token.ts';

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { seen } from '../examine.ts';
+import { type Known, seen, the, Unseen } from '../check.ts';
 import type { DiskFacts, PermissionFacts, SettingsFacts, StoreFacts, Trusted } from '../node/files.ts';
 import type { NodeLook } from './node-look.ts';
 import { readPolicy } from '../../../agent/evaluate/node-inputs.ts';
@@ -7,7 +7,6 @@ import { readOnlyPaths } from '../../../agent/host/facts.ts';
 import { DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 import { type ClusterAccess, loadKubeconfig } from '../../../kube/client/access.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
-import { type Known, the, Unseen } from '../check.ts';
 import { observeNode } from '../../../agent/admin/observe.ts';
 import { observe } from '../../../agent/boot/observe.ts';
 import { FsStore } from '../../../agent/store/fs-store.ts';

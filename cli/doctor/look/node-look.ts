@@ -1,16 +1,15 @@
 import { lstat, readlink, statfs } from 'node:fs/promises';
-import { helloOf, type Hello } from './server.ts';
-import { unitProperties, type Properties } from './units.ts';
-import { seen } from '../examine.ts';
-import { the, Unseen, type Seen } from '../check.ts';
+import { type Hello, helloOf } from './server.ts';
+import { type Properties, unitProperties } from './units.ts';
+import { seen, type Seen, the, Unseen } from '../check.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import { readForKubelet } from '../../../agent/drift/observe.ts';
 import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
-import { applyDefaults, applyFlags, closestKubeletVersion, decode, withDropIns, type DropIns } from '../../../agent/config/config.ts';
+import { applyDefaults, applyFlags, closestKubeletVersion, decode, type DropIns, withDropIns } from '../../../agent/config/config.ts';
 import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
 import { problemText } from '../../../agent/evaluate/local.ts';
-import { startedAs, type CommandLine } from '../../../agent/host/kubelet.ts';
-import { probeHealth, type HealthProbe } from '../../../agent/trial/health.ts';
+import { type CommandLine, startedAs } from '../../../agent/host/kubelet.ts';
+import { type HealthProbe, probeHealth } from '../../../agent/trial/health.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import type { Context } from '../../command.ts';
 

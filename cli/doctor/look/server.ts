@@ -1,7 +1,6 @@
 import { lookAtKubeconfig, textOf } from './credentials.ts';
 import { systemdSays } from './units.ts';
-import { seen } from '../examine.ts';
-import { type Known, the, Unseen } from '../check.ts';
+import { type Known, seen, the, Unseen } from '../check.ts';
 import type { CredentialFacts } from '../node/credentials.ts';
 import type { ServerFacts } from '../node/server.ts';
 import type { NodeLook } from './node-look.ts';

@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
-import { seen } from '../examine.ts';
-import { the } from '../check.ts';
+import { seen, the, Unseen } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
 import type { UnitFacts } from '../node/units.ts';
 import type { NodeLook } from './node-look.ts';
@@ -11,6 +10,9 @@ import type { Context } from '../../command.ts';
 import type { CommandLineFacts, ConfigFlag, HostFacts } from '../node/command-line.ts';
 import { commandLineOf, samePlaceAs } from '../../../agent/drift/observe.ts';
 import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
+import type { Listening, PortFacts } from '../node/ports.ts';
+import { serversOfKubelet } from '../../../agent/config/config.ts';
+import { listeningSockets } from '../../../agent/host/facts.ts';
 
 /** A unit file or an environment file that is larger is none. */
 const LARGEST = 256 * 1024;
@@ -133,4 +135,45 @@ export async function lookAtHost(look: NodeLook): Promise<HostFacts> {
     cgroup: await seen(async () => ((await disk.stat('/sys/fs/cgroup/cgroup.controllers')) ? 2 : 1)),
     failCgroupV1: await seen(async () => the(effective).defaulted['failCgroupV1'] === true),
   };
+}
+
+/** Open files of a process that are looked at. */
+const MAX_OPEN_FILES = 20_000;
+
+export async function lookAtPorts(look: NodeLook): Promise<PortFacts> {
+  const { context, options, host } = look;
+  const unit = await look.kubeletUnit();
+  const effective = await look.effective();
+  return {
+    kubelet: await seen(async () => {
+      const { defaulted, kubelet } = the(effective);
+      return serversOfKubelet(defaulted, kubelet);
+    }),
+    listening: await seen(() => listeningFor(look, the(unit)['MainPID'] ?? '')),
+    healthz: options.kubeletHealthz,
+    health: await seen(() => host.probe(options.kubeletHealthz, context.signal)),
+    metrics: options.metricsBindAddress,
+    listeningOfAgent: await seen(async () => listeningFor(look, (await unitProperties(context, 'dkc-agent.service'))['MainPID'] ?? '')),
+  };
+}
+
+/** All that listens here, and which of it is a socket of this process; '0': no process. @throws Unseen for who may not look into it */
+async function listeningFor(look: NodeLook, pid: string): Promise<Listening[]> {
+  const { disk } = look.context;
+  const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => disk.read(path).catch(() => new Uint8Array())));
+  const own = /^[1-9]\d*$/.test(pid) ? await socketsOf(look, pid) : new Set<string>();
+  return tables
+    .flatMap((table) => listeningSockets(new TextDecoder().decode(table)))
+    .map(({ inode, ...rest }) => ({ ...rest, isOwn: own.has(inode) }));
+}
+
+async function socketsOf({ context, host }: NodeLook, pid: string): Promise<Set<string>> {
+  const names = await context.disk.list(`/proc/${pid}/fd`);
+  if (names.length > MAX_OPEN_FILES) throw new Unseen(`process ${pid} has more than ${MAX_OPEN_FILES} open files`);
+  const found = new Set<string>();
+  for (const name of names) {
+    const inode = /^socket:\[(\d+)\]$/.exec(await host.link(`/proc/${pid}/fd/${name}`).catch(() => ''))?.[1];
+    if (inode !== undefined) found.add(inode);
+  }
+  return found;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { checksOnPage } from './rows.ts';
-import { clusterTopics, nodeTopics } from '../../../../cli/doctor/topics.ts';
+import { clusterTopics, nodeTopics } from '../../../../cli/doctor/command.ts';
 import type { Exec } from '../../../../base/exec.ts';
 import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 

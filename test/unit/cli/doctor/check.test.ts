@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ok, the, type Check, type Seen } from '../../../../cli/doctor/check.ts';
-import { examineAll, seen, topic, type Bounds } from '../../../../cli/doctor/examine.ts';
+import { type Bounds, type Check, examineAll, ok, type Seen, seen, the, topic } from '../../../../cli/doctor/check.ts';
 import { exitOf, reportText } from '../../../../cli/doctor/command.ts';
 import { paintFor } from '../../../../cli/output/output.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
