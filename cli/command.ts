@@ -119,7 +119,7 @@ export interface ConnectQuery {
   requestTimeoutMs?: number;
 }
 
-/** The world as commands see it. The real one is built in cli/world.ts and nowhere else; tests build theirs in test/support/cli-context.ts. */
+/** The world as commands see it. The real one is built in cli/every-command.ts and nowhere else; tests build theirs in test/support/cli-context.ts. */
 export interface Context {
   stdout: Sink;
   stderr: Sink;

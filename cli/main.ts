@@ -1,7 +1,6 @@
 // Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
 import { describeError } from '../base/errors.ts';
-import { outliveReaders } from './output/lost-reader.ts';
-import { completesForKubectl, nodeProblem } from './program.ts';
+import { completesForKubectl, nodeProblem, outliveReaders } from './program.ts';
 
 const outputFailure = outliveReaders([process.stdout]);
 outliveReaders([process.stderr]); // a log that cannot be written is no reason to fail

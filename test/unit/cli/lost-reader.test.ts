@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { outliveReaders } from '../../../cli/output/lost-reader.ts';
+import { outliveReaders } from '../../../cli/program.ts';
 
 const failed = (code: string): Error => Object.assign(new Error(`write ${code}`), { code });
 
