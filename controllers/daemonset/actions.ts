@@ -1,12 +1,11 @@
 import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
-import type { PodTemplate, Pod } from './types.ts';
+import type { Pod, PodTemplate } from './types.ts';
 import { daemonSets } from '../../kube/api/object.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate } from '../common/pods.ts';
-import { daemonTolerations } from './placement/tolerations.ts';
+import { daemonTolerations, type Rules } from './rules.ts';
 import { pinnedTo } from './pods.ts';
-import type { Rules } from './rules.ts';
 
 export interface Creation {
   node: string;

@@ -1,13 +1,13 @@
-import type { Toleration } from 'kubernetes-types/core/v1.js';
+import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type LabelSelector, labelSelectorOf, matchesLabels, parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { tooLarge } from '../common/set-size.ts';
-import { daemonTolerations } from './placement/tolerations.ts';
 import type { DaemonSet, Placement, PodTemplate } from './types.ts';
 import type { SetEvent } from '../common/events.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';
+import { mergeTolerations } from '../../kube/api/placement.ts';
 
 /** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
 export interface Rules {
@@ -155,4 +155,44 @@ function nodeSelectorOf(text: string): LabelSelector | undefined {
     if (error instanceof SelectorError) return undefined;
     throw error;
   }
+}
+
+/** Where a scheduler places the pods, or where this controller does as it did before there was another way. */
+interface TolerationFacts {
+  era: 'modern' | 'legacy';
+  /** Of the legacy kind: in kube-system, with the annotation. Modern sets say it by priority, which taints know nothing of. */
+  critical: boolean;
+}
+
+const exists = (name: string, effect: string): Toleration =>
+  Object.freeze({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect });
+
+const always = [
+  exists('not-ready', 'NoExecute'),
+  exists('unreachable', 'NoExecute'),
+  exists('disk-pressure', 'NoSchedule'),
+  exists('memory-pressure', 'NoSchedule'),
+];
+const unschedulable = exists('unschedulable', 'NoSchedule');
+/** Legacy clusters know no such taint. */
+const modern = [exists('pid-pressure', 'NoSchedule')];
+/** A pod that brings up the network cannot wait for it. */
+const onHostNetwork = [exists('network-unavailable', 'NoSchedule')];
+const critical = [exists('out-of-disk', 'NoExecute'), exists('out-of-disk', 'NoSchedule')];
+
+/**
+ * The tolerations of a set's pods: those of the template, and those that keep a daemon on a node that is in trouble. An automatic one replaces the
+ * template's own of the same key, effect, operator and value, so that `tolerationSeconds` is gone.
+ */
+export function daemonTolerations(
+  spec: Readonly<Pick<PodSpec, 'tolerations' | 'hostNetwork'>> | undefined,
+  facts: TolerationFacts,
+): Toleration[] {
+  return mergeTolerations(spec?.tolerations, [
+    ...always,
+    ...(facts.era === 'modern' ? modern : []),
+    unschedulable,
+    ...(spec?.hostNetwork === true ? onHostNetwork : []),
+    ...(facts.era === 'legacy' && facts.critical ? critical : []),
+  ]);
 }

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
-import { isJsonObject } from '../../../kube/api/json.ts';
-import type { JsonObject } from '../../../kube/api/json.ts';
+import { isJsonObject, type JsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { controllerRef } from '../../../kube/controller/owners.ts';
 import { excessOf, MAX_DEPTH, MAX_VALUES } from '../set-size.ts';
-import { daemonSetHistory } from './contract.ts';
-import type { HistoryFacts, HistoryRules, Revision } from './contract.ts';
-import { canonical } from './hash.ts';
+import { canonical, daemonSetHistory, type HistoryFacts, type HistoryRules, type Revision } from './contract.ts';
 
 /*
  * What is remembered here belongs to objects that never change: templates and data as a cache has them. A set is reconciled again and again with

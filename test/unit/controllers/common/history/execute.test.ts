@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
-import { contentHash } from '../../../../../controllers/common/history/hash.ts';
+import { contentHash, type Revision, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
-import { type Revision, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
 import { daemonSets, type KubeObject } from '../../../../../kube/api/object.ts';
 import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';

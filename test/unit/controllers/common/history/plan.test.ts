@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
+import { contentHash, HASH_LABEL, statefulSetHistory, wordHash } from '../../../../../controllers/common/history/contract.ts';
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
-import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
 import { done, facts, names, revision, stepsOf } from './notation.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { HASH_LABEL, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
-import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
+import { contentHash, HASH_LABEL, statefulSetHistory, wordHash } from '../../../../../controllers/common/history/contract.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
 import { newRevision, revisionData, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
 import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';

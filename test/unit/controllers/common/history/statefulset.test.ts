@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
-import type { History, HistoryFacts, Revision } from '../../../../../controllers/common/history/contract.ts';
+import {
+  type History,
+  type HistoryFacts,
+  type Revision,
+  statefulSetHistory,
+  wordHash,
+} from '../../../../../controllers/common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
-import { wordHash } from '../../../../../controllers/common/history/hash.ts';
 import { planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import { statefulSets } from '../../../../../kube/api/object.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelector, PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
-import { daemonTolerations } from '../../../../../controllers/daemonset/placement/tolerations.ts';
+import { daemonTolerations } from '../../../../../controllers/daemonset/rules.ts';
 import type { Node } from '../../../../../controllers/daemonset/types.ts';
 
 /** Taints are written `key:effect`, the node's labels are always the same. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { contentHash, wordHash } from '../../../../../controllers/common/history/hash.ts';
+import { contentHash, wordHash } from '../../../../../controllers/common/history/contract.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import { goJson } from '../../../../../kube/api/json.ts';
 import { template } from './notation.ts';
