@@ -12,7 +12,7 @@ import { pageMetrics, type PageMetrics } from './metrics.ts';
 import { NodeDetails } from './node-detail.ts';
 import { NodeEvents } from './node-events.ts';
 import type { PageNodeDetail } from './contract.ts';
-import { FleetPicture } from './picture.ts';
+import { FleetPicture } from './fleet-model.ts';
 import { type PageServer, startPageServer } from './server.ts';
 import { FleetStream } from './stream.ts';
 

@@ -9,7 +9,7 @@ import { http } from '../../kube/client/builtins.ts';
 import { urlOf, type BindAddress } from '../../kube/serving/serve.ts';
 import type { PageNodeDetail } from './contract.ts';
 import type { PageMetrics } from './metrics.ts';
-import type { FleetPicture } from './picture.ts';
+import type { FleetPicture } from './fleet-model.ts';
 import { decide, pageHeaders, type PageRoute } from './request.ts';
 import type { Client, FleetStream } from './stream.ts';
 

@@ -1,14 +1,18 @@
 import type { Millis } from '../../base/clock.ts';
 import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import { specOf, type Facts, type Placed } from './contract.ts';
-import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn } from './maintenance.ts';
+import { type Action, type Decision, type Facts, type Placed, specOf } from './contract.ts';
+import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
 import { hasWrongTime, isChanging, isDown, type RolloutNode, type Standing, standingOf } from './node.ts';
-import type { Progress } from './progress.ts';
+import { isReturn, type Progress } from './progress.ts';
 import type { ConfigMap } from './revision.ts';
 import { bounded } from './text.ts';
-import { pendingTouches } from './touches.ts';
+import { MAX_TOUCHES, pendingTouches } from './touches.ts';
 import type { Touch } from './types.ts';
+import { CLUSTER_WAIT } from './cluster/places.ts';
+import { hasCondition } from './drain/record.ts';
+import type { Groups } from './grouping.ts';
+import { maxUnavailableOf, targetOf } from './rules.ts';
 
 /** What places nodes, beside themselves. All but the time, drains and touches stays the same from look to look. */
 export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
@@ -173,3 +177,53 @@ export const placeBack: Placer = (node, { rules, now, gaps, target, back, pendin
   const failsAt = Math.min(failsAtOf(standing), failsAtOf(returning));
   return { node, standing, isUnavailable, groups, failsAt, ...(returning === undefined ? {} : { returning }) };
 };
+
+/** What may be waited for for long, and ends with time or by a person: a rollout that is paused has nothing planned. */
+const WAITS: ReadonlySet<string> = new Set(['Window', 'Approval', 'Hold', 'Gates', 'MaxUnavailable', CLUSTER_WAIT]);
+
+interface Waiting {
+  facts: Facts;
+  groups: Groups;
+  touched: number;
+  /** In the order in which they are touched. */
+  candidates: readonly Placement[];
+}
+
+/**
+ * While a rollout waits and has nothing in flight, the nodes that come next say so on their Node: as many as are touched at once. They carry it until they are
+ * touched, which replaces it in the same write, or until others come next. So a fleet of any size has a write for each of these nodes at each wait, and none
+ * while the rollout goes from node to node.
+ */
+export function withPlanned(waiting: Waiting, decision: Decision): Decision {
+  const next = new Set(nextOf(waiting, decision).map(({ node }) => node));
+  const touched = new Set(decision.actions?.flatMap((action) => ('node' in action ? [action.node.node] : [])));
+  const over = waiting.groups.of('planned').filter(({ node }) => !next.has(node) && !touched.has(node.node));
+  const more = [...next].filter((node) => !hasCondition(nodeOf(node), 'MaintenancePlanned') && !touched.has(node.node));
+  if (over.length + more.length === 0) return decision;
+  const actions: Action[] = [
+    ...over.map(({ node }): Action => ({ do: 'give-back', node })),
+    ...more.map((node): Action => ({ do: 'plan-maintenance', node })),
+  ];
+  return { ...decision, actions: [...(decision.actions ?? []), ...actions] };
+}
+
+function nextOf({ facts, groups, touched, candidates }: Waiting, { progress, waitsFor = '' }: Decision): readonly Placement[] {
+  const { rules, fleet } = facts;
+  if (progress === undefined || !WAITS.has(waitsFor) || groups.of('in-flight').length > 0) return [];
+  const most = Math.min(stepEnd(facts, progress, touched) - touched, maxUnavailableOf(rules, fleet.size), MAX_TOUCHES);
+  const { spreadBy } = rules;
+  const domain = spreadBy === undefined ? undefined : candidates[0]?.node.labels[spreadBy];
+  const next: Placement[] = [];
+  for (const one of candidates) {
+    if (next.length >= most) break;
+    if (spreadBy === undefined || one.node.labels[spreadBy] === domain) next.push(one);
+  }
+  return next;
+}
+
+/** How many nodes have the revision at the end of the step that touches the next one. */
+function stepEnd({ rules, fleet: { size } }: Facts, progress: Progress, touched: number): number {
+  if (progress.complete || isReturn(progress)) return size;
+  const ends = rules.steps.slice(progress.step - 1).map((step) => targetOf(step, size));
+  return ends.find((end) => end > touched) ?? size;
+}

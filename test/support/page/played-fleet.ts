@@ -5,7 +5,7 @@ import { NodeDetails } from '../../../controllers/page/node-detail.ts';
 import { NodeEvents } from '../../../controllers/page/node-events.ts';
 import { noPageMetrics, type PageMetrics } from '../../../controllers/page/metrics.ts';
 import type { PageNodeDetail } from '../../../controllers/page/contract.ts';
-import { FleetPicture } from '../../../controllers/page/picture.ts';
+import { FleetPicture } from '../../../controllers/page/fleet-model.ts';
 import { FleetStream } from '../../../controllers/page/stream.ts';
 import { revisionOf, type ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf } from '../../../controllers/rollout/rules.ts';
