@@ -168,6 +168,46 @@ describe('what an informer asks and tells', () => {
       tells: 'there a#1@3',
       afterMs: 2000,
     },
+    {
+      why: 'leaves an object that is too large out of a list',
+      steps: 'list 5: a#1@3 big#2@4! c#3@5 / watch hold',
+      asks: 'cached, watch 5',
+      tells: 'there a#1@3, there c#3@5',
+    },
+    {
+      why: 'leaves an object that is too large out of a present state',
+      streams: true,
+      steps: 'watch hold: ADDED a#1@3, ADDED big#2@4!, BOOKMARK 5 end, MODIFIED a#1@6',
+      asks: 'stream',
+      tells: 'there a#1@3, updated a#1@3 a#1@6',
+    },
+    {
+      why: 'passes over an event that is too large, and those after it come on the same watch',
+      steps: 'list 5: a#1@3 / watch hold: ADDED big#2@101!, MODIFIED big#2@102!, MODIFIED a#1@103',
+      asks: 'cached, watch 5',
+      tells: 'there a#1@3, updated a#1@3 a#1@103',
+    },
+    {
+      why: 'watches on from behind an event that was too large',
+      steps: 'list 5: a#1@3 / watch: ADDED big#2@101! / watch hold',
+      asks: 'cached, watch 5, watch 101',
+      tells: 'there a#1@3',
+      afterMs: 500,
+    },
+    {
+      why: 'keeps one that grew too large as it was read last, also over a relist, until it is gone',
+      steps:
+        'list 5: a#1@3 b#2@4 / watch: MODIFIED b#2@101!, MODIFIED a#1@102 / fail 410 / list 103: b#2@101! a#1@103 / watch hold: DELETED b#2@104!',
+      asks: 'cached, watch 5, watch 102, known 102, watch 103',
+      tells: 'there a#1@3, there b#2@4, updated a#1@3 a#1@102, updated a#1@102 a#1@103, deleted b#2@104',
+      afterMs: 500,
+    },
+    {
+      why: 'tells that one is gone whose successor is too large',
+      steps: 'list 5: a#1@3 b#2@4 / watch hold: ADDED b#9@101!',
+      asks: 'cached, watch 5',
+      tells: 'there a#1@3, there b#2@4, deleted b#2@4 unseen',
+    },
   ]) {
     test(why, async (t) => {
       const world = await run(t, steps.split(' / '), { streams });
@@ -197,6 +237,13 @@ describe('what an informer asks and tells', () => {
     assert.match(world.informer.problem?.text ?? '', /410/);
     await world.clock.advance(400);
     assert.equal(world.lines.filter((line) => line.startsWith('warn')).length, 2, 'a list in between is no working watch');
+  });
+
+  test('names what is too large once in the log, however often it changes, and is in no trouble', async (t) => {
+    const world = await run(t, ['list 5: big#2@4!', 'watch hold: MODIFIED big#2@6!, DELETED big#2@7!']);
+    const said = world.lines.flatMap((line, at) => (line.startsWith('error') || line.startsWith('warn') ? [world.fields[at]] : []));
+    assert.deepEqual(said, [{ object: 'ns/big', uid: '2', why: 'it has more bytes than this client accepts' }]);
+    assert.equal(world.informer.problem, undefined);
   });
 
   test('says how far it knows everything', async (t) => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { Fields } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
@@ -30,13 +31,14 @@ export interface World {
   informer: SharedInformer<KubeObject>;
   told: string[];
   lines: string[];
+  fields: readonly Fields[];
 }
 
 /** A cache on a script, until the test ends. */
 export async function run(t: TestContext, steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
   const api = new ScriptedApi(...steps);
   const clock = new FakeClock();
-  const { log, lines } = recordedLog();
+  const { log, lines, fields } = recordedLog();
   const informer = new SharedInformer<KubeObject>({
     resource: pods,
     client: api.client,
@@ -51,7 +53,7 @@ export async function run(t: TestContext, steps: string[], options: Partial<Info
   informer.addHandlers('diary', handlers);
   runs(t, informer, clock);
   await atRest();
-  return { api, clock, informer, told, lines };
+  return { api, clock, informer, told, lines, fields };
 }
 
 /** Runs a cache until the test ends. @param clock - on which nobody may sleep then @returns what aborts at the end */

@@ -1,14 +1,15 @@
 import type { KubeList, KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { ListQuery, WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
+import type { TooLarge } from '../../../../kube/client/json-bytes.ts';
 import type { ReflectorOptions } from '../../../../kube/cache/reflector.ts';
-import { event, objects } from './notation.ts';
+import { event, object } from './notation.ts';
 
 /**
  * What the server does with one request, in order:
  * `list 5: a#1@3 b#2@5` (or `list 5 more: ...`, a page that another follows), `watch: ADDED a#1@6, BOOKMARK 9` and then the end,
  * `watch hold: ...` and then silence until the signal aborts, `watch break: ...` and then a failure (`watch break 410: ...`), `fail 500`
- * (`fail 429` asks for 7 seconds).
+ * (`fail 429` asks for 7 seconds). `b#2@5!` is too large for the client, in a list as in an event.
  * Not the embedded server: it keeps a server's promises, and these scripts break them (versions that go back, events of objects that were never listed).
  */
 export class ScriptedApi {
@@ -35,11 +36,14 @@ export class ScriptedApi {
       _resource: Resource,
       query: ListQuery,
       each: (item: T) => void,
-      options?: { signal?: AbortSignal },
+      options?: { signal?: AbortSignal; skipped?: (what: TooLarge) => void },
     ): Promise<KubeList['metadata']> => {
       const { what, rest } = await this.#next('list', query, options?.signal);
       const [, version = '', more] = what.split(' ');
-      for (const object of objects(rest)) each(object as T);
+      for (const text of rest.split(' ').filter(Boolean)) {
+        if (text.endsWith('!')) options?.skipped?.(tooLarge(text));
+        else each(object(text) as T);
+      }
       return { resourceVersion: version, ...(more === undefined ? {} : { continue: `after-${version}` }) };
     },
     watch: <T extends KubeObject>(_resource: Resource, query: WatchQuery, signal: AbortSignal) =>
@@ -47,9 +51,13 @@ export class ScriptedApi {
   };
 
   async *#watch(asked: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
-    const { timeoutSeconds: _, stripManagedFields: _strip, skipped: _skipped, opened: _opened, ...query } = asked;
+    const { timeoutSeconds: _, stripManagedFields: _strip, skipped, opened: _opened, ...query } = asked;
     const { what, rest } = await this.#next('watch', query, signal);
-    for (const text of rest.split(', ').filter(Boolean)) yield event(text);
+    for (const text of rest.split(', ').filter(Boolean)) {
+      const [type = '', of = ''] = text.split(' ');
+      if (of.endsWith('!')) skipped?.(tooLarge(of, type));
+      else yield event(text);
+    }
     if (what.endsWith('hold')) await silence(signal);
     if (what.startsWith('watch break')) throw failure(Number(what.slice(12) || 502));
   }
@@ -66,6 +74,11 @@ export class ScriptedApi {
     if (!what.startsWith(verb)) throw new Error(`the script has ${step}, and the request is a ${verb}`);
     return { what, rest };
   }
+}
+
+function tooLarge(text: string, type?: string): TooLarge {
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = object(text.slice(0, -1)).metadata;
+  return { of: 'bytes', type, metadata: { name, namespace, uid, resourceVersion } };
 }
 
 function failure(code: number): ApiError {

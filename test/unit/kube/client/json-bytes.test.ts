@@ -103,6 +103,23 @@ test(
   },
 );
 
+test('an object of more bytes than a client takes is left out of lists and watches by its name', { timeout: 60_000 }, async (t) => {
+  const big = { ...odd, metadata: { ...odd.metadata, name: 'big' }, spec: '<'.repeat(2_000) };
+  const small = { metadata: { name: 'a', resourceVersion: '8' } };
+  await using server = await standIn('http', ({ url = '' }, response) => {
+    const events = [big, small].map((object) => `${JSON.stringify({ type: 'MODIFIED', object })}\n`);
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(url.includes('watch=true') ? events.join('') : JSON.stringify({ kind: 'NodeList', metadata: {}, items: [big, small] }));
+  });
+  const client = createClient({ origin: 'test', server: server.url }, { largestObject: 1_000 });
+  t.after(() => client.close());
+  const seen: unknown[] = [];
+  const skipped = ({ metadata }: TooLarge) => void seen.push(`not ${metadata?.name}`);
+  await client.listEach(nodes, {}, ({ metadata }) => void seen.push(metadata.name), { skipped });
+  for await (const { object } of client.watch(nodes, { skipped }, new AbortController().signal)) seen.push(object.metadata.name);
+  assert.deepEqual(seen, ['not big', 'a', 'not big', 'a']);
+});
+
 const lean = (text: string): string => Buffer.from(withoutManagedFields(Buffer.from(text))).toString();
 const event = (object: string): string => `{"type":"MODIFIED","object":${object}}`;
 const fields = String.raw`[{"manager":"a","fieldsV1":{"f:spec":{"k:{\"name\":\"]}\"}":{".":{}}}}}]`;
