@@ -6,7 +6,7 @@ import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { longContract } from '../process/long-contract.ts';
-import { freePort, LEASES, podOn, quick, up } from '../process/long-world.ts';
+import { LEASES, podOn, quick, up } from '../process/long-world.ts';
 import { definitions } from '../../../../deploy/manifests.ts';
 import { idle, start, type Seen } from './controllers-world.ts';
 
@@ -73,22 +73,6 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   await eventually('sockets and timers are gone', () => sockets().length <= before.length);
 });
 
-test('an API server that is away is waited for, and the probe and the log say so', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await up(t);
-  const port = await freePort();
-  await server.hooks.pause();
-  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=127.0.0.1:${port}`, ...quick]);
-  await eventually('the first failure', () => run.lines.includes('warn: cannot reach the API server, retrying; details with -v'));
-  const waits = await text(`http://127.0.0.1:${port}/readyz`);
-  assert.match(waits, /caches failed: not synced: daemonsets\.apps \(Cannot GET .* at 127\.0\.0\.1:\d+: /);
-  assert.match(waits, /readyz check failed/);
-  assert.equal(await text(`http://127.0.0.1:${port}/healthz`), 'ok', 'a restart would not help');
-  assert.equal(run.out(), '');
-  await server.hooks.resume();
-  assert.equal((await run.ready).ready, true);
-  assert.equal(await run.stop(), 0);
-});
-
 test("without a kubeconfig it is the pod's service account, whose token is read again", { timeout: 120_000 }, async (t) => {
   const token = { token: 'second', user: 'system:serviceaccount:kube-system:dkc-controllers', groups: ['system:masters'] };
   const { server, dir } = await up(t, { tls: true, tokens: [token] });
@@ -128,25 +112,6 @@ for (const { why, argv, env = {}, says } of impossible)
     assert.equal(await run.ended, 3);
     assert.match(run.err(), says);
   });
-
-test('a server that is away is one line in the log of a whole process', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await up(t);
-  await server.hooks.pause();
-  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick]);
-  const failed = (what: string) => run.lines.filter((line) => line === `debug: ${what}`).length;
-  await eventually(
-    'all of them have failed',
-    () => failed('list or watch failed again') >= 7 && failed('leader election failed to reach its lease, retrying') > 0,
-  );
-  assert.deepEqual(
-    run.lines.filter((line) => line.startsWith('warn')),
-    ['warn: cannot reach the API server, retrying; details with -v'],
-  );
-  await server.hooks.resume();
-  await run.ready;
-  await eventually('its end', () => run.lines.includes('info: the API server is reachable again'));
-  assert.equal(await run.stop(), 0);
-});
 
 test('an address that is taken ends it with 3', async (t) => {
   const { server, kubeconfig } = await up(t);

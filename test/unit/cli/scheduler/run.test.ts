@@ -95,18 +95,6 @@ test("without a kubeconfig it is the pod's service account", { timeout: 120_000 
   assert.equal(await run.stop(), 0);
 });
 
-test('an API server that is away is waited for, and asked what it serves once it is there', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await up(t);
-  await server.hooks.pause();
-  const seen: Seen = {};
-  const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
-  await eventually('the first failure', () => run.lines.includes('warn: API discovery has not succeeded yet'));
-  assert.deepEqual([run.out(), seen.served], ['', undefined]);
-  await server.hooks.resume();
-  assert.equal((await run.ready).ready, true);
-  assert.equal(await run.stop(), 0);
-});
-
 const impossible = [
   { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: no such file[^\n]*\n$/ },
   { why: 'the kubeconfig is not there', argv: ['--kubeconfig=/gone'], code: 3, says: /^dkc: Cannot read kubeconfig \/gone: / },
