@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContractWorld } from './api-contract.ts';
-import { byRelease } from './by-release.ts';
-import type { ServerRelease } from './by-release.ts';
-import { text } from '../api-http.ts';
+import { byRelease, isRefused, type ContractWorld, type ServerRelease } from './contract-world.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -38,9 +35,7 @@ export function configMapContract(here: () => ContractWorld, release: ServerRele
   for (const { why, says, today, ...bags } of refused) {
     test(`a ConfigMap is refused for ${why}`, async () => {
       const { api, configMaps } = here();
-      const { code, json } = await api.post(configMaps, { metadata: { name: 'bad' }, ...bags });
-      assert.equal(code, 422);
-      assert.match(text(json['message']), byRelease(release, says, today));
+      isRefused(await api.post(configMaps, { metadata: { name: 'bad' }, ...bags }), 422, byRelease(release, says, today));
     });
   }
 

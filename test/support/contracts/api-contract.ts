@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { after, before, describe } from 'node:test';
+import type { ContractWorld, ServerRelease } from './contract-world.ts';
 import { ApiHttp } from '../api-http.ts';
 import type { ApiAddress } from '../api-http.ts';
-import type { ServerRelease } from './by-release.ts';
 import { appsContract } from './api-apps.ts';
 import { clusterKindContract } from './api-cluster-kinds.ts';
 import { configMapContract } from './api-config-maps.ts';
@@ -34,18 +34,6 @@ export interface StartedApi extends ApiAddress {
   nodeTokens?: Readonly<Record<string, string>>;
   /** Makes the server forget all changes so far. */
   forget: () => Promise<void>;
-}
-
-/** What every part of the contract works with. */
-export interface ContractWorld {
-  api: ApiHttp;
-  nodeTokens: Readonly<Record<string, string>> | undefined;
-  bookmarkSeconds: number;
-  forget: () => Promise<void>;
-  /** A namespace of this run's own. */
-  namespace: string;
-  /** `/api/v1/namespaces/NAMESPACE/configmaps`. */
-  configMaps: string;
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isRefused, type ContractWorld } from './contract-world.ts';
 import { text } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
 
 /** Deletes: what they ask first, what they leave, what they do not do. */
 export function deletionContract(here: () => ContractWorld): void {
@@ -90,9 +90,7 @@ export function deletionContract(here: () => ContractWorld): void {
     test(`a delete with a policy ${why} is 422, and nothing is done`, async () => {
       const { api, configMaps } = here();
       await api.post(configMaps, { metadata: { name: 'policy' } });
-      const refused = await api.delete(`${configMaps}/policy`, options);
-      assert.equal(refused.code, 422);
-      assert.match(text(refused.json['message']), /^DeleteOptions\.meta\.k8s\.io "" is invalid: propagationPolicy: /);
+      isRefused(await api.delete(`${configMaps}/policy`, options), 422, /^DeleteOptions\.meta\.k8s\.io "" is invalid: propagationPolicy: /);
       assert.equal((await api.delete(`${configMaps}/policy`)).code, 200);
     });
   }

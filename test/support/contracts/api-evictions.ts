@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { byRelease, inOwnNamespace, isRefused, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { HttpAnswer, Loose } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
-import { byRelease } from './by-release.ts';
-import type { ServerRelease } from './by-release.ts';
-import { inOwnNamespace } from './own-namespace.ts';
 
 /** Evictions, as whoever empties a node asks for them. No controller keeps the budgets: their status is what the tests say. */
 export function evictionContract(here: () => ContractWorld, release: ServerRelease): void {
@@ -109,9 +106,7 @@ export function evictionContract(here: () => ContractWorld, release: ServerRelea
         { reason: 'DisruptionBudget', message: 'The disruption budget unseen is still being processed by the server.' },
       ]);
       await makeBudget('unseen', 1, 'another');
-      const both = await evict('unseen');
-      assert.equal(both.code, 500);
-      assert.match(text(both.json['message']), /^This pod has more than one PodDisruptionBudget/);
+      isRefused(await evict('unseen'), 500, /^This pod has more than one PodDisruptionBudget/);
     });
 
     test('pods that do not run yet, or no longer, are nothing to a budget', async () => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ContractWorld } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { HttpAnswer } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
 
 const version = ({ json }: HttpAnswer): string => text(json['metadata']?.['resourceVersion']);
 

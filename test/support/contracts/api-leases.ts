@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ContractWorld } from './contract-world.ts';
 import { text } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
 
 /** Leases, as leader election relies on them: of writers that saw the same version one is heard. */
 export function leaseContract(here: () => ContractWorld): void {

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byRelease, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { HttpAnswer } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
-import { byRelease } from './by-release.ts';
-import type { ServerRelease } from './by-release.ts';
 import { eventually } from '../eventually.ts';
 
 const names = ({ json }: HttpAnswer): string[] => Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContractWorld } from './api-contract.ts';
+import type { ContractWorld } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 const strategic = { type: 'application/strategic-merge-patch+json' };

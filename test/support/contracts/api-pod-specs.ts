@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inOwnNamespace } from './own-namespace.ts';
-import type { ContractWorld } from './api-contract.ts';
-import { byRelease } from './by-release.ts';
-import type { ServerRelease } from './by-release.ts';
+import { byRelease, inOwnNamespace, isRefused, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 const lost = (key: string) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
@@ -263,9 +260,7 @@ function podsTests(here: () => ContractWorld, own: () => string, release: Server
   for (const { spec, code: wanted = 422, ...row } of refused) {
     const says = byRelease(release, row.says, row.today);
     test(`a pod is refused: ${says}`, async () => {
-      const { code, json } = await create(spec);
-      assert.equal(code, wanted);
-      assert.ok(text(json['message']).includes(says), text(json['message']));
+      isRefused(await create(spec), wanted, says);
     });
   }
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { byRelease, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { HttpAnswer, Loose } from '../api-http.ts';
-import type { ContractWorld } from './api-contract.ts';
-import { byRelease, type ServerRelease } from './by-release.ts';
 
 /** Pods as a scheduler and a kubelet write them. */
 export function podContract(here: () => ContractWorld, release: ServerRelease): void {
