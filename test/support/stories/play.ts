@@ -9,12 +9,11 @@ import {
   type Resource,
   statefulSets,
 } from '../../../kube/api/object.ts';
-import type { Story as DaemonSetStory } from './daemonset/story.ts';
 import { daemonSetLines } from './daemonset/remains.ts';
 import { Stage as DaemonSetStage } from './daemonset/stage.ts';
 import type { Event, Remains } from './remains.ts';
 import type { Stage, WorkloadSet } from './stage.ts';
-import type { Story as StatefulSetStory } from './statefulset/story.ts';
+import type { Story } from './story.ts';
 import { statefulSetLines } from './statefulset/remains.ts';
 import { Stage as StatefulSetStage } from './statefulset/stage.ts';
 import type { Revision, World } from './world.ts';
@@ -25,14 +24,14 @@ export type Play<S> = (world: World, story: S) => Promise<string[]>;
 /** Events come after what they tell of: so long where nothing else shows that they have come. */
 const EVENTS_MS = 10_000;
 
-export const playDaemonSets: Play<DaemonSetStory> = async (world, story) => {
+export const playDaemonSets: Play<Story<DaemonSetStage>> = async (world, story) => {
   const stage = await DaemonSetStage.open(world, story.name);
   const failure = await failureOf(story.play(stage));
   const remains = await remainsOf(world, stage, { sets: daemonSets, component: 'daemonset-controller', failure });
   return daemonSetLines(remains, story.name, story.anyNode === true);
 };
 
-export const playStatefulSets: Play<StatefulSetStory> = async (world, story) => {
+export const playStatefulSets: Play<Story<StatefulSetStage>> = async (world, story) => {
   const stage = await StatefulSetStage.open(world, story.name);
   const failure = await failureOf(story.play(stage));
   const remains = await remainsOf(world, stage, { sets: statefulSets, component: 'statefulset-controller', failure });

@@ -127,6 +127,22 @@ export abstract class Stage<S extends WorkloadSet> {
     return this.patch({ spec: { template: { spec: { containers: [{ name: 'main', image }] } } } }, name);
   }
 
+  /** Gives it another image, and waits until it is rolled out. */
+  async rolls(image: string, name = 'web'): Promise<void> {
+    await this.image(image, name);
+    await this.rolledOut(name);
+  }
+
+  /** As `kubectl rollout undo --to-revision=N` does: the revision's data is a patch of the set. */
+  async undo(revision: number): Promise<void> {
+    const found = this.revisions().find((one) => one.revision === revision);
+    assert.ok(found, `there is no revision ${revision}`);
+    await this.patch(found.data);
+  }
+
+  /** All of the set's pods are of its template and serve, and none is left that ends. */
+  abstract rolledOut(name?: string): Promise<void>;
+
   /** Sets our annotations, `dkc.dev/NAME`; null takes one away. */
   annotate(values: Record<string, string | null>, name = 'web'): Promise<S> {
     const annotations = Object.fromEntries(Object.entries(values).map(([key, value]) => [`dkc.dev/${key}`, value]));
@@ -217,6 +233,10 @@ export abstract class Stage<S extends WorkloadSet> {
 
   revisions(): Readonly<Revision>[] {
     return this.world.revisions.list(this.name).toSorted((a, b) => a.revision - b.revision);
+  }
+
+  revisionNumbers(): number[] {
+    return this.revisions().map(({ revision }) => revision);
   }
 
   async createRevision(revision: Revision): Promise<void> {

@@ -3,6 +3,7 @@ import { placement } from './placement.ts';
 import { podsGoneWrong } from './pods.ts';
 import { rollouts } from './rollouts.ts';
 import { templates } from './templates.ts';
-import type { Story } from './story.ts';
+import type { Story } from '../story.ts';
+import type { Stage } from './stage.ts';
 
-export const stories: readonly Story[] = [...placement, ...rollouts, ...templates, ...ownership, ...podsGoneWrong];
+export const stories: readonly Story<Stage>[] = [...placement, ...rollouts, ...templates, ...ownership, ...podsGoneWrong];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Stage } from './stage.ts';
-import type { Story } from './story.ts';
+import { story, type Story } from '../story.ts';
 
 const surge = { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } };
 
@@ -20,154 +20,107 @@ async function never(s: Stage, below: number, act: () => Promise<void>): Promise
 }
 
 /** What a kube-controller-manager does not know: our annotations; and surge, which an old one has not. */
-export const extensions: readonly Story[] = [
-  {
-    name: 'paused-in-the-midst',
-    async play(s) {
-      await s.nodes(3);
-      await s.create({ annotations: { 'dkc.dev/progress-deadline': '30s' } });
-      await s.rolledOut();
-      await s.condition('Progressing True RolloutComplete');
-      await s.image('hollow/unready:2');
-      await s.shows({ updated: 1, available: 2 });
-      assert.deepEqual(s.images(), ['hollow/unready:2', 'app:1', 'app:1'], 'nodes are taken in the order of their names');
-      await s.annotate({ paused: 'true' });
-      await s.condition('Progressing Unknown RolloutPaused');
-      await s.behave(s.podOn(0), 'ready');
-      await s.shows({ updated: 1, available: 3 });
-      await s.deletePod(s.podOn(2));
-      await s.shows({ updated: 2, available: 2 }); // what is missing is made, of the present template
-      await s.behave(s.podOn(2), 'ready');
-      await s.shows({ updated: 2, available: 3 });
-      await s.annotate({ paused: null });
-      await s.shows({ updated: 3, available: 2 });
-    },
-  },
-  {
-    // Every node has an available pod then: the old one.
-    name: 'stalled-while-surging',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ spec: surge, annotations: { 'dkc.dev/progress-deadline': '20s' } });
-      await s.rolledOut();
-      await s.image('hollow/unready:2');
-      await s.condition('Stalled True NotReady');
-      await s.image('app:3');
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'stalled',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ annotations: { 'dkc.dev/progress-deadline': '20s' } });
-      await s.rolledOut();
-      await s.image('hollow/unready:2');
-      await s.condition('Progressing True PodsUpdating');
-      await s.condition('Stalled True NotReady');
-      await s.condition('Progressing False ProgressDeadlineExceeded');
-      await s.image('app:3');
-      await s.condition('Stalled False NotStalled');
-      await s.condition('Progressing True RolloutComplete');
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'partition',
-    async play(s) {
-      await s.nodes(5);
-      await s.create({
-        annotations: { 'dkc.dev/partition': '2' },
-        spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } },
-      });
-      await s.rolledOut();
-      await s.image('app:2');
-      await s.shows({ updated: 3, available: 5 });
-      assert.deepEqual(s.images(), ['app:2', 'app:2', 'app:2', 'app:1', 'app:1']);
-      // A node that is kept and loses its pod gets one of the old revision again.
-      const kept = s.podOn(3);
-      await s.deletePod(kept);
-      await s.until('it is replaced', () => s.isGone(kept));
-      await s.shows({ updated: 3, available: 5 });
-      await s.taint(4, 'busy=yes:NoExecute');
-      await s.shows({ desired: 4, updated: 3, available: 4 }); // nobody is taken back for it
-      await s.taint(4);
-      await s.shows({ desired: 5, updated: 3, available: 5 });
-      await s.annotate({ partition: '0' });
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'canaries-first',
-    async play(s) {
-      await s.nodes(3);
-      await s.label(1, { pool: 'canary' });
-      await s.create({ annotations: { 'dkc.dev/rollout-node-selector': 'pool=canary' } });
-      await s.rolledOut();
-      await s.image('app:2');
-      await s.shows({ updated: 1, available: 3 });
-      assert.deepEqual(s.images(), ['app:1', 'app:2', 'app:1']);
-      await s.annotate({ 'rollout-node-selector': null });
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'surges',
-    async play(s) {
-      await s.nodes(3);
-      await s.create({ spec: surge });
-      await s.rolledOut();
-      await never(s, 3, async () => {
-        await s.image('app:2');
-        await s.rolledOut();
-      });
-    },
-  },
-  {
-    name: 'surge-undone',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ spec: surge });
-      await s.rolledOut();
-      const before = s.pods();
-      await s.image('hollow/unready:2');
-      await s.until('a new one is beside an old one', () => s.pods().length === 3);
-      await s.quiet();
-      await s.image('app:1');
-      await s.rolledOut();
-      assert.ok(!before.some((pod) => s.isGone(pod)), 'the new one went, and no old one');
-    },
-  },
-  {
-    name: 'surge-beside-a-tainted-node',
-    async play(s) {
-      await s.nodes(3);
-      await s.create({ spec: surge });
-      await s.rolledOut();
-      await s.taint(0, 'busy=yes:NoSchedule');
-      await s.shows({ desired: 2, misscheduled: 1 });
-      await s.image('app:2');
-      await s.shows({ desired: 2, updated: 2, available: 2, misscheduled: 0 });
-    },
-  },
-  {
-    name: 'surge-on-a-failing-node',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ spec: surge });
-      await s.rolledOut();
-      const [old] = [s.podOn(0)];
-      await s.image('hollow/failed:2');
-      await s.until('some have failed', () => s.revisions().length === 2 && s.pods().length === 3);
-      for (let times = 0; times < 3; times++) {
-        const failed = s.pods().find(({ spec }) => spec?.containers[0]?.image === 'hollow/failed:2');
-        assert.ok(failed);
-        assert.ok(s.pods().length <= 3, 'nothing is made beside one that failed');
-        await s.until('it is replaced', () => s.isGone(failed) && s.pods().length === 3);
-      }
-      assert.ok(!s.isGone(old), 'the old one stays');
-      await s.image('app:3');
-      await s.rolledOut();
-    },
-  },
+export const extensions: readonly Story<Stage>[] = [
+  story('paused-in-the-midst', async (s) => {
+    await s.running(3, { annotations: { 'dkc.dev/progress-deadline': '30s' } });
+    await s.condition('Progressing True RolloutComplete');
+    await s.image('hollow/unready:2');
+    await s.shows({ updated: 1, available: 2 });
+    assert.deepEqual(s.images(), ['hollow/unready:2', 'app:1', 'app:1'], 'nodes are taken in the order of their names');
+    await s.annotate({ paused: 'true' });
+    await s.condition('Progressing Unknown RolloutPaused');
+    await s.behave(s.podOn(0), 'ready');
+    await s.shows({ updated: 1, available: 3 });
+    await s.deletePod(s.podOn(2));
+    await s.shows({ updated: 2, available: 2 }); // what is missing is made, of the present template
+    await s.behave(s.podOn(2), 'ready');
+    await s.shows({ updated: 2, available: 3 });
+    await s.annotate({ paused: null });
+    await s.shows({ updated: 3, available: 2 });
+  }),
+  // Every node has an available pod then: the old one.
+  story('stalled-while-surging', async (s) => {
+    await s.running(2, { spec: surge, annotations: { 'dkc.dev/progress-deadline': '20s' } });
+    await s.image('hollow/unready:2');
+    await s.condition('Stalled True NotReady');
+    await s.rolls('app:3');
+  }),
+  story('stalled', async (s) => {
+    await s.running(2, { annotations: { 'dkc.dev/progress-deadline': '20s' } });
+    await s.image('hollow/unready:2');
+    await s.condition('Progressing True PodsUpdating');
+    await s.condition('Stalled True NotReady');
+    await s.condition('Progressing False ProgressDeadlineExceeded');
+    await s.image('app:3');
+    await s.condition('Stalled False NotStalled');
+    await s.condition('Progressing True RolloutComplete');
+    await s.rolledOut();
+  }),
+  story('partition', async (s) => {
+    await s.running(5, {
+      annotations: { 'dkc.dev/partition': '2' },
+      spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } },
+    });
+    await s.image('app:2');
+    await s.shows({ updated: 3, available: 5 });
+    assert.deepEqual(s.images(), ['app:2', 'app:2', 'app:2', 'app:1', 'app:1']);
+    // A node that is kept and loses its pod gets one of the old revision again.
+    const kept = s.podOn(3);
+    await s.deletePod(kept);
+    await s.until('it is replaced', () => s.isGone(kept));
+    await s.shows({ updated: 3, available: 5 });
+    await s.taint(4, 'busy=yes:NoExecute');
+    await s.shows({ desired: 4, updated: 3, available: 4 }); // nobody is taken back for it
+    await s.taint(4);
+    await s.shows({ desired: 5, updated: 3, available: 5 });
+    await s.annotate({ partition: '0' });
+    await s.rolledOut();
+  }),
+  story('canaries-first', async (s) => {
+    await s.nodes(3);
+    await s.label(1, { pool: 'canary' });
+    await s.create({ annotations: { 'dkc.dev/rollout-node-selector': 'pool=canary' } });
+    await s.rolledOut();
+    await s.image('app:2');
+    await s.shows({ updated: 1, available: 3 });
+    assert.deepEqual(s.images(), ['app:1', 'app:2', 'app:1']);
+    await s.annotate({ 'rollout-node-selector': null });
+    await s.rolledOut();
+  }),
+  story('surges', async (s) => {
+    await s.running(3, { spec: surge });
+    await never(s, 3, async () => {
+      await s.rolls('app:2');
+    });
+  }),
+  story('surge-undone', async (s) => {
+    await s.running(2, { spec: surge });
+    const before = s.pods();
+    await s.image('hollow/unready:2');
+    await s.until('a new one is beside an old one', () => s.pods().length === 3);
+    await s.quiet();
+    await s.rolls('app:1');
+    assert.ok(!before.some((pod) => s.isGone(pod)), 'the new one went, and no old one');
+  }),
+  story('surge-beside-a-tainted-node', async (s) => {
+    await s.running(3, { spec: surge });
+    await s.taint(0, 'busy=yes:NoSchedule');
+    await s.shows({ desired: 2, misscheduled: 1 });
+    await s.image('app:2');
+    await s.shows({ desired: 2, updated: 2, available: 2, misscheduled: 0 });
+  }),
+  story('surge-on-a-failing-node', async (s) => {
+    await s.running(2, { spec: surge });
+    const [old] = [s.podOn(0)];
+    await s.image('hollow/failed:2');
+    await s.until('some have failed', () => s.revisions().length === 2 && s.pods().length === 3);
+    for (let times = 0; times < 3; times++) {
+      const failed = s.pods().find(({ spec }) => spec?.containers[0]?.image === 'hollow/failed:2');
+      assert.ok(failed);
+      assert.ok(s.pods().length <= 3, 'nothing is made beside one that failed');
+      await s.until('it is replaced', () => s.isGone(failed) && s.pods().length === 3);
+    }
+    assert.ok(!s.isGone(old), 'the old one stays');
+    await s.rolls('app:3');
+  }),
 ];

@@ -1,219 +1,171 @@
-import type { Story } from './story.ts';
+import { story, type Story } from '../story.ts';
+import type { Stage } from './stage.ts';
 
 /** Which nodes get a pod, and which keep theirs. */
-export const placement: readonly Story[] = [
-  {
-    name: 'scaled-by-labels',
-    async play(s) {
-      await s.nodes(2, { labels: { tier: 'web' } });
-      await s.nodes(2, {}, 2);
-      await s.create({ pod: { nodeSelector: { tier: 'web' } } });
-      await s.shows({ desired: 2, available: 2 });
-      await s.label(2, { tier: 'web' });
-      await s.shows({ desired: 3, available: 3 });
-      await s.label(0, { tier: null });
-      await s.until('the pod goes', () => s.pods().length === 2);
-      await s.shows({ desired: 2, available: 2, misscheduled: 0 });
-    },
-  },
-  {
-    name: 'affinity',
-    async play(s) {
-      await s.nodes(1, { labels: { zone: 'a' } });
-      await s.nodes(1, { labels: { zone: 'b' } }, 1);
-      await s.nodes(1, { labels: { zone: 'c', retired: 'yes' } }, 2);
-      await s.nodes(1, { labels: { rank: '7' } }, 3);
-      const matchExpressions = [
-        { key: 'zone', operator: 'In', values: ['a', 'c'] },
-        { key: 'retired', operator: 'DoesNotExist' },
-      ];
-      const ranked = { matchExpressions: [{ key: 'rank', operator: 'Gt', values: ['5'] }] };
-      const preferred = { weight: 3, preference: { matchExpressions: [{ key: 'zone', operator: 'Exists' }] } };
-      await s.create({
-        pod: {
-          affinity: {
-            nodeAffinity: {
-              requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }, ranked] },
-              preferredDuringSchedulingIgnoredDuringExecution: [preferred],
-            },
-            podAffinity: {
-              preferredDuringSchedulingIgnoredDuringExecution: [
-                { weight: 1, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'db' } } } },
-              ],
-            },
+export const placement: readonly Story<Stage>[] = [
+  story('scaled-by-labels', async (s) => {
+    await s.nodes(2, { labels: { tier: 'web' } });
+    await s.nodes(2, {}, 2);
+    await s.create({ pod: { nodeSelector: { tier: 'web' } } });
+    await s.shows({ desired: 2, available: 2 });
+    await s.label(2, { tier: 'web' });
+    await s.shows({ desired: 3, available: 3 });
+    await s.label(0, { tier: null });
+    await s.until('the pod goes', () => s.pods().length === 2);
+    await s.shows({ desired: 2, available: 2, misscheduled: 0 });
+  }),
+  story('affinity', async (s) => {
+    await s.nodes(1, { labels: { zone: 'a' } });
+    await s.nodes(1, { labels: { zone: 'b' } }, 1);
+    await s.nodes(1, { labels: { zone: 'c', retired: 'yes' } }, 2);
+    await s.nodes(1, { labels: { rank: '7' } }, 3);
+    const matchExpressions = [
+      { key: 'zone', operator: 'In', values: ['a', 'c'] },
+      { key: 'retired', operator: 'DoesNotExist' },
+    ];
+    const ranked = { matchExpressions: [{ key: 'rank', operator: 'Gt', values: ['5'] }] };
+    const preferred = { weight: 3, preference: { matchExpressions: [{ key: 'zone', operator: 'Exists' }] } };
+    await s.create({
+      pod: {
+        affinity: {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }, ranked] },
+            preferredDuringSchedulingIgnoredDuringExecution: [preferred],
+          },
+          podAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'db' } } } },
+            ],
           },
         },
-      });
-      await s.shows({ desired: 2, available: 2 });
-      await s.label(1, { zone: 'a' });
-      await s.shows({ desired: 3, available: 3 });
-      await s.label(3, { rank: '5' });
-      await s.until('the pod goes', () => s.pods().length === 2);
-      await s.shows({ desired: 2, available: 2 });
-    },
-  },
-  {
-    name: 'fields-of-nodes',
-    async play(s) {
-      await s.nodes(3);
-      const matchFields = [{ key: 'metadata.name', operator: 'In', values: [s.node(1)] }];
-      const required = { nodeSelectorTerms: [{ matchFields }] };
-      await s.create({ pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } });
-      await s.shows({ desired: 1, available: 1 });
-    },
-  },
-  {
-    name: 'named-node',
-    async play(s) {
-      await s.nodes(3);
-      await s.create({ pod: { nodeName: s.node(2) } });
-      await s.shows({ desired: 1, available: 1 });
-    },
-  },
-  {
-    name: 'no-node',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ pod: { nodeSelector: { tier: 'none' } } });
-      await s.shows({ desired: 0, available: 0 });
-      await s.patch({ spec: { template: { spec: { nodeSelector: { tier: null } } } } });
-      await s.rolledOut();
-      await s.patch({ spec: { template: { spec: { nodeSelector: { tier: 'none' } } } } });
-      await s.until('all pods go', () => s.pods().length === 0);
-      await s.shows({ desired: 0 });
-    },
-  },
-  {
-    name: 'taint-no-schedule',
-    async play(s) {
-      await s.nodes(3);
-      await s.create();
-      await s.rolledOut();
-      await s.taint(1, 'busy=yes:NoSchedule');
-      await s.nudge();
-      await s.shows({ desired: 2, misscheduled: 1 });
-      await s.deletePod(s.podOn(1));
-      await s.shows({ desired: 2, misscheduled: 0 });
-      s.note(`${s.pods().length} pods while tainted`);
-      await s.taint(1);
-      await s.rolledOut();
-      await s.taint(0, 'busy=a-bit:PreferNoSchedule');
-      await s.quiet();
-    },
-  },
-  {
-    name: 'taint-no-execute',
-    async play(s) {
-      await s.nodes(2);
-      await s.create();
-      await s.rolledOut();
-      await s.taint(0, 'gone=yes:NoExecute');
-      await s.until('the pod goes', () => s.pods().length === 1);
-      await s.shows({ desired: 1, misscheduled: 0 });
-      await s.taint(0);
-      await s.shows({ desired: 2, available: 2 });
-    },
-  },
-  {
-    name: 'tolerations',
-    async play(s) {
-      await s.nodes(1, { taints: [{ key: 'gpu', value: 'a', effect: 'NoSchedule' }] });
-      await s.nodes(1, { taints: [{ key: 'gpu', value: 'b', effect: 'NoSchedule' }] }, 1);
-      await s.nodes(1, { taints: [{ key: 'slow', effect: 'NoExecute' }] }, 2);
-      await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] }, 3);
-      await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] }, 4);
-      await s.create({
-        pod: {
-          tolerations: [
-            { key: 'gpu', operator: 'Equal', value: 'a', effect: 'NoSchedule' },
-            { key: 'slow', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3_600 },
-            { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
-            { key: 'node.kubernetes.io/unreachable', operator: 'Equal', value: 'x', effect: 'NoExecute' },
-          ],
-        },
-      });
-      await s.shows({ desired: 3, available: 3 });
-      await s.taint(4);
-      await s.shows({ desired: 4, available: 4 });
-    },
-  },
-  {
-    name: 'cordoned',
-    async play(s) {
-      await s.nodes(2);
-      await s.create();
-      await s.rolledOut();
-      await s.cordon(0);
-      await s.taint(0, 'node.kubernetes.io/unschedulable:NoSchedule');
-      await s.quiet();
-      await s.image('app:2');
-      await s.rolledOut();
-      await s.create({ name: 'late' });
-      await s.rolledOut('late');
-      await s.taint(0);
-      await s.cordon(0, false);
-      await s.quiet();
-    },
-  },
-  {
-    name: 'host-network',
-    async play(s) {
-      const taints = ['network-unavailable', 'memory-pressure', 'disk-pressure', 'pid-pressure'];
-      await s.nodes(1, { taints: taints.map((what) => ({ key: `node.kubernetes.io/${what}`, effect: 'NoSchedule' })) });
-      await s.create({ name: 'cni', pod: { hostNetwork: true } });
-      await s.create({ name: 'web' });
-      await s.shows({ desired: 1, available: 1 }, 'cni');
-      await s.shows({ desired: 0 }, 'web');
-      await s.taint(0);
-      await s.shows({ desired: 1, available: 1 }, 'web');
-    },
-  },
-  {
-    name: 'nodes-come-and-go',
-    async play(s) {
-      await s.nodes(2);
-      await s.create();
-      await s.rolledOut();
-      await s.nodes(2, {}, 2);
-      await s.shows({ desired: 4, available: 4 });
-      await s.removeNode(1);
-      await s.shows({ desired: 3, available: 3 });
-      await s.nodes(1, {}, 1);
-      await s.shows({ desired: 4, available: 4 });
-    },
-  },
-  {
-    name: 'too-big',
-    async play(s) {
-      await s.nodes(2, { allocatable: { cpu: '1' } });
-      const container = (cpu: string) => ({ containers: [{ name: 'main', image: 'app:1', resources: { requests: { cpu } } }] });
-      await s.create();
-      await s.rolledOut();
-      await s.patch({ spec: { template: { spec: container('2') } } });
-      await s.shows({ desired: 2, current: 2, available: 1, updated: 1 });
-      await s.patch({ spec: { template: { spec: container('500m') } } });
-      await s.rolledOut();
-    },
-    anyNode: true,
-  },
-  {
-    name: 'pending-for-a-lost-node',
-    async play(s) {
-      await s.nodes(2);
-      const resources = { requests: { cpu: '100' } };
-      await s.create();
-      await s.rolledOut();
-      await s.patch({
-        spec: {
-          updateStrategy: { rollingUpdate: { maxUnavailable: 2 } },
-          template: { spec: { containers: [{ name: 'main', resources }] } },
-        },
-      });
-      await s.shows({ desired: 2, current: 2, available: 0, updated: 2 });
-      await s.removeNode(1);
-      await s.nodes(1, {}, 2);
-      await s.shows({ desired: 2, current: 2 });
-      await s.until('nothing waits for the lost node', () => s.pods().length === 2);
-    },
-  },
+      },
+    });
+    await s.shows({ desired: 2, available: 2 });
+    await s.label(1, { zone: 'a' });
+    await s.shows({ desired: 3, available: 3 });
+    await s.label(3, { rank: '5' });
+    await s.until('the pod goes', () => s.pods().length === 2);
+    await s.shows({ desired: 2, available: 2 });
+  }),
+  story('fields-of-nodes', async (s) => {
+    await s.nodes(3);
+    const matchFields = [{ key: 'metadata.name', operator: 'In', values: [s.node(1)] }];
+    const required = { nodeSelectorTerms: [{ matchFields }] };
+    await s.create({ pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } });
+    await s.shows({ desired: 1, available: 1 });
+  }),
+  story('named-node', async (s) => {
+    await s.nodes(3);
+    await s.create({ pod: { nodeName: s.node(2) } });
+    await s.shows({ desired: 1, available: 1 });
+  }),
+  story('no-node', async (s) => {
+    await s.nodes(2);
+    await s.create({ pod: { nodeSelector: { tier: 'none' } } });
+    await s.shows({ desired: 0, available: 0 });
+    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: null } } } } });
+    await s.rolledOut();
+    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: 'none' } } } } });
+    await s.until('all pods go', () => s.pods().length === 0);
+    await s.shows({ desired: 0 });
+  }),
+  story('taint-no-schedule', async (s) => {
+    await s.running(3);
+    await s.taint(1, 'busy=yes:NoSchedule');
+    await s.nudge();
+    await s.shows({ desired: 2, misscheduled: 1 });
+    await s.deletePod(s.podOn(1));
+    await s.shows({ desired: 2, misscheduled: 0 });
+    s.note(`${s.pods().length} pods while tainted`);
+    await s.taint(1);
+    await s.rolledOut();
+    await s.taint(0, 'busy=a-bit:PreferNoSchedule');
+    await s.quiet();
+  }),
+  story('taint-no-execute', async (s) => {
+    await s.running(2);
+    await s.taint(0, 'gone=yes:NoExecute');
+    await s.until('the pod goes', () => s.pods().length === 1);
+    await s.shows({ desired: 1, misscheduled: 0 });
+    await s.taint(0);
+    await s.shows({ desired: 2, available: 2 });
+  }),
+  story('tolerations', async (s) => {
+    await s.nodes(1, { taints: [{ key: 'gpu', value: 'a', effect: 'NoSchedule' }] });
+    await s.nodes(1, { taints: [{ key: 'gpu', value: 'b', effect: 'NoSchedule' }] }, 1);
+    await s.nodes(1, { taints: [{ key: 'slow', effect: 'NoExecute' }] }, 2);
+    await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/unreachable', effect: 'NoExecute' }] }, 3);
+    await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] }, 4);
+    await s.create({
+      pod: {
+        tolerations: [
+          { key: 'gpu', operator: 'Equal', value: 'a', effect: 'NoSchedule' },
+          { key: 'slow', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 3_600 },
+          { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 60 },
+          { key: 'node.kubernetes.io/unreachable', operator: 'Equal', value: 'x', effect: 'NoExecute' },
+        ],
+      },
+    });
+    await s.shows({ desired: 3, available: 3 });
+    await s.taint(4);
+    await s.shows({ desired: 4, available: 4 });
+  }),
+  story('cordoned', async (s) => {
+    await s.running(2);
+    await s.cordon(0);
+    await s.taint(0, 'node.kubernetes.io/unschedulable:NoSchedule');
+    await s.quiet();
+    await s.rolls('app:2');
+    await s.create({ name: 'late' });
+    await s.rolledOut('late');
+    await s.taint(0);
+    await s.cordon(0, false);
+    await s.quiet();
+  }),
+  story('host-network', async (s) => {
+    const taints = ['network-unavailable', 'memory-pressure', 'disk-pressure', 'pid-pressure'];
+    await s.nodes(1, { taints: taints.map((what) => ({ key: `node.kubernetes.io/${what}`, effect: 'NoSchedule' })) });
+    await s.create({ name: 'cni', pod: { hostNetwork: true } });
+    await s.create({ name: 'web' });
+    await s.shows({ desired: 1, available: 1 }, 'cni');
+    await s.shows({ desired: 0 }, 'web');
+    await s.taint(0);
+    await s.shows({ desired: 1, available: 1 }, 'web');
+  }),
+  story('nodes-come-and-go', async (s) => {
+    await s.running(2);
+    await s.nodes(2, {}, 2);
+    await s.shows({ desired: 4, available: 4 });
+    await s.removeNode(1);
+    await s.shows({ desired: 3, available: 3 });
+    await s.nodes(1, {}, 1);
+    await s.shows({ desired: 4, available: 4 });
+  }),
+  story('too-big', { anyNode: true }, async (s) => {
+    await s.nodes(2, { allocatable: { cpu: '1' } });
+    const container = (cpu: string) => ({ containers: [{ name: 'main', image: 'app:1', resources: { requests: { cpu } } }] });
+    await s.create();
+    await s.rolledOut();
+    await s.patch({ spec: { template: { spec: container('2') } } });
+    await s.shows({ desired: 2, current: 2, available: 1, updated: 1 });
+    await s.patch({ spec: { template: { spec: container('500m') } } });
+    await s.rolledOut();
+  }),
+  story('pending-for-a-lost-node', async (s) => {
+    await s.nodes(2);
+    const resources = { requests: { cpu: '100' } };
+    await s.create();
+    await s.rolledOut();
+    await s.patch({
+      spec: {
+        updateStrategy: { rollingUpdate: { maxUnavailable: 2 } },
+        template: { spec: { containers: [{ name: 'main', resources }] } },
+      },
+    });
+    await s.shows({ desired: 2, current: 2, available: 0, updated: 2 });
+    await s.removeNode(1);
+    await s.nodes(1, {}, 2);
+    await s.shows({ desired: 2, current: 2 });
+    await s.until('nothing waits for the lost node', () => s.pods().length === 2);
+  }),
 ];

@@ -13,8 +13,6 @@ export interface SetOptions {
   image?: string;
   /** Merged over the template's pod spec. */
   pod?: Partial<PodSpec>;
-  /** Labels of the template besides `app: NAME`. */
-  labels?: Record<string, string>;
   annotations?: Record<string, string>;
   spec?: Partial<Omit<DaemonSetSpec, 'template' | 'selector'>>;
 }
@@ -48,8 +46,15 @@ export class Stage extends WorkloadStage<DaemonSet> {
     return this.createSet(this.manifest(options));
   }
 
+  /** Makes so many nodes and a set, and waits until it is rolled out. */
+  async running(nodes: number, options: Omit<SetOptions, 'name'> = {}): Promise<void> {
+    await this.nodes(nodes);
+    await this.create(options);
+    await this.rolledOut();
+  }
+
   /** A set for the nodes of this story. */
-  manifest({ name = 'web', image = 'app:1', pod = {}, labels = {}, annotations, spec = {} }: SetOptions = {}): DaemonSet {
+  manifest({ name = 'web', image = 'app:1', pod = {}, annotations, spec = {} }: SetOptions = {}): DaemonSet {
     const app = this.appLabels(name);
     return {
       apiVersion: 'apps/v1',
@@ -59,7 +64,7 @@ export class Stage extends WorkloadStage<DaemonSet> {
         selector: { matchLabels: app },
         ...spec,
         template: {
-          metadata: { labels: { ...app, ...labels } },
+          metadata: { labels: app },
           spec: {
             terminationGracePeriodSeconds: 5,
             ...pod,

@@ -1,123 +1,94 @@
-import type { Story } from './story.ts';
+import { story, type Story } from '../story.ts';
+import type { Stage } from './stage.ts';
 
 /** What comes of a template: into pods, into revisions, and past an API server that refuses. */
-export const templates: readonly Story[] = [
-  {
-    name: 'rich-template',
-    async play(s) {
-      await s.nodes(1);
-      const probe = { exec: { command: ['true'] }, periodSeconds: 5 };
-      await s.create();
-      await s.rolledOut();
-      await s.patch({
-        spec: {
-          template: {
-            metadata: { annotations: { 'example.com/why': '<b>"&"</b>', empty: '' }, labels: { tier: 'node' } },
-            spec: {
-              initContainers: [
-                { name: 'first', image: 'init:1', env: [{ name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
-              ],
-              containers: [
-                {
-                  name: 'main',
-                  args: ['--level=3', '--name=$(NODE)', 'ünïcode', '\u2028'],
-                  ports: [{ containerPort: 80, hostPort: 8080, name: 'http' }],
-                  resources: { requests: { cpu: '0.1', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
-                  livenessProbe: probe,
-                  volumeMounts: [{ name: 'host', mountPath: '/host', readOnly: true }],
-                  securityContext: { privileged: true, runAsUser: 0 },
-                },
-              ],
-              volumes: [
-                { name: 'host', hostPath: { path: '/var/log', type: '' } },
-                { name: 'none', emptyDir: {} },
-              ],
-              priorityClassName: 'system-node-critical',
-              hostPID: true,
-              dnsPolicy: 'ClusterFirstWithHostNet',
-              terminationGracePeriodSeconds: 0,
-            },
+export const templates: readonly Story<Stage>[] = [
+  story('rich-template', async (s) => {
+    await s.nodes(1);
+    const probe = { exec: { command: ['true'] }, periodSeconds: 5 };
+    await s.create();
+    await s.rolledOut();
+    await s.patch({
+      spec: {
+        template: {
+          metadata: { annotations: { 'example.com/why': '<b>"&"</b>', empty: '' }, labels: { tier: 'node' } },
+          spec: {
+            initContainers: [
+              { name: 'first', image: 'init:1', env: [{ name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }] },
+            ],
+            containers: [
+              {
+                name: 'main',
+                args: ['--level=3', '--name=$(NODE)', 'ünïcode', '\u2028'],
+                ports: [{ containerPort: 80, hostPort: 8080, name: 'http' }],
+                resources: { requests: { cpu: '0.1', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
+                livenessProbe: probe,
+                volumeMounts: [{ name: 'host', mountPath: '/host', readOnly: true }],
+                securityContext: { privileged: true, runAsUser: 0 },
+              },
+            ],
+            volumes: [
+              { name: 'host', hostPath: { path: '/var/log', type: '' } },
+              { name: 'none', emptyDir: {} },
+            ],
+            priorityClassName: 'system-node-critical',
+            hostPID: true,
+            dnsPolicy: 'ClusterFirstWithHostNet',
+            terminationGracePeriodSeconds: 0,
           },
         },
-      });
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'tolerates-everything',
-    async play(s) {
-      await s.nodes(1, { taints: [{ key: 'a', value: 'b', effect: 'NoExecute' }] });
-      await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] }, 1);
-      await s.nodes(1, { taints: [{ key: 'c', effect: 'NoSchedule' }] }, 2);
-      await s.create({ pod: { tolerations: [{ operator: 'Exists' }] } });
-      await s.create({ name: 'half', pod: { tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }] } });
-      await s.create({ name: 'keyed', pod: { tolerations: [{ key: 'a', operator: 'Equal', value: 'b' }] } });
-      await s.shows({ desired: 3, available: 3 });
-      await s.shows({ desired: 2, available: 2 }, 'half');
-      await s.shows({ desired: 1, available: 1 }, 'keyed');
-    },
-  },
-  {
-    name: 'long-name',
-    async play(s) {
-      await s.nodes(1);
-      // Longer than what is left of it in the names of pods.
-      const name = 'a-set-with-a-name-of-more-than-the-fifty-eight-letters-that-fit';
-      await s.create({ name });
-      await s.rolledOut(name);
-      await s.image('app:2', name);
-      await s.rolledOut(name);
-    },
-  },
-  {
-    name: 'recreated-at-once',
-    async play(s) {
-      await s.nodes(3);
-      await s.create();
-      await s.rolledOut();
-      const before = s.pods();
-      await s.remove('Background');
-      await s.create({ image: 'app:2' });
-      await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'refused-by-the-server',
-    async play(s) {
-      await s.nodes(2);
-      await s.create({ pod: { priorityClassName: 'there-is-none' } });
-      await s.reported('FailedCreate');
-      await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'node-replaced',
-    async play(s) {
-      await s.nodes(2);
-      await s.create();
-      await s.rolledOut();
-      const pod = s.podOn(1);
-      await s.removeNode(1);
-      await s.nodes(1, { labels: { disk: 'new' } }, 1);
-      await s.until('its pod goes', () => s.isGone(pod));
-      await s.shows({ desired: 2, available: 2, updated: 2 });
-    },
-  },
-  {
-    name: 'nodes-change-in-a-rollout',
-    async play(s) {
-      await s.nodes(4);
-      await s.create();
-      await s.rolledOut();
-      await s.image('hollow/unready:2');
-      await s.until('it is stuck', () => s.set().status?.updatedNumberScheduled === 1 && s.set().status?.numberUnavailable === 1);
-      await s.nodes(1, {}, 4);
-      await s.shows({ desired: 5, updated: 2, available: 3 });
-      await s.image('app:3');
-      await s.rolledOut();
-    },
-    anyNode: true,
-  },
+      },
+    });
+    await s.rolledOut();
+  }),
+  story('tolerates-everything', async (s) => {
+    await s.nodes(1, { taints: [{ key: 'a', value: 'b', effect: 'NoExecute' }] });
+    await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] }, 1);
+    await s.nodes(1, { taints: [{ key: 'c', effect: 'NoSchedule' }] }, 2);
+    await s.create({ pod: { tolerations: [{ operator: 'Exists' }] } });
+    await s.create({ name: 'half', pod: { tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }] } });
+    await s.create({ name: 'keyed', pod: { tolerations: [{ key: 'a', operator: 'Equal', value: 'b' }] } });
+    await s.shows({ desired: 3, available: 3 });
+    await s.shows({ desired: 2, available: 2 }, 'half');
+    await s.shows({ desired: 1, available: 1 }, 'keyed');
+  }),
+  story('long-name', async (s) => {
+    await s.nodes(1);
+    // Longer than what is left of it in the names of pods.
+    const name = 'a-set-with-a-name-of-more-than-the-fifty-eight-letters-that-fit';
+    await s.create({ name });
+    await s.rolledOut(name);
+    await s.rolls('app:2', name);
+  }),
+  story('recreated-at-once', async (s) => {
+    await s.running(3);
+    const before = s.pods();
+    await s.remove('Background');
+    await s.create({ image: 'app:2' });
+    await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
+    await s.rolledOut();
+  }),
+  story('refused-by-the-server', async (s) => {
+    await s.nodes(2);
+    await s.create({ pod: { priorityClassName: 'there-is-none' } });
+    await s.reported('FailedCreate');
+    await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
+    await s.rolledOut();
+  }),
+  story('node-replaced', async (s) => {
+    await s.running(2);
+    const pod = s.podOn(1);
+    await s.removeNode(1);
+    await s.nodes(1, { labels: { disk: 'new' } }, 1);
+    await s.until('its pod goes', () => s.isGone(pod));
+    await s.shows({ desired: 2, available: 2, updated: 2 });
+  }),
+  story('nodes-change-in-a-rollout', { anyNode: true }, async (s) => {
+    await s.running(4);
+    await s.image('hollow/unready:2');
+    await s.until('it is stuck', () => s.set().status?.updatedNumberScheduled === 1 && s.set().status?.numberUnavailable === 1);
+    await s.nodes(1, {}, 4);
+    await s.shows({ desired: 5, updated: 2, available: 3 });
+    await s.rolls('app:3');
+  }),
 ];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Stage } from './stage.ts';
-import type { Story } from './story.ts';
+import { story, type Story } from '../story.ts';
 
 /** Which pods come and go while `act` lasts: `-` for gone, `+` for made, in their order. */
 async function course(s: Stage, act: () => Promise<unknown>): Promise<string> {
@@ -12,105 +12,69 @@ async function course(s: Stage, act: () => Promise<unknown>): Promise<string> {
     .join(' ');
 }
 
-async function rolls(s: Stage, image: string): Promise<void> {
-  await s.image(image);
-  await s.rolledOut();
-}
-
 /** What a kube-controller-manager does not know: our annotations. */
-export const extensions: readonly Story[] = [
-  {
-    name: 'paused',
-    async play(s) {
-      await s.create();
-      await s.rolledOut();
-      await s.annotate({ paused: 'true' });
-      await s.image('app:2');
-      await s.shows({ replicas: 3, updated: 0 });
-      await s.scale(4);
-      await s.shows({ replicas: 4, updated: 1, ready: 4 });
-      await s.replacePod(s.pod(0));
-      await s.shows({ replicas: 4, updated: 2, ready: 4 }); // one that was gone comes back of the present template
-      assert.equal(await course(s, () => s.annotate({ paused: null }).then(() => s.rolledOut())), '-2 +2 -1 +1');
-    },
-  },
-  {
-    name: 'two-at-a-time-in-order',
-    async play(s) {
-      await s.create({ replicas: 5, annotations: { 'dkc.dev/max-unavailable': '40%' } });
-      await s.rolledOut();
-      const went = await course(s, () => rolls(s, 'app:2'));
-      assert.equal(went.replace('-3 -4', '-4 -3').replace('-1 -2', '-2 -1'), '-4 -3 +3 +4 -2 -1 +1 +2 -0 +0');
-    },
-  },
-  {
-    name: 'two-at-a-time-without-order',
-    async play(s) {
-      await s.create({ replicas: 4, parallel: true, annotations: { 'dkc.dev/max-unavailable': '2' } });
-      await s.rolledOut();
-      await s.image('hollow/unready:2');
-      await s.shows({ updated: 2, ready: 2 });
-      await s.behave(s.pod(3), 'ready');
-      await s.shows({ updated: 3, ready: 2 });
-      await rolls(s, 'app:3');
-    },
-  },
-  {
-    name: 'forced-rollback',
-    async play(s) {
-      await s.create({ annotations: { 'dkc.dev/forced-rollback': 'true' } });
-      await s.rolledOut();
-      await s.image('hollow/unready:2');
-      await s.shows({ updated: 1, ready: 2 });
-      assert.equal(await course(s, () => rolls(s, 'app:1')), '-2 +2');
-    },
-  },
-  {
-    name: 'forced-from-the-beginning',
-    async play(s) {
-      await s.create({ image: 'hollow/unready:1', spec: { updateStrategy: { type: 'RollingUpdate' } } });
-      await s.shows({ replicas: 1, ready: 0 });
-      await s.image('app:2');
-      await s.shows({ replicas: 1, updated: 0 });
-      assert.equal(await course(s, () => s.annotate({ 'forced-rollback': 'true' }).then(() => s.rolledOut())), '-0 +0 +1 +2');
-    },
-  },
-  {
-    name: 'a-place-is-reserved',
-    async play(s) {
-      await s.create();
-      await s.rolledOut();
-      const reserved = await course(s, () => s.annotate({ 'reserve-ordinals': '1' }).then(() => s.quiet()));
-      assert.equal(reserved, '+3 -1', 'another is filled first');
-      await s.rolledOut();
-      assert.equal(await course(s, () => s.annotate({ 'reserve-ordinals': null }).then(() => s.quiet())), '+1 -3');
-      await s.rolledOut();
-    },
-  },
-  {
-    name: 'stalled',
-    async play(s) {
-      await s.create({ annotations: { 'dkc.dev/progress-deadline': '5s' } });
-      await s.rolledOut();
-      await s.condition('Progressing True RolloutComplete');
-      await s.image('hollow/unready:2');
-      await s.condition('Stalled True NotReady');
-      await s.condition('Progressing False ProgressDeadlineExceeded');
-      await s.image('app:1');
-      await s.deletePod(s.pod(2));
-      await s.condition('Stalled False NotStalled');
-      await s.rolledOut();
-      await s.condition('Progressing True RolloutComplete');
-    },
-  },
-  {
-    name: 'two-billion-replicas-stop-nobody-else',
-    async play(s) {
-      const annotations = { 'dkc.dev/expand-claims': 'true' };
-      await s.create({ name: 'huge', replicas: 2 ** 31 - 1, annotations, claims: ['data'], image: 'hollow/unready:1' });
-      await s.create({ replicas: 2 });
-      await s.rolledOut();
-      await s.reported('TooManyReplicas');
-    },
-  },
+export const extensions: readonly Story<Stage>[] = [
+  story('paused', async (s) => {
+    await s.running();
+    await s.annotate({ paused: 'true' });
+    await s.image('app:2');
+    await s.shows({ replicas: 3, updated: 0 });
+    await s.scale(4);
+    await s.shows({ replicas: 4, updated: 1, ready: 4 });
+    await s.replacePod(s.pod(0));
+    await s.shows({ replicas: 4, updated: 2, ready: 4 }); // one that was gone comes back of the present template
+    assert.equal(await course(s, () => s.annotate({ paused: null }).then(() => s.rolledOut())), '-2 +2 -1 +1');
+  }),
+  story('two-at-a-time-in-order', async (s) => {
+    await s.running({ replicas: 5, annotations: { 'dkc.dev/max-unavailable': '40%' } });
+    const went = await course(s, () => s.rolls('app:2'));
+    assert.equal(went.replace('-3 -4', '-4 -3').replace('-1 -2', '-2 -1'), '-4 -3 +3 +4 -2 -1 +1 +2 -0 +0');
+  }),
+  story('two-at-a-time-without-order', async (s) => {
+    await s.running({ replicas: 4, parallel: true, annotations: { 'dkc.dev/max-unavailable': '2' } });
+    await s.image('hollow/unready:2');
+    await s.shows({ updated: 2, ready: 2 });
+    await s.behave(s.pod(3), 'ready');
+    await s.shows({ updated: 3, ready: 2 });
+    await s.rolls('app:3');
+  }),
+  story('forced-rollback', async (s) => {
+    await s.running({ annotations: { 'dkc.dev/forced-rollback': 'true' } });
+    await s.image('hollow/unready:2');
+    await s.shows({ updated: 1, ready: 2 });
+    assert.equal(await course(s, () => s.rolls('app:1')), '-2 +2');
+  }),
+  story('forced-from-the-beginning', async (s) => {
+    await s.create({ image: 'hollow/unready:1', spec: { updateStrategy: { type: 'RollingUpdate' } } });
+    await s.shows({ replicas: 1, ready: 0 });
+    await s.image('app:2');
+    await s.shows({ replicas: 1, updated: 0 });
+    assert.equal(await course(s, () => s.annotate({ 'forced-rollback': 'true' }).then(() => s.rolledOut())), '-0 +0 +1 +2');
+  }),
+  story('a-place-is-reserved', async (s) => {
+    await s.running();
+    const reserved = await course(s, () => s.annotate({ 'reserve-ordinals': '1' }).then(() => s.quiet()));
+    assert.equal(reserved, '+3 -1', 'another is filled first');
+    await s.rolledOut();
+    assert.equal(await course(s, () => s.annotate({ 'reserve-ordinals': null }).then(() => s.quiet())), '+1 -3');
+    await s.rolledOut();
+  }),
+  story('stalled', async (s) => {
+    await s.running({ annotations: { 'dkc.dev/progress-deadline': '5s' } });
+    await s.condition('Progressing True RolloutComplete');
+    await s.image('hollow/unready:2');
+    await s.condition('Stalled True NotReady');
+    await s.condition('Progressing False ProgressDeadlineExceeded');
+    await s.image('app:1');
+    await s.deletePod(s.pod(2));
+    await s.condition('Stalled False NotStalled');
+    await s.rolledOut();
+    await s.condition('Progressing True RolloutComplete');
+  }),
+  story('two-billion-replicas-stop-nobody-else', async (s) => {
+    const annotations = { 'dkc.dev/expand-claims': 'true' };
+    await s.create({ name: 'huge', replicas: 2 ** 31 - 1, annotations, claims: ['data'], image: 'hollow/unready:1' });
+    await s.running({ replicas: 2 });
+    await s.reported('TooManyReplicas');
+  }),
 ];

@@ -22,8 +22,6 @@ export interface SetOptions {
   claims?: readonly string[];
   /** Merged over the template's pod spec. */
   pod?: Partial<PodSpec>;
-  /** Of the template, besides what sets are known by. */
-  labels?: Record<string, string>;
   annotations?: Record<string, string>;
   spec?: Partial<Omit<StatefulSetSpec, 'template' | 'selector'>>;
 }
@@ -68,17 +66,14 @@ export class Stage extends WorkloadStage<StatefulSet> {
     return this.createSet(this.manifest(options));
   }
 
-  manifest({
-    name = 'web',
-    image = 'app:1',
-    replicas = 3,
-    parallel,
-    claims = [],
-    pod = {},
-    labels = {},
-    annotations,
-    spec = {},
-  }: SetOptions = {}): StatefulSet {
+  /** Makes a set, and waits until it is rolled out. */
+  async running(options: Omit<SetOptions, 'name'> = {}): Promise<void> {
+    await this.create(options);
+    await this.rolledOut();
+  }
+
+  manifest(options: SetOptions = {}): StatefulSet {
+    const { name = 'web', image = 'app:1', replicas = 3, parallel, claims = [], pod = {}, annotations, spec = {} } = options;
     const app = this.appLabels(name);
     const here = claims.length === 0 ? { nodeSelector: { story: this.name } } : { nodeName: this.node(0) };
     return {
@@ -93,7 +88,7 @@ export class Stage extends WorkloadStage<StatefulSet> {
         ...(claims.length === 0 ? {} : { volumeClaimTemplates: claims.map(claimTemplate) }),
         ...spec,
         template: {
-          metadata: { labels: { ...app, ...labels } },
+          metadata: { labels: app },
           spec: { terminationGracePeriodSeconds: 5, ...here, ...pod, containers: [{ name: 'main', image }] },
         },
       },
