@@ -8,6 +8,7 @@
  * Nodes, pods and plans are those of notation.ts; a line that begins with `|` belongs to the one before. A setting is a member of its Situation, such as
  * `maxSurge=34%`; `+partition=1` is an annotation, `+rollout-node-selector="a in (b, c)"` one with blanks; `backoff=5` ms have failed pods to stay.
  */
+import { table } from '../table.ts';
 import type { Situation } from './notation.ts';
 
 export interface Row {
@@ -17,19 +18,14 @@ export interface Row {
 }
 
 /** @param over - holds where a row says nothing else */
-export function rows(table: string, over: Partial<Situation> = {}): Row[] {
-  const lines = table
-    .replaceAll(/\n\s*\|/g, ' |')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  return lines.map((line) => {
-    const [nodes = '', text, does, why, ...more] = line.split('|').map((cell) => cell.trim());
-    if (text === undefined || does === undefined || why === undefined || more.length > 0) throw new RangeError(`not four cells: ${line}`);
-    return { why, situation: { ...over, nodes, ...situationOf(text) }, does };
-  });
+export function rows(text: string, over: Partial<Situation> = {}): Row[] {
+  return table('nodes | pods | does | why')(text).map(({ nodes, pods, ...row }) => ({
+    ...row,
+    situation: { ...over, nodes, ...situationOf(pods) },
+  }));
 }
 
-function situationOf(text: string): Partial<Situation> {
+export function situationOf(text: string): Partial<Situation> {
   const all = text.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
   const isPod = (word: string): boolean => /^\w+@/.test(word);
   const situation: Partial<Situation> = { pods: all.filter(isPod).join(' ') };

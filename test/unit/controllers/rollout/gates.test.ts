@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expect } from '../../../../controllers/rollout/gates/contract.ts';
+import { table } from '../table.ts';
 import { gateProblems } from '../../../../controllers/rollout/gates/problems.ts';
 import { alertsQuery, queryUrl, readAlerts, readObject, readPrometheus } from '../../../../controllers/rollout/gates/readings.ts';
 
@@ -10,53 +11,38 @@ const success = (resultType: string, result: unknown, more: object = {}): string
 const vector = (...values: string[]): string => success('vector', values.map((value) => ({ metric: {}, value: [1, value] }))); // prettier-ignore
 const failed = (errorType: string, error: string): string => JSON.stringify({ status: 'error', errorType, error });
 
+/** Type of the result and its values, what is expected of them, and how the gate's reading begins. */
+const results = table('result | expect | reading | why')(`
+  vector             |          | ok: no series                                               | holds for no series
+  vector 0           |          | no: 1 series, expected none                                 | does not hold for a series
+  vector             | nonEmpty | no: no series, expected at least one                        | does not hold for none
+  vector 0 NaN       | nonEmpty | ok: 2 series                                                | holds for any value
+  vector 1 -0.5 +Inf | nonZero  | ok: 3 series, none is zero                                  | holds for all of them
+  vector 1 0         | nonZero  | no: 1 of 2 series is zero or not a number                   | does not hold for one that is 0
+  vector NaN x       | nonZero  | no: 2 of 2 series are zero                                  | does not hold for NaN and text
+  vector             | nonZero  | no: no series                                               | does not hold for no series
+  scalar 2           | nonZero  | ok: the value is not zero                                   | holds for a scalar
+  scalar 0           | nonZero  | no: the value is zero                                       | does not hold for a scalar of 0
+  scalar 0 | | no: the query gives a scalar, which is never empty; write expect: nonZero | rejects a scalar where it counts series
+  matrix             |          | no: the query gives a range vector; query an instant vector | rejects a range vector
+  tensor             |          | no: the server answered 200 with something that is not      | rejects a type that nobody knows
+`);
+for (const { result, expect, reading, why } of results)
+  test(`a Prometheus gate ${expect === '' ? '' : `that expects ${expect} `}${why}`, () => {
+    const [type = '', ...values] = result.split(' ');
+    const text = type === 'vector' ? vector(...values) : success(type, type === 'scalar' ? [1, ...values] : []);
+    const { ok, why } = readPrometheus({ status: 200, text }, expect === '' ? undefined : (expect as Expect));
+    assert.ok(`${ok ? 'ok' : 'no'}: ${why}`.startsWith(reading), why);
+  });
+
 const answers: { why: string; expect?: Expect; status?: number; text: string; ok?: true; says: RegExp }[] = [
-  { why: 'holds for no series', text: vector(), ok: true, says: /^no series$/ },
-  { why: 'does not hold for a series', text: vector('0'), says: /^1 series, expected none$/ },
-  { why: 'that wants series does not hold for none', expect: 'nonEmpty', text: vector(), says: /^no series, expected at least one$/ },
-  { why: 'that wants series holds for any value', expect: 'nonEmpty', text: vector('0', 'NaN'), ok: true, says: /^2 series$/ },
-  {
-    why: 'that wants values holds for all of them',
-    expect: 'nonZero',
-    text: vector('1', '-0.5', '+Inf'),
-    ok: true,
-    says: /^3 series, none is zero$/,
-  },
-  {
-    why: 'that wants values does not hold for one that is 0',
-    expect: 'nonZero',
-    text: vector('1', '0'),
-    says: /^1 of 2 series is zero or not a number$/,
-  },
-  { why: 'that wants values does not hold for NaN and text', expect: 'nonZero', text: vector('NaN', 'x'), says: /^2 of 2 series are zero/ },
-  { why: 'that wants values does not hold for no series', expect: 'nonZero', text: vector(), says: /^no series/ },
   {
     why: 'that wants values does not hold for histograms',
     expect: 'nonZero',
     text: success('vector', [{ metric: {}, histogram: [1, {}] }]),
     says: /^1 of 1/,
   },
-  {
-    why: 'that wants values holds for a scalar',
-    expect: 'nonZero',
-    text: success('scalar', [1, '2']),
-    ok: true,
-    says: /^the value is not zero$/,
-  },
-  {
-    why: 'that wants values does not hold for a scalar of 0',
-    expect: 'nonZero',
-    text: success('scalar', [1, '0']),
-    says: /^the value is zero$/,
-  },
-  {
-    why: 'rejects a scalar where it counts series',
-    text: success('scalar', [1, '0']),
-    says: /^the query gives a scalar, which is never empty; write expect: nonZero/,
-  },
-  { why: 'rejects a range vector', text: success('matrix', []), says: /^the query gives a range vector; query an instant vector$/ },
   { why: 'rejects a string', text: success('string', [1, '']), says: /^the query gives a string/ },
-  { why: 'rejects a type that nobody knows', text: success('tensor', []), says: /not the query API of Prometheus/ },
   {
     why: 'does not hold for a result with warnings',
     text: success('vector', [], { warnings: ['store a is\naway'] }),
@@ -121,13 +107,11 @@ test('queries are asked below the path of the base, with text that ends no strin
 });
 
 type Conditions = { type: string; status: string; reason?: string; observedGeneration?: number }[];
+const ready = { type: 'Ready', status: 'True' };
 const objects: { why: string; status?: unknown; conditions?: Conditions; wanted?: 'False'; ok?: true; says: RegExp }[] = [
   {
     why: 'holds for a condition that is True',
-    conditions: [
-      { type: 'Other', status: 'False' },
-      { type: 'Ready', status: 'True' },
-    ],
+    conditions: [{ type: 'Other', status: 'False' }, ready],
     ok: true,
     says: /^condition Ready is True$/,
   },
@@ -137,29 +121,19 @@ const objects: { why: string; status?: unknown; conditions?: Conditions; wanted?
     says: /^condition Ready is False \(Down\), expected True$/,
   },
   { why: 'does not hold for Unknown', conditions: [{ type: 'Ready', status: 'Unknown' }], says: /is Unknown, expected True/ },
-  {
-    why: 'holds for False where that is wanted',
-    wanted: 'False',
-    conditions: [{ type: 'Ready', status: 'False' }],
-    ok: true,
-    says: /is False/,
-  },
+  { why: 'holds for False where that is wanted', wanted: 'False', conditions: [{ ...ready, status: 'False' }], ok: true, says: /is False/ },
   { why: 'does not hold without the condition', conditions: [], says: /^Web has no condition Ready$/ },
   { why: 'does not hold without a status', status: undefined, says: /has no condition/ },
   { why: 'does not hold for conditions that are no list', status: { conditions: 'x' }, says: /has no condition/ },
   {
     why: 'waits for a condition of an older generation',
-    conditions: [{ type: 'Ready', status: 'True', observedGeneration: 2 }],
+    conditions: [{ ...ready, observedGeneration: 2 }],
     says: /True, but for an older generation of the spec$/,
   },
-  {
-    why: 'waits for a status of an older generation',
-    status: { observedGeneration: 2, conditions: [{ type: 'Ready', status: 'True' }] },
-    says: /older generation/,
-  },
+  { why: 'waits for a status of an older generation', status: { observedGeneration: 2, conditions: [ready] }, says: /older generation/ },
   {
     why: 'holds for this generation',
-    status: { observedGeneration: 3, conditions: [{ type: 'Ready', status: 'True', observedGeneration: 3 }] },
+    status: { observedGeneration: 3, conditions: [{ ...ready, observedGeneration: 3 }] },
     ok: true,
     says: /True$/,
   },
@@ -179,69 +153,62 @@ for (const { why, conditions, status = { conditions }, wanted, ok = false, says 
 
 const url = 'http://prometheus:9090';
 const object = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', condition: 'Available' };
+/** Each is called a, where it does not say otherwise. */
 const specs: { why: string; gate: unknown; finds: string[] }[] = [
-  { why: 'the least of a query', gate: { name: 'a', prometheus: { url, query: 'up == 0' } }, finds: [] },
-  { why: 'all of a query', gate: { name: 'a', prometheus: { url: 'https://[::1]:9090/p/', query: 'up', expect: 'nonEmpty' } }, finds: [] },
-  { why: 'alerts', gate: { name: 'a', alerts: { url, ignore: 'Watchdog', firingOnly: false } }, finds: [] },
-  { why: 'an object', gate: { name: 'a', object: { ...object, status: 'False' } }, finds: [] },
+  { why: 'the least of a query', gate: { prometheus: { url, query: 'up == 0' } }, finds: [] },
+  { why: 'all of a query', gate: { prometheus: { url: 'https://[::1]:9090/p/', query: 'up', expect: 'nonEmpty' } }, finds: [] },
+  { why: 'alerts', gate: { alerts: { url, ignore: 'Watchdog', firingOnly: false } }, finds: [] },
+  { why: 'an object', gate: { object: { ...object, status: 'False' } }, finds: [] },
   {
     why: 'an object of the core group',
-    gate: { name: 'a', object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } },
+    gate: { object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } },
     finds: [],
   },
   { why: 'no object at all', gate: 'x', finds: [': must be an object'] },
   { why: 'a name that is none', gate: { name: 'No Alerts', alerts: { url } }, finds: ['.name: a lowercase RFC 1123 label'] },
   { why: 'the name of another', gate: { name: 'first', alerts: { url } }, finds: ['.name: another gate has this name'] },
-  { why: 'nothing but a name', gate: { name: 'a' }, finds: [': must have exactly one of prometheus, alerts, object'] },
-  { why: 'two kinds', gate: { name: 'a', alerts: { url }, object }, finds: [': must have exactly one of'] },
-  { why: 'a kind that nobody knows', gate: { name: 'a', toString: {} }, finds: [': must have exactly one of'] },
-  { why: 'a kind that is no object', gate: { name: 'a', alerts: [] }, finds: ['.alerts: must be an object'] },
+  { why: 'nothing but a name', gate: {}, finds: [': must have exactly one of prometheus, alerts, object'] },
+  { why: 'two kinds', gate: { alerts: { url }, object }, finds: [': must have exactly one of'] },
+  { why: 'a kind that nobody knows', gate: { toString: {} }, finds: [': must have exactly one of'] },
+  { why: 'a kind that is no object', gate: { alerts: [] }, finds: ['.alerts: must be an object'] },
   {
     why: 'a field that nobody knows',
-    gate: { name: 'a', alerts: { url, ignored: 'x' } },
+    gate: { alerts: { url, ignored: 'x' } },
     finds: ['.alerts: has unknown fields; known are url, ignore, firingOnly'],
   },
-  { why: 'no query', gate: { name: 'a', prometheus: { url } }, finds: ['.prometheus.query: is required'] },
+  { why: 'no query', gate: { prometheus: { url } }, finds: ['.prometheus.query: is required'] },
   {
     why: 'a long query',
-    gate: { name: 'a', prometheus: { url, query: 'x'.repeat(4097) } },
+    gate: { prometheus: { url, query: 'x'.repeat(4097) } },
     finds: ['.query: has 4097 characters; at most 4096 are allowed'],
   },
   {
     why: 'a query to expect nothing of',
-    gate: { name: 'a', prometheus: { url, query: 'up', expect: true } },
+    gate: { prometheus: { url, query: 'up', expect: true } },
     finds: ['.expect: must be one of empty, nonEmpty, nonZero'],
   },
   {
     why: 'a file',
-    gate: { name: 'a', alerts: { url: 'file:///etc/passwd' } },
+    gate: { alerts: { url: 'file:///etc/passwd' } },
     finds: ['.alerts.url: is not an http or https URL; write the base of the server'],
   },
-  {
-    why: 'credentials',
-    gate: { name: 'a', alerts: { url: 'http://me:secret@prometheus' } },
-    finds: ['.alerts.url: must not hold credentials'],
-  },
-  {
-    why: 'a token',
-    gate: { name: 'a', alerts: { url: 'https://secret@prometheus' } },
-    finds: ['.alerts.url: must not hold credentials'],
-  },
+  { why: 'credentials', gate: { alerts: { url: 'http://me:secret@prometheus' } }, finds: ['.alerts.url: must not hold credentials'] },
+  { why: 'a token', gate: { alerts: { url: 'https://secret@prometheus' } }, finds: ['.alerts.url: must not hold credentials'] },
   {
     why: 'a URL with a query',
-    gate: { name: 'a', alerts: { url: 'http://169.254.169.254/latest?' } },
+    gate: { alerts: { url: 'http://169.254.169.254/latest?' } },
     finds: ['.url: must not have a query or a fragment'],
   },
-  { why: 'a host alone', gate: { name: 'a', alerts: { url: 'prometheus' } }, finds: ['.url: is not an http'] },
+  { why: 'a host alone', gate: { alerts: { url: 'prometheus' } }, finds: ['.url: is not an http'] },
   {
     why: 'a path for a version',
-    gate: { name: 'a', object: { ...object, apiVersion: '../v1' } },
+    gate: { object: { ...object, apiVersion: '../v1' } },
     finds: ['.object.apiVersion: must be VERSION or GROUP/VERSION'],
   },
-  { why: 'a path for a name', gate: { name: 'a', object: { ...object, name: 'a/../b' } }, finds: ['.object.name: must not'] },
+  { why: 'a path for a name', gate: { object: { ...object, name: 'a/../b' } }, finds: ['.object.name: must not'] },
   {
     why: 'shapes that are wrong',
-    gate: { name: 'a', object: { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' } },
+    gate: { object: { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' } },
     finds: [
       'apiVersion: must be text',
       'kind: must be the name of a kind',
@@ -254,7 +221,10 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
 ];
 for (const { why, gate, finds } of specs)
   test(`problems of a gate with ${why}`, () => {
-    const found = gateProblems([{ name: 'first', alerts: { url } }, gate], 'spec.gates');
+    const found = gateProblems(
+      [{ name: 'first', alerts: { url } }, typeof gate === 'object' ? { name: 'a', ...gate } : gate],
+      'spec.gates',
+    );
     assert.equal(found.length, finds.length, found.join('\n'));
     for (const [index, part] of finds.entries())
       assert.ok(found[index]?.startsWith('spec.gates[1]') && found[index].includes(part), found[index]);

@@ -1,258 +1,117 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { table } from '../table.ts';
 import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const window = (text: string): Window => {
-  const [schedule = '', duration = '', timeZone] = text.split(' | ');
+  const [schedule = '', duration = '', timeZone] = text.split('; ');
   return { schedule, duration, ...(timeZone === undefined ? {} : { timeZone }) };
 };
 const at = (text: string): number => Date.parse(`${text}:00Z`);
 const time = (ms: number): string => (ms === Infinity ? 'ever' : new Date(ms).toISOString().slice(0, 16));
 const text = (state: WindowState): string => {
-  if (state.open) return `open until ${time(state.until)}`;
-  return state.next === undefined ? 'closed' : `closed, next ${time(state.next.from)} to ${time(state.next.until)}`;
+  if (state.open) return `until ${time(state.until)}`;
+  return state.next === undefined ? 'closed' : `next ${time(state.next.from)} to ${time(state.next.until)}`;
 };
 
-const NIGHTS = '0 2 * * 1-5 | 3h | Europe/Berlin';
-const states = [
-  // A Friday in winter: Berlin is an hour ahead.
-  { why: 'is always open without windows', windows: [], now: '2026-01-09T12:00', is: 'open until ever' },
-  { why: 'opens on the minute', windows: [NIGHTS], now: '2026-01-09T01:00', is: 'open until 2026-01-09T04:00' },
-  {
-    why: 'is closed when its duration has passed',
-    windows: [NIGHTS],
-    now: '2026-01-09T04:00',
-    is: 'closed, next 2026-01-12T01:00 to 2026-01-12T04:00',
-  },
-  { why: 'is closed a minute before', windows: [NIGHTS], now: '2026-01-09T00:59', is: 'closed, next 2026-01-09T01:00 to 2026-01-09T04:00' },
-  { why: 'reads UTC without a zone', windows: ['0 2 * * * | 1h'], now: '2026-01-09T02:30', is: 'open until 2026-01-09T03:00' },
-  {
-    why: 'reads names of days and months',
-    windows: ['30 22 * JAN-mar Fri | 90m'],
-    now: '2026-01-09T23:00',
-    is: 'open until 2026-01-10T00:00',
-  },
-  { why: 'lasts across midnight', windows: ['0 23 * * 5 | 3h'], now: '2026-01-10T01:59', is: 'open until 2026-01-10T02:00' },
-  {
-    why: 'needs one of day of month and weekday, as crontab does',
-    windows: ['0 0 13 * 5 | 1h'],
-    now: '2026-01-13T00:30',
-    is: 'open until 2026-01-13T01:00',
-  },
-  {
-    why: 'counts overlapping windows as one',
-    windows: ['0 2 * * * | 2h', '30 3 * * * | 2h'],
-    now: '2026-01-09T02:00',
-    is: 'open until 2026-01-09T05:30',
-  },
-  {
-    why: 'counts adjoining windows as one',
-    windows: ['0 2 * * * | 2h', '0 4 * * * | 1h'],
-    now: '2026-01-09T01:00',
-    is: 'closed, next 2026-01-09T02:00 to 2026-01-09T05:00',
-  },
-  {
-    why: 'keeps the longer of two that are open',
-    windows: ['0 2 * * * | 5h', '0 3 * * * | 1h'],
-    now: '2026-01-09T03:30',
-    is: 'open until 2026-01-09T07:00',
-  },
-  {
-    why: 'follows starts of one window while it is open',
-    windows: ['0 */4 1 1 * | 5h'],
-    now: '2026-01-01T00:00',
-    is: 'open until 2026-01-02T01:00',
-  },
-  { why: 'looks ahead so far and no further', windows: ['* * * * * | 1m'], now: '2026-01-01T00:00', is: 'open until 2026-01-01T00:17' },
-  {
-    why: 'finds a leap day',
-    windows: ['0 0 29 2 * | 1h'],
-    now: '2026-03-01T00:00',
-    is: 'closed, next 2028-02-29T00:00 to 2028-02-29T01:00',
-  },
-  { why: 'never opens on a day that does not exist', windows: ['0 0 30 2 * | 1h'], now: '2026-01-01T00:00', is: 'closed' },
-  {
-    why: 'never opens for a window with problems, beside one without',
-    windows: ['x | 1h', '0 0 30 2 * | 1h', '0 2 * * * | 1h'],
-    now: '2026-01-01T00:00',
-    is: 'closed, next 2026-01-01T02:00 to 2026-01-01T03:00',
-  },
+// A window is its schedule; its duration; its zone. They are open until a time, or open next from one time to another, or never.
+const states = table('now | windows | are | why')(`
+  # A Friday in winter: Berlin is an hour ahead.
+  2026-01-09T12:00 |                                  | until ever                                | is always open without windows
+  2026-01-09T01:00 | 0 2 * * 1-5; 3h; Europe/Berlin   | until 2026-01-09T04:00                    | opens on the minute
+  2026-01-09T04:00 | 0 2 * * 1-5; 3h; Europe/Berlin   | next 2026-01-12T01:00 to 2026-01-12T04:00 | is closed when its duration has passed
+  2026-01-09T00:59 | 0 2 * * 1-5; 3h; Europe/Berlin   | next 2026-01-09T01:00 to 2026-01-09T04:00 | is closed a minute before
+  2026-01-09T02:30 | 0 2 * * *; 1h                    | until 2026-01-09T03:00                    | reads UTC without a zone
+  2026-01-09T23:00 | 30 22 * JAN-mar Fri; 90m         | until 2026-01-10T00:00                    | reads names of days and months
+  2026-01-10T01:59 | 0 23 * * 5; 3h                   | until 2026-01-10T02:00                    | lasts across midnight
+  2026-01-13T00:30 | 0 0 13 * 5; 1h | until 2026-01-13T01:00 | needs one of day of month and weekday, as crontab does
+  2026-01-09T02:00 | 0 2 * * *; 2h + 30 3 * * *; 2h   | until 2026-01-09T05:30                    | counts overlapping windows as one
+  2026-01-09T01:00 | 0 2 * * *; 2h + 0 4 * * *; 1h    | next 2026-01-09T02:00 to 2026-01-09T05:00 | counts adjoining windows as one
+  2026-01-09T03:30 | 0 2 * * *; 5h + 0 3 * * *; 1h    | until 2026-01-09T07:00                    | keeps the longer of two that are open
+  2026-01-01T00:00 | 0 */4 1 1 *; 5h | until 2026-01-02T01:00 | follows starts of one window while it is open
+  2026-01-01T00:00 | * * * * *; 1m                    | until 2026-01-01T00:17                    | looks ahead so far and no further
+  2026-03-01T00:00 | 0 0 29 2 *; 1h                   | next 2028-02-29T00:00 to 2028-02-29T01:00 | finds a leap day
+  2026-01-01T00:00 | 0 0 30 2 *; 1h                   | closed                                    | never opens on a day that does not exist
+  2026-01-01T00:00
+    | x; 1h + 0 0 30 2 *; 1h + 0 2 * * *; 1h | next 2026-01-01T02:00 to 2026-01-01T03:00 | never opens for a window with problems, beside one without
 
-  // Berlin, 29 March 2026: 01:00Z is 03:00, and there is no 02:00 to 03:00. 25 October: 00:00Z and 01:00Z are both 02:00.
-  {
-    why: 'opens at the end of the gap in spring',
-    windows: ['30 2 * * * | 1h | Europe/Berlin'],
-    now: '2026-03-29T00:59',
-    is: 'closed, next 2026-03-29T01:00 to 2026-03-29T02:00',
-  },
-  {
-    why: 'opens once for two starts in the gap',
-    windows: ['0,30 2 * * * | 1h | Europe/Berlin'],
-    now: '2026-03-29T01:00',
-    is: 'open until 2026-03-29T02:00',
-  },
-  {
-    why: 'lasts three hours across the gap',
-    windows: ['0 1 * * * | 3h | Europe/Berlin'],
-    now: '2026-03-29T02:59',
-    is: 'open until 2026-03-29T03:00',
-  },
-  {
-    why: 'skips the gap where the hour has a step',
-    windows: ['30 */2 * * * | 10m | Europe/Berlin'],
-    now: '2026-03-29T00:00',
-    is: 'closed, next 2026-03-29T02:30 to 2026-03-29T02:40',
-  },
-  {
-    why: 'opens at the first 02:30 in autumn',
-    windows: ['30 2 * * * | 30m | Europe/Berlin'],
-    now: '2026-10-25T00:30',
-    is: 'open until 2026-10-25T01:00',
-  },
-  {
-    why: 'does not open at the second',
-    windows: ['30 2 * * * | 30m | Europe/Berlin'],
-    now: '2026-10-25T01:30',
-    is: 'closed, next 2026-10-26T01:30 to 2026-10-26T02:00',
-  },
-  {
-    why: 'opens in both hours where the hour is any',
-    windows: ['30 * * * * | 10m | Europe/Berlin'],
-    now: '2026-10-25T01:30',
-    is: 'open until 2026-10-25T01:40',
-  },
-  {
-    why: 'lasts three hours across the change in autumn',
-    windows: ['0 1 * * * | 3h | Europe/Berlin'],
-    now: '2026-10-25T01:59',
-    is: 'open until 2026-10-25T02:00',
-  },
-  // New York, 8 March 2026: 07:00Z is 03:00. 1 November: 05:30Z and 06:30Z are both 01:30.
-  {
-    why: 'opens at the end of the gap in New York',
-    windows: ['0 2 * * * | 2h | America/New_York'],
-    now: '2026-03-08T06:00',
-    is: 'closed, next 2026-03-08T07:00 to 2026-03-08T09:00',
-  },
-  {
-    why: 'opens once in autumn in New York',
-    windows: ['30 1 * * * | 1h | America/New_York'],
-    now: '2026-11-01T06:30',
-    is: 'closed, next 2026-11-02T06:30 to 2026-11-02T07:30',
-  },
-  // Lord Howe, 5 April 2026: 14:30Z and 15:00Z are both 01:30. 4 October: 15:30Z is 02:30, and there is no 02:00 to 02:30.
-  {
-    why: 'opens at the end of a gap of half an hour',
-    windows: ['15 2 * * * | 1h | Australia/Lord_Howe'],
-    now: '2026-10-03T15:00',
-    is: 'closed, next 2026-10-03T15:30 to 2026-10-03T16:30',
-  },
-  {
-    why: 'opens once in half an hour that occurs twice',
-    windows: ['45 1 * * * | 10m | Australia/Lord_Howe'],
-    now: '2026-04-04T15:15',
-    is: 'closed, next 2026-04-05T15:15 to 2026-04-05T15:25',
-  },
-  {
-    why: 'has no change in Kolkata',
-    windows: ['30 2 * * * | 1h | Asia/Kolkata'],
-    now: '2026-03-28T21:00',
-    is: 'open until 2026-03-28T22:00',
-  },
-  // Cairo, 24 April 2026: at midnight it is 01:00 (22:00Z).
-  {
-    why: 'opens on a day that has no midnight',
-    windows: ['0 0 24 4 * | 1h | Africa/Cairo'],
-    now: '2026-04-23T21:59',
-    is: 'closed, next 2026-04-23T22:00 to 2026-04-23T23:00',
-  },
-  // Nuuk, 26 March 2028: at 23:00 on Saturday it is midnight (01:00Z).
-  {
-    why: 'is left out in a gap that ends at midnight, which croner does not look into',
-    windows: ['30 23 * * * | 1h | America/Nuuk'],
-    now: '2028-03-26T00:59',
-    is: 'closed, next 2028-03-27T00:30 to 2028-03-27T01:30',
-  },
-];
-for (const { why, windows, now, is } of states)
-  test(`a window ${why}`, () => assert.equal(text(windowState(windows.map(window), at(now))), is));
+  # Berlin, 29 March 2026: 01:00Z is 03:00, and there is no 02:00 to 03:00. 25 October: 00:00Z and 01:00Z are both 02:00.
+  2026-03-29T00:59 | 30 2 * * *; 1h; Europe/Berlin    | next 2026-03-29T01:00 to 2026-03-29T02:00 | opens at the end of the gap in spring
+  2026-03-29T01:00 | 0,30 2 * * *; 1h; Europe/Berlin  | until 2026-03-29T02:00                    | opens once for two starts in the gap
+  2026-03-29T02:59 | 0 1 * * *; 3h; Europe/Berlin     | until 2026-03-29T03:00                    | lasts three hours across the gap
+  2026-03-29T00:00 | 30 */2 * * *; 10m; Europe/Berlin | next 2026-03-29T02:30 to 2026-03-29T02:40 | skips the gap where the hour has a step
+  2026-10-25T00:30 | 30 2 * * *; 30m; Europe/Berlin   | until 2026-10-25T01:00                    | opens at the first 02:30 in autumn
+  2026-10-25T01:30 | 30 2 * * *; 30m; Europe/Berlin   | next 2026-10-26T01:30 to 2026-10-26T02:00 | does not open at the second
+  2026-10-25T01:30 | 30 * * * *; 10m; Europe/Berlin | until 2026-10-25T01:40 | opens in both hours where the hour is any
+  2026-10-25T01:59 | 0 1 * * *; 3h; Europe/Berlin | until 2026-10-25T02:00 | lasts three hours across the change in autumn
+  # New York, 8 March 2026: 07:00Z is 03:00. 1 November: 05:30Z and 06:30Z are both 01:30.
+  2026-03-08T06:00 | 0 2 * * *; 2h; America/New_York  | next 2026-03-08T07:00 to 2026-03-08T09:00 | opens at the end of the gap in New York
+  2026-11-01T06:30 | 30 1 * * *; 1h; America/New_York | next 2026-11-02T06:30 to 2026-11-02T07:30 | opens once in autumn in New York
+  # Lord Howe, 5 April 2026: 14:30Z and 15:00Z are both 01:30. 4 October: 15:30Z is 02:30, and there is no 02:00 to 02:30.
+  2026-10-03T15:00
+    | 15 2 * * *; 1h; Australia/Lord_Howe | next 2026-10-03T15:30 to 2026-10-03T16:30 | opens at the end of a gap of half an hour
+  2026-04-04T15:15
+    | 45 1 * * *; 10m; Australia/Lord_Howe | next 2026-04-05T15:15 to 2026-04-05T15:25 | opens once in half an hour that occurs twice
+  2026-03-28T21:00 | 30 2 * * *; 1h; Asia/Kolkata     | until 2026-03-28T22:00                    | has no change in Kolkata
+  # Cairo, 24 April 2026: at midnight it is 01:00 (22:00Z).
+  2026-04-23T21:59 | 0 0 24 4 *; 1h; Africa/Cairo     | next 2026-04-23T22:00 to 2026-04-23T23:00 | opens on a day that has no midnight
+  # Nuuk, 26 March 2028: at 23:00 on Saturday it is midnight (01:00Z).
+  2028-03-26T00:59
+    | 30 23 * * *; 1h; America/Nuuk | next 2028-03-27T00:30 to 2028-03-27T01:30 | is left out in a gap that ends at midnight, which croner does not look into
+`);
+for (const { now, windows, are, why } of states)
+  test(`a window ${why}`, () => assert.equal(text(windowState(windows.split(' + ').filter(Boolean).map(window), at(now))), are));
 
 const good = { schedule: '0 2 * * 1-5', duration: '3h' };
 const FIELDS = 'write minute, hour, day of month, month and day of week, such as "0 2 * * 1-5"';
-const problems: { why: string; window: object; finds: RegExp[] }[] = [
-  { why: 'a window with all fields', window: { ...good, timeZone: 'America/Argentina/Buenos_Aires' }, finds: [] },
-  { why: 'the longest duration', window: { ...good, duration: '168h' }, finds: [] },
-  {
-    why: 'seconds',
-    window: { ...good, schedule: '0 0 2 * * *' },
-    finds: [/^spec\.windows\[1\]\.schedule: "0 0 2 \* \* \*" has 6 fields, not five; write minute/],
-  },
-  { why: 'a nickname', window: { ...good, schedule: '@daily' }, finds: [/\.schedule: "@daily" has 1 field, not five; /] },
-  { why: 'a time', window: { ...good, schedule: '2026-01-01T00:00:00' }, finds: [/\.schedule: .* has 1 field/] },
-  {
-    why: 'an hour that does not exist',
-    window: { ...good, schedule: '0 24 * * *' },
-    finds: [/\.schedule: "0 24 \* \* \*" cannot be read \(Invalid value for hour: 24\); /],
-  },
-  { why: 'a range backwards', window: { ...good, schedule: '0 22-2 * * *' }, finds: [/cannot be read/] },
-  { why: 'the last day', window: { ...good, schedule: '0 2 L * *' }, finds: [/has "L", which is not a number, name, list, range or step/] },
-  { why: 'a day of every second kind', window: { ...good, schedule: '0 2 * * FRI#2' }, finds: [/has "FRI#2"/] },
+/** Fields over those of a good one, and what each problem says. */
+const problems: { why: string; window: object; finds: string[] }[] = [
+  { why: 'a window with all fields', window: { timeZone: 'America/Argentina/Buenos_Aires' }, finds: [] },
+  { why: 'the longest duration', window: { duration: '168h' }, finds: [] },
+  { why: 'seconds', window: { schedule: '0 0 2 * * *' }, finds: ['schedule: "0 0 2 * * *" has 6 fields, not five'] },
+  { why: 'a nickname', window: { schedule: '@daily' }, finds: ['.schedule: "@daily" has 1 field'] },
+  { why: 'a time', window: { schedule: '2026-01-01T00:00:00' }, finds: ['has 1 field'] },
+  { why: 'an hour that does not exist', window: { schedule: '0 24 * * *' }, finds: ['(Invalid value for hour: 24); '] },
+  { why: 'a range backwards', window: { schedule: '0 22-2 * * *' }, finds: ['cannot be read'] },
+  { why: 'the last day', window: { schedule: '0 2 L * *' }, finds: ['has "L", which is not a number, name, list, range or step'] },
+  { why: 'a day of every second kind', window: { schedule: '0 2 * * FRI#2' }, finds: ['has "FRI#2"'] },
   {
     why: 'a day that does not exist',
-    window: { ...good, schedule: '0 0 31 feb,4-11/5 *' },
-    finds: [/never starts: none of its months has that day; /],
+    window: { schedule: '0 0 31 feb,4-11/5 *' },
+    finds: ['never starts: none of its months has that day'],
   },
-  { why: 'a 31st of a month among others', window: { ...good, schedule: '0 0 31 */6 *' }, finds: [] },
-  { why: 'a day that does not exist, or a weekday', window: { ...good, schedule: '0 0 31 2 1' }, finds: [] },
-  {
-    why: 'a zone that does not exist',
-    window: { ...good, timeZone: 'Europe/Nowhere' },
-    finds: [/^spec\.windows\[1\]\.timeZone: "Europe\/Nowhere" is not a time zone/],
-  },
-  { why: 'an offset', window: { ...good, timeZone: '+01:00' }, finds: [/timeZone: /] },
-  {
-    why: 'no duration',
-    window: { ...good, duration: '0s' },
-    finds: [/^spec\.windows\[1\]\.duration: "0s" must be a duration of more than 0 and at most 168h/],
-  },
-  { why: 'a negative duration', window: { ...good, duration: '-1h' }, finds: [/duration: /] },
-  { why: 'a duration without a unit', window: { ...good, duration: '3' }, finds: [/duration: /] },
-  { why: 'a duration that is too long', window: { ...good, duration: '168h0m1s' }, finds: [/duration: /] },
+  { why: 'a 31st of a month among others', window: { schedule: '0 0 31 */6 *' }, finds: [] },
+  { why: 'a day that does not exist, or a weekday', window: { schedule: '0 0 31 2 1' }, finds: [] },
+  { why: 'a zone that does not exist', window: { timeZone: 'Europe/Nowhere' }, finds: ['timeZone: "Europe/Nowhere" is not a time zone'] },
+  { why: 'an offset', window: { timeZone: '+01:00' }, finds: ['timeZone: '] },
+  { why: 'no duration', window: { duration: '0s' }, finds: ['duration: "0s" must be a duration of more than 0 and at most 168h'] },
+  { why: 'a negative duration', window: { duration: '-1h' }, finds: ['duration: '] },
+  { why: 'a duration without a unit', window: { duration: '3' }, finds: ['duration: '] },
+  { why: 'a duration that is too long', window: { duration: '168h0m1s' }, finds: ['duration: '] },
   {
     why: 'text that is too long',
-    window: { ...good, schedule: '0,'.repeat(127) },
-    finds: [/schedule: has 254 characters; at most 253 are allowed/],
+    window: { schedule: '0,'.repeat(127) },
+    finds: ['schedule: has 254 characters; at most 253 are allowed'],
   },
-  { why: 'no text', window: { schedule: 7 }, finds: [/schedule: must be text/, /duration: must be text/] },
-  { why: 'each field', window: { schedule: 'x', duration: 'x', timeZone: 'x y' }, finds: [/timeZone/, /schedule/, /duration/] },
+  { why: 'no text', window: { schedule: 7, duration: undefined }, finds: ['schedule: must be text', 'duration: must be text'] },
+  { why: 'each field', window: { schedule: 'x', duration: 'x', timeZone: 'x y' }, finds: ['timeZone', 'schedule', 'duration'] },
 ];
 for (const { why, window, finds } of problems)
   test(`problems of a window with ${why}`, () => {
-    const found = windowProblems([good, window as Window], 'spec.windows');
+    const found = windowProblems([good, { ...good, ...window }], 'spec.windows');
     assert.equal(found.length, finds.length, found.join('\n'));
-    for (const [index, pattern] of finds.entries()) assert.match(found[index] ?? '', pattern);
+    for (const [index, part] of finds.entries())
+      assert.ok(found[index]?.startsWith('spec.windows[1].') && found[index].includes(part), found[index]);
     if (found.some((problem) => problem.includes('.schedule: "'))) assert.ok(found.some((problem) => problem.endsWith(FIELDS)));
   });
 
 test('33 windows are one too many', () => {
-  assert.deepEqual(
-    windowProblems(
-      Array.from({ length: 32 }, () => good),
-      'spec.windows',
-    ),
-    [],
-  );
-  assert.deepEqual(
-    windowProblems(
-      Array.from({ length: 33 }, () => good),
-      'spec.windows',
-    ),
-    ['spec.windows: has 33 windows; at most 32 are allowed'],
-  );
+  const many = (length: number): string[] => windowProblems(Array<Window>(length).fill(good), 'spec.windows');
+  assert.deepEqual([many(32), many(33)], [[], ['spec.windows: has 33 windows; at most 32 are allowed']]);
 });
 
 /** Wall clocks of a zone, minute by minute, as Intl has them: nothing of it is known to croner's arithmetic. */

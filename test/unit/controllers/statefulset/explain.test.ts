@@ -2,39 +2,35 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain } from '../../../../controllers/statefulset/explain.ts';
 import { factsOf, type Situation } from './notation.ts';
+import { situationOf } from './rows.ts';
+import { table } from '../table.ts';
 
-/** `says` each pod with its reason, the one that is waited for first. */
-const cases: (Situation & { why: string; says: string })[] = [
-  { why: 'all is well', pods: '0@new 1@new 2@new', says: 'web-0 runs, web-1 runs, web-2 runs' },
-  { why: 'nothing is there yet', says: 'web-0 creating, web-1 missing, web-2 missing' },
-  { why: 'the second is not ready', pods: '0@new 1@new!', says: 'web-1 NotReady, web-0 runs, web-2 missing' },
-  { why: 'the first is going', pods: '0@new- 1@new 2@new', says: 'web-0 Terminating, web-1 runs, web-2 runs' },
-  { why: 'one failed', pods: '0@new 1@new 2@new#', says: 'web-2 Failed, web-0 runs, web-1 runs' },
-  { why: 'one needs time', minReady: 60, pods: '0@new=5', replicas: 1, says: 'web-0 MinReadySeconds' },
-  { why: 'an update begins', pods: '0@old 1@old 2@old', says: 'web-2 updating, web-0 old, web-1 old' },
-  { why: 'an update waits', pods: '0@old 1@old 2@new!', says: 'web-2 NotReady, web-0 old, web-1 old' },
-  { why: 'there is a partition', update: { partition: 2 }, pods: '0@old 1@old 2@new', says: 'web-0 kept, web-1 kept, web-2 runs' },
-  { why: 'people delete', update: 'OnDelete', pods: '0@old 1@old 2@new', says: 'web-0 old, web-1 old, web-2 runs' },
-  { why: 'it is paused', annotations: { paused: 'true' }, pods: '0@old 1@old 2@new', says: 'web-1 paused, web-0 old, web-2 runs' },
-  { why: 'it scales down', replicas: 1, pods: '0@new 1@new 2@new', says: 'web-2 scaling-down, web-0 runs, web-1 leaving' },
-  { why: 'all are recreated', update: 'Recreate', pods: '0@old 1@old- 2@new', says: 'web-0 recreating, web-1 Terminating, web-2 runs' },
-  {
-    why: 'a claim is in the way',
-    templates: ['data'],
-    whenScaled: 'Delete',
-    claims: 'data-0^',
-    says: 'web-0 stale-claim, web-1 missing, web-2 missing',
-  },
-  { why: 'the set goes', leaving: true, pods: '0@new 1@new! 2@new-', says: 'web-0 runs, web-1 NotReady, web-2 Terminating' },
-];
-for (const { why, says, ...situation } of cases)
-  test(`what is said when ${why}`, () =>
+/** Each pod by its ordinal, with its reason; the one that is waited for first. */
+const cases = table('situation | says | why')(`
+  0@new 1@new 2@new                               | 0 runs, 1 runs, 2 runs              | all is well
+  none                                            | 0 creating, 1 missing, 2 missing    | nothing is there yet
+  0@new 1@new!                                    | 1 NotReady, 0 runs, 2 missing       | the second is not ready
+  0@new- 1@new 2@new                              | 0 Terminating, 1 runs, 2 runs       | the first is going
+  0@new 1@new 2@new#                              | 2 Failed, 0 runs, 1 runs            | one failed
+  0@new=5 replicas=1 minReady=60                  | 0 MinReadySeconds                   | one needs time
+  0@old 1@old 2@old                               | 2 updating, 0 old, 1 old            | an update begins
+  0@old 1@old 2@new!                              | 2 NotReady, 0 old, 1 old            | an update waits
+  0@old 1@old 2@new partition=2                   | 0 kept, 1 kept, 2 runs              | there is a partition
+  0@old 1@old 2@new update=OnDelete               | 0 old, 1 old, 2 runs                | people delete
+  0@old 1@old 2@new +paused=true                  | 1 paused, 0 old, 2 runs             | it is paused
+  0@new 1@new 2@new replicas=1                    | 2 scaling-down, 0 runs, 1 leaving   | it scales down
+  0@old 1@old- 2@new update=Recreate              | 0 recreating, 1 Terminating, 2 runs | all are recreated
+  templates=data claims=data-0^ whenScaled=Delete | 0 stale-claim, 1 missing, 2 missing | a claim is in the way
+  0@new 1@new! 2@new- leaving                     | 0 runs, 1 NotReady, 2 Terminating   | the set goes
+`);
+for (const { situation, says, why } of cases)
+  test(`what is said when ${why}`, () => {
+    const rows = explain(factsOf(situationOf(situation)));
     assert.equal(
-      explain(factsOf(situation))
-        .map(({ object, reason }) => `${object} ${reason}`)
-        .join(', '),
-      says,
-    ));
+      rows.map(({ object, reason }) => `${object} ${reason}`).join(', '),
+      says.replaceAll(/(?<=^|, )\d/g, (n) => `web-${n}`),
+    );
+  });
 
 test('two billion missing pods are 500 rows and one', () => {
   const rows = explain(factsOf({ replicas: 2 ** 31 - 1, pods: '0@new' }));
@@ -46,21 +42,17 @@ test('two billion missing pods are 500 rows and one', () => {
   });
 });
 
-const details: (Situation & { why: string; detail: string })[] = [
-  { why: 'is made next', detail: 'it is about to be created' },
-  { why: 'is not ready', pods: '0@new!', detail: 'not ready' },
-  { why: 'is going', pods: '0@new-', detail: 'terminating, grace period ends at 2026-03-01T12:00:00Z' },
-  { why: 'is replaced next', pods: '0@new 1@new 2@old', detail: 'it is of an old revision and is about to be replaced' },
-  { why: 'leaves, and is not ready', replicas: 0, pods: '0@new! 1@new!', detail: 'its ordinal is no longer part of the set; not ready' },
-  {
-    why: 'leaves, and has gone half',
-    replicas: 0,
-    pods: '0@new-',
-    detail: 'its ordinal is no longer part of the set; terminating, grace period ends at 2026-03-01T12:00:00Z',
-  },
-];
-for (const { why, detail, ...situation } of details)
-  test(`what is said of a pod that ${why}`, () => assert.equal(explain(factsOf(situation))[0]?.detail, detail));
+const details = table('situation | detail | why')(`
+  none                     | it is about to be created                                                       | is made next
+  0@new!                   | not ready                                                                       | is not ready
+  0@new-                   | terminating, grace period ends at NOW                                           | is going
+  0@new 1@new 2@old        | it is of an old revision and is about to be replaced                            | is replaced next
+  0@new! 1@new! replicas=0 | its ordinal is no longer part of the set; not ready                             | leaves, and is not ready
+  0@new- replicas=0        | its ordinal is no longer part of the set; terminating, grace period ends at NOW | leaves, and has gone half
+`);
+for (const { situation, detail, why } of details)
+  test(`what is said of a pod that ${why}`, () =>
+    assert.equal(explain(factsOf(situationOf(situation)))[0]?.detail, detail.replace('NOW', '2026-03-01T12:00:00Z')));
 
 test('what is said of old pods', () => {
   const said = (situation: Situation): string | undefined => explain(factsOf(situation)).find(({ object }) => object === 'web-0')?.detail;

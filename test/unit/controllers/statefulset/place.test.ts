@@ -1,83 +1,35 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
-import { actionsOf, factsOf, planned, type Situation } from './notation.ts';
+import { actionsOf, factsOf, planned } from './notation.ts';
+import { situationOf } from './rows.ts';
+import { table } from '../table.ts';
 
-const three = 'create 0@old, create 1@old, create 2@old';
-const revisions: (Situation & { why: string; makes: string })[] = [
-  { why: 'no partition: all of the present one', makes: 'create 0@new, create 1@new, create 2@new' },
-  { why: 'a partition of none', update: { partition: 0 }, makes: 'create 0@new, create 1@new, create 2@new' },
-  { why: 'below the partition of the one before', update: { partition: 2 }, makes: 'create 0@old, create 1@old, create 2@new' },
-  { why: 'a partition of all', update: { partition: 3 }, makes: three },
-  { why: 'a partition beyond all', update: { partition: 99 }, makes: three },
-  {
-    why: 'the partition counts from where it starts',
-    start: 4,
-    update: { partition: 1 },
-    makes: 'create 4@old, create 5@new, create 6@new',
-  },
-  {
-    why: 'the partition counts no reserved places',
-    annotations: { 'reserve-ordinals': '1,3' },
-    update: { partition: 2 },
-    makes: 'create 0@old, create 2@old, create 4@new',
-  },
-  {
-    why: 'below the partition, when nothing is current',
-    current: 'gone',
-    update: { partition: 2 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-  {
-    why: 'below the partition, when both are one',
-    current: 'new',
-    update: { partition: 2 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-  {
-    why: 'without the block, as many as are current',
-    update: 'nil',
-    status: { currentReplicas: 2 },
-    makes: 'create 0@old, create 1@old, create 2@new',
-  },
-  {
-    why: 'without the block, none is current',
-    update: 'nil',
-    status: { currentReplicas: 0 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-  { why: 'without the block, nobody knows how many are', update: 'nil', makes: 'create 0@new, create 1@new, create 2@new' },
-  {
-    why: 'without the block, they count from where it starts',
-    update: 'nil',
-    start: 4,
-    status: { currentReplicas: 1 },
-    makes: 'create 4@old, create 5@new, create 6@new',
-  },
-  {
-    why: 'with the block, how many are current does not count',
-    status: { currentReplicas: 3 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-  {
-    why: 'people delete: always the present one',
-    update: 'OnDelete',
-    status: { currentReplicas: 3 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-  {
-    why: 'Recreate: always the present one',
-    update: 'Recreate',
-    status: { currentReplicas: 3 },
-    makes: 'create 0@new, create 1@new, create 2@new',
-  },
-];
+const revisions = table('situation | makes | why')(`
+  none                                 | 0@new 1@new 2@new | no partition: all of the present one
+  partition=0                          | 0@new 1@new 2@new | a partition of none
+  partition=2                          | 0@old 1@old 2@new | below the partition of the one before
+  partition=3                          | 0@old 1@old 2@old | a partition of all
+  partition=99                         | 0@old 1@old 2@old | a partition beyond all
+  start=4 partition=1                  | 4@old 5@new 6@new | the partition counts from where it starts
+  partition=2 +reserve-ordinals=1,3    | 0@old 2@old 4@new | the partition counts no reserved places
+  partition=2 current=gone             | 0@new 1@new 2@new | below the partition, when nothing is current
+  partition=2 current=new              | 0@new 1@new 2@new | below the partition, when both are one
+  update=nil currentReplicas=2         | 0@old 1@old 2@new | without the block, as many as are current
+  update=nil currentReplicas=0         | 0@new 1@new 2@new | without the block, none is current
+  update=nil                           | 0@new 1@new 2@new | without the block, nobody knows how many are
+  start=4 update=nil currentReplicas=1 | 4@old 5@new 6@new | without the block, they count from where it starts
+  currentReplicas=3                    | 0@new 1@new 2@new | with the block, how many are current does not count
+  update=OnDelete currentReplicas=3    | 0@new 1@new 2@new | people delete: always the present one
+  update=Recreate currentReplicas=3    | 0@new 1@new 2@new | Recreate: always the present one
+`);
 
-for (const { why, makes, ...situation } of revisions)
+for (const { situation: text, makes, why } of revisions)
   test(`of which revision a new pod is: ${why}`, () => {
-    assert.equal(actionsOf(planned({ ...situation, parallel: true })), makes);
-    const [first = ''] = makes.split(', ');
-    assert.equal(actionsOf(planned(situation)), first, 'in order the same, one by one');
+    const all = makes.split(' ').map((pod) => `create ${pod}`);
+    const situation = situationOf(text);
+    assert.equal(actionsOf(planned({ ...situation, parallel: true })), all.join(', '));
+    assert.equal(actionsOf(planned(situation)), all[0], 'in order the same, one by one');
   });
 
 test('a new pod of an old revision is made of its template', () => {
@@ -105,47 +57,19 @@ test('a low pod that is deleted in the middle of a rollout comes back new', () =
   assert.equal(actionsOf(planned({ pods: '1@old 2@new' })), 'create 0@new');
 });
 
-const places: (Situation & { why: string; wanted: string; condemned?: string })[] = [
-  { why: 'all in their places', pods: '2@new 0@new 1@new', wanted: '0+ 1+ 2+' },
-  { why: 'empty ones', pods: '1@new', wanted: '0 1+ 2' },
-  { why: 'those above the end, highest first', replicas: 1, pods: '0@new 1@new 10@new 9@new', wanted: '0+', condemned: '10 9 1' },
-  { why: 'those below the first', start: 2, replicas: 1, pods: '0@new 1@new 2@new', wanted: '2+', condemned: '1 0' },
-  {
-    why: 'reserved ones',
-    annotations: { 'reserve-ordinals': '1' },
-    replicas: 2,
-    pods: '0@new 1@new 2@new',
-    wanted: '0+ 2+',
-    condemned: '1',
-  },
-  { why: 'two that were reserved', annotations: { 'reserve-ordinals': '0-1' }, replicas: 2, pods: '2@new', wanted: '2+ 3' },
-  { why: 'no places', replicas: 0, pods: '0@new', wanted: '', condemned: '0' },
-  { why: 'pods of other names', pods: '0@new web-01@new db-1@new', wanted: '0+ 1 2' },
-];
-for (const { why, wanted, condemned = '', ...situation } of places)
+const places = table('situation | wanted | condemned | why')(`
+  2@new 0@new 1@new                                | 0+ 1+ 2+ |        | all in their places
+  1@new                                            | 0 1+ 2   |        | empty ones
+  0@new 1@new 10@new 9@new replicas=1              | 0+       | 10 9 1 | those above the end, highest first
+  0@new 1@new 2@new replicas=1 start=2             | 2+       | 1 0    | those below the first
+  0@new 1@new 2@new replicas=2 +reserve-ordinals=1 | 0+ 2+    | 1      | reserved ones
+  2@new replicas=2 +reserve-ordinals=0-1           | 2+ 3     |        | two that were reserved
+  0@new replicas=0                                 |          | 0      | no places
+  0@new web-01@new db-1@new                        | 0+ 1 2   |        | pods of other names
+`);
+for (const { situation, wanted, condemned, why } of places)
   test(`places: ${why}`, () => {
-    const slots = slotsOf(factsOf(situation));
+    const slots = slotsOf(factsOf(situationOf(situation)));
     assert.equal(slots.wanted.map(({ ordinal, pod }) => `${ordinal}${pod === undefined ? '' : '+'}`).join(' '), wanted);
     assert.equal(slots.condemned.map(({ ordinal }) => ordinal).join(' '), condemned);
-  });
-
-const health: { pod: string; minReady?: number; is: string; availableIn?: number }[] = [
-  { pod: '0@new', is: 'runningReady available' },
-  { pod: '0@new!', is: '' },
-  { pod: '0@new?', is: 'pending' },
-  { pod: '0@new#', is: 'ended' },
-  { pod: '0@new$', is: 'ended' },
-  { pod: '0@new-', is: 'terminating runningReady available' },
-  { pod: '0@new=5', is: 'runningReady available' },
-  { pod: '0@new=5', minReady: 6, is: 'runningReady', availableIn: 1_000 },
-  { pod: '0@new=6', minReady: 6, is: 'runningReady available' },
-  { pod: '0@new!=5', minReady: 6, is: '' },
-];
-for (const { pod, minReady, is, availableIn } of health)
-  test(`how ${pod} stands${minReady === undefined ? '' : ` when it must be ready for ${minReady} s`}`, () => {
-    const facts = factsOf({ pods: pod, ...(minReady === undefined ? {} : { minReady }) });
-    const { availableAt, ...flags } = slotsOf(facts).wanted[0]?.health ?? {};
-    const said = Object.entries(flags).flatMap(([name, is]) => (is ? [name] : []));
-    assert.equal(said.join(' '), is);
-    assert.equal(availableAt === undefined ? undefined : availableAt - facts.now, availableIn);
   });

@@ -6,10 +6,11 @@
  * ```
  *
  * A line that begins with `|` belongs to the one before; `none` are no pods. Pods and plans are those of notation.ts. A setting is a member of its Situation: `replicas=5`, `parallel`, `update=nil`, `templates=data,log`,
- * `claims=data-0,log-0^`; `partition=1` is of the update, `currentReplicas=2` of the status, `+paused=true` an annotation.
+ * `claims=data-0,log-0^`, `revisions=old,new`; `partition=1` is of the update, `currentReplicas=2` of the status, `+paused=true` an annotation.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../table.ts';
 import { actionsOf, planned, waitOf, words, type Situation } from './notation.ts';
 
 export interface Row {
@@ -20,16 +21,11 @@ export interface Row {
 }
 
 /** @param over - holds where a row says nothing else */
-export function rows(table: string, over: Situation = {}): Row[] {
-  const lines = table
-    .replaceAll(/\n\s*\|/g, ' |')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-  return lines.map((line) => {
-    const [situation = '', does, waits, why, ...more] = line.split('|').map((cell) => cell.trim());
-    if (does === undefined || waits === undefined || why === undefined || more.length > 0) throw new RangeError(`not four cells: ${line}`);
-    return { why, situation: { ...over, ...situationOf(situation) }, does, waits };
-  });
+export function rows(text: string, over: Situation = {}): Row[] {
+  return table('situation | does | waits | why')(text).map(({ situation, ...row }) => ({
+    ...row,
+    situation: { ...over, ...situationOf(situation) },
+  }));
 }
 
 /** A test for each row. @param over - what counts, whatever the row says */
@@ -41,7 +37,8 @@ export function testRows(begin: string, all: readonly Row[], over: Situation = {
     });
 }
 
-function situationOf(text: string): Situation {
+/** @throws {RangeError} for a word that is none */
+export function situationOf(text: string): Situation {
   const all = words(text);
   const pods = all.filter((word) => word.includes('@'));
   const situation: Situation = pods.length === 0 ? {} : { pods: pods.join(' ') };
@@ -55,15 +52,23 @@ function set(situation: Situation, word: string): void {
     case 'none':
       return;
     case 'parallel':
-      situation.parallel = true;
+    case 'leaving':
+      situation[name] = true;
       return;
     case 'replicas':
     case 'start':
     case 'minReady':
+    case 'historyLimit':
       situation[name] = Number(value);
       return;
     case 'update':
       situation.update = value as 'OnDelete' | 'Recreate' | 'nil';
+      return;
+    case 'current':
+      situation.current = value;
+      return;
+    case 'revisions':
+      situation.revisions = value.replaceAll(',', ' ');
       return;
     case 'partition':
       situation.update = { partition: Number(value) };

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type OptIns, optInsOf, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
+import { type OptIns, optInsOf, ordinalsIn, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { StatefulSet } from '../../../../controllers/statefulset/types.ts';
-import { claimTemplate, type SetOptions, statefulSet } from './objects.ts';
+import { table } from '../table.ts';
+import { claimTemplate, statefulSet } from './objects.ts';
 import { ordinalsOf } from './ordinals.ts';
 
 test('a set that says nothing is read as a server would default it', () => {
@@ -85,68 +86,32 @@ for (const { why, start, replicas, reserved, is } of ordinals)
 test('ordinals: two billion by a slip are taken for a million', () =>
   assert.equal(rulesOf(statefulSet({ spec: { replicas: 2_000_000_000 } })).places.length, 1_000_000));
 
-type Strategy = NonNullable<NonNullable<StatefulSet['spec']>['updateStrategy']> & { rollingUpdate?: { maxUnavailable?: number | string } };
-const updates: { why: string; strategy?: Strategy; annotated?: string; is: Rules['update'] }[] = [
-  { why: 'none', is: { type: 'RollingUpdate', partition: 0, maxUnavailable: undefined } },
-  { why: 'an empty one', strategy: {}, is: { type: 'RollingUpdate', partition: 0, maxUnavailable: undefined } },
-  {
-    why: 'a type without its block',
-    strategy: { type: 'RollingUpdate' },
-    is: { type: 'RollingUpdate', partition: undefined, maxUnavailable: undefined },
-  },
-  {
-    why: 'a type without its block, annotated',
-    strategy: { type: 'RollingUpdate' },
-    annotated: '2',
-    is: { type: 'RollingUpdate', partition: undefined, maxUnavailable: 2 },
-  },
-  {
-    why: 'a block without partition',
-    strategy: { type: 'RollingUpdate', rollingUpdate: {} },
-    is: { type: 'RollingUpdate', partition: 0, maxUnavailable: undefined },
-  },
-  {
-    why: 'a block without type',
-    strategy: { rollingUpdate: { partition: 2 } },
-    is: { type: 'RollingUpdate', partition: 2, maxUnavailable: undefined },
-  },
-  {
-    why: 'a partition below 0',
-    strategy: { rollingUpdate: { partition: -2 } },
-    is: { type: 'RollingUpdate', partition: 0, maxUnavailable: undefined },
-  },
-  {
-    why: 'the field',
-    strategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1, maxUnavailable: '30%' } },
-    is: { type: 'RollingUpdate', partition: 1, maxUnavailable: '30%' },
-  },
-  {
-    why: 'the annotation where the field is not',
-    strategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } },
-    annotated: '30%',
-    is: { type: 'RollingUpdate', partition: 1, maxUnavailable: '30%' },
-  },
-  {
-    why: 'the field rather than the annotation',
-    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 3 } },
-    annotated: '2',
-    is: { type: 'RollingUpdate', partition: 0, maxUnavailable: 3 },
-  },
-  { why: 'deletion by people', strategy: { type: 'OnDelete' }, annotated: '2', is: { type: 'OnDelete' } },
-  { why: 'Recreate', strategy: { type: 'Recreate' }, annotated: '2', is: { type: 'Recreate' } },
-  {
-    why: 'a type that nobody knows',
-    strategy: { type: 'Sideways' },
-    is: { type: 'RollingUpdate', partition: undefined, maxUnavailable: undefined },
-  },
-];
-for (const { why, strategy, annotated, is } of updates)
+/** As it is written, with the annotation, and as it is read. */
+const updates = table('strategy | annotated | read | why')(`
+  none                                                     |     | partition=0 maxUnavailable=    | none
+  {}                                                       |     | partition=0 maxUnavailable=    | an empty one
+  {"type":"RollingUpdate"}                                 |     | partition= maxUnavailable=     | a type without its block
+  {"type":"RollingUpdate"}                                 | 2   | partition= maxUnavailable=2    | a type without its block, annotated
+  {"type":"RollingUpdate","rollingUpdate":{}}              |     | partition=0 maxUnavailable=    | a block without partition
+  {"rollingUpdate":{"partition":2}}                        |     | partition=2 maxUnavailable=    | a block without type
+  {"rollingUpdate":{"partition":-2}}                       |     | partition=0 maxUnavailable=    | a partition below 0
+  {"type":"RollingUpdate","rollingUpdate":{"partition":1,"maxUnavailable":"30%"}} |     | partition=1 maxUnavailable=30% | the field
+  {"type":"RollingUpdate","rollingUpdate":{"partition":1}} | 30% | partition=1 maxUnavailable=30% | the annotation where the field is not
+  {"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":3}} | 2 | partition=0 maxUnavailable=3 | the field rather than the annotation
+  {"type":"OnDelete"}                                      | 2   | OnDelete                       | deletion by people
+  {"type":"Recreate"}                                      | 2   | Recreate                       | Recreate
+  {"type":"Sideways"}                                      |     | partition= maxUnavailable=     | a type that nobody knows
+`);
+for (const { strategy, annotated, read, why } of updates)
   test(`update strategy: ${why}`, () => {
-    const options: SetOptions = {
-      spec: strategy === undefined ? {} : { updateStrategy: strategy },
-      annotations: annotated === undefined ? {} : { 'dkc.dev/max-unavailable': annotated },
-    };
-    assert.deepEqual(rulesOf(statefulSet(options)).update, is);
+    const { type, ...update } = rulesOf(
+      statefulSet({
+        spec: strategy === 'none' ? {} : { updateStrategy: JSON.parse(strategy) as object },
+        annotations: annotated === '' ? {} : { 'dkc.dev/max-unavailable': annotated },
+      }),
+    ).update;
+    const said = Object.entries(update).map(([name, value]) => `${name}=${value ?? ''}`);
+    assert.equal(said.length === 0 ? type : said.join(' '), read);
   });
 
 const selectors: { why: string; selector: NonNullable<StatefulSet['spec']>['selector'] }[] = [
@@ -178,38 +143,30 @@ const cases: { why: string; annotations: Record<string, string>; is?: Partial<Op
   { why: 'nothing', annotations: {} },
   { why: 'a pause', annotations: { paused: 'true' }, is: { paused: true } },
   { why: 'no pause', annotations: { paused: 'false' } },
-  { why: 'a pause in other letters', annotations: { paused: 'yes' }, problem: 'paused is "yes"; write "true"' },
-  { why: 'a deadline', annotations: { 'progress-deadline': '10m' }, is: { progressDeadlineMs: 600_000 } },
-  { why: 'a deadline without unit', annotations: { 'progress-deadline': '10' }, problem: 'progress-deadline is "10"; write a duration' },
+  { why: 'a pause in other letters', annotations: { paused: 'yes' }, problem: 'paused is "yes"' },
+  { why: 'a deadline', annotations: { 'progress-deadline': '10m' }, is: { progressDeadlineMs: 600000 } },
+  { why: 'a deadline without unit', annotations: { 'progress-deadline': '10' }, problem: 'progress-deadline is "10"' },
   { why: 'a forced rollback', annotations: { 'forced-rollback': 'true' }, is: { forcedRollback: true } },
   { why: 'no forced rollback', annotations: { 'forced-rollback': 'false' } },
-  { why: 'a rollback in other letters', annotations: { 'forced-rollback': '1' }, problem: 'forced-rollback is "1"; write "true"' },
+  { why: 'a rollback in other letters', annotations: { 'forced-rollback': '1' }, problem: 'forced-rollback is "1"' },
   { why: 'growing claims', annotations: { 'expand-claims': 'true' }, is: { expandClaims: true } },
-  { why: 'claims that grow in other letters', annotations: { 'expand-claims': 'TRUE' }, problem: 'expand-claims is "TRUE"; write "true"' },
+  { why: 'claims that grow in other letters', annotations: { 'expand-claims': 'TRUE' }, problem: 'expand-claims is "TRUE"' },
   { why: 'a count that may be down', annotations: { 'max-unavailable': '2' }, is: { maxUnavailable: 2 } },
   { why: 'a share that may be down', annotations: { 'max-unavailable': '30%' }, is: { maxUnavailable: '30%' } },
   { why: 'all that may be down', annotations: { 'max-unavailable': '100%' }, is: { maxUnavailable: '100%' } },
-  {
-    why: 'none that may be down',
-    annotations: { 'max-unavailable': '0' },
-    problem: 'max-unavailable is "0"; write a number of pods above 0',
-  },
-  { why: 'a share of none', annotations: { 'max-unavailable': '00%' }, problem: 'max-unavailable is "00%"; write a number' },
-  { why: 'a share beyond all', annotations: { 'max-unavailable': '101%' }, problem: 'max-unavailable is "101%"; write a number' },
-  { why: 'fewer than none', annotations: { 'max-unavailable': '-1' }, problem: 'max-unavailable is "-1"; write a number' },
+  { why: 'none that may be down', annotations: { 'max-unavailable': '0' }, problem: 'max-unavailable is "0"' },
+  { why: 'a share of none', annotations: { 'max-unavailable': '00%' }, problem: 'max-unavailable is "00%"' },
+  { why: 'a share beyond all', annotations: { 'max-unavailable': '101%' }, problem: 'max-unavailable is "101%"' },
+  { why: 'fewer than none', annotations: { 'max-unavailable': '-1' }, problem: 'max-unavailable is "-1"' },
   { why: 'reserved ordinals', annotations: { 'reserve-ordinals': '1,3-5' }, is: { reserved: [1, 3, 4, 5] } },
-  {
-    why: 'one that is no list',
-    annotations: { 'reserve-ordinals': 'one' },
-    problem: 'reserve-ordinals is "one"; write up to 10,000 ordinals',
-  },
+  { why: 'one that is no list', annotations: { 'reserve-ordinals': 'one' }, problem: 'reserve-ordinals is "one"' },
 ];
 for (const { why, annotations, is = {}, problem } of cases)
   test(`opt-ins: ${why}`, () => {
     const read = optInsOf(Object.fromEntries(Object.entries(annotations).map(([name, value]) => [`dkc.dev/${name}`, value])));
     assert.deepEqual({ ...read, problems: [] }, { ...nothing, ...is });
     assert.equal(read.problems.length, problem === undefined ? 0 : 1);
-    if (problem !== undefined) assert.ok(read.problems[0]?.startsWith(`dkc.dev/${problem}`), read.problems[0]);
+    if (problem !== undefined) assert.ok(read.problems[0]?.startsWith(`dkc.dev/${problem}; write `), read.problems[0]);
   });
 
 test('opt-ins: annotations of others, or none at all', () => {
@@ -219,3 +176,39 @@ test('opt-ins: annotations of others, or none at all', () => {
 
 test('opt-ins: each that cannot be read is named', () =>
   assert.equal(optInsOf({ 'dkc.dev/paused': '', 'dkc.dev/max-unavailable': '', 'dkc.dev/expand-claims': 'true' }).problems.length, 2));
+
+const lists = table('text | read | why')(`
+  1,3-5         | 1 3 4 5           | takes numbers and ranges
+  7,3-5,1       | 1 3 4 5 7         | puts them in order
+  10,9          | 9 10              | puts numbers in the order of numbers
+  3-5,4,1,4-6,1 | 1 3 4 5 6         | takes each once
+  1-9,3-4,9     | 1 2 3 4 5 6 7 8 9 | takes a range within another
+  2-2           | 2                 | takes a range of one
+  0             | 0                 | takes the first
+  2147483647    | 2147483647        | takes the last there is
+  2147483648    | refused           | refuses one beyond the last
+  1, 3 - 5      | 1 3 4 5           | passes over blanks
+  none | | takes none
+  5-3           | refused           | refuses a range that runs down
+  1,two         | refused           | refuses words
+  -1            | refused           | refuses what is below 0
+  3-            | refused           | refuses an open range
+  1-2-3         | refused           | refuses a range of ranges
+  1,            | refused           | refuses a comma too many
+  1.5           | refused           | refuses parts
+  0x10          | refused           | refuses other ways to write numbers
+`);
+for (const { text, read, why } of lists)
+  test(`a list of ordinals ${why}`, () => assert.equal(ordinalsIn(text === 'none' ? '' : text)?.join(' ') ?? 'refused', read));
+
+test('a list of ordinals has room for ten thousand', () => {
+  assert.equal(ordinalsIn('1-10000')?.length, 10_000);
+  assert.equal(ordinalsIn('1-10000,500-600')?.length, 10_000);
+  assert.equal(ordinalsIn('0-10000'), undefined);
+  assert.equal(ordinalsIn('0-2147483647'), undefined);
+});
+
+test('a list of ordinals that says the same thing over and over is read at once', () => {
+  const text = Array.from({ length: 20_000 }, () => '0-9999').join(',');
+  assert.equal(ordinalsIn(text)?.length, 10_000);
+});

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, planned, waitOf, type Situation } from './notation.ts';
-import { rows, testRows } from './rows.ts';
+import { table } from '../table.ts';
+import { rows, situationOf, testRows } from './rows.ts';
 
 /** Both policies come to the same. */
 const oneByOne = rows(`
@@ -44,110 +45,46 @@ const inParallel = rows(`
 
 testRows('an update, in parallel alone:', inParallel, { parallel: true });
 
-const some = '0@old 1@old 2@old 3@old 4@old';
-const several: (Situation & { why: string; waits: string; may: number | string; inOrder?: string; inParallel?: string; does?: string })[] =
-  [
-    { why: 'two', may: 2, pods: some, does: 'delete 4 (update), delete 3 (update)', waits: '4 updating' },
-    { why: '40% of five', may: '40%', pods: some, does: 'delete 4 (update), delete 3 (update)', waits: '4 updating' },
-    { why: '59% of five, rounded down', may: '59%', pods: some, does: 'delete 4 (update), delete 3 (update)', waits: '4 updating' },
-    { why: '19% of five, one at least', may: '19%', pods: some, does: 'delete 4 (update)', waits: '4 updating' },
-    { why: 'none, one at least', may: 0, pods: some, does: 'delete 4 (update)', waits: '4 updating' },
-    { why: 'one', may: 1, pods: some, does: 'delete 4 (update)', waits: '4 updating' },
-    {
-      why: 'as many as there are left',
-      may: 4,
-      pods: '0@old 1@new 2@old 3@new 4@new',
-      does: 'delete 2 (update), delete 0 (update)',
-      waits: '2 updating',
-    },
-    { why: 'nothing when all are new', may: 3, pods: '0@new 1@new 2@new 3@new 4@new', waits: '' },
-    {
-      why: 'down to the partition',
-      may: 4,
-      update: { partition: 3 },
-      pods: some,
-      does: 'delete 4 (update), delete 3 (update)',
-      waits: '4 updating',
-    },
-    {
-      why: 'what is down counts, in parallel; in order it is waited for',
-      may: 2,
-      pods: '0@old 1@old 2@old 3@old 4@new!',
-      inParallel: 'delete 3 (update)',
-      waits: '4 NotReady',
-    },
-    {
-      why: 'what is going counts',
-      may: 2,
-      pods: '0@old 1@old 2@old 3@old 4@old-',
-      inParallel: 'delete 3 (update)',
-      waits: '4 Terminating',
-    },
-    {
-      why: 'a place without a pod counts',
-      may: 2,
-      pods: '0@old 1@old 2@old 3@old',
-      inOrder: 'create 4@new',
-      inParallel: 'create 4@new; delete 3 (update)',
-      waits: '4 creating',
-    },
-    {
-      why: 'what is down below the partition counts',
-      may: 2,
-      update: { partition: 1 },
-      pods: '0@old! 1@old 2@old 3@old 4@old',
-      inParallel: 'delete 4 (update)',
-      waits: '0 NotReady',
-    },
-    { why: 'the limit is reached', may: 2, pods: '0@old 1@old 2@old 3@new! 4@new!', waits: '3 NotReady' },
-    { why: 'the limit is passed', may: 1, pods: '0@old 1@old 2@old 3@new! 4@new!', waits: '3 NotReady' },
-    {
-      why: 'old ones that are down go whatever the limit',
-      may: 1,
-      pods: '0@old! 1@old 2@old! 3@old! 4@new!',
-      inParallel: 'delete 3 (update), delete 2 (update), delete 0 (update)',
-      waits: '0 NotReady',
-    },
-    {
-      why: 'old ones that are down count too',
-      may: 2,
-      pods: '0@old 1@old! 2@old 3@old 4@old',
-      inParallel: 'delete 1 (update), delete 4 (update)',
-      waits: '1 NotReady',
-    },
-    {
-      why: 'not ready for long enough is down',
-      may: 2,
-      minReady: 9,
-      pods: '0@old 1@old 2@old 3@old 4@new=5',
-      inParallel: 'delete 3 (update)',
-      waits: '4 MinReadySeconds',
-    },
-    {
-      why: 'one that failed counts, and is deleted once',
-      may: 2,
-      pods: '0@old 1@old 2@old 3@old 4@old#',
-      inOrder: 'delete 4 (ended)',
-      inParallel: 'delete 4 (ended); delete 3 (update)',
-      waits: '4 Failed',
-    },
-  ];
+/**
+ * Of five pods so many may be down, by the field and by the annotation. What is deleted is deleted for the update, where it says nothing else; `old` stands for
+ * `0@old 1@old 2@old 3@old 4@old`, with a mark of the last.
+ */
+const several = table('may | situation | in order | in parallel | waits | why')(`
+  2   | old                             | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | two
+  40% | old                             | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | 40% of five
+  59% | old                             | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | 59% of five, rounded down
+  19% | old                             | delete 4           | delete 4               | 4 updating    | 19% of five, one at least
+  0   | old                             | delete 4           | delete 4               | 4 updating    | none, one at least
+  1   | old                             | delete 4           | delete 4               | 4 updating    | one
+  4   | 0@old 1@new 2@old 3@new 4@new   | delete 2, delete 0 | delete 2, delete 0     | 2 updating    | as many as there are left
+  3   | 0@new 1@new 2@new 3@new 4@new   |                    |                        |               | nothing when all are new
+  4   | old partition=3                 | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | down to the partition
+  2 | 0@old 1@old 2@old 3@old 4@new! | | delete 3 | 4 NotReady | what is down counts, in parallel; in order it is waited for
+  2   | old-                            |                    | delete 3               | 4 Terminating | what is going counts
+  2   | 0@old 1@old 2@old 3@old         | create 4@new       | create 4@new; delete 3 | 4 creating    | a place without a pod counts
+  2 | 0@old! 1@old 2@old 3@old 4@old partition=1 | | delete 4 | 0 NotReady | what is down below the partition counts
+  2   | 0@old 1@old 2@old 3@new! 4@new! |                    |                        | 3 NotReady    | the limit is reached
+  1   | 0@old 1@old 2@old 3@new! 4@new! |                    |                        | 3 NotReady    | the limit is passed
+  1 | 0@old! 1@old 2@old! 3@old! 4@new! | | delete 3, delete 2, delete 0 | 0 NotReady | old ones that are down go whatever the limit
+  2   | 0@old 1@old! 2@old 3@old 4@old  |                    | delete 1, delete 4     | 1 NotReady    | old ones that are down count too
+  2 | 0@old 1@old 2@old 3@old 4@new=5 minReady=9 | | delete 3 | 4 MinReadySeconds | not ready for long enough is down
+  2 | old# | delete 4 (ended) | delete 4 (ended); delete 3 | 4 Failed | one that failed counts, and is deleted once
+`);
 
-for (const { why, may, does = '', inOrder, inParallel, waits, ...situation } of several)
-  for (const [parallel, done] of [
-    [false, inOrder ?? (inParallel === undefined ? does : '')],
-    [true, inParallel ?? does],
-  ] as const) {
-    const partition = typeof situation.update === 'object' ? situation.update : {};
-    const asked = { ...situation, parallel, replicas: 5 };
-    test(`several at once, ${parallel ? 'in parallel' : 'in order'}: ${why}`, () => {
-      const plan = planned({ ...asked, update: { ...partition, maxUnavailable: may } });
-      assert.deepEqual([actionsOf(plan), waitOf(plan)], [done, waits]);
-    });
-    if (may !== 0)
-      test(`several at once by annotation, ${parallel ? 'in parallel' : 'in order'}: ${why}`, () => {
-        const plan = planned({ ...asked, update: partition, annotations: { 'max-unavailable': String(may) } });
-        assert.deepEqual([actionsOf(plan), waitOf(plan)], [done, waits]);
+for (const { may, situation: text, waits, why, ...does } of several)
+  for (const how of ['in order', 'in parallel'] as const) {
+    const { update, ...situation } = situationOf(text.replace(/^old/, '0@old 1@old 2@old 3@old 4@old'));
+    const partition = typeof update === 'object' ? update : {};
+    const maxUnavailable = may.endsWith('%') ? may : Number(may);
+    const ways: [string, Situation][] = [
+      ['', { update: { ...partition, maxUnavailable } }],
+      // No annotation says none.
+      ...(may === '0' ? [] : [[' by annotation', { update: partition, annotations: { 'max-unavailable': may } }] as [string, Situation]]),
+    ];
+    for (const [by, way] of ways)
+      test(`several at once${by}, ${how}: ${why}`, () => {
+        const plan = planned({ ...situation, ...way, parallel: how === 'in parallel', replicas: 5 });
+        assert.deepEqual([actionsOf(plan).replaceAll(' (update)', ''), waitOf(plan)], [does[how], waits]);
       });
   }
 
