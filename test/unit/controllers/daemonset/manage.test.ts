@@ -1,147 +1,87 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionsOf, eventsOf, planned, pod, wakesOf, type Situation } from './notation.ts';
-
-interface Case extends Omit<Situation, 'maxSurge'> {
-  why: string;
-  /** What is done where pods are replaced in place. */
-  does: string;
-  /** What is done while surging, where that differs. */
-  surging?: string;
-}
+import { actionsOf, eventsOf, planned, wakesOf } from './notation.ts';
+import { rows, situationOf } from './rows.ts';
+import { table } from '../table.ts';
 
 // Every pod is of the present revision, unless a row is about revisions: updates are another matter.
-const cases: Case[] = [
-  { why: 'makes a pod where there is none', nodes: 'a', does: 'create a@new' },
-  { why: 'leaves one that runs', nodes: 'a', pods: 'a@new', does: '' },
-  { why: 'leaves one that is not ready', nodes: 'a', pods: 'a@new!', does: '' },
-  { why: 'counts one that is made for the node as there', nodes: 'a', pods: 'a@new?', does: '' },
-  {
-    why: 'waits until a terminating one is gone, unless it may stand beside it',
-    nodes: 'a',
-    pods: 'a@new-',
-    does: '',
-    surging: 'create a@new',
-  },
-  { why: 'is not kept by a pod that has failed and is going', nodes: 'a', pods: 'a@new#-', does: 'create a@new' },
-  { why: 'is not kept by a pod that has succeeded and is going', nodes: 'a', pods: 'a@new$-', does: 'create a@new' },
-  { why: 'is kept by the one of two that is only going', nodes: 'a', pods: 'a@new$- a@new-', does: '', surging: 'create a@new' },
-  { why: 'makes none beside the new one of a pod that is going', nodes: 'a', pods: 'a@old- a@new', does: '' },
+// What is done where pods are replaced in place, and while surging.
+const cases = table('nodes | pods | in place | surging | why')(`
+  a  |                    | create a@new              | same         | makes a pod where there is none
+  a  | a@new              |                           | same         | leaves one that runs
+  a  | a@new!             |                           | same         | leaves one that is not ready
+  a  | a@new?             |                           | same         | counts one that is made for the node as there
+  a  | a@new-             |                           | create a@new | waits until a terminating one is gone, unless it may stand beside it
+  a  | a@new#-            | create a@new              | same         | is not kept by a pod that has failed and is going
+  a  | a@new$-            | create a@new              | same         | is not kept by a pod that has succeeded and is going
+  a  | a@new$- a@new-     |                           | create a@new | is kept by the one of two that is only going
+  a  | a@old- a@new       |                           | same         | makes none beside the new one of a pod that is going
 
-  { why: 'makes none where a taint keeps new ones away', nodes: 'a~', does: '' },
-  { why: 'leaves one where a taint keeps only new ones away', nodes: 'a~', pods: 'a@new', does: '' },
-  { why: 'removes surplus where a taint keeps new ones away', nodes: 'a~', pods: 'a@new a@new', does: 'delete a-new2 (surplus)' },
-  { why: 'removes a failed one where it is not made again', nodes: 'a~', pods: 'a@new#', does: 'delete a-new (failed)' },
-  { why: 'does not mind a taint that merely asks', nodes: 'a^', does: 'create a@new' },
-  { why: 'makes none where a taint evicts', nodes: 'a!', does: '' },
-  { why: 'removes one where a taint evicts', nodes: 'a!', pods: 'a@new', does: 'delete a-new (misplaced)' },
-  {
-    why: 'removes all where a taint evicts',
-    nodes: 'a!',
-    pods: 'a@new a@old! a@new#',
-    does: 'delete a-new (misplaced), delete a-new2 (misplaced), delete a-old (misplaced)',
-  },
-  { why: 'does not remove twice what is going', nodes: 'a!', pods: 'a@new- a@new', does: 'delete a-new2 (misplaced)' },
-  { why: 'removes one that never got to the node that evicts', nodes: 'a!', pods: 'a@new?', does: 'delete a-new (misplaced)' },
-  { why: 'makes none on another node than the template names', nodes: 'a b', spec: { nodeName: 'b' }, does: 'create b@new' },
-  {
-    why: 'removes one from another node than the template names',
-    nodes: 'a',
-    pods: 'a@new',
-    spec: { nodeName: 'b' },
-    does: 'delete a-new (misplaced)',
-  },
-  {
-    why: 'removes one from a node that is not selected',
-    nodes: 'a:x b:y',
-    pods: 'a@new b@new',
-    spec: { nodeSelector: { pool: 'y' } },
-    does: 'delete a-new (misplaced)',
-  },
+  a~ |                    |                           | same         | makes none where a taint keeps new ones away
+  a~ | a@new              |                           | same         | leaves one where a taint keeps only new ones away
+  a~ | a@new a@new        | delete a-new2 (surplus)   | same         | removes surplus where a taint keeps new ones away
+  a~ | a@new#             | delete a-new (failed)     | same         | removes a failed one where it is not made again
+  a^ |                    | create a@new              | same         | does not mind a taint that merely asks
+  a! |                    |                           | same         | makes none where a taint evicts
+  a! | a@new              | delete a-new (misplaced)  | same         | removes one where a taint evicts
+  a! | a@new a@old! a@new# | delete a-new (misplaced), delete a-new2 (misplaced), delete a-old (misplaced) | same
+    | removes all where a taint evicts
+  a! | a@new- a@new       | delete a-new2 (misplaced) | same         | does not remove twice what is going
+  a! | a@new?             | delete a-new (misplaced)  | same         | removes one that never got to the node that evicts
+  a b | nodeName=b         | create b@new              | same         | makes none on another node than the template names
+  a  | a@new nodeName=b   | delete a-new (misplaced)  | same         | removes one from another node than the template names
+  a:x b:y | a@new b@new pool=y | delete a-new (misplaced)  | same         | removes one from a node that is not selected
 
-  { why: 'keeps the older of two', nodes: 'a', pods: 'a@new/30 a@new/60', does: 'delete a-new (surplus)' },
-  { why: 'keeps the one that has a node, however young', nodes: 'a', pods: 'a@new?/60 a@new/30', does: 'delete a-new (surplus)' },
-  { why: 'keeps the first by name of one second', nodes: 'a', pods: [pod('a@new', 'z'), pod('a@new', 'y')], does: 'delete z (surplus)' },
-  { why: 'keeps one of three', nodes: 'a', pods: 'a@new/10 a@new/30 a@new/20', does: 'delete a-new3 (surplus), delete a-new (surplus)' },
-  { why: 'keeps the older one, ready or not', nodes: 'a', pods: 'a@new!/60 a@new/30', does: 'delete a-new2 (surplus)' },
-  { why: 'counts no terminating one as surplus', nodes: 'a', pods: 'a@new-/60 a@new/30', does: '' },
-  {
-    why: 'counts no failed one as the one to keep',
-    nodes: 'a',
-    pods: 'a@new#/60 a@new/30 a@new/20',
-    does: 'delete a-new3 (surplus), delete a-new (failed)',
-  },
-  {
-    why: 'keeps the older one of two revisions, unless one of each may be there',
-    nodes: 'a',
-    pods: 'a@old/60 a@new!/30',
-    does: 'delete a-new (surplus)',
-    surging: '',
-  },
+  a  | a@new/30 a@new/60  | delete a-new (surplus)    | same         | keeps the older of two
+  a  | a@new?/60 a@new/30 | delete a-new (surplus)    | same         | keeps the one that has a node, however young
+  a  | a@older a@old      | delete a-older (surplus)  | same         | keeps the first by name of one second
+  a  | a@new/10 a@new/30 a@new/20 | delete a-new3 (surplus), delete a-new (surplus) | same         | keeps one of three
+  a  | a@new!/60 a@new/30 | delete a-new2 (surplus)   | same         | keeps the older one, ready or not
+  a  | a@new-/60 a@new/30 |                           | same         | counts no terminating one as surplus
+  a  | a@new#/60 a@new/30 a@new/20 | delete a-new3 (surplus), delete a-new (failed) | same         | counts no failed one as the one to keep
+  a  | a@old/60 a@new!/30 | delete a-new (surplus)    |              | keeps the older one of two revisions, unless one of each may be there
 
-  { why: 'removes one that succeeded, and makes the next one later', nodes: 'a', pods: 'a@new$', does: 'delete a-new (succeeded)' },
-  { why: 'removes one that succeeded beside one that runs', nodes: 'a', pods: 'a@new$ a@new', does: 'delete a-new (succeeded)' },
-  { why: 'removes one that failed, and makes the next one later', nodes: 'a', pods: 'a@new#', does: 'delete a-new (failed)' },
-  { why: 'removes all that failed', nodes: 'a', pods: 'a@new# a@new#', does: 'delete a-new (failed), delete a-new2 (failed)' },
-  { why: 'leaves one that failed for as long as it has to stay', nodes: 'a', pods: 'a@new#', memory: { backoffMs: () => 500 }, does: '' },
-  {
-    why: 'removes one that succeeded however often others failed',
-    nodes: 'a',
-    pods: 'a@new$',
-    memory: { backoffMs: () => 500 },
-    does: 'delete a-new (succeeded)',
-  },
+  a  | a@new$             | delete a-new (succeeded)  | same         | removes one that succeeded, and makes the next one later
+  a  | a@new$ a@new       | delete a-new (succeeded)  | same         | removes one that succeeded beside one that runs
+  a  | a@new#             | delete a-new (failed)     | same         | removes one that failed, and makes the next one later
+  a  | a@new# a@new#      | delete a-new (failed), delete a-new2 (failed) | same         | removes all that failed
+  a  | a@new# backoff=500 |                           | same         | leaves one that failed for as long as it has to stay
+  a  | a@new$ backoff=500 | delete a-new (succeeded)  | same         | removes one that succeeded however often others failed
 
-  { why: 'removes what was made for a node that is gone', nodes: 'a', pods: 'a@new b@new?', does: 'delete b-new (vanished)' },
-  { why: 'leaves what was on a node that is gone', nodes: 'a', pods: 'a@new b@new', does: '' },
-  { why: 'does not remove twice what was made for a node that is gone', nodes: 'a', pods: 'a@new b@new?-', does: '' },
-  { why: 'leaves failed ones on a node that is gone', nodes: 'a', pods: 'a@new b@new#', does: '' },
-  { why: 'leaves two on a node that is gone', nodes: 'a', pods: 'a@new b@new b@new', does: '' },
-  { why: 'goes by the names of nodes', nodes: 'c a b', does: 'create a@new, create b@new, create c@new' },
-];
+  a  | a@new b@new?       | delete b-new (vanished)   | same         | removes what was made for a node that is gone
+  a  | a@new b@new        |                           | same         | leaves what was on a node that is gone
+  a  | a@new b@new?-      |                           | same         | does not remove twice what was made for a node that is gone
+  a  | a@new b@new#       |                           | same         | leaves failed ones on a node that is gone
+  a  | a@new b@new b@new  |                           | same         | leaves two on a node that is gone
+  c a b |                    | create a@new, create b@new, create c@new | same         | goes by the names of nodes
+`);
 
-for (const { why, does, surging = does, ...situation } of cases)
+for (const { nodes, pods, why, ...does } of cases)
   test(`on a node the set ${why}`, () => {
-    assert.equal(actionsOf(planned(situation)), does, 'in place');
+    const situation = { nodes, ...situationOf(pods) };
+    assert.equal(actionsOf(planned(situation)), does['in place'], 'in place');
+    const surging = does.surging === 'same' ? does['in place'] : does.surging;
     assert.equal(actionsOf(planned({ ...situation, maxUnavailable: 0, maxSurge: 1 })), surging, 'surging');
   });
 
 // Of the node's pods one may be of the present revision and one of another.
-const beside: { why: string; pods: string; does: string; nodes?: string; minReadySeconds?: number }[] = [
-  { why: 'leaves a new one that is not ready beside an old one that is', pods: 'a@old/60 a@new!/30', does: '' },
-  { why: 'removes the old one once the new one is available', pods: 'a@old/60 a@new/30', does: 'delete a-old (surged)' },
-  { why: 'leaves the old one until the new one is available', pods: 'a@old/60 a@new/30', minReadySeconds: 31, does: '' },
-  {
-    why: 'removes the old one when the new one has been ready for long enough',
-    pods: 'a@old/60 a@new/30',
-    minReadySeconds: 30,
-    does: 'delete a-old (surged)',
-  },
-  { why: 'removes an old one that is not ready', pods: 'a@old!/60 a@new!/30', does: 'delete a-old (surged)' },
-  { why: 'leaves an old one that is ready and not yet available', pods: 'a@old=5 a@new!/30', minReadySeconds: 10, does: '' },
-  {
-    why: 'keeps the oldest of each',
-    pods: 'a@old/60 a@old/50 a@new!/30 a@new!/20',
-    does: 'delete a-old2 (surplus), delete a-new2 (surplus)',
-  },
-  { why: 'counts all other revisions as one', pods: 'a@older/60 a@old/50 a@new!/30', does: 'delete a-old (surplus)' },
-  {
-    why: 'removes surplus and the old one at once',
-    pods: 'a@old/60 a@new/30 a@new/20',
-    does: 'delete a-new2 (surplus), delete a-old (surged)',
-  },
-  {
-    why: 'removes the old one beside a new one where no pods are made any more',
-    nodes: 'a~',
-    pods: 'a@old/60 a@new/30',
-    does: 'delete a-old (surged)',
-  },
-  { why: 'makes none beside a failed one, in whose place it would fail too', pods: 'a@new#', does: 'delete a-new (failed)' },
-  { why: 'counts no failed one as the new one', pods: 'a@old/60 a@new#/30', does: 'delete a-new (failed)' },
-];
-for (const { why, does, nodes = 'a', ...situation } of beside)
+const beside = rows(`
+  a  | a@old/60 a@new!/30                   |                        | leaves a new one that is not ready beside an old one that is
+  a  | a@old/60 a@new/30                    | delete a-old (surged)  | removes the old one once the new one is available
+  a  | a@old/60 a@new/30 minReadySeconds=31 |                        | leaves the old one until the new one is available
+  a  | a@old/60 a@new/30 minReadySeconds=30 | delete a-old (surged)  | removes the old one when the new one has been ready for long enough
+  a  | a@old!/60 a@new!/30                  | delete a-old (surged)  | removes an old one that is not ready
+  a  | a@old=5 a@new!/30 minReadySeconds=10 |                        | leaves an old one that is ready and not yet available
+  a  | a@old/60 a@old/50 a@new!/30 a@new!/20 | delete a-old2 (surplus), delete a-new2 (surplus) | keeps the oldest of each
+  a  | a@older/60 a@old/50 a@new!/30        | delete a-old (surplus) | counts all other revisions as one
+  a  | a@old/60 a@new/30 a@new/20           | delete a-new2 (surplus), delete a-old (surged) | removes surplus and the old one at once
+  a~ | a@old/60 a@new/30                    | delete a-old (surged)  | removes the old one beside a new one where no pods are made any more
+  a  | a@new#                               | delete a-new (failed)  | makes none beside a failed one, in whose place it would fail too
+  a  | a@old/60 a@new#/30                   | delete a-new (failed)  | counts no failed one as the new one
+`);
+for (const { why, does, situation } of beside)
   test(`surging on a node the set ${why}`, () => {
-    assert.equal(actionsOf(planned({ nodes, ...situation, maxUnavailable: 0, maxSurge: 1 })), does);
+    assert.equal(actionsOf(planned({ ...situation, maxUnavailable: 0, maxSurge: 1 })), does);
   });
 
 test('a surging node never has more than one new and one old pod', () => {

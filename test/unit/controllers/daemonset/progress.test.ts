@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
+import { situationOf } from './rows.ts';
+import { table } from '../table.ts';
 
 const DEADLINE = { 'dkc.dev/progress-deadline': '10m' };
 
@@ -143,61 +145,51 @@ test('while the last pass is not seen yet a new generation is no progress: nothi
   );
 });
 
-const complete: { why: string; nodes: string; pods: string; over?: Partial<Situation>; is: boolean }[] = [
-  { why: 'nothing is to run', nodes: 'a!', pods: '', is: true },
-  { why: 'all is new and available', nodes: 'a b', pods: 'a@new b@new', is: true },
-  { why: 'one is old', nodes: 'a b', pods: 'a@new b@old', is: false },
-  { why: 'one is not available', nodes: 'a b', pods: 'a@new b@new=5', over: { minReadySeconds: 10 }, is: false },
-  { why: 'one is missing', nodes: 'a b', pods: 'a@new', is: false },
-  { why: 'people delete, and old ones are available', nodes: 'a b', pods: 'a@new b@old', over: { onDelete: true }, is: true },
-  { why: 'people delete, and one is not available', nodes: 'a b', pods: 'a@new b@old!', over: { onDelete: true }, is: false },
-  {
-    why: 'all beyond the partition are new',
-    nodes: 'a b',
-    pods: 'a@new b@old',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
-    is: true,
-  },
-  {
-    why: 'one beyond the partition is old',
-    nodes: 'a b c',
-    pods: 'a@new b@old c@old',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
-    is: false,
-  },
-  {
-    why: 'a kept one is not available',
-    nodes: 'a b',
-    pods: 'a@new b@old!',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': '1' } },
-    is: false,
-  },
-  {
-    why: 'all selected ones are new',
-    nodes: 'a:x b',
-    pods: 'a@new b@old',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/rollout-node-selector': 'pool=x' } },
-    is: true,
-  },
-  {
-    why: 'a selected one is old',
-    nodes: 'a:x b',
-    pods: 'a@old b@old',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/rollout-node-selector': 'pool=x' } },
-    is: false,
-  },
-];
-for (const { why, nodes, pods, over = {}, is } of complete)
-  test(`a rollout is ${is ? 'complete' : 'not complete'} when ${why}`, () =>
-    assert.match(new Rollout().at(0, nodes, pods, over), is ? /RolloutComplete/ : /PodsUpdating/));
+/** What a row says, with the deadline. */
+function deadlined(text: string): Partial<Situation> {
+  const { annotations, ...situation } = situationOf(text);
+  return { ...situation, annotations: { ...DEADLINE, ...annotations } };
+}
+const complete = table('nodes | pods | is | why')(`
+  a!    |                                           | complete     | nothing is to run
+  a b   | a@new b@new                               | complete     | all is new and available
+  a b   | a@new b@old                               | not complete | one is old
+  a b   | a@new b@new=5 minReadySeconds=10          | not complete | one is not available
+  a b   | a@new                                     | not complete | one is missing
+  a b   | a@new b@old onDelete                      | complete     | people delete, and old ones are available
+  a b   | a@new b@old! onDelete                     | not complete | people delete, and one is not available
+  a b   | a@new b@old +partition=1                  | complete     | all beyond the partition are new
+  a b c | a@new b@old c@old +partition=1            | not complete | one beyond the partition is old
+  a b   | a@new b@old! +partition=1                 | not complete | a kept one is not available
+  a:x b | a@new b@old +rollout-node-selector=pool=x | complete     | all selected ones are new
+  a:x b | a@old b@old +rollout-node-selector=pool=x | not complete | a selected one is old
+`);
+for (const { nodes, pods: text, is, why } of complete)
+  test(`a rollout is ${is} when ${why}`, () => {
+    const { pods = '', ...over } = deadlined(text);
+    assert.match(new Rollout().at(0, nodes, pods, over), is === 'complete' ? /RolloutComplete/ : /PodsUpdating/);
+  });
 
 const waiting = (over: Partial<NonNullable<Pod['status']>>, text = 'b@new!'): Pod[] => {
   const one = pod(text);
   return [...pods('a@new'), { ...one, status: { ...one.status, ...over } }];
 };
 const ready = { type: 'Ready', status: 'False' };
-const blockers: { why: string; nodes?: string; pods: string | Pod[]; over?: Partial<Situation>; says: string }[] = [
-  { why: 'a pod that is not ready', pods: 'a@new b@new!', says: 'NotReady: pod b-new on node b: not ready' },
+const blockers = table('nodes | pods | says | why')(`
+  a b | a@new b@new! | NotReady: pod b-new on node b: not ready | a pod that is not ready
+  a b | a@new b@new# backoff=5 | Failed: pod b-new on node b: failed | a pod that failed
+  a b | a@new b@new!- | Terminating: pod b-new on node b: terminating, grace period ends at NOW | a pod that does not go
+  a b | a@new b@old!-/60 b@new/30 | Terminating: pod b-old on node b: terminating, grace period ends at NOW
+    | a pod that does not go, beside a new one that is well
+  a b | a@new | NoPod: node b has no pod | a node without a pod
+  a b | a@new b@new minReadySeconds=10000 | MinReadySeconds: pod a-new on node a: ready for less than minReadySeconds (and 1 more nodes)
+    | a pod that is ready for less than minReadySeconds
+  a b c d | a@new b@new! c@new! | NotReady: pod b-new on node b: not ready (and 2 more nodes) | the first node of several
+  a b | a@old b@old +partition=x
+    | InvalidAnnotation: dkc.dev/partition is "x"; write a number of nodes, such as "3", or a share, such as "30%"
+    | an annotation that cannot be read
+`);
+const told: { why: string; pods: Pod[]; says: string; backoff?: true }[] = [
   {
     why: 'what the pod says of itself',
     pods: waiting({ conditions: [{ ...ready, reason: 'ContainersNotReady' }] }),
@@ -208,50 +200,27 @@ const blockers: { why: string; nodes?: string; pods: string | Pod[]; over?: Part
     pods: waiting({ conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable' }, ready] }, 'b@new!?'),
     says: 'Unschedulable: pod b-new on node b: not scheduled (Unschedulable)',
   },
-  { why: 'a pod that failed', pods: 'a@new b@new#', over: { memory: { backoffMs: () => 5 } }, says: 'Failed: pod b-new on node b: failed' },
   {
     why: 'why it failed',
     pods: waiting({ phase: 'Failed', reason: 'Evicted' }),
-    over: { memory: { backoffMs: () => 5 } },
+    backoff: true,
     says: 'Evicted: pod b-new on node b: failed (Evicted)',
   },
-  {
-    why: 'a pod that does not go',
-    pods: 'a@new b@new!-',
-    says: 'Terminating: pod b-new on node b: terminating, grace period ends at 2026-03-01T12:00:00Z',
-  },
-  {
-    why: 'a pod that does not go, beside a new one that is well',
-    pods: 'a@new b@old!-/60 b@new/30',
-    says: 'Terminating: pod b-old on node b: terminating, grace period ends at 2026-03-01T12:00:00Z',
-  },
-  { why: 'a node without a pod', pods: 'a@new', says: 'NoPod: node b has no pod' },
-  {
-    why: 'a pod that is ready for less than minReadySeconds',
-    pods: 'a@new b@new',
-    over: { minReadySeconds: 10_000 },
-    says: 'MinReadySeconds: pod a-new on node a: ready for less than minReadySeconds (and 1 more nodes)',
-  },
-  {
-    why: 'the first node of several',
-    nodes: 'a b c d',
-    pods: 'a@new b@new! c@new!',
-    says: 'NotReady: pod b-new on node b: not ready (and 2 more nodes)',
-  },
-  {
-    why: 'an annotation that cannot be read',
-    pods: 'a@old b@old',
-    over: { annotations: { ...DEADLINE, 'dkc.dev/partition': 'x' } },
-    says: 'InvalidAnnotation: dkc.dev/partition is "x"; write a number of nodes, such as "3", or a share, such as "30%"',
-  },
 ];
-for (const { why, nodes = 'a b', pods, over = {}, says } of blockers)
+const stalled: { why: string; nodes: string; pods: string | Pod[]; over: Partial<Situation>; says: string }[] = [
+  ...blockers.map(({ pods: text, ...row }) => {
+    const { pods = '', ...over } = deadlined(text);
+    return { ...row, pods, over };
+  }),
+  ...told.map(({ backoff, ...row }) => ({ ...row, nodes: 'a b', over: backoff === true ? { memory: { backoffMs: () => 5 } } : {} })),
+];
+for (const { why, nodes, pods, over, says } of stalled)
   test(`a stalled rollout names ${why}`, () => {
     const rollout = new Rollout(over);
     rollout.at(0, nodes, pods);
     assert.match(rollout.at(600, nodes, pods), /^False ProgressDeadlineExceeded/);
     const stalled = rollout.status.conditions?.find(({ type }) => type === 'Stalled');
-    assert.equal(`${stalled?.reason}: ${stalled?.message}`, says);
+    assert.equal(`${stalled?.reason}: ${stalled?.message}`, says.replace('NOW', '2026-03-01T12:00:00Z'));
   });
 
 test('conditions of others stay beside those of the rollout', () => {

@@ -6,7 +6,8 @@
  * ```
  *
  * Nodes, pods and plans are those of notation.ts; a line that begins with `|` belongs to the one before. A setting is a member of its Situation, such as
- * `maxSurge=34%`; `+partition=1` is an annotation, `+rollout-node-selector="a in (b, c)"` one with blanks; `backoff=5` ms have failed pods to stay.
+ * `maxSurge=34%`; `+partition=1` is an annotation, `+rollout-node-selector="a in (b, c)"` one with blanks; `backoff=5` ms have failed pods to stay;
+ * `nodeName=a` and `pool=x` (a node selector) are of the template.
  */
 import { table } from '../table.ts';
 import type { Situation } from './notation.ts';
@@ -46,6 +47,12 @@ function set(situation: Partial<Situation>, word: string): void {
     case 'maxUnavailable':
     case 'maxSurge':
       situation[name] = number;
+      return;
+    case 'nodeName':
+      situation.spec = { nodeName: value };
+      return;
+    case 'pool':
+      situation.spec = { nodeSelector: { pool: value } };
       return;
     case 'backoff':
       situation.memory = { backoffMs: () => Number(value) };

@@ -2,51 +2,41 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { statusChange } from '../../../../controllers/daemonset/status.ts';
-import { numbersOf, planned, type Situation } from './notation.ts';
+import { numbersOf, planned } from './notation.ts';
+import { situationOf } from './rows.ts';
+import { table } from '../table.ts';
 
-interface Case extends Situation {
-  why: string;
-  /** desired/current/ready/available/updated, and what is unavailable and misscheduled. */
-  numbers: string;
-}
-
-const cases: Case[] = [
-  { why: 'counts nodes that should run', nodes: 'a b c! d~ e^', numbers: '3/0/0/0/0 unavailable 3' },
-  { why: 'counts pods that run', nodes: 'a b', pods: 'a@new b@new', numbers: '2/2/2/2/2' },
-  { why: 'counts nodes with no pod as unavailable', nodes: 'a b', pods: 'a@new', numbers: '2/1/1/1/1 unavailable 1' },
-  { why: 'tells current from ready', nodes: 'a b', pods: 'a@new b@new!', numbers: '2/2/1/1/2 unavailable 1' },
-  { why: 'tells ready from available', nodes: 'a b', pods: 'a@new=20 b@new=19', minReadySeconds: 20, numbers: '2/2/2/1/2 unavailable 1' },
-  { why: 'tells new ones from old ones', nodes: 'a b c', pods: 'a@new b@old c@', numbers: '3/3/3/3/1' },
-  { why: 'counts those that are not scheduled as current', nodes: 'a', pods: 'a@new!?', numbers: '1/1/0/0/1 unavailable 1' },
-  { why: 'counts those that failed as current', nodes: 'a', pods: 'a@new#', numbers: '1/1/0/0/1 unavailable 1' },
-  { why: 'counts a terminating one as current', nodes: 'a', pods: 'a@new-', numbers: '1/1/1/1/1' },
-  { why: 'counts none that has failed and is going', nodes: 'a', pods: 'a@new#-', numbers: '1/0/0/0/0 unavailable 1' },
-  { why: 'counts none that has succeeded and is going', nodes: 'a', pods: 'a@new$-', numbers: '1/0/0/0/0 unavailable 1' },
-  { why: 'judges the older of two', nodes: 'a', pods: 'a@new!/30 a@new/60', numbers: '1/1/1/1/1' },
-  { why: 'judges the older of two, though it is not ready', nodes: 'a', pods: 'a@new/30 a@new!/60', numbers: '1/1/0/0/1 unavailable 1' },
-  { why: 'judges the one that has a node', nodes: 'a', pods: 'a@new!?/60 a@new/30', numbers: '1/1/1/1/1' },
-  { why: 'judges the first by name of one second', nodes: 'a', pods: 'a@old! a@new', numbers: '1/1/1/1/1' },
-  { why: 'judges the old one during a surge', nodes: 'a', pods: 'a@old/60 a@new/30', maxUnavailable: 0, maxSurge: 1, numbers: '1/1/1/1/0' },
-  {
-    why: 'judges an old one that is going during a surge',
-    nodes: 'a',
-    pods: 'a@old-/60 a@new!/30',
-    maxUnavailable: 0,
-    maxSurge: 1,
-    numbers: '1/1/1/1/0',
-  },
-  { why: 'judges the next one where the first failed and is going', nodes: 'a', pods: 'a@old#-/60 a@new/30', numbers: '1/1/1/1/1' },
-  { why: 'counts each node once', nodes: 'a', pods: 'a@new a@new a@new', numbers: '1/1/1/1/1' },
-  { why: 'counts one where a taint came later as misscheduled', nodes: 'a~ b', pods: 'a@new b@new', numbers: '1/1/1/1/1 misscheduled 1' },
-  { why: 'counts one where a taint evicts as misscheduled', nodes: 'a! b', pods: 'a@new b@new', numbers: '1/1/1/1/1 misscheduled 1' },
-  { why: 'counts a terminating one as misscheduled', nodes: 'a! b', pods: 'a@new- b@new', numbers: '1/1/1/1/1 misscheduled 1' },
-  { why: 'counts a misscheduled node once', nodes: 'a~', pods: 'a@new! a@old', numbers: '0/0/0/0/0 misscheduled 1' },
-  { why: 'counts none that is over and going as misscheduled', nodes: 'a~', pods: 'a@new#-', numbers: '0/0/0/0/0' },
-  { why: 'knows nothing of nodes that are gone', nodes: 'a', pods: 'a@new b@new c@new?', numbers: '1/1/1/1/1' },
-  { why: 'knows nothing where there are no nodes', nodes: '', pods: 'a@new', numbers: '0/0/0/0/0' },
-];
-for (const { why, numbers, ...situation } of cases)
-  test(`status ${why}`, () => assert.equal(numbersOf(planned(situation).status), numbers));
+/** Numbers are desired/current/ready/available/updated, and what is unavailable and misscheduled. */
+const cases = table('nodes | pods | numbers | why')(`
+  a b c! d~ e^ |                                               | 3/0/0/0/0 unavailable 3  | counts nodes that should run
+  a b   | a@new b@new                                   | 2/2/2/2/2                | counts pods that run
+  a b   | a@new                                         | 2/1/1/1/1 unavailable 1  | counts nodes with no pod as unavailable
+  a b   | a@new b@new!                                  | 2/2/1/1/2 unavailable 1  | tells current from ready
+  a b   | a@new=20 b@new=19 minReadySeconds=20          | 2/2/2/1/2 unavailable 1  | tells ready from available
+  a b c | a@new b@old c@                                | 3/3/3/3/1                | tells new ones from old ones
+  a     | a@new!?                                       | 1/1/0/0/1 unavailable 1  | counts those that are not scheduled as current
+  a     | a@new#                                        | 1/1/0/0/1 unavailable 1  | counts those that failed as current
+  a     | a@new-                                        | 1/1/1/1/1                | counts a terminating one as current
+  a     | a@new#-                                       | 1/0/0/0/0 unavailable 1  | counts none that has failed and is going
+  a     | a@new$-                                       | 1/0/0/0/0 unavailable 1  | counts none that has succeeded and is going
+  a     | a@new!/30 a@new/60                            | 1/1/1/1/1                | judges the older of two
+  a     | a@new/30 a@new!/60                            | 1/1/0/0/1 unavailable 1  | judges the older of two, though it is not ready
+  a     | a@new!?/60 a@new/30                           | 1/1/1/1/1                | judges the one that has a node
+  a     | a@old! a@new                                  | 1/1/1/1/1                | judges the first by name of one second
+  a     | a@old/60 a@new/30 maxUnavailable=0 maxSurge=1 | 1/1/1/1/0                | judges the old one during a surge
+  a     | a@old-/60 a@new!/30 maxUnavailable=0 maxSurge=1 | 1/1/1/1/0                | judges an old one that is going during a surge
+  a     | a@old#-/60 a@new/30                           | 1/1/1/1/1                | judges the next one where the first failed and is going
+  a     | a@new a@new a@new                             | 1/1/1/1/1                | counts each node once
+  a~ b  | a@new b@new                                   | 1/1/1/1/1 misscheduled 1 | counts one where a taint came later as misscheduled
+  a! b  | a@new b@new                                   | 1/1/1/1/1 misscheduled 1 | counts one where a taint evicts as misscheduled
+  a! b  | a@new- b@new                                  | 1/1/1/1/1 misscheduled 1 | counts a terminating one as misscheduled
+  a~    | a@new! a@old                                  | 0/0/0/0/0 misscheduled 1 | counts a misscheduled node once
+  a~    | a@new#-                                       | 0/0/0/0/0                | counts none that is over and going as misscheduled
+  a     | a@new b@new c@new?                            | 1/1/1/1/1                | knows nothing of nodes that are gone
+  none  | a@new                                         | 0/0/0/0/0                | knows nothing where there are no nodes
+`);
+for (const { nodes, pods, numbers, why } of cases)
+  test(`status ${why}`, () => assert.equal(numbersOf(planned({ nodes: nodes.replace('none', ''), ...situationOf(pods) }).status), numbers));
 
 const written: DaemonSetStatus = {
   observedGeneration: 2,

@@ -109,8 +109,9 @@ const conditions = table('situation | seen | progressing | stalled | why')(`
   0@new 1@new 2@new                 | 60 | True RolloutComplete  | False NotStalled | all is done
   0@old 1@old 2@new partition=2     | 60 | True RolloutComplete  | False NotStalled | all is done but for those below the partition
   0@old 1@old 2@new update=OnDelete | 60 | True RolloutComplete  | False NotStalled | people delete, and have not
-  0@new 1@new 2@new- replicas=2
-    | 60 updated=3 ready=3 | False ProgressDeadlineExceeded | True scaling-down: pod web-2: its ordinal is no longer part of the set; terminating, grace period ends at NOW | one has no place and does not go
+  0@new 1@new 2@new- replicas=2 | 60 updated=3 ready=3 | False ProgressDeadlineExceeded
+    | True scaling-down: pod web-2: its ordinal is no longer part of the set; terminating, grace period ends at NOW
+    | one has no place and does not go
   0@old 1@old 2@new +paused=true    | 60 | Unknown RolloutPaused | False NotStalled | it is paused
   0@old 1@old 2@new +paused=yes     | 60 ready=3 | False ProgressDeadlineExceeded | True paused      | an annotation cannot be read
   stuck | 60 available= | False ProgressDeadlineExceeded | True NotReady | the server drops how many are available

@@ -188,7 +188,7 @@ const lists = table('text | read | why')(`
   2147483647    | 2147483647        | takes the last there is
   2147483648    | refused           | refuses one beyond the last
   1, 3 - 5      | 1 3 4 5           | passes over blanks
-  none | | takes none
+  none          |                   | takes none
   5-3           | refused           | refuses a range that runs down
   1,two         | refused           | refuses words
   -1            | refused           | refuses what is below 0

@@ -5,118 +5,39 @@ import { contentHash, HASH_LABEL, statefulSetHistory, wordHash } from '../../../
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
+import { table } from '../../table.ts';
 import { done, facts, names, revision, stepsOf } from './notation.ts';
 
-// Revisions are written name#number=image, with @hash where the label is not the end of the name; pods are written name@hash.
-const cases = [
-  { why: 'nothing for one that is the newest', now: 'new', have: 'ds-a#1=old ds-b#2=new', steps: '', hash: 'b', old: 'ds-a' },
-  { why: 'nothing for the only one, whatever its number', now: 'new', have: 'ds-b#7=new', steps: '', hash: 'b', old: '' },
-  { why: 'the first one', now: 'new', have: '', steps: 'create #1', old: '' },
-  { why: 'one above all others', now: 'new', have: 'ds-b#5=b ds-a#2=a', steps: 'create #6', old: 'ds-a ds-b' },
-  {
-    why: 'a new number for an old one that is wanted again',
-    now: 'a',
-    have: 'ds-a#1=a ds-b#2=b',
-    steps: 'renumber ds-a #3',
-    hash: 'a',
-    old: 'ds-b',
-  },
-  { why: 'a new number where two have the same', now: 'a', have: 'ds-a#2=a ds-b#2=b', steps: 'renumber ds-a #3', hash: 'a', old: 'ds-b' },
-  {
-    why: 'the name as the hash of one without label',
-    now: 'b',
-    have: 'ds-a#1=a@- ds-b#2=b@-',
-    steps: 'label ds-a ds-a, label ds-b ds-b',
-    hash: 'ds-b',
-    old: 'ds-a',
-  },
-  {
-    why: 'a label and a number where both are missing',
-    now: 'a',
-    have: 'ds-a#1=a@- ds-b#2=b',
-    steps: 'label ds-a ds-a, renumber ds-a #3',
-    hash: 'ds-a',
-    old: 'ds-b',
-  },
-  { why: 'no heed to what the name ends in when the label says otherwise', now: 'b', have: 'ds-b#2=b@zz', steps: '', hash: 'zz', old: '' },
-  {
-    why: 'an end to duplicates: the highest stays, and pods of the other get its hash',
-    now: 'b',
-    have: 'ds-a#1=a ds-b#2=b ds-c#3=b',
-    pods: 'p1@a p2@b p3@c p4',
-    steps: 'relabel p2 c, delete ds-b',
-    hash: 'c',
-    old: 'ds-a',
-  },
-  {
-    why: 'no other hash to pods that nobody knows or of older templates',
-    now: 'b',
-    have: 'ds-a#1=a ds-b#2=b ds-c#3=b',
-    pods: 'p1@a p2@zz p3',
-    steps: 'delete ds-b',
-    hash: 'c',
-    old: 'ds-a',
-  },
-  {
-    why: 'the last by name to duplicates of one number',
-    now: 'b',
-    have: 'ds-c#3=b ds-b#3=b',
-    pods: 'p1@b',
-    steps: 'relabel p1 c, delete ds-b',
-    hash: 'c',
-    old: '',
-  },
-  {
-    why: 'no label to a duplicate that goes, while pods that carry its name find their way',
-    now: 'b',
-    have: 'ds-b#2=b@- ds-c#3=b',
-    pods: 'p1@ds-b',
-    steps: 'relabel p1 c, delete ds-b',
-    hash: 'c',
-    old: '',
-  },
-  {
-    why: 'duplicates of an older template a rest: they are nobody’s present',
-    now: 'b',
-    have: 'ds-a#1=a ds-c#2=a ds-b#3=b',
-    steps: '',
-    hash: 'b',
-    old: 'ds-a ds-c',
-  },
-  {
-    why: 'a new number to the duplicate that stays',
-    now: 'a',
-    have: 'ds-a#1=a ds-c#2=a ds-b#3=b',
-    pods: 'p1@a p2@b p3@c',
-    steps: 'renumber ds-c #4, relabel p1 c, delete ds-a',
-    hash: 'c',
-    old: 'ds-b',
-  },
-  {
-    why: 'no patch to pods that carry the right hash, although a duplicate has it too',
-    now: 'b',
-    have: 'ds-b#2=b@same ds-c#3=b@same',
-    pods: 'p1@same',
-    steps: 'delete ds-b',
-    hash: 'same',
-    old: '',
-  },
-  {
-    why: 'its pods to an older template whose hash a duplicate has too',
-    now: 'b',
-    have: 'ds-a#1=a@same ds-b#2=b@same ds-c#3=b',
-    pods: 'p1@same',
-    steps: 'delete ds-b',
-    hash: 'c',
-    old: 'ds-a',
-  },
-];
-for (const { why, now, have, pods, steps, hash, old } of cases) {
+// Revisions are written name#number=image, with @hash where the label is not the end of the name; pods are written name@hash. The hash of what is made is new.
+const cases = table('now | have | pods | steps | hash | old | why')(`
+  new | ds-a#1=old ds-b#2=new |  |  | b | ds-a | nothing for one that is the newest
+  new | ds-b#7=new |  |  | b |  | nothing for the only one, whatever its number
+  new | none |  | create #1 | new |  | the first one
+  new | ds-b#5=b ds-a#2=a |  | create #6 | new | ds-a ds-b | one above all others
+  a | ds-a#1=a ds-b#2=b |  | renumber ds-a #3 | a | ds-b | a new number for an old one that is wanted again
+  a | ds-a#2=a ds-b#2=b |  | renumber ds-a #3 | a | ds-b | a new number where two have the same
+  b | ds-a#1=a@- ds-b#2=b@- |  | label ds-a ds-a, label ds-b ds-b | ds-b | ds-a | the name as the hash of one without label
+  a | ds-a#1=a@- ds-b#2=b |  | label ds-a ds-a, renumber ds-a #3 | ds-a | ds-b | a label and a number where both are missing
+  b | ds-b#2=b@zz |  |  | zz |  | no heed to what the name ends in when the label says otherwise
+  b | ds-a#1=a ds-b#2=b ds-c#3=b | p1@a p2@b p3@c p4 | relabel p2 c, delete ds-b | c | ds-a
+    | an end to duplicates: the highest stays, and pods of the other get its hash
+  b | ds-a#1=a ds-b#2=b ds-c#3=b | p1@a p2@zz p3 | delete ds-b | c | ds-a | no other hash to pods that nobody knows or of older templates
+  b | ds-c#3=b ds-b#3=b | p1@b | relabel p1 c, delete ds-b | c |  | the last by name to duplicates of one number
+  b | ds-b#2=b@- ds-c#3=b | p1@ds-b | relabel p1 c, delete ds-b | c |
+    | no label to a duplicate that goes, while pods that carry its name find their way
+  b | ds-a#1=a ds-c#2=a ds-b#3=b |  |  | b | ds-a ds-c | duplicates of an older template a rest: they are nobody’s present
+  a | ds-a#1=a ds-c#2=a ds-b#3=b | p1@a p2@b p3@c | renumber ds-c #4, relabel p1 c, delete ds-a | c | ds-b
+    | a new number to the duplicate that stays
+  b | ds-b#2=b@same ds-c#3=b@same | p1@same | delete ds-b | same |
+    | no patch to pods that carry the right hash, although a duplicate has it too
+  b | ds-a#1=a@same ds-b#2=b@same ds-c#3=b | p1@same | delete ds-b | c | ds-a | its pods to an older template whose hash a duplicate has too
+`);
+for (const { now, have, pods, steps, hash, old, why } of cases) {
   test(`history gives ${why}`, () => {
-    const before = facts(now, have, pods);
+    const before = facts(now, have.replace('none', ''), pods);
     const plan = planHistory(before, daemonSets);
     assert.equal(stepsOf(plan), steps);
-    assert.equal(plan.hash, hash ?? contentHash(plan.current.data));
+    assert.equal(plan.hash, hash === 'new' ? contentHash(plan.current.data) : hash);
     assert.equal(names(plan.old), old);
     assert.equal(plan.current.metadata.labels?.[HASH_LABEL] ?? plan.current.metadata.name, plan.hash);
     assert.equal(stepsOf(planHistory(done(before, plan), daemonSets)), '', 'a second time');
@@ -147,42 +68,22 @@ test('the older of two duplicates of one number goes, whatever their names', () 
   assert.equal(stepsOf(planHistory({ ...facts('b', ''), revisions }, daemonSets)), 'delete ds-c');
 });
 
-const ofStatefulSets = [
-  { why: 'none when there is none, and makes the first', now: 'b', have: '', steps: 'create #1', old: '' },
-  {
-    why: 'none that holds something else, and makes one above all',
-    now: 'c',
-    have: 'ds-b#5=b ds-a#2=a',
-    steps: 'create #6',
-    old: 'ds-a ds-b',
-  },
-  { why: 'the newest as it is', now: 'b', have: 'ds-a#1=a ds-b#2=b', steps: '', hash: 'ds-b', old: 'ds-a' },
-  { why: 'an older one under a new number', now: 'a', have: 'ds-a#1=a ds-b#2=b', steps: 'renumber ds-a #3', hash: 'ds-a', old: 'ds-b' },
-  { why: 'the last of equal ones, and keeps the others', now: 'b', have: 'ds-a#1=b ds-b#2=b', steps: '', hash: 'ds-b', old: 'ds-a' },
-  {
-    why: 'the last of equal older ones under a new number',
-    now: 'a',
-    have: 'ds-a#1=a ds-b#2=a ds-c#3=c',
-    steps: 'renumber ds-b #4',
-    hash: 'ds-b',
-    old: 'ds-a ds-c',
-  },
-  { why: 'the last of one number as it is', now: 'b', have: 'ds-b#2=b ds-a#2=a', steps: '', hash: 'ds-b', old: 'ds-a' },
-  {
-    why: 'one that is not the last of its number under a new one',
-    now: 'a',
-    have: 'ds-b#2=b ds-a#2=a',
-    steps: 'renumber ds-a #3',
-    hash: 'ds-a',
-    old: 'ds-b',
-  },
-  { why: 'one without label as it is', now: 'a', have: 'ds-a#1=a@-', steps: '', hash: 'ds-a', old: '' },
-];
-for (const { why, now, have, steps, hash, old } of ofStatefulSets) {
+const ofStatefulSets = table('now | have | steps | hash | old | why')(`
+  b | none                       | create #1        | new  |           | none when there is none, and makes the first
+  c | ds-b#5=b ds-a#2=a          | create #6        | new  | ds-a ds-b | none that holds something else, and makes one above all
+  b | ds-a#1=a ds-b#2=b          |                  | ds-b | ds-a      | the newest as it is
+  a | ds-a#1=a ds-b#2=b          | renumber ds-a #3 | ds-a | ds-b      | an older one under a new number
+  b | ds-a#1=b ds-b#2=b          |                  | ds-b | ds-a      | the last of equal ones, and keeps the others
+  a | ds-a#1=a ds-b#2=a ds-c#3=c | renumber ds-b #4 | ds-b | ds-a ds-c | the last of equal older ones under a new number
+  b | ds-b#2=b ds-a#2=a          |                  | ds-b | ds-a      | the last of one number as it is
+  a | ds-b#2=b ds-a#2=a          | renumber ds-a #3 | ds-a | ds-b      | one that is not the last of its number under a new one
+  a | ds-a#1=a@-                 |                  | ds-a |           | one without label as it is
+`);
+for (const { now, have, steps, hash, old, why } of ofStatefulSets) {
   test(`the history of a StatefulSet takes ${why}`, () => {
-    const plan = planHistory(facts(now, have, 'p1@ds-a'), statefulSets, statefulSetHistory);
+    const plan = planHistory(facts(now, have.replace('none', ''), 'p1@ds-a'), statefulSets, statefulSetHistory);
     const made = plan.current.metadata.name;
-    assert.deepEqual({ steps: stepsOf(plan), hash: plan.hash, old: names(plan.old) }, { steps, hash: hash ?? made, old });
+    assert.deepEqual({ steps: stepsOf(plan), hash: plan.hash, old: names(plan.old) }, { steps, hash: hash === 'new' ? made : hash, old });
   });
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, ContainerPort, PodSpec } from 'kubernetes-types/core/v1.js';
 import { footprintOf } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import { table } from '../../table.ts';
 import { amountOf, portsConflict, type HostPort } from '../../../../../kube/api/pod-requests.ts';
 
 /** `cpu=100m memory=1Gi`, requests; after `<` limits. */
@@ -12,75 +13,43 @@ function container(text: string): Container {
 }
 const sidecar = (text: string): Container => ({ ...container(text), restartPolicy: 'Always' });
 
-interface Case {
-  why: string;
-  containers?: string[];
-  init?: Container[];
-  overhead?: Record<string, string>;
-  whole?: Record<string, string>;
-  requests: Record<string, bigint>;
-}
-const cases: Case[] = [
-  { why: 'of nothing', containers: ['', ''], requests: {} },
-  { why: 'are summed over containers', containers: ['cpu=100m memory=1Ki', 'cpu=1'], requests: { cpu: 1100n, memory: 1024n } },
-  { why: 'are what limits say where they say nothing', containers: ['cpu=1 < cpu=2 memory=3'], requests: { cpu: 1000n, memory: 3n } },
-  { why: 'of zero are none', containers: ['cpu=0 memory=1'], requests: { memory: 1n } },
-  { why: 'that cannot be read are none', containers: ['cpu=lots memory=1'], requests: { memory: 1n } },
-  { why: 'are rounded up', containers: ['cpu=1n memory=100m', 'cpu=1n'], requests: { cpu: 2n, memory: 1n } },
-  {
-    why: 'count devices, huge pages, volumes and disk',
-    containers: ['example.com/gpu=2 hugepages-2Mi=4Mi attachable-volumes-x=1 ephemeral-storage=7'],
-    requests: { 'example.com/gpu': 2n, 'hugepages-2Mi': 4194304n, 'attachable-volumes-x': 1n, 'ephemeral-storage': 7n },
-  },
-  { why: 'leave out what nobody counts', containers: ['storage=5 cpu=1'], requests: { cpu: 1000n } },
-  {
-    why: 'keep an init container that wants more',
-    containers: ['cpu=1', 'cpu=1'],
-    init: [container('cpu=3 memory=1')],
-    requests: { cpu: 3000n, memory: 1n },
-  },
-  { why: 'forget one that wants less', containers: ['cpu=1', 'cpu=1'], init: [container('cpu=1500m')], requests: { cpu: 2000n } },
-  {
-    why: 'take the largest of init containers',
-    containers: ['cpu=1'],
-    init: [container('cpu=4'), container('cpu=5')],
-    requests: { cpu: 5000n },
-  },
-  { why: 'add init containers that stay', containers: ['cpu=1'], init: [sidecar('cpu=2')], requests: { cpu: 3000n } },
-  {
-    why: 'add those that stay to the init containers after them',
-    containers: ['cpu=1'],
-    init: [container('cpu=5'), sidecar('cpu=2'), container('cpu=4')],
-    requests: { cpu: 6000n },
-  },
-  { why: 'come with overhead', containers: ['cpu=1'], overhead: { cpu: '250m', memory: '1' }, requests: { cpu: 1250n, memory: 1n } },
-  {
-    why: 'add overhead to what init containers want',
-    containers: ['cpu=1'],
-    init: [container('cpu=3')],
-    overhead: { cpu: '250m' },
-    requests: { cpu: 3250n },
-  },
-  {
-    why: 'are what the pod says as a whole, and overhead',
-    containers: ['cpu=1 memory=1'],
-    whole: { cpu: '4' },
-    overhead: { cpu: '1m' },
-    requests: { cpu: 4001n, memory: 1n },
-  },
-];
-for (const { why, containers = [], init, overhead, whole, requests } of cases) {
+/** Containers, init containers (with + those that stay), overhead and what the pod says as a whole; and what comes of it. */
+const cases = table('containers | init | more | requests | why')(`
+  -, - |  |  |  | of nothing
+  cpu=100m memory=1Ki, cpu=1 |  |  | cpu=1100 memory=1024 | are summed over containers
+  cpu=1 < cpu=2 memory=3 |  |  | cpu=1000 memory=3 | are what limits say where they say nothing
+  cpu=0 memory=1 |  |  | memory=1 | of zero are none
+  cpu=lots memory=1 |  |  | memory=1 | that cannot be read are none
+  cpu=1n memory=100m, cpu=1n |  |  | cpu=2 memory=1 | are rounded up
+  example.com/gpu=2 hugepages-2Mi=4Mi attachable-volumes-x=1 ephemeral-storage=7 | |
+    | example.com/gpu=2 hugepages-2Mi=4194304 attachable-volumes-x=1 ephemeral-storage=7 | count devices, huge pages, volumes and disk
+  storage=5 cpu=1 |  |  | cpu=1000 | leave out what nobody counts
+  cpu=1, cpu=1 | cpu=3 memory=1 |  | cpu=3000 memory=1 | keep an init container that wants more
+  cpu=1, cpu=1 | cpu=1500m |  | cpu=2000 | forget one that wants less
+  cpu=1 | cpu=4, cpu=5 |  | cpu=5000 | take the largest of init containers
+  cpu=1 | +cpu=2 |  | cpu=3000 | add init containers that stay
+  cpu=1 | cpu=5, +cpu=2, cpu=4 |  | cpu=6000 | add those that stay to the init containers after them
+  cpu=1 |  | overhead cpu=250m, overhead memory=1 | cpu=1250 memory=1 | come with overhead
+  cpu=1 | cpu=3 | overhead cpu=250m | cpu=3250 | add overhead to what init containers want
+  cpu=1 memory=1 |  | overhead cpu=1m, whole cpu=4 | cpu=4001 memory=1 | are what the pod says as a whole, and overhead
+`);
+for (const { containers, init, more, requests, why } of cases)
   test(`requests ${why}`, () => {
+    const said = (what: string): Record<string, string> =>
+      Object.fromEntries(
+        more.split(', ').flatMap((one) => (one.startsWith(what) ? [one.slice(what.length + 1).split('=')] : [])) as [string, string][],
+      );
+    const all = init.split(', ').filter(Boolean);
     const spec = {
-      containers: containers.map(container),
-      ...(init && { initContainers: init }),
-      ...(overhead && { overhead }),
-      ...(whole && { resources: { requests: whole } }),
+      containers: containers.split(', ').map((one) => container(one.replace(/^-$/, ''))),
+      initContainers: all.map((one) => (one.startsWith('+') ? sidecar(one.slice(1)) : container(one))),
+      overhead: said('overhead'),
+      resources: { requests: said('whole') },
     };
-    assert.deepEqual(Object.fromEntries(footprintOf(spec).requests), requests);
+    const found = [...footprintOf(spec).requests].map(([name, amount]) => `${name}=${amount}`);
+    assert.deepEqual(found.toSorted(), requests.split(' ').filter(Boolean).toSorted());
     assert.equal(footprintOf(spec), footprintOf(spec), 'a spec is read once');
   });
-}
 
 test('amounts that cannot be read are none, and negative ones zero', () => {
   assert.equal(amountOf('cpu', undefined), undefined);

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelector, PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
+import type { PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
 import { daemonTolerations } from '../../../../../controllers/daemonset/rules.ts';
 import type { Node } from '../../../../../controllers/daemonset/types.ts';
+import { table } from '../../table.ts';
 
 /** Taints are written `key:effect`, the node's labels are always the same. */
 function node(taints: string): Node {
@@ -14,113 +15,62 @@ function taint(text: string): Taint {
   const [key = '', effect = ''] = text.split(':');
   return { key, effect };
 }
-const affinity = (required: NodeSelector): Partial<PodSpec> => ({
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
-});
-const name = (value: string): NodeSelector => ({
-  nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [value] }] }],
-});
-const fits: Reason = { kind: 'fits' };
-const tainted = (text: string): Reason => ({ kind: 'taint', taint: taint(text) });
 
-interface Case {
-  why: string;
-  spec?: Partial<PodSpec>;
-  taints?: string;
-  tolerates?: string[];
-  run: boolean;
-  keep: boolean;
-  reason: Reason;
-}
-const cases: Case[] = [
-  { why: 'the pod fits', run: true, keep: true, reason: fits },
-  { why: 'the template names this node', spec: { nodeName: 'n1' }, run: true, keep: true, reason: fits },
-  { why: 'the template names no node', spec: { nodeName: '' }, run: true, keep: true, reason: fits },
-  {
-    why: 'the template names another node',
-    spec: { nodeName: 'n2', nodeSelector: { disk: 'hdd' } },
-    run: false,
-    keep: false,
-    reason: { kind: 'node-name', wanted: 'n2' },
-  },
-  { why: 'the selector matches', spec: { nodeSelector: { disk: 'ssd' } }, run: true, keep: true, reason: fits },
-  {
-    why: 'the selector does not match',
-    spec: { nodeSelector: { disk: 'hdd' }, ...affinity(name('n2')) },
-    taints: 'a:NoSchedule',
-    run: false,
-    keep: false,
-    reason: { kind: 'node-selector', key: 'disk', wanted: 'hdd', found: 'ssd' },
-  },
-  { why: 'the affinity matches', spec: affinity(name('n1')), run: true, keep: true, reason: fits },
-  {
-    why: 'the affinity does not match',
-    spec: affinity(name('n2')),
-    taints: 'a:NoSchedule',
-    run: false,
-    keep: false,
-    reason: { kind: 'node-affinity' },
-  },
-  {
-    why: 'selector matches and affinity does not',
-    spec: { nodeSelector: { disk: 'ssd' }, ...affinity(name('n2')) },
-    run: false,
-    keep: false,
-    reason: { kind: 'node-affinity' },
-  },
-  {
-    why: 'an affinity has no terms',
-    spec: affinity({ nodeSelectorTerms: [] }),
-    run: false,
-    keep: false,
-    reason: { kind: 'node-affinity' },
-  },
-  {
-    why: 'the affinity is a mere preference',
-    spec: {
-      affinity: {
-        nodeAffinity: {
-          preferredDuringSchedulingIgnoredDuringExecution: [
-            { weight: 1, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['hdd'] }] } },
-          ],
-        },
-      },
-    },
-    run: true,
-    keep: true,
-    reason: fits,
-  },
-  { why: 'a NoSchedule taint is new', taints: 'a:NoSchedule', run: false, keep: true, reason: tainted('a:NoSchedule') },
-  { why: 'a NoExecute taint is new', taints: 'a:NoExecute', run: false, keep: false, reason: tainted('a:NoExecute') },
-  {
-    why: 'NoExecute comes after NoSchedule',
-    taints: 'a:NoSchedule b:NoExecute',
-    run: false,
-    keep: false,
-    reason: tainted('b:NoExecute'),
-  },
-  {
-    why: 'NoExecute is tolerated and NoSchedule is not',
-    taints: 'b:NoExecute a:NoSchedule',
-    tolerates: ['b'],
-    run: false,
-    keep: true,
-    reason: tainted('a:NoSchedule'),
-  },
-  { why: 'all taints are tolerated', taints: 'a:NoSchedule b:NoExecute', tolerates: ['a', 'b'], run: true, keep: true, reason: fits },
-  { why: 'a taint is a mere preference', taints: 'a:PreferNoSchedule', run: true, keep: true, reason: fits },
-];
-for (const c of cases) {
-  test(`a node where ${c.why} ${c.run ? 'gets a pod' : c.keep ? 'keeps a pod' : 'has no pod'}`, () => {
-    const template = { spec: { containers: [], ...c.spec } };
-    const tolerations = (c.tolerates ?? []).map((key): Toleration => ({ key, operator: 'Exists' }));
-    assert.deepEqual(decideNode(template, tolerations, node(c.taints ?? '')), {
-      run: c.run,
-      schedule: c.run,
-      keep: c.keep,
-      reason: c.reason,
-    });
+/** Node names are of the template (`node=`), of its affinity (`affinity=`, or no terms), or merely preferred; `disk=` is its node selector. Taints are `key:effect`. */
+const cases = table('template | taints | tolerated | pod | reason | why')(`
+  any                  |                          |     | gets   | fits               | the pod fits
+  node=n1              |                          |     | gets   | fits               | the template names this node
+  node=                |                          |     | gets   | fits               | the template names no node
+  node=n2 disk=hdd     |                          |     | has no | node-name n2       | the template names another node
+  disk=ssd             |                          |     | gets   | fits               | the selector matches
+  disk=hdd affinity=n2 | a:NoSchedule             |     | has no | node-selector disk=hdd, not ssd | the selector does not match
+  affinity=n1          |                          |     | gets   | fits               | the affinity matches
+  affinity=n2          | a:NoSchedule             |     | has no | node-affinity      | the affinity does not match
+  disk=ssd affinity=n2 |                          |     | has no | node-affinity      | selector matches and affinity does not
+  affinity=            |                          |     | has no | node-affinity      | an affinity has no terms
+  preferred            |                          |     | gets   | fits               | the affinity is a mere preference
+  any                  | a:NoSchedule             |     | keeps  | taint a:NoSchedule | a NoSchedule taint is new
+  any                  | a:NoExecute              |     | has no | taint a:NoExecute  | a NoExecute taint is new
+  any                  | a:NoSchedule b:NoExecute |     | has no | taint b:NoExecute  | NoExecute comes after NoSchedule
+  any                  | b:NoExecute a:NoSchedule | b   | keeps  | taint a:NoSchedule | NoExecute is tolerated and NoSchedule is not
+  any                  | a:NoSchedule b:NoExecute | a b | gets   | fits               | all taints are tolerated
+  any                  | a:PreferNoSchedule       |     | gets   | fits               | a taint is a mere preference
+`);
+for (const { template, taints, tolerated, pod, reason, why } of cases)
+  test(`a node where ${why} ${pod} ${pod === 'has no' ? 'pod' : 'a pod'}`, () => {
+    const tolerations = tolerated.split(' ').map((key): Toleration => ({ key: key || 'none', operator: 'Exists' }));
+    const run = pod === 'gets';
+    const decided = decideNode({ spec: { containers: [], ...specOf(template) } }, tolerations, node(taints));
+    assert.deepEqual({ ...decided, reason: said(decided.reason) }, { run, schedule: run, keep: pod !== 'has no', reason });
   });
+
+function specOf(text: string): Partial<PodSpec> {
+  const said = new Map(text.split(' ').map((word) => word.split('=') as [string, string | undefined]));
+  const [nodeName, disk, named] = [said.get('node'), said.get('disk'), said.get('affinity')];
+  const required =
+    named === undefined
+      ? undefined
+      : { nodeSelectorTerms: named === '' ? [] : [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: [named] }] }] };
+  const preferred = [{ weight: 1, preference: { matchExpressions: [{ key: 'disk', operator: 'In', values: ['hdd'] }] } }];
+  return {
+    ...(nodeName === undefined ? {} : { nodeName }),
+    ...(disk === undefined ? {} : { nodeSelector: { disk } }),
+    ...(required === undefined ? {} : { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } }),
+    ...(said.has('preferred') ? { affinity: { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred } } } : {}),
+  };
+}
+
+function said(reason: Reason): string {
+  switch (reason.kind) {
+    case 'taint':
+      return `taint ${reason.taint.key}:${reason.taint.effect}`;
+    case 'node-name':
+      return `node-name ${reason.wanted}`;
+    case 'node-selector':
+      return `node-selector ${reason.key}=${reason.wanted}, not ${reason.found}`;
+    default:
+      return reason.kind;
+  }
 }
 
 for (const [operator, value, run] of [

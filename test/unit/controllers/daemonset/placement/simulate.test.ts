@@ -4,10 +4,11 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/daemonset/types.ts';
+import { table } from '../../table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
 function spec(text: string): PodSpec {
-  const words = text.split(' ').filter((word) => word !== '');
+  const words = text.split(' ').filter((word) => word !== '' && word !== 'nothing');
   const requests = Object.fromEntries(words.filter((word) => word.includes('=')).map((word) => word.split('=')));
   const ports = words.filter((word) => word.startsWith(':')).map((word) => ({ containerPort: 1, hostPort: Number(word.slice(1)) }));
   return { containers: [{ name: 'c', resources: { requests }, ports }] };
@@ -28,7 +29,6 @@ interface Case {
   critical?: boolean;
   found: string[];
 }
-const full = { cpu: '1', memory: '1Gi', pods: '2' };
 const tainted: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } };
 const evicting: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } };
 const lacks = (what: string) => `Node didn't have enough resource: ${what}`;
@@ -36,53 +36,48 @@ const noPort = "node(s) didn't have free ports for the requested pod ports";
 const noSelector = "node(s) didn't match node selector";
 const noTaint = "node(s) had taints that the pod didn't tolerate";
 
+/** What a pod wants, what is there, of which node (a roomy one), or how critical, and what is missing. */
+const rows = table('wants | others | at | missing | why')(`
+  cpu=4 memory=4Gi example.com/gpu=1 | | | | an empty node has room
+  cpu=500m | cpu=3, cpu=500m  |          |                                                  | what is left is enough to the last bit
+  cpu=501m | cpu=3, cpu=500m  |          | cpu, requested: 501, used: 3500, capacity: 4000  | one thousandth is missing
+  cpu=4 | cpu=1 /Succeeded, cpu=1 /Failed | | | pods that have ended take no room
+  cpu=4    | cpu=1 /Pending   |          | cpu, requested: 4000, used: 1000, capacity: 4000 | pods that have not begun take room
+  memory=1Gi cpu=2 | cpu=1, memory=1 | small
+    | pods, requested: 1, used: 2, capacity: 2; memory, requested: 1073741824, used: 1, capacity: 1073741824; cpu, requested: 2000, used: 1000, capacity: 1000
+    | all that is missing is named, pods first
+  nothing  | cpu=9            | small    |                                                  | it wants nothing, and there is a place
+  nothing  | nothing, nothing | small    | pods, requested: 1, used: 2, capacity: 2         | it wants nothing, and there is no place
+  memory=1 | cpu=9            |          |                                                  | others have too much of what it does not want
+  example.com/gpu=1 | example.com/gpu=1 |          | example.com/gpu, requested: 1, used: 1, capacity: 1 | a device is taken
+  example.com/fpga=1 |                  |          | example.com/fpga, requested: 1, used: 0, capacity: 0 | the node has no such device
+  cpu=9    | cpu=4            | critical |                                                  | it is critical
+  :80 :81  | :81              |          | port                                             | a port is taken
+  :81      | :81              | critical | port                                             | a port is taken, and it is critical
+  :81      | :81 /Failed      |          |                                                  | the port was of a pod that has ended
+  :81 cpu=4 | :81 cpu=1        |          | port; cpu, requested: 4000, used: 1000, capacity: 4000 | neither port nor room are there
+  cpu=9    |                  | evicting | taint                                            | a taint evicts
+  cpu=9    |                  | tainted  | taint; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
+`);
+const places: Readonly<Record<string, Node>> = { small: node({ cpu: '1', memory: '1Gi', pods: '2' }), tainted, evicting };
+const words: Readonly<Record<string, string>> = { port: noPort, selector: noSelector, taint: noTaint };
+for (const { wants, others, at, missing, why } of rows)
+  test(`simulated, ${why}`, () => {
+    const place = places[at];
+    const given = {
+      wants,
+      others: others.split(', ').filter(Boolean),
+      critical: at === 'critical',
+      ...(place === undefined ? {} : { at: place }),
+    };
+    const found = missing
+      .split('; ')
+      .filter(Boolean)
+      .map((what) => words[what] ?? lacks(what));
+    assert.deepEqual(simulate(situation(given)).map(wordsOf), found);
+  });
+
 const cases: Case[] = [
-  { why: 'an empty node has room', wants: 'cpu=4 memory=4Gi example.com/gpu=1', found: [] },
-  { why: 'what is left is enough to the last bit', wants: 'cpu=500m', others: ['cpu=3', 'cpu=500m'], found: [] },
-  {
-    why: 'one thousandth is missing',
-    wants: 'cpu=501m',
-    others: ['cpu=3', 'cpu=500m'],
-    found: [lacks('cpu, requested: 501, used: 3500, capacity: 4000')],
-  },
-  { why: 'pods that have ended take no room', wants: 'cpu=4', others: ['cpu=1 /Succeeded', 'cpu=1 /Failed'], found: [] },
-  {
-    why: 'pods that have not begun take room',
-    wants: 'cpu=4',
-    others: ['cpu=1 /Pending'],
-    found: [lacks('cpu, requested: 4000, used: 1000, capacity: 4000')],
-  },
-  {
-    why: 'all that is missing is named, pods first',
-    wants: 'memory=1Gi cpu=2',
-    others: ['cpu=1', 'memory=1'],
-    at: node(full),
-    found: [
-      lacks('pods, requested: 1, used: 2, capacity: 2'),
-      lacks('memory, requested: 1073741824, used: 1, capacity: 1073741824'),
-      lacks('cpu, requested: 2000, used: 1000, capacity: 1000'),
-    ],
-  },
-  { why: 'it wants nothing, and there is a place', wants: '', others: ['cpu=9'], at: node(full), found: [] },
-  {
-    why: 'it wants nothing, and there is no place',
-    wants: '',
-    others: ['', ''],
-    at: node(full),
-    found: [lacks('pods, requested: 1, used: 2, capacity: 2')],
-  },
-  { why: 'others have too much of what it does not want', wants: 'memory=1', others: ['cpu=9'], found: [] },
-  {
-    why: 'a device is taken',
-    wants: 'example.com/gpu=1',
-    others: ['example.com/gpu=1'],
-    found: [lacks('example.com/gpu, requested: 1, used: 1, capacity: 1')],
-  },
-  {
-    why: 'the node has no such device',
-    wants: 'example.com/fpga=1',
-    found: [lacks('example.com/fpga, requested: 1, used: 0, capacity: 0')],
-  },
   {
     why: 'the node has not said what it has',
     wants: '',
@@ -90,16 +85,6 @@ const cases: Case[] = [
     found: [lacks('pods, requested: 1, used: 0, capacity: 0')],
   },
   { why: 'the node has said its capacity alone', wants: 'cpu=4', at: { metadata: { name: 'n1' }, status: { capacity: roomy } }, found: [] },
-  { why: 'it is critical', wants: 'cpu=9', others: ['cpu=4'], critical: true, found: [] },
-  { why: 'a port is taken', wants: ':80 :81', others: [':81'], found: [noPort] },
-  { why: 'a port is taken, and it is critical', wants: ':81', others: [':81'], critical: true, found: [noPort] },
-  { why: 'the port was of a pod that has ended', wants: ':81', others: [':81 /Failed'], found: [] },
-  {
-    why: 'neither port nor room are there',
-    wants: ':81 cpu=4',
-    others: [':81 cpu=1'],
-    found: [noPort, lacks('cpu, requested: 4000, used: 1000, capacity: 4000')],
-  },
   { why: 'it is of another node', wants: 'cpu=9', more: { nodeName: 'n2' }, found: ["node(s) didn't match the requested hostname"] },
   { why: 'it is of this node', wants: 'cpu=4', more: { nodeName: 'n1' }, found: [] },
   { why: 'a label is missing', wants: 'cpu=9', more: { nodeSelector: { disk: 'ssd' } }, found: [noSelector] },
@@ -108,13 +93,6 @@ const cases: Case[] = [
     wants: 'cpu=9',
     more: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
     found: [noSelector],
-  },
-  { why: 'a taint evicts', wants: 'cpu=9', at: evicting, found: [noTaint] },
-  {
-    why: 'a taint refuses, and there is no room',
-    wants: 'cpu=9',
-    at: tainted,
-    found: [noTaint, lacks('cpu, requested: 9000, used: 0, capacity: 4000')],
   },
   { why: 'a taint is tolerated', wants: 'cpu=1', at: evicting, more: { tolerations: [{ operator: 'Exists' }] }, found: [] },
 ];

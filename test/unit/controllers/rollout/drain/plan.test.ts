@@ -20,40 +20,39 @@ const rows = table('node | pods | given | step | why')(`
   drain:other | a |  | wait 5 s: rollout other/u-other is draining the node | waits for another rollout
   drain | a |  | set conditions +MaintenanceInProgress +DrainInProgress | says what the node is going through before a pod goes
   begun | b a c+elsewhere |  | evict a b | evicts what an owner creates again
-  begun
-    | a+daemon b+mirror c+succeeded d+failed+bare e+daemon+terminating | | set conditions -DrainInProgress +Drained
+  begun | a+daemon b+mirror c+succeeded d+failed+bare e+daemon+terminating | | set conditions -DrainInProgress +Drained
     | leaves pods of DaemonSets, mirror pods and pods that have ended
-  begun
-    | a+tolerant+late | at=90 | set conditions -DrainInProgress +Drained | leaves a pod that came after the cordon because it tolerates it
-  begun
-    | a+tolerant b+late | at=90 | evict a b | evicts a tolerant pod that was there before, and a late one that does not tolerate the cordon
+  begun | a+tolerant+late | at=90 | set conditions -DrainInProgress +Drained
+    | leaves a pod that came after the cordon because it tolerates it
+  begun | a+tolerant b+late | at=90 | evict a b
+    | evicts a tolerant pod that was there before, and a late one that does not tolerate the cordon
   new | a b+bare |  | failed Blocked: shop/b has no controller | fails before it cordons where a pod has no controller
   begun | a b+bare |  | failed Blocked: shop/b has no controller | fails where such a pod comes later
-  new
-    | a+bare b+bare c+bare d+bare e+bare | | failed Blocked: shop/a has no controller; shop/b has no controller; shop/c has no controller; and 2 more
+  new | a+bare b+bare c+bare d+bare e+bare |
+    | failed Blocked: shop/a has no controller; shop/b has no controller; shop/c has no controller; and 2 more
     | names three pods that block it and counts the others
   begun | a+bare | unmanagedPods=Evict | evict a | evicts pods without a controller where the policy says so
   begun | a+emptydir |  | evict a | evicts pods with an emptyDir
   new | a+emptydir | emptyDir=Block | failed Blocked: shop/a has an emptyDir volume | fails on an emptyDir where the policy says so
   begun | a | gracePeriodSeconds=5 | evict a in 5 s | passes on its own grace period
   begun | a b | held=a:3 | evict b | evicts the others while a budget holds one
-  begun
-    | a b+terminating | held=a:3 | wait 3 s: shop/a is not evicted: refused; shop/b is terminating | waits until a refused eviction is tried again, and says why
-  begun
-    | a+terminating | at=100 | wait 5 s: shop/a is terminating, 40 s longer than its grace period allows | names a pod that terminates for longer than it may
+  begun | a b+terminating | held=a:3 | wait 3 s: shop/a is not evicted: refused; shop/b is terminating
+    | waits until a refused eviction is tried again, and says why
+  begun | a+terminating | at=100 | wait 5 s: shop/a is terminating, 40 s longer than its grace period allows
+    | names a pod that terminates for longer than it may
   begun | a | at=599 held=a:60 | wait 1 s: shop/a is not evicted: refused | waits no longer than its own time
-  begun
-    | a+terminating b | at=600 held=b:3 | failed Timeout: not drained in 600 s: shop/b is not evicted: refused; shop/a is terminating, 540 s longer than its grace period allows
+  begun | a+terminating b | at=600 held=b:3
+    | failed Timeout: not drained in 600 s: shop/b is not evicted: refused; shop/a is terminating, 540 s longer than its grace period allows
     | fails when its time is over
   begun | a | at=-60 | restart timer: drain-started=2026-02-28T23:59:00Z | counts from now on after the clock was set back
-  begun uncordon
-    | a | | failed Uncordoned: the node was uncordoned while it was being drained | fails when somebody uncordons the node, and does not cordon it again
-  cordon drain uncordon
-    | a | | failed Uncordoned: the node was uncordoned while it was being drained | fails the same where the cordon was not ours
+  begun uncordon | a | | failed Uncordoned: the node was uncordoned while it was being drained
+    | fails when somebody uncordons the node, and does not cordon it again
+  cordon drain uncordon | a | | failed Uncordoned: the node was uncordoned while it was being drained
+    | fails the same where the cordon was not ours
   drain +MaintenanceInProgress +Drained | a+daemon |  | drained | ends when its condition says so
   drain |  | at=600 | drained | ends without conditions where it could not write them in its time
-  drain +DrainInProgress:person +Drained:other
-    | a | | set conditions +MaintenanceInProgress | leaves a condition of the same type to its writer
+  drain +DrainInProgress:person +Drained:other | a | | set conditions +MaintenanceInProgress
+    | leaves a condition of the same type to its writer
 `);
 
 describe('a drain', () => {
@@ -81,11 +80,11 @@ describe('a drain', () => {
 /** `managers` are those of the cordon by managedFields. */
 const giveBacks = table('node | managers | step | why')(`
   begun +Drained |  | remove conditions -MaintenanceInProgress -DrainInProgress -Drained | begins with the conditions
-  drain +DrainInProgress:person +Drained:other +MaintenanceInProgress
-    | | remove conditions -MaintenanceInProgress | leaves conditions of others
+  drain +DrainInProgress:person +Drained:other +MaintenanceInProgress | | remove conditions -MaintenanceInProgress
+    | leaves conditions of others
   drain          |  | uncordon: drained-by= drain-started= cordoned-by= unschedulable=   | removes cordon and record
-  drain
-    | dkc-drain ancient-changes | uncordon: drained-by= drain-started= cordoned-by= unschedulable= | knows its cordon by managedFields too
+  drain | dkc-drain ancient-changes | uncordon: drained-by= drain-started= cordoned-by= unschedulable=
+    | knows its cordon by managedFields too
   drain | kubectl | uncordon: drained-by= drain-started= cordoned-by= | leaves the cordon of a person who uncordoned and cordoned again
   cordon drain   |  | uncordon: drained-by= drain-started=                               | leaves a cordon that was there before
   drain uncordon |  | uncordon: drained-by= drain-started= cordoned-by=                  | removes the record where the cordon is gone
