@@ -110,7 +110,11 @@ for (const { why, window, finds } of problems)
   });
 
 test('33 windows are one too many', () => {
-  const many = (length: number): string[] => windowProblems(Array<Window>(length).fill(good), 'spec.windows');
+  const many = (length: number): string[] =>
+    windowProblems(
+      Array.from({ length }, () => good),
+      'spec.windows',
+    );
   assert.deepEqual([many(32), many(33)], [[], ['spec.windows: has 33 windows; at most 32 are allowed']]);
 });
 

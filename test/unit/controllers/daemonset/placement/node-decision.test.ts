@@ -61,16 +61,9 @@ function specOf(text: string): Partial<PodSpec> {
 }
 
 function said(reason: Reason): string {
-  switch (reason.kind) {
-    case 'taint':
-      return `taint ${reason.taint.key}:${reason.taint.effect}`;
-    case 'node-name':
-      return `node-name ${reason.wanted}`;
-    case 'node-selector':
-      return `node-selector ${reason.key}=${reason.wanted}, not ${reason.found}`;
-    default:
-      return reason.kind;
-  }
+  if (reason.kind === 'taint') return `taint ${reason.taint.key}:${reason.taint.effect}`;
+  if (reason.kind === 'node-name') return `node-name ${reason.wanted}`;
+  return reason.kind === 'node-selector' ? `node-selector ${reason.key}=${reason.wanted}, not ${reason.found}` : reason.kind;
 }
 
 for (const [operator, value, run] of [
