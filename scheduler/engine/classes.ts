@@ -69,15 +69,23 @@ export class Classes {
     return { pod, profile, nodeSpec, topology, needs };
   }
 
-  /** The class of pods that ask the same of a node. One with volumes is made anew each time: claims and volumes change without nodes. */
-  resources({ pod, profile, nodeSpec, needs }: Asked): ResourceClass {
-    const { cluster, rejections, compat } = this.#options;
-    const make = (): ResourceClass => new ResourceClass(nodeSpec, needs, { cluster, rejections, profile, max: compat.scoreRange });
-    if (needs.volumes !== undefined) return make();
+  /** The class of pods that ask the same of a node, volumes aside: those of each pod are other ones, and claims and volumes change without nodes. */
+  resources(asked: Asked): ResourceClass {
+    const { pod, profile, needs } = asked;
     return recent(this.#resourceClasses, `${profile.schedulerName} ${nodeSpecKey(pod)} ${resourceKey(needs)}`, () => {
       this.#evictResourceClasses();
-      return make();
+      return this.#made(asked, { ...needs, volumes: undefined });
     });
+  }
+
+  /** The same with the pod's volumes: every node is looked at. */
+  withVolumes(asked: Asked): ResourceClass {
+    return asked.needs.volumes === undefined ? this.resources(asked) : this.#made(asked, asked.needs);
+  }
+
+  #made({ profile, nodeSpec }: Asked, needs: ResourceNeeds): ResourceClass {
+    const { cluster, rejections, compat } = this.#options;
+    return new ResourceClass(nodeSpec, needs, { cluster, rejections, profile, max: compat.scoreRange });
   }
 
   #evictResourceClasses(): void {

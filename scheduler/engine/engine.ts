@@ -9,7 +9,7 @@ import { type Devices, excessOf, unsupportedIn } from '../pod/pod-limits.ts';
 import { Classes } from './classes.ts';
 import { type FitError, fitErrorOf, RejectionTable } from './rejections.ts';
 import { type Asked, Effects, filterNeighbours, filterNode, NodeTrial, type WhatIf } from './node-trial.ts';
-import type { ResourceClass, VolumeQuestions } from './resource-class.ts';
+import { type ResourceClass, scoresVolumes, type VolumeQuestions, volumesRejection } from './resource-class.ts';
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 
@@ -42,7 +42,8 @@ export interface EngineOptions {
   inOneGo?: number;
 }
 
-export type Decision = { placed: true; node: string; feasible: number; ties: number } | { placed: false; error: FitError };
+/** `feasible`, `ties`: how many nodes would do, and are the best; absent where volumes were asked of some nodes alone. */
+export type Decision = { placed: true; node: string; feasible?: number; ties?: number } | { placed: false; error: FitError };
 
 /** All there is to say about a pod: for extenders, for those who ask why, and for tests. */
 export interface Evaluation {
@@ -107,10 +108,12 @@ export class Engine {
     const named = namedBy(pod, profile);
     if (named !== undefined) return this.#decideNamed(asked, named);
     const nominated = this.#nominated(pod);
-    const set = this.#classes.resources(asked);
+    const node = this.#placeByVolumes(asked, nominated);
+    if (node !== undefined) return { placed: true, node };
+    const set = this.#classes.withVolumes(asked);
     set.refresh();
     const closed = this.#closed(asked, set, nominated);
-    const best = asked.topology.isIndifferent && !asked.nodeSpec.hasPoints ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
+    const best = isIndifferent(asked) ? bestOf(set, closed) : this.#scan.best(asked, set, closed);
     if (best.feasible === 0) return { placed: false, error: this.#explain(asked, set, nominated) };
     const slot = this.#choose(best.slots);
     return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
@@ -167,7 +170,7 @@ export class Engine {
     if ('error' in asked) return;
     const nominated = this.#nominated(pod);
     const named = namedBy(pod, profile);
-    const set = named === undefined ? this.#classes.resources(asked) : undefined;
+    const set = named === undefined ? this.#classes.withVolumes(asked) : undefined;
     set?.refresh();
     for (const state of this.#options.cluster.order) {
       const code = nominated.has(state.slot) ? 0 : (set?.code(state.slot) ?? 0);
@@ -217,6 +220,30 @@ export class Engine {
       if (pods.length > 0) (bySlot ??= new Map()).set(state.slot, pods);
     }
     return bySlot ?? nothing;
+  }
+
+  /**
+   * Where a pod with volumes goes: its volumes are asked of nodes that are best without them, until one passes. So a pod with a claim of its own does not
+   * have every node looked at, as {@link Classes.withVolumes} does.
+   * @returns undefined where no node passes, and where the points or the turn of a node depend on its volumes
+   */
+  #placeByVolumes(asked: Asked, nominated: ReadonlyMap<number, readonly PodInfo[]>): string | undefined {
+    const { cluster, compat, random } = this.#options;
+    const { volumes } = asked.needs;
+    if (volumes === undefined || compat.tieBreak !== 'random' || scoresVolumes(asked.profile)) return undefined;
+    const set = this.#classes.resources(asked);
+    set.refresh();
+    const closed = this.#closed(asked, set, nominated);
+    const passes = (slot: number): boolean => {
+      const state = cluster.at(slot);
+      return state !== undefined && !closed.has(slot) && volumesRejection(volumes, state) === undefined;
+    };
+    if (!isIndifferent(asked)) {
+      const { slots } = this.#scan.best(asked, set, closed, passes);
+      return slots.length === 0 ? undefined : cluster.at(this.#choose(slots))?.name;
+    }
+    const slot = set.buckets.draw(passes, random);
+    return slot === undefined ? undefined : cluster.at(slot)?.name;
   }
 
   /** With all that is nominated on the node. */
@@ -337,6 +364,9 @@ function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { s
   for (const slot of closed.keys()) buckets.add(slot, set.pointsOf(slot));
   return { slots, feasible: set.feasible - closed.size };
 }
+
+/** Nothing is asked of other pods, and no node is preferred: a node's own points decide. */
+const isIndifferent = ({ topology, nodeSpec }: Asked): boolean => topology.isIndifferent && !nodeSpec.hasPoints;
 
 function namedBy({ pod }: PodInfo, { filters }: ProfileConfig): readonly string[] | undefined {
   return filters.has('NodeAffinity') ? namedNodes(pod.spec ?? {}) : undefined;

@@ -1,3 +1,4 @@
+import type { Random } from '../../base/random.ts';
 import type { Cluster } from '../cache/cluster.ts';
 import type { NodeLoad, NodeState } from '../cache/node-state.ts';
 import type { ProfileConfig } from '../config/config.ts';
@@ -66,15 +67,29 @@ export function resourceFilter(
     if (refused) return refused;
   }
   if (state.node === undefined) return undefined;
-  const refused = volumes?.rejection(state.node, others?.volumeUsers ?? [...state.pods.values()]);
+  const refused = volumesRejection(volumes, state, others?.volumeUsers);
   if (refused !== undefined || !filters.has('NodeDeclaredFeatures')) return refused;
   return nodeDeclaredFeatures(features, state.node);
 }
 
+/** Why the node cannot have the pod's volumes. @param users - pods with volumes on it. @default those that are there */
+export function volumesRejection(
+  volumes: VolumeQuestions | undefined,
+  { node, pods }: NodeState,
+  users?: readonly PodInfo[],
+): Rejection | undefined {
+  if (volumes === undefined || node === undefined) return undefined;
+  return volumes.rejection(node, users ?? [...pods.values()]);
+}
+
+/** Points of nodes depend on a pod's volumes. */
+export const scoresVolumes = ({ scores, volumeBinding }: ProfileConfig): boolean =>
+  volumeBinding.shape.length > 0 && (scores.get('VolumeBinding') ?? 0) > 0;
+
 /** Points that a node gets by itself: how full it would be, how balanced, images that it has, and how full its storage would be. Whole, weights included. */
 export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
   const { requests, images, containers, volumes } = needs;
-  const { scores, fit, balanced, volumeBinding } = profile;
+  const { scores, fit, balanced } = profile;
   let points = 0;
   const fitWeight = scores.get('NodeResourcesFit') ?? 0;
   if (fitWeight > 0) points += fitWeight * fitScore(requests, state, fit.strategy, max);
@@ -83,8 +98,8 @@ export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, sta
   const imageWeight = scores.get('ImageLocality') ?? 0;
   if (imageWeight > 0 && state.images.size > 0)
     points += imageWeight * imageScore(images, containers, state.images, (name) => cluster.images.having(name), cluster.nodeCount, max);
-  const volumeWeight = volumeBinding.shape.length > 0 ? (scores.get('VolumeBinding') ?? 0) : 0;
-  if (volumeWeight > 0 && volumes !== undefined && state.node !== undefined) points += volumeWeight * volumes.score(state.node, max);
+  if (volumes !== undefined && state.node !== undefined && scoresVolumes(profile))
+    points += (scores.get('VolumeBinding') ?? 0) * volumes.score(state.node, max);
   return points;
 }
 
@@ -250,6 +265,23 @@ export class Buckets {
     return this.#buckets[this.#best] ?? none;
   }
 
+  /**
+   * One of the best slots that pass, each of them as likely as the others. Asks about a few where most pass, and about all only where hardly any does.
+   * @returns undefined where none passes
+   */
+  draw(passes: (slot: number) => boolean, random: Random): number | undefined {
+    for (let points = this.#best; points >= 0; points--) {
+      const bucket = this.#buckets[points] ?? none;
+      for (let tries = bucket.length > FEW ? FEW : 0; tries > 0; tries--) {
+        const slot = bucket[Math.floor(random() * bucket.length)] ?? 0;
+        if (passes(slot)) return slot;
+      }
+      const passing = bucket.filter(passes);
+      if (passing.length > 0) return passing[Math.floor(random() * passing.length)];
+    }
+    return undefined;
+  }
+
   add(slot: number, points: number): void {
     const bucket = this.#bucket(points);
     this.#at[slot] = bucket.length;
@@ -277,3 +309,5 @@ export class Buckets {
 }
 
 const none: readonly number[] = [];
+/** Slots that are drawn before all of a bucket are asked about. */
+const FEW = 8;

@@ -42,12 +42,16 @@ export class Scan {
     this.#max = max;
   }
 
-  /** @param closed - slots that are out of the question for other reasons */
-  best(asked: Asked, set: ResourceClass, closed: ReadonlyMap<number, unknown>): Best {
+  /**
+   * @param closed - slots that are out of the question for other reasons
+   * @param passes - asked last of those that are left. @default all pass
+   */
+  best(asked: Asked, set: ResourceClass, closed: ReadonlyMap<number, unknown>, passes?: (slot: number) => boolean): Best {
     this.#grow();
     const passing = this.#passing;
     const totals = this.#totals;
-    const count = this.#filter(asked.topology, this.#begin(set, closed));
+    const neighbours = this.#filter(asked.topology, this.#begin(set, closed));
+    const count = passes === undefined ? neighbours : this.#keep(passes, neighbours);
     if (count <= 1) return { slots: Array.from(passing.subarray(0, count)), feasible: count };
     const { points: own } = set;
     for (let at = 0; at < count; at++) totals[at] = own[passing[at] ?? 0] ?? 0;
@@ -98,6 +102,16 @@ export class Scan {
     if (topology.affinity.length > 0) left = this.#keepFriends(topology, left);
     for (const view of topology.anti) left = this.#keepWithout(view, left);
     for (const view of topology.existingAnti) left = this.#keepWithout(view, left);
+    return left;
+  }
+
+  #keep(passes: (slot: number) => boolean, count: number): number {
+    const passing = this.#passing;
+    let left = 0;
+    for (let at = 0; at < count; at++) {
+      const slot = passing[at] ?? 0;
+      if (passes(slot)) passing[left++] = slot;
+    }
     return left;
   }
 

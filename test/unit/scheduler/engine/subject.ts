@@ -2,7 +2,7 @@ import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig, type ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { DefaultSpreadSelectors } from '../../../../scheduler/engine/default-spread-selectors.ts';
-import { type Decision, Engine, type Evaluation } from '../../../../scheduler/engine/engine.ts';
+import { type Decision, Engine, type Evaluation, type VolumeAsk } from '../../../../scheduler/engine/engine.ts';
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { pickOneNode, type PreemptionFacts, whyNotEligible } from '../../../../scheduler/preempt/candidates.ts';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
@@ -28,8 +28,10 @@ export interface Subject {
 
 export type MakeSubject = (random: Random, budgets: OracleCluster['budgets']) => Subject;
 
+const noVolumes: VolumeAsk = { key: () => '', prepare: () => undefined };
+
 /** The engine as the scheduler uses it, without the rest of the scheduler. */
-export function engineSubject(random: Random, budgets: OracleCluster['budgets']): Subject {
+export function engineSubject(random: Random, budgets: OracleCluster['budgets'], volumes = noVolumes): Subject {
   const namespaces = new Map<string, Namespace>();
   const nominated = new Map<string, { pod: Pod; node: string }>();
   let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
@@ -58,7 +60,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
           .map(({ pod }) => podInfoOf(pod))
           .filter((other) => other.uid !== uid && other.priority >= priority),
     },
-    volumes: { key: () => '', prepare: () => undefined },
+    volumes,
     inOneGo: 0,
   });
   const profiles = new Set<ProfileConfig>();
