@@ -4,66 +4,9 @@ import { array, assert as holds, constantFrom, oneof, property, tuple } from 'fa
 import { libraryLines, plainLines } from '../../../cli/agent/settings.ts';
 
 const refuse = (problem: string): Error => new Error(problem);
-const words = [
-  '10m',
-  '1m30s',
-  '0',
-  '007',
-  '1.30',
-  '1e3',
-  '0x1f',
-  '0o7',
-  '1_000',
-  '.inf',
-  '~',
-  'null',
-  'Null',
-  'true',
-  'True',
-  'yes',
-  'on',
-  '""',
-  "''",
-  '"1.30"',
-];
-const more = [
-  "'it''s'",
-  '"a\\n"',
-  '/etc/dkc',
-  'http://127.0.0.1:10248/healthz',
-  '127.0.0.1:10460',
-  '[::1]:1',
-  'a b',
-  'a: b',
-  'a:',
-  '&a',
-  '*a',
-  '!!str',
-  '{}',
-  '-',
-  '?',
-  '@a',
-  '`',
-];
-const piece = constantFrom(
-  ...words,
-  ...more,
-  '#',
-  ' # x',
-  ' ',
-  ':',
-  ': ',
-  '- ',
-  'a',
-  'nodeName',
-  '\t',
-  '\u00e9',
-  '---',
-  '2026-01-01',
-  '12:30:45',
-  '|',
-  '>',
-);
+const words = `10m 1m30s 0 007 1.30 1e3 0x1f 0o7 1_000 .inf ~ null Null true True yes on "" '' "1.30" 'it''s' "a\\n" /etc/dkc
+  http://127.0.0.1:10248/healthz 127.0.0.1:10460 [::1]:1 a: &a *a !!str {} - ? @a # : a nodeName \u00e9 --- 2026-01-01 12:30:45 | >`;
+const piece = constantFrom(...words.split(/\s+/), 'a b', 'a: b', '`', ' # x', ' ', ': ', '- ', '\t');
 const line = oneof(
   tuple(
     constantFrom('a', 'b', 'nodeName', 'true', 'null'),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { array, assert as holds, jsonValue, property, string } from 'fast-check';
-import { goJson, inGoJson, jsonTextOf } from '../../../../kube/api/json.ts';
+import { goJson, inGoJson, jsonEqual, jsonTextOf } from '../../../../kube/api/json.ts';
 
 const cases = [
   { why: 'sorts fields at every depth', value: { b: { d: 1, c: 2 }, a: [] }, text: '{"a":[],"b":{"c":2,"d":1}}' },
@@ -42,4 +42,16 @@ test('an object is sent in the words that were chosen, also when it was copied',
   assert.equal(jsonTextOf({ ...object }), String.raw`{"a":1,"b":"\u003c"}`);
   assert.equal(jsonTextOf({ b: '<', a: 1 }), '{"b":"<","a":1}');
   assert.equal(JSON.stringify(object), '{"b":"<","a":1}');
+});
+
+const nested = (levels: number, end = '1'): string => `${'{"a":['.repeat(levels)}${end}${']}'.repeat(levels)}`;
+
+test('values nested 10,000 and 100,000 deep are compared and written', () => {
+  for (const levels of [5_000, 50_000]) {
+    const value: unknown = JSON.parse(nested(levels));
+    assert.ok(jsonEqual(value, JSON.parse(nested(levels))));
+    assert.ok(!jsonEqual(value, JSON.parse(nested(levels, '2'))));
+    assert.ok(!jsonEqual(value, JSON.parse(nested(levels, '{"b":1}'))));
+    assert.equal(goJson(value), nested(levels));
+  }
 });

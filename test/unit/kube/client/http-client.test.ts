@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
-import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import {
   ApiError,
   isAlreadyExists,
@@ -128,6 +128,10 @@ for (const kind of kinds) {
     }
     answer = (response) => json(response, 200, node('n1', '1'));
     assert.equal((await client.get(nodes, { name: 'n1' })).metadata.resourceVersion, '1', 'the client still works');
+    answer = (response) => json(response, 200, { kind: 'Scale', metadata: { name: 'n1' } });
+    const scale = { subresource: 'scale' };
+    const scaled = await client.patch<KubeObject>(nodes, { name: 'n1' }, {}, { type: 'merge', ...scale });
+    for (const { kind } of [scaled, await client.replace<KubeObject>(nodes, scaled, scale)]) assert.equal(kind, 'Scale', 'its own kind');
   });
 
   test(`a server that hangs, drips, or answers without end is given up, over ${kind}`, async (t) => {

@@ -57,26 +57,7 @@ test('any list, cut anywhere, comes out as JSON.parse has it', () => {
 });
 
 test('whatever is done to the bytes, the decoder takes what JSON.parse takes, and nothing else', () => {
-  const alphabet = fc.constantFrom(
-    '{',
-    '}',
-    '[',
-    ']',
-    ',',
-    ':',
-    '"',
-    '\\',
-    ' ',
-    '1',
-    '-',
-    'e',
-    'true',
-    'null',
-    '"items"',
-    '"a"',
-    'é',
-    '\n',
-  );
+  const alphabet = fc.constantFrom(' ', '\n', ...'{ } [ ] , : " \\ 1 - e true null "items" "a" é'.split(' '));
   fc.assert(
     fc.property(list, fc.nat(), fc.nat({ max: 6 }), fc.array(alphabet, { maxLength: 3 }), sizes, (value, at, removed, added, cuts) => {
       const written = JSON.stringify(value);

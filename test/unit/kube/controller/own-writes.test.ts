@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
-import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
+import { Expectations } from '../../../../kube/controller/expectations.ts';
+import { holdBack, OwnWrites } from '../../../../kube/controller/own-writes.ts';
 import type { SeenCache } from '../../../../kube/controller/own-writes.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -143,6 +144,36 @@ test('answers without uid or version, and writes by the thousand, cost nothing',
   assert.equal(looks, 1, 'the newest stands for all');
   assert.equal(writes.caughtUp('ns/web', [counted('10009')]), true);
 });
+
+for (const { why, written, expected, says } of [
+  { why: 'nothing for who has done nothing', written: false, expected: false, says: undefined },
+  {
+    why: 'a second for what was written',
+    written: true,
+    expected: false,
+    says: { requeueAfter: 1_000, why: 'own writes are not seen yet' },
+  },
+  {
+    why: 'the end of what is expected',
+    written: false,
+    expected: true,
+    says: { requeueAfter: 300_000, why: 'creations or deletions are not seen yet' },
+  },
+  { why: 'own writes first', written: true, expected: true, says: { requeueAfter: 1_000, why: 'own writes are not seen yet' } },
+]) {
+  test(`holding back waits for ${why}`, () => {
+    const clock = new FakeClock();
+    const expectations = new Expectations(clock);
+    const ownWrites = new OwnWrites(clock);
+    const old = cache('5:');
+    if (written) ownWrites.wrote('ns/web', old, object('web-0/a@9'));
+    const pass = expectations.expect('ns/web', { creations: expected ? 1 : 0, deletions: [] });
+    assert.deepEqual(holdBack('ns/web', { expectations, ownWrites, caches: [old] }), says);
+    assert.equal(holdBack('ns/other', { expectations, ownWrites, caches: [old] }), undefined);
+    if (expected) pass.notCreated();
+    assert.equal(holdBack('ns/web', { expectations, ownWrites, caches: [cache('9:')] }), undefined);
+  });
+}
 
 /** Replays a server's history into a cache that lags, relists and skips, and asks after every step. */
 test('caughtUp never says so before the cache has what was written, and always does once it has', () => {

@@ -19,15 +19,7 @@ const all = (uid: number, version: number): string => Array.from({ length: COUNT
 const ends = ['ns/p0', `ns/p${COUNT - 1}`];
 
 /** A cache that lists other pods under the same names once `relist` is called, and a controller that writes down what it sees of it. */
-function world(): {
-  informer: SharedInformer<KubeObject>;
-  seen: Set<string>;
-  queue: WorkQueue;
-  control: () => Promise<void>;
-  stop: AbortController;
-  ended: Promise<unknown>[];
-  clock: FakeClock;
-} {
+function world() {
   const clock = new FakeClock();
   const { log } = recordedLog();
   const api = new ScriptedApi(`list 5: ${all(1, 3)}`, 'fail 410', `list 9: ${all(2, 8)}`, 'watch hold');

@@ -51,11 +51,6 @@ test('done with a key that nobody has is an error of the program', async () => {
   assert.throws(() => queue.done('a'), RangeError);
 });
 
-test('a delay that is no time is refused', () => {
-  const { queue } = workQueue();
-  for (const ms of [NaN, Infinity]) assert.throws(() => queue.addAfter('a', ms), RangeError);
-});
-
 test('shut down: no more keys, those in the line are still handed out, then none', async () => {
   const { clock, queue, get, sizes } = workQueue();
   queue.add('a');
