@@ -14,7 +14,8 @@ const LATER = 6_000;
 /** Something that users do, and that a controller has to bring to the same end whatever goes wrong with one of its calls. */
 export interface StoryOn<S> {
   why: string;
-  nodes: readonly (string | HollowNode)[];
+  /** @default those of every story on the stage */
+  nodes?: readonly (string | HollowNode)[];
   /** Before anything goes wrong. */
   before?: (stage: S) => Promise<void>;
   act: (stage: S) => Promise<void>;
@@ -233,7 +234,7 @@ class Sweeping<S extends AnyStage> {
   }
 
   async #act(trouble: Trouble | undefined): Promise<void> {
-    const { nodes, before, act } = this.#story;
+    const { nodes = [], before, act } = this.#story;
     this.#armed.arm(undefined);
     this.#stage.begin(nodes);
     await before?.(this.#stage);

@@ -44,12 +44,33 @@ export abstract class SetStage<S extends KubeObject> implements AnyStage {
     return gone !== undefined;
   }
 
+  /** All goes, and another's revision has the name of the set's. */
+  async leaveRevisionName(nodes: readonly string[]): Promise<void> {
+    const [mine] = this.world.revisions();
+    await this.clear();
+    this.begin(nodes);
+    const metadata = { name: mine?.metadata.name, namespace: 'default' };
+    const data = { spec: { template: { spec: {} } } };
+    this.world.api.add({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data });
+  }
+
   set(): S | undefined {
     return this.world.api.hooks.storage.get(`apps/${this.#resource.resource}`, 'default/web') as S | undefined;
   }
 
   patch(change: object): Promise<S> {
     return this.world.user.patch<S>(this.#resource, web, change, { type: 'strategic' });
+  }
+
+  /** Gives it another image. */
+  async image(image: string): Promise<void> {
+    await this.patch({ spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
+  }
+
+  /** Gives it another image, and waits until all is as it should be. */
+  async turnTo(image: string): Promise<void> {
+    await this.image(image);
+    await this.settled();
   }
 
   remove(propagationPolicy = 'Background'): Promise<void> {

@@ -17,6 +17,11 @@ export class Stage extends SetStage<DaemonSet> {
     this.world.api.add(set);
   }
 
+  async settledWith(set: Record<string, unknown>): Promise<void> {
+    this.add(set);
+    await this.settled();
+  }
+
   isSettled(): boolean {
     const { status, metadata } = this.set() ?? { metadata: {} };
     const pods = this.own();

@@ -13,45 +13,29 @@ const four = ['a', 'b', 'c', 'd'];
 const three = ['a', 'b', 'c'];
 const two = ['a', 'b'];
 
-const image = (name: string): object => ({ spec: { template: { spec: { containers: [{ name: 'c', image: name }] } } } });
-
 const updated = (rollingUpdate: object, more: object = {}): Record<string, unknown> =>
   daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate }, ...more });
 
-async function settledWith(stage: Stage, set: Record<string, unknown>): Promise<void> {
-  stage.add(set);
-  await stage.settled();
-}
-
-async function turnTo(stage: Stage, name: string): Promise<void> {
-  await stage.patch(image(name));
-  await stage.settled();
-}
-
 export const stories: readonly Story[] = [
-  {
-    why: 'a set is made on four nodes',
-    nodes: four,
-    act: async (stage) => stage.add(daemonSet('web')),
-  },
+  { why: 'a set is made on four nodes', nodes: four, act: async (stage) => stage.add(daemonSet('web')) },
   {
     why: 'an update, two at a time',
     nodes: three,
-    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
-    act: (stage) => turnTo(stage, 'v2'),
+    before: (stage) => stage.settledWith(updated({ maxUnavailable: 2 })),
+    act: (stage) => stage.turnTo('v2'),
   },
   {
     why: 'an update that surges',
     nodes: two,
-    before: (stage) => settledWith(stage, updated({ maxSurge: 1, maxUnavailable: 0 })),
-    act: (stage) => turnTo(stage, 'v2'),
+    before: (stage) => stage.settledWith(updated({ maxSurge: 1, maxUnavailable: 0 })),
+    act: (stage) => stage.turnTo('v2'),
   },
   {
     why: 'nodes gain and lose the label that is asked for',
     nodes: four.map((name, at) => ({ name, labels: at < 2 ? { pool: 'x' } : {} })),
     before: (stage) => {
       const spec = { nodeSelector: { pool: 'x' }, containers: [{ name: 'c', image: 'v1' }] };
-      return settledWith(stage, daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
+      return stage.settledWith(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
     },
     act: async ({ world }) => {
       await world.patchNode('a', { metadata: { labels: { pool: null } } });
@@ -71,7 +55,7 @@ export const stories: readonly Story[] = [
   {
     why: 'a pod is let go, for its labels changed',
     nodes: two,
-    before: (stage) => settledWith(stage, daemonSet('web')),
+    before: (stage) => stage.settledWith(daemonSet('web')),
     act: async (stage) => {
       const { user } = stage.world;
       const pod = stage.podOn('b');
@@ -84,7 +68,7 @@ export const stories: readonly Story[] = [
   {
     why: 'a taint drives a pod out, and goes',
     nodes: two,
-    before: (stage) => settledWith(stage, daemonSet('web')),
+    before: (stage) => stage.settledWith(daemonSet('web')),
     act: async (stage) => {
       await stage.world.patchNode('b', { spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } });
       await stage.pass(3_000);
@@ -95,32 +79,32 @@ export const stories: readonly Story[] = [
     why: 'an update is taken back',
     nodes: two,
     before: async (stage) => {
-      await settledWith(stage, updated({ maxUnavailable: 2 }));
-      await turnTo(stage, 'v2');
+      await stage.settledWith(updated({ maxUnavailable: 2 }));
+      await stage.turnTo('v2');
     },
-    act: (stage) => turnTo(stage, 'v1'),
+    act: (stage) => stage.turnTo('v1'),
   },
   {
     why: 'two revisions hold one template',
     nodes: two,
     neverLate: 'who relabels pods and adds revisions at once is seen doing the one without the other',
     // Nothing is replaced while the one is seen and the other is not yet.
-    before: (stage) => settledWith(stage, daemonSet('web', { updateStrategy: { type: 'OnDelete' } })),
+    before: (stage) => stage.settledWith(daemonSet('web', { updateStrategy: { type: 'OnDelete' } })),
     act: async (stage) => duplicateRevision(stage),
   },
   {
     why: 'old revisions are forgotten',
     nodes: ['a'],
-    before: (stage) => settledWith(stage, daemonSet('web', { revisionHistoryLimit: 0 })),
+    before: (stage) => stage.settledWith(daemonSet('web', { revisionHistoryLimit: 0 })),
     act: async (stage) => {
-      await turnTo(stage, 'v2');
-      await turnTo(stage, 'v3');
+      await stage.turnTo('v2');
+      await stage.turnTo('v3');
     },
   },
   {
     why: 'a pod fails its probe for a while',
     nodes: two,
-    before: (stage) => settledWith(stage, daemonSet('web', { minReadySeconds: 2 })),
+    before: (stage) => stage.settledWith(daemonSet('web', { minReadySeconds: 2 })),
     act: async (stage) => {
       const pod = stage.podOn('a');
       await stage.world.user.patch(pods, pod, behave('unready'), { type: 'merge' });
@@ -131,7 +115,7 @@ export const stories: readonly Story[] = [
   {
     why: 'pods fail and are made again',
     nodes: two,
-    before: (stage) => settledWith(stage, daemonSet('web')),
+    before: (stage) => stage.settledWith(daemonSet('web')),
     act: async (stage) => {
       for (const node of ['a', 'b']) await stage.fail(node);
     },
@@ -140,7 +124,7 @@ export const stories: readonly Story[] = [
     why: 'a pod fails again, and stays for a second',
     nodes: two,
     before: async (stage) => {
-      await settledWith(stage, daemonSet('web'));
+      await stage.settledWith(daemonSet('web'));
       await stage.fail('a');
       await stage.pass(0);
       await stage.settled();
@@ -150,7 +134,7 @@ export const stories: readonly Story[] = [
   {
     why: 'a pod is one too many',
     nodes: two,
-    before: (stage) => settledWith(stage, daemonSet('web')),
+    before: (stage) => stage.settledWith(daemonSet('web')),
     act: async (stage) => {
       const { metadata, spec } = stage.pod('a');
       const { labels = {}, ownerReferences = [] } = metadata;
@@ -162,9 +146,9 @@ export const stories: readonly Story[] = [
     nodes: two,
     // Pods for a set that is gone; and the name of its revision is still taken when the next one wants it.
     late: { pods: 2, collisions: true },
-    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
+    before: (stage) => stage.settledWith(updated({ maxUnavailable: 2 })),
     act: async (stage) => {
-      await stage.patch(image('v2'));
+      await stage.image('v2');
       await stage.pass(350);
       await stage.remove();
       await stage.pass(0);
@@ -176,7 +160,7 @@ export const stories: readonly Story[] = [
     nodes: two,
     // Pods that are not yet seen to be orphans are another's: their nodes look empty.
     late: { pods: 2 },
-    before: (stage) => settledWith(stage, updated({ maxUnavailable: 2 })),
+    before: (stage) => stage.settledWith(updated({ maxUnavailable: 2 })),
     act: async (stage) => {
       await stage.remove('Orphan');
       await stage.pass(500);
@@ -187,13 +171,8 @@ export const stories: readonly Story[] = [
     why: 'a set is made when the name of its revision is taken',
     nodes: ['a'],
     before: async (stage) => {
-      stage.add(daemonSet('web'));
-      await stage.settled();
-      const [mine] = stage.world.revisions();
-      await stage.clear();
-      stage.begin(['a']);
-      const metadata = { name: mine?.metadata.name, namespace: 'default' };
-      stage.add({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data: { spec: { template: { spec: {} } } } });
+      await stage.settledWith(daemonSet('web'));
+      await stage.leaveRevisionName(['a']);
     },
     act: async (stage) => stage.add(daemonSet('web')),
   },

@@ -4,7 +4,7 @@ import { pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { SetStage } from '../../simulated/stage.ts';
-import { claimsOf, isGoing, statefulSet } from './world.ts';
+import { claimsOf, isGoing, NODE, statefulSet } from './world.ts';
 
 type Spec = NonNullable<StatefulSet['spec']>;
 
@@ -12,6 +12,11 @@ type Spec = NonNullable<StatefulSet['spec']>;
 export class Stage extends SetStage<StatefulSet> {
   constructor(world: SimWorld) {
     super(world, statefulSets);
+  }
+
+  /** On one node. */
+  override begin(): void {
+    super.begin([NODE]);
   }
 
   /** Makes the set. */
@@ -24,8 +29,8 @@ export class Stage extends SetStage<StatefulSet> {
     await this.settled();
   }
 
-  async turnTo(image: string): Promise<void> {
-    await this.patch({ spec: { template: { spec: { containers: [{ name: 'c', image }] } } } });
+  async scale(replicas: number): Promise<void> {
+    await this.patch({ spec: { replicas } });
   }
 
   async fail(ordinal: number): Promise<void> {
