@@ -15,12 +15,9 @@ export interface Memory {
 
 export const noMemory: Memory = { backoffMs: () => 0, creationsHeldMs: 0, statusHeldMs: () => 0 };
 
-interface PodBackoffLimits {
-  /** First wait. @default 1_000 */
-  base?: Millis;
-  /** Longest wait. @default 900_000, fifteen minutes */
-  cap?: Millis;
-}
+/** The first wait, and the longest. */
+const FIRST_WAIT: Millis = 1_000;
+const LONGEST_WAIT: Millis = 900_000;
 
 interface BackoffEntry {
   delay: Millis;
@@ -34,15 +31,11 @@ interface BackoffEntry {
  */
 export class PodBackoff {
   readonly #clock: Pick<Clock, 'monotonic'>;
-  readonly #base: Millis;
-  readonly #cap: Millis;
   readonly #entries = new Map<string, BackoffEntry>();
   #swept: Millis;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, { base = 1_000, cap = 900_000 }: PodBackoffLimits = {}) {
+  constructor(clock: Pick<Clock, 'monotonic'>) {
     this.#clock = clock;
-    this.#base = base;
-    this.#cap = cap;
     this.#swept = clock.monotonic();
   }
 
@@ -62,7 +55,7 @@ export class PodBackoff {
     const now = this.#clock.monotonic();
     this.#sweep(now);
     const before = this.#entries.get(place);
-    const delay = before === undefined || this.#isIdle(before, now) ? this.#base : Math.min(before.delay * 2, this.#cap);
+    const delay = before === undefined || this.#isIdle(before, now) ? FIRST_WAIT : Math.min(before.delay * 2, LONGEST_WAIT);
     this.#entries.set(place, { delay, at: now });
   }
 
@@ -72,7 +65,7 @@ export class PodBackoff {
   }
 
   #isIdle({ at }: BackoffEntry, now: Millis): boolean {
-    return now - at > 2 * this.#cap;
+    return now - at > 2 * LONGEST_WAIT;
   }
 
   /** Once a minute at most. */

@@ -1,42 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { availableIn, isReady, namePrefix, podFromTemplate } from '../../../../controllers/common/pods.ts';
-import { deepFreeze } from '../../../../kube/cache/sharing.ts';
 import { daemonSets } from '../../../../kube/api/object.ts';
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 
 const owner = { metadata: { name: 'ds', namespace: 'ns', uid: 'ds-uid' } };
 const spec = { containers: [{ name: 'c', image: 'x' }] };
-
-test('a pod has what its template has, and its owner', () => {
-  const template = deepFreeze({
-    metadata: { labels: { app: 'x' }, annotations: { note: 'n' }, finalizers: ['example.com/f'], name: 'never' },
-    spec,
-  });
-  assert.deepEqual(podFromTemplate(template, owner, daemonSets), {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      generateName: 'ds-',
-      namespace: 'ns',
-      labels: { app: 'x' },
-      annotations: { note: 'n' },
-      finalizers: ['example.com/f'],
-      ownerReferences: [
-        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: 'ds-uid', controller: true, blockOwnerDeletion: true },
-      ],
-    },
-    spec,
-  });
-});
-
-test('a pod has no annotations and finalizers where its template has none', () =>
-  assert.deepEqual(Object.keys(podFromTemplate({ metadata: { labels: { app: 'x' } }, spec }, owner, daemonSets).metadata).toSorted(), [
-    'generateName',
-    'labels',
-    'namespace',
-    'ownerReferences',
-  ]));
 
 test('a pod without labels is not made: nobody would find it', () => {
   for (const metadata of [undefined, {}, { labels: {} }])
@@ -89,11 +58,6 @@ const cases: { why: string; conditions: PodCondition[] | undefined; minReadyMs?:
 for (const { why, conditions, minReadyMs = 0, is } of cases)
   test(`a pod is available ${why}`, () =>
     assert.equal(availableIn({ status: conditions === undefined ? {} : { conditions } }, minReadyMs, NOW), is));
-
-test('a pod without status is neither ready nor available', () => {
-  assert.equal(isReady({}), false);
-  assert.equal(availableIn({}, 0, NOW), undefined);
-});
 
 test('a pod is ready when its condition is True', () => {
   assert.equal(isReady({ status: { conditions: [{ type: 'Initialized', status: 'False' }, ready('True')] } }), true);

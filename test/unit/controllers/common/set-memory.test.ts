@@ -4,6 +4,7 @@ import { PodBackoff, SetMemory } from '../../../../controllers/common/set-memory
 import { type Rules, rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { daemonSet } from '../daemonset/notation.ts';
+import { paceStatus, reaches, type StatusNews } from '../../../../controllers/common/status.ts';
 
 function rules(generation = 2, uid = 'ds-uid'): Rules {
   const set = daemonSet();
@@ -23,13 +24,7 @@ test('a node where pods fail again and again waits for longer, for this set alon
   assert.deepEqual(seen, [0, 1_000, 2_000, 4_000]);
   assert.equal(remembered.of(rules()).backoffMs('b'), 0);
   assert.equal(remembered.of(rules(2, 'another')).backoffMs('a'), 0);
-});
-
-test('a new generation starts anew', () => {
-  const remembered = new SetMemory(new FakeClock());
-  remembered.failed(rules(2), 'a');
-  assert.equal(remembered.of(rules(2)).backoffMs('a'), 1_000);
-  assert.equal(remembered.of(rules(3)).backoffMs('a'), 0);
+  assert.equal(remembered.of(rules(3)).backoffMs('a'), 0, 'a new generation starts anew');
 });
 
 test('creations are held for longer each time, and failures are something else', () => {
@@ -97,34 +92,12 @@ test('what fails goes at once, then after 1, 2, 4 and up to 900 seconds', async 
   assert.deepEqual(seen, [0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900]);
 });
 
-test('what is left grows shorter as time goes by', async () => {
-  const clock = new FakeClock();
-  const backoff = new PodBackoff(clock);
-  backoff.raise('a');
-  backoff.raise('a');
-  assert.equal(backoff.left('a'), 2_000);
-  await clock.advance(1_500);
-  assert.equal(backoff.left('a'), 500);
-  await clock.advance(500);
-  assert.equal(backoff.left('a'), 0);
-});
-
 test('a wall clock that is set changes no wait', () => {
   const clock = new FakeClock();
   const backoff = new PodBackoff(clock);
   backoff.raise('a');
   clock.jump(3_600_000);
   assert.equal(backoff.left('a'), 1_000);
-});
-
-test('each place has its own', async () => {
-  const clock = new FakeClock();
-  const backoff = new PodBackoff(clock);
-  await waits(backoff, clock, 'a', 5);
-  assert.equal(backoff.left('b'), 0);
-  backoff.raise('b');
-  assert.equal(backoff.left('b'), 1_000);
-  assert.equal(backoff.left('a'), 16_000);
 });
 
 test('after half an hour without failure it starts anew, and not before', async () => {
@@ -162,11 +135,6 @@ test('an owner that is gone is forgotten with all its places', () => {
   assert.equal(backoff.left('u10/1/a'), 1_000);
 });
 
-test('its limits can be others', async () => {
-  const clock = new FakeClock();
-  assert.deepEqual(await waits(new PodBackoff(clock, { base: 10_000, cap: 25_000 }), clock, 'a', 5), [0, 10, 20, 25, 25]);
-});
-
 test('a place starts anew though others were forgotten a moment before it could be', async () => {
   const clock = new FakeClock();
   const backoff = new PodBackoff(clock);
@@ -176,4 +144,29 @@ test('a place starts anew though others were forgotten a moment before it could 
   await clock.advance(1_500);
   backoff.raise('a');
   assert.equal(backoff.left('a'), 1_000);
+});
+
+const numbers: StatusNews = { change: 'numbers', reached: false, busy: false };
+const cases: { why: string; news: StatusNews; after: number; is: 'written' | 'left' | number }[] = [
+  { why: 'nothing changes', news: { ...numbers, change: 'nothing', reached: true }, after: 9_999, is: 'left' },
+  { why: 'more than numbers changes', news: { ...numbers, change: 'more', busy: true }, after: 0, is: 'written' },
+  { why: 'numbers change just after a write', news: numbers, after: 1, is: 99 },
+  { why: 'numbers change a while after a write', news: numbers, after: 100, is: 'written' },
+  { why: 'numbers change while pods are made', news: { ...numbers, busy: true }, after: 100, is: 400 },
+  { why: 'numbers have changed for a while and pods are made', news: { ...numbers, busy: true }, after: 500, is: 'written' },
+  { why: 'a number is what it should be', news: { ...numbers, reached: true, busy: true }, after: 0, is: 'written' },
+];
+for (const { why, news, after, is } of cases)
+  test(`when the status is written: ${why}`, () => {
+    const memory = { statusHeldMs: (pace: 'idle' | 'busy') => Math.max(0, { idle: 100, busy: 500 }[pace] - after) };
+    const { status, wakeUps } = paceStatus({ any: 1 }, news, memory);
+    assert.deepEqual(wakeUps[0]?.requeueAfter ?? (status === undefined ? 'left' : 'written'), is);
+  });
+
+test('what it is to reach what should be', () => {
+  assert.equal(reaches(3, [[2, 3]]), true, 'it is what it should be');
+  assert.equal(reaches(3, [[3, 3]]), false, 'it was before');
+  assert.equal(reaches(3, [[1, 2]]), false, 'it is not yet');
+  assert.equal(reaches(0, [[undefined, 0]]), false, 'none is none, written or not');
+  assert.equal(reaches(0, [[4, 0], [1, 2]]), true, 'one of them'); // prettier-ignore
 });

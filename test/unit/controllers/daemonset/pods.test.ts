@@ -1,8 +1,142 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.js';
-import { nodePodsOf, inOrder, targetNode } from '../../../../controllers/daemonset/pods.ts';
-import { pod, pods, words } from './notation.ts';
+import type { PodSpec, Toleration, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
+import { newPod } from '../../../../controllers/daemonset/actions.ts';
+import type { Placement, Pod } from '../../../../controllers/daemonset/types.ts';
+import { targetNode } from '../../../../controllers/daemonset/pods.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import { deepFreeze } from '../../../../kube/cache/sharing.ts';
+import { daemonSet, templateOf, type SetOptions, pod } from './notation.ts';
+
+const GENERATION = 'deprecated.daemonset.template.generation';
+
+function made(options: SetOptions & { placement?: Placement; present?: boolean; spec?: Partial<PodSpec> } = {}): Pod {
+  const { placement = 'scheduler', present = true } = options;
+  const set = deepFreeze(daemonSet(options));
+  const template = present ? set.spec?.template : deepFreeze(templateOf('old', { tolerations: [{ key: 'old' }] }));
+  assert.ok(template !== undefined);
+  return newPod(rulesOf(set, placement), { node: 'a', hash: present ? 'new' : 'old', template, present });
+}
+
+const exists = (name: string, effect: string): Toleration => ({ key: `node.kubernetes.io/${name}`, operator: 'Exists', effect });
+const pinned = { nodeSelectorTerms: [{ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['a'] }] }] };
+const term = (key: string) => ({ matchExpressions: [{ key, operator: 'Exists' }] });
+
+test('a pod is what the template says, pinned to its node', () =>
+  assert.deepEqual(made(), {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      generateName: 'ds-',
+      namespace: 'ns',
+      labels: { app: 'x', 'controller-revision-hash': 'new' },
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid: 'ds-uid', controller: true, blockOwnerDeletion: true },
+      ],
+    },
+    spec: {
+      containers: [{ name: 'c', image: 'new' }],
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinned } },
+      tolerations: [
+        exists('not-ready', 'NoExecute'),
+        exists('unreachable', 'NoExecute'),
+        exists('disk-pressure', 'NoSchedule'),
+        exists('memory-pressure', 'NoSchedule'),
+        exists('pid-pressure', 'NoSchedule'),
+        exists('unschedulable', 'NoSchedule'),
+      ],
+    },
+  }));
+
+test('what the template requires of a node is replaced; what it prefers, and whom it wants to be near to, stays', () => {
+  const preferred = [{ weight: 1, preference: term('disk') }];
+  const podAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'zone' }] };
+  const required = { nodeSelectorTerms: [term('gpu'), { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['b'] }] }] };
+  const { spec } = made({
+    spec: {
+      nodeSelector: { pool: 'x' },
+      schedulerName: 'mine',
+      affinity: {
+        podAffinity,
+        nodeAffinity: {
+          requiredDuringSchedulingIgnoredDuringExecution: required,
+          preferredDuringSchedulingIgnoredDuringExecution: preferred,
+        },
+      },
+    },
+  });
+  assert.deepEqual(spec?.affinity, {
+    podAffinity,
+    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinned, preferredDuringSchedulingIgnoredDuringExecution: preferred },
+  });
+  assert.deepEqual([spec?.nodeSelector, spec?.schedulerName, spec?.nodeName], [{ pool: 'x' }, 'mine', undefined]);
+});
+
+test('a node name of the template stays', () => assert.equal(made({ spec: { nodeName: 'a' } }).spec?.nodeName, 'a'));
+
+test("automatic tolerations take the place of the template's own, and leave the others", () => {
+  const { spec } = made({
+    spec: {
+      tolerations: [
+        { ...exists('not-ready', 'NoExecute'), tolerationSeconds: 30 },
+        { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
+        { key: 'gpu', operator: 'Exists' },
+      ],
+    },
+  });
+  const of = (key: string) => spec?.tolerations?.filter((one) => one.key === key);
+  assert.deepEqual(of('node.kubernetes.io/not-ready'), [
+    exists('not-ready', 'NoExecute'),
+    { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
+  ]);
+  assert.deepEqual(of('gpu'), [{ key: 'gpu', operator: 'Exists' }]);
+});
+
+test("only a pod on the host's network tolerates that there is none yet", () => {
+  const tolerates = (pod: Pod): boolean =>
+    pod.spec?.tolerations?.some(({ key }) => key === 'node.kubernetes.io/network-unavailable') ?? false;
+  assert.equal(tolerates(made()), false);
+  assert.equal(tolerates(made({ spec: { hostNetwork: true } })), true);
+});
+
+const generations: { why: string; annotation: string | undefined; label: string | undefined }[] = [
+  { why: 'the number of the annotation', annotation: '7', label: '7' },
+  { why: 'the number, written in one way', annotation: '007', label: '7' },
+  { why: 'none without the annotation', annotation: undefined, label: undefined },
+  { why: 'none for what is no number', annotation: 'seven', label: undefined },
+  { why: 'none for a number with more behind it', annotation: '7.5', label: undefined },
+  { why: 'none for an empty one', annotation: '', label: undefined },
+];
+for (const { why, annotation, label } of generations)
+  test(`the count of templates on a pod: ${why}`, () => {
+    const pod = made(annotation === undefined ? {} : { annotations: { [GENERATION]: annotation } });
+    assert.equal(pod.metadata.labels?.['pod-template-generation'], label);
+  });
+
+test('a pod of an old revision has its template, hash and tolerations, and no count of the present template', () => {
+  const { metadata, spec } = made({ present: false, annotations: { [GENERATION]: '7' } });
+  assert.deepEqual(metadata.labels, { app: 'x', 'controller-revision-hash': 'old' });
+  assert.equal(spec?.containers[0]?.image, 'old');
+  assert.deepEqual(
+    spec?.tolerations?.find(({ key }) => key === 'old'),
+    { key: 'old' },
+  );
+  assert.equal(spec?.tolerations?.length, 7);
+});
+
+test('where the controller places pods they are on their node from the start, and no scheduler looks at them', () => {
+  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term('gpu')] } } };
+  const pod = made({ placement: 'controller', spec: { affinity, schedulerName: 'mine' } });
+  assert.deepEqual([pod.spec?.nodeName, pod.spec?.schedulerName], ['a', 'kubernetes.io/daemonset-controller']);
+  assert.deepEqual(pod.spec?.affinity, affinity);
+  assert.equal(
+    pod.spec?.tolerations?.some(({ key }) => key === 'node.kubernetes.io/pid-pressure'),
+    false,
+  );
+  assert.equal(targetNode(pod), 'a');
+});
+
+test('the node of a new pod can be read back from it', () => assert.equal(targetNode(made()), 'a'));
 
 const field = (...values: string[]) => ({ key: 'metadata.name', operator: 'In', values });
 const required = (...nodeSelectorTerms: NodeSelectorTerm[]): Partial<PodSpec> => ({
@@ -15,7 +149,7 @@ const targets: { why: string; spec: Partial<PodSpec> | undefined; is: string | u
   { why: 'what it was made for', spec: required({ matchFields: [field('b')] }), is: 'b' },
   { why: 'what it was made for, when it is on no node yet', spec: { nodeName: '', ...required({ matchFields: [field('b')] }) }, is: 'b' },
   {
-    why: 'what the first term that names one says',
+    why: 'what the first _term that names one says',
     spec: required({ matchExpressions: [] }, { matchFields: [field('b')] }, { matchFields: [field('c')] }),
     is: 'b',
   },
@@ -42,27 +176,3 @@ const targets: { why: string; spec: Partial<PodSpec> | undefined; is: string | u
 for (const { why, spec, is } of targets)
   test(`the node of a pod is ${why}`, () =>
     assert.equal(targetNode({ metadata: {}, ...(spec === undefined ? {} : { spec: { containers: [], ...spec } }) }), is));
-
-const orders = [
-  { why: 'the one that has a node', pods: 'a@young?/60 a@old/30', first: 'a-old' },
-  { why: 'the older one', pods: 'a@young/30 a@old/60', first: 'a-old' },
-  { why: 'the first by name of one second', pods: 'a@b a@a', first: 'a-a' },
-  { why: 'the older one of two without a node', pods: 'a@young?/30 a@old?/60', first: 'a-old' },
-  { why: 'the older one, ready or not', pods: 'a@young/30 a@old!/60', first: 'a-old' },
-  { why: 'the older one, going or not', pods: 'a@young/30 a@old-/60', first: 'a-old' },
-];
-for (const { why, pods: text, first } of orders)
-  test(`of two pods ${why} counts`, () => {
-    for (const there of [pods(text), pods(text).toReversed()]) assert.equal(there.toSorted(inOrder)[0]?.metadata.name, first);
-  });
-
-test('a pod is in order with itself', () => assert.equal(inOrder(pod('a@new'), pod('a@new')), 0));
-
-test('a node is kept by all its pods but those that have ended and are going', () => {
-  const cell = nodePodsOf('a', undefined, pods('a@new#- a@new# a@new- a@new$- a@new'));
-  const names = (there: typeof cell.pods): string => there.map(({ metadata }) => metadata.name).join(' ');
-  assert.equal(names(cell.pods), 'a-new2 a-new3 a-new5');
-  assert.equal(names(cell.ended), 'a-new a-new4');
-  for (const text of words('a@new#- a@new$-')) assert.deepEqual(nodePodsOf('a', undefined, pods(text)).pods, []);
-  assert.equal(nodePodsOf('a', undefined, pods('a@new-')).pods.length, 1);
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetSpec } from 'kubernetes-types/apps/v1.js';
-import { daemonTolerations, optInsOf, type Rules, rulesOf, selects } from '../../../../controllers/daemonset/rules.ts';
+import { daemonTolerations, optInsOf, type Rules, rulesOf, selects, warningsOf } from '../../../../controllers/daemonset/rules.ts';
 import { actionsOf, daemonSet, planned, pod, type SetOptions, templateOf } from './notation.ts';
 import { rows } from './rows.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
@@ -237,4 +237,47 @@ test('tolerations of a template stay in front, and do not run out where an autom
 
 test('no spec has the automatic tolerations alone', () => {
   assert.equal(daemonTolerations(undefined, { era: 'modern', critical: false }).length, automatic.length);
+});
+
+const surging = { maxUnavailable: 0, maxSurge: 1 };
+const port = (hostPort: number) => ({ containers: [{ name: 'a' }, { name: 'c', ports: [{ containerPort: 80, hostPort }] }] });
+const open = { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] };
+
+const warned: { why: string; set: SetOptions; warns: string[] }[] = [
+  { why: 'nothing', set: {}, warns: [] },
+  { why: 'a host port that two pods of a surging would want', set: { ...surging, spec: port(9100) }, warns: ['HostPortWithSurge'] },
+  { why: 'no host port where pods are replaced in place', set: { spec: port(9100) }, warns: [] },
+  { why: 'no host port where people delete', set: { ...surging, onDelete: true, spec: port(9100) }, warns: [] },
+  { why: 'no port of the pod alone', set: { ...surging, spec: open }, warns: [] },
+  { why: 'no host port of nothing', set: { ...surging, spec: port(0) }, warns: [] },
+  { why: 'a port on the network of the host', set: { ...surging, spec: { ...open, hostNetwork: true } }, warns: ['HostPortWithSurge'] },
+  { why: 'an annotation that cannot be read', set: { annotations: { 'dkc.dev/paused': 'yes' } }, warns: ['InvalidAnnotation'] },
+  {
+    why: 'all that there is',
+    set: { ...surging, spec: port(9100), annotations: { 'dkc.dev/paused': 'yes', 'dkc.dev/partition': 'x' } },
+    warns: ['InvalidAnnotation', 'InvalidAnnotation', 'HostPortWithSurge'],
+  },
+];
+const warn = (set: SetOptions) => warningsOf(rulesOf(daemonSet(set), 'scheduler'));
+for (const { why, set, warns } of warned)
+  test(`a set is warned of ${why}`, () =>
+    assert.deepEqual(
+      warn(set).map(({ reason }) => reason),
+      warns,
+    ));
+
+test('warnings say what to do', () => {
+  assert.deepEqual(warn({ ...surging, spec: port(9100), annotations: { 'dkc.dev/paused': 'yes' } }), [
+    {
+      type: 'Warning',
+      reason: 'InvalidAnnotation',
+      message: 'No pods are replaced: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"',
+    },
+    {
+      type: 'Warning',
+      reason: 'HostPortWithSurge',
+      message:
+        'Updates with maxSurge cannot complete: a new pod cannot run beside the old one, which uses host port 9100; use maxUnavailable',
+    },
+  ]);
 });

@@ -9,11 +9,11 @@ import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 /** What a kind of sets brings to acts. */
 export interface ActedOn {
   resource: Resource;
-  sets(world: SimWorld): readonly KubeObject[];
+  sets: (world: SimWorld) => readonly KubeObject[];
   /** Of sets, and of the labels that their pods have. */
   names: readonly string[];
   /** A set with anything that it may say. */
-  setUp(name: string, random: Random): Record<string, unknown>;
+  setUp: (name: string, random: Random) => Record<string, unknown>;
 }
 
 export const refOf = ({ metadata: { name = '' } }: Pick<KubeObject, 'metadata'>): { name: string; namespace: string } => ({

@@ -66,37 +66,6 @@ for (const { why, removed, is, at = 'old', ...situation } of cases)
     );
   });
 
-test('the status of a rollout of three, look by look', () => {
-  const looks: [string, number][] = [
-    ['0@a 1@a 2@a', 0],
-    ['0@a 1@a 2@a', 1],
-    ['0@a 1@a', 0],
-    ['0@a 1@a 2@b!', 0],
-    ['0@a 1@a 2@b', 1],
-    ['0@a 1@b 2@b', 0],
-    ['0@a 1@b 2@b', 1],
-    ['0@b! 1@b 2@b', 0],
-    ['0@b 1@b 2@b', 0],
-  ];
-  const seen = looks.map(([pods, removed]) => {
-    const { currentReplicas, updatedReplicas } = statusFor({ pods: pods.replaceAll('@a', '@old').replaceAll('@b', '@new') }, removed);
-    return `${currentReplicas}/${updatedReplicas}`;
-  });
-  assert.deepEqual(seen, ['3/0', '2/0', '2/0', '2/1', '1/1', '1/2', '0/2', '0/3', '3/3']);
-});
-
-test('no status has a number below 0, whatever the pods are', () => {
-  const kinds = ['', '@old', '@older', '@new', '@new-', '@old!', '@old#', '@'];
-  for (const first of kinds)
-    for (const second of kinds)
-      for (const removed of [0, 1, 2]) {
-        const pods = [first, second].map((kind, at) => (kind === '' ? '' : `${at}${kind}`)).join(' ');
-        const { replicas, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = statusFor({ pods, replicas: 2 }, removed);
-        assert.ok(Math.min(readyReplicas, currentReplicas, updatedReplicas) >= 0, `${pods}: ${numbersOf(statusFor({ pods }, removed))}`);
-        assert.ok(Math.max(readyReplicas, currentReplicas, updatedReplicas) <= replicas, `${pods}: more than there are`);
-      }
-});
-
 for (const [why, situation, rooms] of [
   ['updated', { pods: '0@old 1@old 2@old' }, 1],
   ['updated from another revision', { pods: '0@old 1@old 2@older' }, 0],

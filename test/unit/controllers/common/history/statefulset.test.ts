@@ -7,12 +7,10 @@ import {
   statefulSetHistory,
   wordHash,
 } from '../../../../../controllers/common/history/contract.ts';
-import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
-import { planTruncation } from '../../../../../controllers/common/history/plan.ts';
+import { executeHistory } from '../../../../../controllers/common/history/execute.ts';
 import { revisionData } from '../../../../../controllers/common/history/revision.ts';
 import { statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
-import { names } from './notation.ts';
 import { HistoryScene, ownedBy } from './scene.ts';
 
 const scene = (image: string): HistoryScene => new HistoryScene(image, { resource: statefulSets, rules: statefulSetHistory });
@@ -35,14 +33,6 @@ test('the first revision has the name that the field would give it, and is taken
   assert.deepEqual(made.current.metadata.ownerReferences, [controllerRef(at.set, statefulSets)]);
   assert.deepEqual((await at.pass()).current.metadata, made.current.metadata);
   assert.equal(at.told.length, 1);
-});
-
-test('a rollback gives the old revision a new number, and nothing else', async () => {
-  const at = scene('a').with('ds-a#1=a@- ds-b#2=a ds-c#3=c', 'p1@ds-c');
-  const { current, hash } = await at.pass();
-  assert.equal(at.revisions, 'ds-a#1=a@- ds-b#4=a@b ds-c#3=c@c');
-  assert.deepEqual([current.metadata.name, current.revision, hash, at.pods], ['ds-b', 4, 'ds-b', 'p1@ds-c']);
-  assert.deepEqual(at.told, ['wrote controllerrevisions ds-b']);
 });
 
 const collisions: { why: string; change: (at: HistoryScene) => (revision: Revision) => Revision }[] = [
@@ -97,13 +87,4 @@ test('a signal ends what collisions go on and on', async () => {
   const pass = executeHistory({ ...at.writer(), client }, at.plan(unlisted(at)), at.signal.signal);
   await assert.rejects(pass, (error) => error === reason);
   assert.equal(tries, 5);
-});
-
-test('truncation keeps what pods carry, and the newest of the others', async () => {
-  const at = scene('e').with('ds-a#1=a ds-b#2=b ds-c#3=c ds-d#4=d ds-e#5=e', 'p1@ds-a p2@ds-e');
-  const { old, hash } = await at.pass();
-  const gone = planTruncation({ old }, new Set(['ds-a', hash]), 1, statefulSetHistory);
-  await executeTruncation(at.writer(), gone, at.signal.signal);
-  assert.equal(names(gone), 'ds-b ds-c');
-  assert.equal(at.revisions, 'ds-a#1=a@a ds-d#4=d@d ds-e#5=e@e');
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { enqueueOnPvc } from '../../../../controllers/statefulset/enqueue.ts';
+import { enqueueOnPvc, enqueueOnPodName } from '../../../../controllers/statefulset/enqueue.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Pvc, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StatefulSet, Pod } from '../../../../controllers/statefulset/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { claim, statefulSet } from './objects.ts';
 
@@ -45,3 +45,24 @@ const cases: { why: string; change: Change<Pvc>; wakes: string[] }[] = [
 ];
 for (const { why, change, wakes: expected } of cases)
   test(`whom a claim wakes that ${why}`, () => assert.deepEqual(wakes(change).toSorted(), expected));
+
+const web = statefulSet();
+const alone = { get: (key: string) => (key === `${web.metadata.namespace}/web` ? web : undefined) };
+const owner = (uid: string) => ({ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true });
+const pod = (name: string, metadata: Pod['metadata'] = {}): Pod => ({
+  metadata: { name, namespace: web.metadata.namespace ?? '', uid: 'u', ...metadata },
+});
+
+const gone = [
+  { why: 'of a former set', last: pod('web-0', { ownerReferences: [owner('former')] }), wakes: true },
+  { why: 'of nobody', last: pod('web-0'), wakes: true },
+  { why: 'of its own', last: pod('web-0', { ownerReferences: [owner(web.metadata.uid ?? '')] }), wakes: false },
+  { why: 'of another name', last: pod('db-0'), wakes: false },
+  { why: 'of another form of name', last: pod('web-00'), wakes: false },
+  { why: 'of another namespace', last: pod('web-0', { namespace: 'other' }), wakes: false },
+];
+for (const { why, last, wakes } of gone)
+  test(`a pod that is gone ${wakes ? 'wakes' : 'does not wake'} the web: one ${why}`, () => {
+    assert.deepEqual(enqueueOnPodName({ do: 'delete', last, unseen: false }, alone), wakes ? [`${web.metadata.namespace}/web`] : []);
+    assert.deepEqual(enqueueOnPodName({ do: 'add', object: last }, alone), []);
+  });
