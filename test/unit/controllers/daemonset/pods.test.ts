@@ -6,7 +6,7 @@ import type { Placement, Pod } from '../../../../controllers/daemonset/types.ts'
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import { deepFreeze } from '../../../../kube/cache/sharing.ts';
-import { daemonSet, templateOf, type SetOptions, pod } from './notation.ts';
+import { daemonSet, templateOf, type SetOptions } from './notation.ts';
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 
