@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelease, inOwnNamespace, isRefused, type ContractWorld, type ServerRelease } from './contract-world.ts';
+import { parse } from 'yaml';
+import { table } from '../../unit/controllers/table.ts';
+import { byRelease, inOwnNamespace, isRefused, said, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { Loose } from '../api-http.ts';
 
@@ -100,66 +102,40 @@ const defaults: readonly { of: Resource; why: string; spec: object; stored: obje
   { of: 'replicasets', why: 'has little to say', spec: {}, stored: { replicas: 0, selector, template: storedTemplate } },
 ];
 
-const refused: readonly { of: Resource; spec: object; says: string; today?: string }[] = [
-  {
-    of: 'daemonsets',
-    spec: { template: other },
-    says: 'spec.template.metadata.labels: Invalid value: map[string]string{"x":"y"}: `selector` does not match template `labels`',
-    today: 'spec.template.metadata.labels: Invalid value: {"x":"y"}: `selector` does not match template `labels`',
-  },
-  {
-    of: 'daemonsets',
-    spec: { selector: {} },
-    says: 'spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset',
-    today: 'spec.selector: Invalid value: {}: empty selector is invalid for daemonset',
-  },
-  {
-    of: 'daemonsets',
-    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0 } } },
-    says: 'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: cannot be 0',
-    today: 'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
-  },
-  {
-    of: 'daemonsets',
-    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '150%' } } },
-    says: 'must not be greater than 100%',
-  },
-  {
-    of: 'daemonsets',
-    spec: { updateStrategy: { type: 'X' } },
-    says: 'spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete"',
-    today: 'spec.updateStrategy: Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"',
-  },
-  {
-    of: 'daemonsets',
-    spec: { template: { ...template, spec: { ...podSpec, restartPolicy: 'Never' } } },
-    says: 'spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"',
-  },
-  {
-    of: 'daemonsets',
-    spec: { template: { ...template, spec: { ...podSpec, containers: [] } } },
-    says: 'spec.template.spec.containers: Required value',
-  },
-  {
-    of: 'daemonsets',
-    spec: { selector: { matchExpressions: [{ key: 'a', operator: 'Foo' }] } },
-    says: 'spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator',
-  },
-  { of: 'statefulsets', spec: { selector: undefined }, says: 'spec.selector: Required value' },
-  { of: 'statefulsets', spec: { replicas: -1 }, says: 'spec.replicas: Invalid value: -1: must be greater than or equal to 0' },
-  {
-    of: 'statefulsets',
-    spec: { podManagementPolicy: 'X' },
-    says: `spec.podManagementPolicy: Invalid value: "X": must be 'OrderedReady' or 'Parallel'`,
-  },
-  {
-    of: 'statefulsets',
-    spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 1 } } },
-    says: `spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1}: only allowed for updateStrategy 'RollingUpdate'`,
-    today: `spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":1,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'`,
-  },
-  { of: 'replicasets', spec: { template: other }, says: '`selector` does not match template `labels`' },
-];
+// Specs in YAML; `OTHER TEMPLATE` has labels that the selector does not match, `pod` is followed by fields of the spec of its pods.
+const refused = table('of | spec | says | today')(`
+  daemonsets | OTHER TEMPLATE
+    | spec.template.metadata.labels: Invalid value: map[string]string{"x":"y"}: ´selector´ does not match template ´labels´
+    | spec.template.metadata.labels: Invalid value: {"x":"y"}: ´selector´ does not match template ´labels´
+  daemonsets | {selector: {}}
+    | spec.selector: Invalid value: v1.LabelSelector{MatchLabels:map[string]string(nil), MatchExpressions:[]v1.LabelSelectorRequirement(nil)}: empty selector is invalid for daemonset
+    | spec.selector: Invalid value: {}: empty selector is invalid for daemonset
+  daemonsets | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 0}}}
+    | spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: intstr.IntOrString{Type:0, IntVal:0, StrVal:""}: cannot be 0
+    | spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0
+  daemonsets | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 150%}}} | must not be greater than 100% |
+  daemonsets | {updateStrategy: {type: X}}
+    | spec.updateStrategy: Unsupported value: apps.DaemonSetUpdateStrategy{Type:"X", RollingUpdate:(*apps.RollingUpdateDaemonSet)(nil)}: supported values: "RollingUpdate", "OnDelete"
+    | spec.updateStrategy: Unsupported value: {"Type":"X","RollingUpdate":null}: supported values: "RollingUpdate", "OnDelete"
+  daemonsets | pod {restartPolicy: Never} | spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always" |
+  daemonsets | pod {containers: []} | spec.template.spec.containers: Required value |
+  daemonsets | {selector: {matchExpressions: [{key: a, operator: Foo}]}}
+    | spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator |
+  statefulsets | {selector: null} | spec.selector: Required value |
+  statefulsets | {replicas: -1} | spec.replicas: Invalid value: -1: must be greater than or equal to 0 |
+  statefulsets | {podManagementPolicy: X} | spec.podManagementPolicy: Invalid value: "X": must be 'OrderedReady' or 'Parallel' |
+  statefulsets | {updateStrategy: {type: OnDelete, rollingUpdate: {partition: 1}}}
+    | spec.updateStrategy.rollingUpdate: Invalid value: apps.RollingUpdateStatefulSetStrategy{Partition:1}: only allowed for updateStrategy 'RollingUpdate'
+    | spec.updateStrategy.rollingUpdate: Invalid value: {"Partition":1,"MaxUnavailable":null}: only allowed for updateStrategy 'RollingUpdate'
+  replicasets | OTHER TEMPLATE | ´selector´ does not match template ´labels´ |
+`);
+
+function specOf(text: string): object {
+  if (text === 'OTHER TEMPLATE') return { template: other };
+  const [, inPod, fields = ''] = /^(pod )?(.*)$/.exec(text) ?? [];
+  const spec = parse(fields) as object;
+  return inPod === undefined ? spec : { template: { ...template, spec: { ...podSpec, ...spec } } };
+}
 
 const newSelector = { selector: { matchLabels: { a: 'b', c: 'd' } }, template: { metadata: { labels: { a: 'b', c: 'd' } } } };
 const immutable =
@@ -199,9 +175,9 @@ function appsTests(here: () => ContractWorld, own: () => string, release: Server
   }
 
   for (const { of, spec, ...row } of refused) {
-    const says = byRelease(release, row.says, row.today);
+    const says = said(release, row);
     test(`one of ${of} is refused: ${says}`, async () => {
-      isRefused(await create(of, spec), 422, says);
+      isRefused(await create(of as Resource, specOf(spec)), 422, says);
     });
   }
 

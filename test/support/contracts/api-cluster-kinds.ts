@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelease, inOwnNamespace, isRefused, type ContractWorld, type ServerRelease } from './contract-world.ts';
+import { parse } from 'yaml';
+import { table } from '../../unit/controllers/table.ts';
+import { byRelease, inOwnNamespace, isRefused, said, type ContractWorld, type ServerRelease } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
 const volume = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/x' } };
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'r' };
-const read = { apiGroups: [''], resources: ['pods'], verbs: ['get'] };
 
-// NS is the namespace. `stored` is what the fields besides metadata become; `today` has what servers of 1.36 add to that, or say instead.
+// NS is the namespace; in tables, bodies are YAML. `stored` is what the fields besides metadata become; `today` has what servers of 1.36 add to that, or say instead.
 const kinds = {
   claims: '/api/v1/namespaces/NS/persistentvolumeclaims',
   volumes: '/api/v1/persistentvolumes',
@@ -109,122 +110,51 @@ const good: readonly { of: Of; body: object; stored: object; today?: object }[] 
   },
 ];
 
-const refused: readonly { of: Of; body: object; says: string; today?: string }[] = [
-  {
-    of: 'claims',
-    body: { spec: {} },
-    says: 'spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value',
-  },
-  { of: 'volumes', body: { spec: {} }, says: 'spec: Required value: must specify a volume type' },
-  {
-    of: 'volumes',
-    body: { spec: { ...volume, hostPath: undefined, local: { path: '/x' } } },
-    says: 'spec.nodeAffinity: Required value: Local volume requires node affinity',
-  },
-  { of: 'services', body: { spec: {} }, says: 'spec.ports: Required value' },
-  { of: 'services', body: { spec: { ports: [{ port: 80 }, { port: 81 }] } }, says: 'spec.ports[0].name: Required value' },
-  {
-    of: 'controllers',
-    body: { spec: { replicas: -1 } },
-    says: 'spec.selector: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0, spec.template: Required value',
-  },
-  { of: 'budgets', body: { spec: { minAvailable: 1, maxUnavailable: 1 } }, says: 'minAvailable and maxUnavailable cannot be both set' },
-  { of: 'budgets', body: { spec: { minAvailable: '150%' } }, says: 'must not be greater than 100%' },
-  {
-    of: 'priorities',
-    body: { value: 1_000_000_001 },
-    says: 'value: Forbidden: maximum allowed value of a user defined priority is 1000000000',
-  },
-  {
-    of: 'priorities',
-    body: { metadata: { name: 'system-x' }, value: 1 },
-    says: "priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class",
-  },
-  {
-    of: 'storage',
-    body: { provisioner: 'x', reclaimPolicy: 'X' },
-    says: 'reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain"',
-  },
-  {
-    of: 'nodes',
-    body: {
-      spec: {
-        drivers: [
-          { name: 'a', nodeID: 'x' },
-          { name: 'a', nodeID: 'y' },
-        ],
-      },
-    },
-    says: 'spec.drivers[1].name: Duplicate value: "a"',
-  },
-  {
-    of: 'attachments',
-    body: { spec: { attacher: 'a', nodeName: 'n', source: {} } },
-    says: 'spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName',
-  },
-  {
-    of: 'roles',
-    body: { rules: [{ nonResourceURLs: ['/x'], verbs: ['get'] }] },
-    says: 'rules[0].nonResourceURLs: Invalid value: []string{"/x"}: namespaced rules cannot apply to non-resource URLs',
-    today: 'rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs',
-  },
-  { of: 'roles', body: { rules: [{ ...read, verbs: [] }] }, says: 'rules[0].verbs: Required value: verbs must contain at least one value' },
-  {
-    of: 'bindings',
-    body: { roleRef: { ...roleRef, kind: 'X' } },
-    says: 'roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole"',
-  },
-];
+const refused = table('of | body | says | today')(`
+  claims | {spec: {}} | spec.accessModes: Required value: at least 1 access mode is required, spec.resources[storage]: Required value |
+  volumes | {spec: {}} | spec: Required value: must specify a volume type |
+  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: null, local: {path: /x}}}
+    | spec.nodeAffinity: Required value: Local volume requires node affinity |
+  services | {spec: {}} | spec.ports: Required value |
+  services | {spec: {ports: [{port: 80}, {port: 81}]}} | spec.ports[0].name: Required value |
+  controllers | {spec: {replicas: -1}}
+    | spec.selector: Required value, spec.replicas: Invalid value: -1: must be greater than or equal to 0, spec.template: Required value |
+  budgets | {spec: {minAvailable: 1, maxUnavailable: 1}} | minAvailable and maxUnavailable cannot be both set |
+  budgets | {spec: {minAvailable: 150%}} | must not be greater than 100% |
+  priorities | {value: 1000000001} | value: Forbidden: maximum allowed value of a user defined priority is 1000000000 |
+  priorities | {metadata: {name: system-x}, value: 1}
+    | priority class names with 'system-' prefix are reserved for system use only. error: system-x is not a known system priority class |
+  storage | {provisioner: x, reclaimPolicy: X} | reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain" |
+  nodes | {spec: {drivers: [{name: a, nodeID: x}, {name: a, nodeID: y}]}} | spec.drivers[1].name: Duplicate value: "a" |
+  attachments | {spec: {attacher: a, nodeName: n, source: {}}}
+    | spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName |
+  roles | {rules: [{nonResourceURLs: [/x], verbs: [get]}]}
+    | rules[0].nonResourceURLs: Invalid value: []string{"/x"}: namespaced rules cannot apply to non-resource URLs
+    | rules[0].nonResourceURLs: Invalid value: ["/x"]: namespaced rules cannot apply to non-resource URLs
+  roles | {rules: [{apiGroups: [''], resources: [pods], verbs: []}]} | rules[0].verbs: Required value: verbs must contain at least one value
+    |
+  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: X, name: r}}
+    | roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole" |
+`);
 
-const fixed: readonly { of: Of; body: object; change: object; says: string; today?: string }[] = [
-  {
-    of: 'claims',
-    body: { spec: claim },
-    change: { spec: { accessModes: ['ReadWriteMany'] } },
-    says: 'spec: Forbidden: spec is immutable after creation except resources.requests for bound claims',
-    today: 'spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims',
-  },
-  {
-    of: 'volumes',
-    body: { spec: volume },
-    change: { spec: { hostPath: { path: '/y' } } },
-    says: 'spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation',
-  },
-  {
-    of: 'services',
-    body: { spec: { ports: [{ port: 80 }] } },
-    change: { spec: { clusterIP: 'None', clusterIPs: ['None'] } },
-    says: 'spec.clusterIPs[0]: Invalid value: []string{"None"}: may not change once set',
-    today: 'spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set',
-  },
-  {
-    of: 'priorities',
-    body: { value: 10 },
-    change: { value: 11 },
-    says: 'Value: Forbidden: may not be changed in an update.',
-    today: 'value: Forbidden: may not be changed in an update.',
-  },
-  {
-    of: 'storage',
-    body: { provisioner: 'x' },
-    change: { provisioner: 'y' },
-    says: 'provisioner: Forbidden: updates to provisioner are forbidden.',
-    today: 'provisioner: Invalid value: "y": field is immutable',
-  },
-  {
-    of: 'nodes',
-    body: { spec: { drivers: [{ name: 'd', nodeID: 'n' }] } },
-    change: { spec: { drivers: [{ name: 'd', nodeID: 'm' }] } },
-    says: 'field is immutable',
-  },
-  {
-    of: 'bindings',
-    body: { roleRef },
-    change: { roleRef: { name: 'y' } },
-    says: 'roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"y"}: cannot change roleRef',
-    today: 'roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"y"}: cannot change roleRef',
-  },
-];
+const fixed = table('of | body | change | says | today')(`
+  claims | {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}} | {spec: {accessModes: [ReadWriteMany]}}
+    | spec: Forbidden: spec is immutable after creation except resources.requests for bound claims
+    | spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims
+  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}} | {spec: {hostPath: {path: /y}}}
+    | spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation |
+  services | {spec: {ports: [{port: 80}]}} | {spec: {clusterIP: None, clusterIPs: [None]}}
+    | spec.clusterIPs[0]: Invalid value: []string{"None"}: may not change once set
+    | spec.clusterIPs[0]: Invalid value: ["None"]: may not change once set
+  priorities | {value: 10} | {value: 11} | Value: Forbidden: may not be changed in an update.
+    | value: Forbidden: may not be changed in an update.
+  storage | {provisioner: x} | {provisioner: y} | provisioner: Forbidden: updates to provisioner are forbidden.
+    | provisioner: Invalid value: "y": field is immutable
+  nodes | {spec: {drivers: [{name: d, nodeID: n}]}} | {spec: {drivers: [{name: d, nodeID: m}]}} | field is immutable |
+  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}} | {roleRef: {name: y}}
+    | roleRef: Invalid value: rbac.RoleRef{APIGroup:"rbac.authorization.k8s.io", Kind:"Role", Name:"y"}: cannot change roleRef
+    | roleRef: Invalid value: {"APIGroup":"rbac.authorization.k8s.io","Kind":"Role","Name":"y"}: cannot change roleRef
+`);
 
 /** Storage, policy, priorities and roles: their defaults and rules. */
 export function clusterKindContract(here: () => ContractWorld, release: ServerRelease): void {
@@ -251,19 +181,19 @@ export function clusterKindContract(here: () => ContractWorld, release: ServerRe
     }
 
     for (const { of, body, ...row } of refused) {
-      const says = byRelease(release, row.says, row.today);
+      const says = said(release, row);
       test(`one of ${of} is refused: ${says}`, async () => {
-        isRefused(await create(of, body), 422, says);
+        isRefused(await create(of as Of, parse(body) as object), 422, says);
       });
     }
 
     for (const { of, body, change, ...row } of fixed) {
-      const says = byRelease(release, row.says, row.today);
+      const says = said(release, row);
       test(`one of ${of} does not change: ${says}`, async () => {
-        const { json } = await create(of, body);
+        const { json } = await create(of as Of, parse(body) as object);
         const name = json['metadata']?.['name'];
-        isRefused(await here().api.patch(`${path(of)}/${text(name)}`, change), 422, says);
-        await remove(of, name);
+        isRefused(await here().api.patch(`${path(of as Of)}/${text(name)}`, parse(change)), 422, says);
+        await remove(of as Of, name);
       });
     }
 

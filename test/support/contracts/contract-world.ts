@@ -28,6 +28,10 @@ export interface ServerRelease {
  */
 export const byRelease = <T>({ minor }: ServerRelease, then: T, today: T = then): T => (minor >= 34 ? today : then);
 
+/** What a row of a table says: `today` is empty where servers of today say the same, and ´ stands for a backtick. */
+export const said = (release: ServerRelease, { says, today }: { says: string; today: string }): string =>
+  byRelease(release, says, today === '' ? says : today).replaceAll('´', '`');
+
 /** Tests in a namespace beside the run's own: they leave objects behind while they run, and others count theirs. */
 export function inOwnNamespace(here: () => ContractWorld, part: string, tests: (namespace: () => string) => void): void {
   const name = () => `${here().namespace}-${part}`;
