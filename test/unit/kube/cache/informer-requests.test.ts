@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { run } from './informer-world.ts';
 
 /**
@@ -15,207 +16,104 @@ function inWords(request: string): string {
   return resourceVersion === '0' ? 'cached' : `known ${resourceVersion}`;
 }
 
+/**
+ * The steps of a script (scripted-api.ts), with the time that passes then, if any; what the informer asks, in words, and what it tells its handlers.
+ * It asks for a present state where the first request is one.
+ */
+const exchanges = table('why | steps | asks | tells')(`
+  # Whatever a later page says: it shows the state of the first.
+  lists in pages and watches from the version of the list
+    | list 5 more: a#1@3 / list 6: b#2@5 / watch hold: MODIFIED a#1@6, DELETED b#2@7
+    | cached, page after 5, watch 5 | there a#1@3, there b#2@5, updated a#1@3 a#1@6, deleted b#2@7
+  goes on with the version of the last event when the server ends the watch
+    | list 5: a#1@3 / watch: MODIFIED a#1@6, BOOKMARK 9 / watch hold: MODIFIED a#1@10 / 500 ms
+    | cached, watch 5, watch 9 | there a#1@3, updated a#1@3 a#1@6, updated a#1@6 a#1@10
+  lists again after 410, and tells what it missed
+    | list 5: a#1@3 b#2@4 c#3@5 / fail 410 / list 9: a#1@8 c#4@9 / watch hold
+    | cached, watch 5, known 5, watch 9 | there a#1@3, there b#2@4, there c#3@5, updated a#1@3 a#1@8, deleted c#3@5 unseen, added c#4@9, deleted b#2@4 unseen
+  lists in one piece when a page has expired
+    | list 5 more: a#1@3 / fail 410 / list 6: a#1@3 b#2@5 / watch hold
+    | cached, page after 5, whole, watch 6 | there a#1@3, there b#2@5
+  asks for the newest when the server has not got so far
+    | list 5: a#1@3 / fail 410 / fail 504 / list 6: a#1@6 / watch hold / 500 ms
+    | cached, watch 5, known 5, newest, watch 6 | there a#1@3, updated a#1@3 a#1@6
+  doubts a list that goes back, and takes nothing from it
+    | list 5: a#1@5 / fail 410 / list 3: a#1@3 / list 6: a#1@5 / watch hold / 500 ms
+    | cached, watch 5, known 5, newest, watch 6 | there a#1@5
+  lists again when events came out of order
+    | list 5: a#1@5 / watch hold: MODIFIED a#1@9, ADDED b#2@8 / list 9: a#1@9 b#2@8 / watch hold
+    | cached, watch 5, known 9, watch 9 | there a#1@5, updated a#1@5 a#1@9, added b#2@8
+  takes the present state from a watch where the server has it
+    | watch hold: ADDED a#1@3, ADDED b#2@4, DELETED b#2@5, BOOKMARK 5 end, MODIFIED a#1@6
+    | stream | there a#1@3, updated a#1@3 a#1@6
+  lists where the server refuses such a watch
+    | fail 422 / list 5: a#1@3 / watch hold
+    | stream, cached, watch 5 | there a#1@3
+  takes the newest of each object out of a present state that comes in disorder
+    | watch hold: ADDED a#1@5, ADDED a#1@4, ADDED b#2@4, DELETED b#2@3, BOOKMARK 6, BOOKMARK 7 end, MODIFIED a#1@8
+    | stream | there a#1@5, there b#2@4, updated a#1@5 a#1@8
+  stays with such a watch, however silent, once its state is complete
+    | watch hold: ADDED a#1@3, BOOKMARK 5 end / 120000 ms
+    | stream | there a#1@3
+  doubts a present state that goes back
+    | watch: ADDED a#1@5, BOOKMARK 5 end / fail 410 / watch hold: BOOKMARK 3 end, ADDED b#2@4 / list 6: a#1@5 / watch hold / 1000 ms
+    | stream, watch 5, stream 5, newest, watch 6 | there a#1@5
+  lists at once where such a watch falls silent
+    | watch hold: ADDED a#1@3 / list 5: a#1@3 / watch hold / 30000 ms
+    | stream, cached, watch 5 | there a#1@3
+  does not take a server that is down for one without such watches
+    | fail 500 / fail 500 / watch hold: ADDED a#1@3, BOOKMARK 5 end / 1500 ms
+    | stream, stream, stream | there a#1@3
+  streams nothing older than it knows after 410
+    | watch: ADDED a#1@3, BOOKMARK 5 end, BOOKMARK 9 / fail 410 / watch hold: ADDED b#2@8, BOOKMARK 9 end / 500 ms
+    | stream, watch 9, stream 9 | there a#1@3, added b#2@8, deleted a#1@3 unseen
+  waits before the second list when a server repeats itself up to where events are lost
+    | list 5: a#1@5 / watch: MODIFIED a#1@5, ADDED b#2@4 / list 5: a#1@5 / watch: MODIFIED a#1@5, ADDED b#2@4 / list 6: a#1@5 / watch hold / 499 ms
+    | cached, watch 5, known 5, watch 5 | there a#1@5
+  waits as long as the server asks for
+    | fail 429 / list 5: / watch hold / 6999 ms
+    | cached |
+  waits after an answer that calls a plain list wrong
+    | fail 400 / list 5: / watch hold / 499 ms
+    | cached |
+  does not follow a list without a version
+    | list : a#1@3 / list 5: a#1@3 / watch hold / 500 ms
+    | cached, cached, watch 5 | there a#1@3
+  does not turn the same page for ever
+    | list 5 more: a#1@3 / list 5 more: a#1@3 / list 5: a#1@3 / watch hold / 500 ms
+    | cached, page after 5, cached, watch 5 | there a#1@3
+  lists where such a watch never says that it is complete
+    | watch: ADDED a#1@3 / watch: ADDED a#1@3 / list 5: a#1@3 / watch hold / 2000 ms
+    | stream, stream, cached, watch 5 | there a#1@3
+  leaves an object that is too large out of a list
+    | list 5: a#1@3 big#2@4! c#3@5 / watch hold
+    | cached, watch 5 | there a#1@3, there c#3@5
+  leaves an object that is too large out of a present state
+    | watch hold: ADDED a#1@3, ADDED big#2@4!, BOOKMARK 5 end, MODIFIED a#1@6
+    | stream | there a#1@3, updated a#1@3 a#1@6
+  passes over an event that is too large, and those after it come on the same watch
+    | list 5: a#1@3 / watch hold: ADDED big#2@101!, MODIFIED big#2@102!, MODIFIED a#1@103
+    | cached, watch 5 | there a#1@3, updated a#1@3 a#1@103
+  watches on from behind an event that was too large
+    | list 5: a#1@3 / watch: ADDED big#2@101! / watch hold / 500 ms
+    | cached, watch 5, watch 101 | there a#1@3
+  keeps one that grew too large as it was read last, also over a relist, until it is gone
+    | list 5: a#1@3 b#2@4 / watch: MODIFIED b#2@101!, MODIFIED a#1@102 / fail 410 / list 103: b#2@101! a#1@103 / watch hold: DELETED b#2@104! / 500 ms
+    | cached, watch 5, watch 102, known 102, watch 103 | there a#1@3, there b#2@4, updated a#1@3 a#1@102, updated a#1@102 a#1@103, deleted b#2@104
+  tells that one is gone whose successor is too large
+    | list 5: a#1@3 b#2@4 / watch hold: ADDED b#9@101!
+    | cached, watch 5 | there a#1@3, there b#2@4, deleted b#2@4 unseen
+`);
+
 describe('what an informer asks and tells', () => {
-  for (const { why, steps, asks, tells, afterMs = 0, streams = false } of [
-    {
-      why: 'lists in pages and watches from the version of the list',
-      // Whatever a later page says: it shows the state of the first.
-      steps: 'list 5 more: a#1@3 / list 6: b#2@5 / watch hold: MODIFIED a#1@6, DELETED b#2@7',
-      asks: 'cached, page after 5, watch 5',
-      tells: 'there a#1@3, there b#2@5, updated a#1@3 a#1@6, deleted b#2@7',
-    },
-    {
-      why: 'goes on with the version of the last event when the server ends the watch',
-      steps: 'list 5: a#1@3 / watch: MODIFIED a#1@6, BOOKMARK 9 / watch hold: MODIFIED a#1@10',
-      asks: 'cached, watch 5, watch 9',
-      tells: 'there a#1@3, updated a#1@3 a#1@6, updated a#1@6 a#1@10',
-      afterMs: 500,
-    },
-    {
-      why: 'lists again after 410, and tells what it missed',
-      steps: 'list 5: a#1@3 b#2@4 c#3@5 / fail 410 / list 9: a#1@8 c#4@9 / watch hold',
-      asks: 'cached, watch 5, known 5, watch 9',
-      tells: 'there a#1@3, there b#2@4, there c#3@5, updated a#1@3 a#1@8, deleted c#3@5 unseen, added c#4@9, deleted b#2@4 unseen',
-    },
-    {
-      why: 'lists in one piece when a page has expired',
-      steps: 'list 5 more: a#1@3 / fail 410 / list 6: a#1@3 b#2@5 / watch hold',
-      asks: 'cached, page after 5, whole, watch 6',
-      tells: 'there a#1@3, there b#2@5',
-    },
-    {
-      why: 'asks for the newest when the server has not got so far',
-      steps: 'list 5: a#1@3 / fail 410 / fail 504 / list 6: a#1@6 / watch hold',
-      asks: 'cached, watch 5, known 5, newest, watch 6',
-      tells: 'there a#1@3, updated a#1@3 a#1@6',
-      afterMs: 500,
-    },
-    {
-      why: 'doubts a list that goes back, and takes nothing from it',
-      steps: 'list 5: a#1@5 / fail 410 / list 3: a#1@3 / list 6: a#1@5 / watch hold',
-      asks: 'cached, watch 5, known 5, newest, watch 6',
-      tells: 'there a#1@5',
-      afterMs: 500,
-    },
-    {
-      why: 'lists again when events came out of order',
-      steps: 'list 5: a#1@5 / watch hold: MODIFIED a#1@9, ADDED b#2@8 / list 9: a#1@9 b#2@8 / watch hold',
-      asks: 'cached, watch 5, known 9, watch 9',
-      tells: 'there a#1@5, updated a#1@5 a#1@9, added b#2@8',
-    },
-    {
-      why: 'takes the present state from a watch where the server has it',
-      streams: true,
-      steps: 'watch hold: ADDED a#1@3, ADDED b#2@4, DELETED b#2@5, BOOKMARK 5 end, MODIFIED a#1@6',
-      asks: 'stream',
-      tells: 'there a#1@3, updated a#1@3 a#1@6',
-    },
-    {
-      why: 'lists where the server refuses such a watch',
-      streams: true,
-      steps: 'fail 422 / list 5: a#1@3 / watch hold',
-      asks: 'stream, cached, watch 5',
-      tells: 'there a#1@3',
-    },
-    {
-      why: 'takes the newest of each object out of a present state that comes in disorder',
-      streams: true,
-      steps: 'watch hold: ADDED a#1@5, ADDED a#1@4, ADDED b#2@4, DELETED b#2@3, BOOKMARK 6, BOOKMARK 7 end, MODIFIED a#1@8',
-      asks: 'stream',
-      tells: 'there a#1@5, there b#2@4, updated a#1@5 a#1@8',
-    },
-    {
-      why: 'stays with such a watch, however silent, once its state is complete',
-      streams: true,
-      steps: 'watch hold: ADDED a#1@3, BOOKMARK 5 end',
-      asks: 'stream',
-      tells: 'there a#1@3',
-      afterMs: 120000,
-    },
-    {
-      why: 'doubts a present state that goes back',
-      streams: true,
-      steps: 'watch: ADDED a#1@5, BOOKMARK 5 end / fail 410 / watch hold: BOOKMARK 3 end, ADDED b#2@4 / list 6: a#1@5 / watch hold',
-      asks: 'stream, watch 5, stream 5, newest, watch 6',
-      tells: 'there a#1@5',
-      afterMs: 1000,
-    },
-    {
-      why: 'lists at once where such a watch falls silent',
-      streams: true,
-      steps: 'watch hold: ADDED a#1@3 / list 5: a#1@3 / watch hold',
-      asks: 'stream, cached, watch 5',
-      tells: 'there a#1@3',
-      afterMs: 30000,
-    },
-    {
-      why: 'does not take a server that is down for one without such watches',
-      streams: true,
-      steps: 'fail 500 / fail 500 / watch hold: ADDED a#1@3, BOOKMARK 5 end',
-      asks: 'stream, stream, stream',
-      tells: 'there a#1@3',
-      afterMs: 1500,
-    },
-    {
-      why: 'streams nothing older than it knows after 410',
-      streams: true,
-      steps: 'watch: ADDED a#1@3, BOOKMARK 5 end, BOOKMARK 9 / fail 410 / watch hold: ADDED b#2@8, BOOKMARK 9 end',
-      asks: 'stream, watch 9, stream 9',
-      tells: 'there a#1@3, added b#2@8, deleted a#1@3 unseen',
-      afterMs: 500,
-    },
-    {
-      why: 'waits before the second list when a server repeats itself up to where events are lost',
-      steps:
-        'list 5: a#1@5 / watch: MODIFIED a#1@5, ADDED b#2@4 / list 5: a#1@5 / watch: MODIFIED a#1@5, ADDED b#2@4 / list 6: a#1@5 / watch hold',
-      asks: 'cached, watch 5, known 5, watch 5',
-      tells: 'there a#1@5',
-      afterMs: 499,
-    },
-    {
-      why: 'waits as long as the server asks for',
-      steps: 'fail 429 / list 5: / watch hold',
-      asks: 'cached',
-      tells: '',
-      afterMs: 6999,
-    },
-    {
-      why: 'waits after an answer that calls a plain list wrong',
-      steps: 'fail 400 / list 5: / watch hold',
-      asks: 'cached',
-      tells: '',
-      afterMs: 499,
-    },
-    {
-      why: 'does not follow a list without a version',
-      steps: 'list : a#1@3 / list 5: a#1@3 / watch hold',
-      asks: 'cached, cached, watch 5',
-      tells: 'there a#1@3',
-      afterMs: 500,
-    },
-    {
-      why: 'does not turn the same page for ever',
-      steps: 'list 5 more: a#1@3 / list 5 more: a#1@3 / list 5: a#1@3 / watch hold',
-      asks: 'cached, page after 5, cached, watch 5',
-      tells: 'there a#1@3',
-      afterMs: 500,
-    },
-    {
-      why: 'lists where such a watch never says that it is complete',
-      streams: true,
-      steps: 'watch: ADDED a#1@3 / watch: ADDED a#1@3 / list 5: a#1@3 / watch hold',
-      asks: 'stream, stream, cached, watch 5',
-      tells: 'there a#1@3',
-      afterMs: 2000,
-    },
-    {
-      why: 'leaves an object that is too large out of a list',
-      steps: 'list 5: a#1@3 big#2@4! c#3@5 / watch hold',
-      asks: 'cached, watch 5',
-      tells: 'there a#1@3, there c#3@5',
-    },
-    {
-      why: 'leaves an object that is too large out of a present state',
-      streams: true,
-      steps: 'watch hold: ADDED a#1@3, ADDED big#2@4!, BOOKMARK 5 end, MODIFIED a#1@6',
-      asks: 'stream',
-      tells: 'there a#1@3, updated a#1@3 a#1@6',
-    },
-    {
-      why: 'passes over an event that is too large, and those after it come on the same watch',
-      steps: 'list 5: a#1@3 / watch hold: ADDED big#2@101!, MODIFIED big#2@102!, MODIFIED a#1@103',
-      asks: 'cached, watch 5',
-      tells: 'there a#1@3, updated a#1@3 a#1@103',
-    },
-    {
-      why: 'watches on from behind an event that was too large',
-      steps: 'list 5: a#1@3 / watch: ADDED big#2@101! / watch hold',
-      asks: 'cached, watch 5, watch 101',
-      tells: 'there a#1@3',
-      afterMs: 500,
-    },
-    {
-      why: 'keeps one that grew too large as it was read last, also over a relist, until it is gone',
-      steps:
-        'list 5: a#1@3 b#2@4 / watch: MODIFIED b#2@101!, MODIFIED a#1@102 / fail 410 / list 103: b#2@101! a#1@103 / watch hold: DELETED b#2@104!',
-      asks: 'cached, watch 5, watch 102, known 102, watch 103',
-      tells: 'there a#1@3, there b#2@4, updated a#1@3 a#1@102, updated a#1@102 a#1@103, deleted b#2@104',
-      afterMs: 500,
-    },
-    {
-      why: 'tells that one is gone whose successor is too large',
-      steps: 'list 5: a#1@3 b#2@4 / watch hold: ADDED b#9@101!',
-      asks: 'cached, watch 5',
-      tells: 'there a#1@3, there b#2@4, deleted b#2@4 unseen',
-    },
-  ]) {
+  for (const { why, steps, asks, tells } of exchanges)
     test(why, async (t) => {
-      const world = await run(t, steps.split(' / '), { streams });
-      await world.clock.advance(afterMs);
+      const [script = '', ms = 0] = steps.split(/ \/ (\d+) ms$/);
+      const world = await run(t, script.split(' / '), { streams: asks.startsWith('stream') });
+      await world.clock.advance(Number(ms));
       assert.equal(world.api.requests.map(inWords).join(', '), asks);
       assert.equal(world.told.join(', '), tells);
     });
-  }
 
   test('says that it is synced once the list is complete', async (t) => {
     const world = await run(t, ['list 5 more: a#1@3', 'fail 500']);
