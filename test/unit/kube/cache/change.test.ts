@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { difference, applyEvent, replace } from '../../../../kube/cache/change.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import type { AppliedEvent } from '../../../../kube/cache/change.ts';
@@ -20,20 +21,15 @@ function said(changes: AppliedEvent<KubeObject>): string {
 const held = (text: string) => (text === '-' ? undefined : object(text));
 
 describe('what a listed object means', () => {
-  for (const { why, has, lists, means } of [
-    { why: 'a new one is added', has: '-', lists: 'web#1@5', means: 'add web#1@5' },
-    { why: 'the same state is nothing new', has: 'web#1@5', lists: 'web#1@5', means: '' },
-    { why: 'another state is an update', has: 'web#1@5', lists: 'web#1@7', means: 'update web#1@5 web#1@7' },
-    { why: 'a list is believed, even one that goes back', has: 'web#1@7', lists: 'web#1@5', means: 'update web#1@7 web#1@5' },
-    { why: 'another uid is another object', has: 'web#1@5', lists: 'web#2@7', means: 'delete web#1@5 unseen, add web#2@7' },
-    {
-      why: 'another uid at the same version is another object',
-      has: 'web#1@5',
-      lists: 'web#2@5',
-      means: 'delete web#1@5 unseen, add web#2@5',
-    },
-    { why: 'without a version nothing is the same', has: 'web#1@', lists: 'web#1@', means: 'update web#1@ web#1@' },
-  ]) {
+  for (const { why, has, lists, means } of table('has | lists | means | why')(`
+    -       | web#1@5 | add web#1@5                        | a new one is added
+    web#1@5 | web#1@5 |                                    | the same state is nothing new
+    web#1@5 | web#1@7 | update web#1@5 web#1@7             | another state is an update
+    web#1@7 | web#1@5 | update web#1@7 web#1@5             | a list is believed, even one that goes back
+    web#1@5 | web#2@7 | delete web#1@5 unseen, add web#2@7 | another uid is another object
+    web#1@5 | web#2@5 | delete web#1@5 unseen, add web#2@5 | another uid at the same version is another object
+    web#1@  | web#1@  | update web#1@ web#1@               | without a version nothing is the same
+  `)) {
     // An empty version stands for none.
     const plain = (text: string) => (text.endsWith('@') ? unversioned(text) : held(text));
     test(why, () => assert.equal(said(replace(plain(has), plain(lists) ?? object(lists))).replaceAll('undefined', ''), means));
@@ -41,13 +37,13 @@ describe('what a listed object means', () => {
 });
 
 describe('what turns a store into a list', () => {
-  for (const { why, has, lists, means } of [
-    { why: 'nothing where they agree', has: 'a#1@3 b#1@4', lists: 'b#1@4 a#1@3', means: '' },
-    { why: 'what is new, then what is gone', has: 'a#1@3', lists: 'b#1@4', means: 'add b#1@4, delete a#1@3 unseen' },
-    { why: 'successors', has: 'a#1@3 b#1@4', lists: 'a#2@5 b#1@4', means: 'delete a#1@3 unseen, add a#2@5' },
-    { why: 'what is listed twice counts once', has: '', lists: 'a#1@3 a#1@3 a#1@4', means: 'add a#1@3' },
-    { why: 'everything goes', has: 'a#1@3 b#1@4', lists: '', means: 'delete a#1@3 unseen, delete b#1@4 unseen' },
-  ]) {
+  for (const { why, has, lists, means } of table('why | has | lists | means')(`
+    nothing where they agree         | a#1@3 b#1@4 | b#1@4 a#1@3       |
+    what is new, then what is gone   | a#1@3       | b#1@4             | add b#1@4, delete a#1@3 unseen
+    successors                       | a#1@3 b#1@4 | a#2@5 b#1@4       | delete a#1@3 unseen, add a#2@5
+    what is listed twice counts once |             | a#1@3 a#1@3 a#1@4 | add a#1@3
+    everything goes                  | a#1@3 b#1@4 |                   | delete a#1@3 unseen, delete b#1@4 unseen
+  `)) {
     test(why, () => {
       const changes = [...difference(objects(lists), new Map(objects(has).map((one) => [objectKey(one), one])))];
       assert.equal(said(changes.filter((change) => change !== undefined)), means);
@@ -62,43 +58,25 @@ function unversioned(text: string): KubeObject {
 }
 
 describe('what a watch event means', () => {
-  for (const { why, has, hears, upTo, means } of [
-    { why: 'a new object is added', has: '-', hears: 'ADDED web#1@9', upTo: '8', means: 'add web#1@9' },
-    { why: 'a change of what was missed is an addition', has: '-', hears: 'MODIFIED web#1@9', upTo: '8', means: 'add web#1@9' },
-    { why: 'a change is an update', has: 'web#1@5', hears: 'MODIFIED web#1@9', upTo: '8', means: 'update web#1@5 web#1@9' },
-    { why: 'ADDED of what is there is an update', has: 'web#1@5', hears: 'ADDED web#1@9', upTo: '8', means: 'update web#1@5 web#1@9' },
-    { why: 'said twice counts once', has: 'web#1@9', hears: 'MODIFIED web#1@9', upTo: '9', means: '' },
-    { why: 'an older state says nothing', has: 'web#1@9', hears: 'MODIFIED web#1@7', upTo: '9', means: '' },
-    { why: 'versions are compared as numbers', has: 'web#1@9', hears: 'MODIFIED web#1@10', upTo: '9', means: 'update web#1@9 web#1@10' },
-    {
-      why: 'versions that are no numbers are believed',
-      has: 'web#1@b',
-      hears: 'MODIFIED web#1@a',
-      upTo: 'b',
-      means: 'update web#1@b web#1@a',
-    },
-    {
-      why: 'late, but about an object that waits for it',
-      has: 'web#1@5',
-      hears: 'MODIFIED web#1@7',
-      upTo: '9',
-      means: 'update web#1@5 web#1@7',
-    },
-    { why: 'late and about nothing held: an echo, or overtaken', has: '-', hears: 'ADDED web#1@7', upTo: '9', means: 'lost' },
-    { why: 'a successor replaces', has: 'web#1@5', hears: 'ADDED web#2@9', upTo: '8', means: 'delete web#1@5 unseen, add web#2@9' },
-    { why: 'a predecessor does not come back', has: 'web#2@9', hears: 'MODIFIED web#1@7', upTo: '9', means: '' },
-    { why: 'a deletion tells the last state', has: 'web#1@5', hears: 'DELETED web#1@9', upTo: '8', means: 'delete web#1@9' },
-    { why: 'a deletion without a version of its own', has: 'web#1@5', hears: 'DELETED web#1@5', upTo: '8', means: 'delete web#1@5' },
-    { why: 'a deletion of what is gone', has: '-', hears: 'DELETED web#1@9', upTo: '8', means: '' },
-    { why: 'an old deletion spares the successor', has: 'web#2@9', hears: 'DELETED web#1@7', upTo: '9', means: '' },
-    {
-      why: 'a deleted successor means that ours went too',
-      has: 'web#1@5',
-      hears: 'DELETED web#2@9',
-      upTo: '8',
-      means: 'delete web#1@5 unseen',
-    },
-  ]) {
+  for (const { why, has, hears, upTo, means } of table('has | hears | upTo | means | why')(`
+    -       | ADDED web#1@9     | 8 | add web#1@9                        | a new object is added
+    -       | MODIFIED web#1@9  | 8 | add web#1@9                        | a change of what was missed is an addition
+    web#1@5 | MODIFIED web#1@9  | 8 | update web#1@5 web#1@9             | a change is an update
+    web#1@5 | ADDED web#1@9     | 8 | update web#1@5 web#1@9             | ADDED of what is there is an update
+    web#1@9 | MODIFIED web#1@9  | 9 |                                    | said twice counts once
+    web#1@9 | MODIFIED web#1@7  | 9 |                                    | an older state says nothing
+    web#1@9 | MODIFIED web#1@10 | 9 | update web#1@9 web#1@10            | versions are compared as numbers
+    web#1@b | MODIFIED web#1@a  | b | update web#1@b web#1@a             | versions that are no numbers are believed
+    web#1@5 | MODIFIED web#1@7  | 9 | update web#1@5 web#1@7             | late, but about an object that waits for it
+    -       | ADDED web#1@7     | 9 | lost                               | late and about nothing held: an echo, or overtaken
+    web#1@5 | ADDED web#2@9     | 8 | delete web#1@5 unseen, add web#2@9 | a successor replaces
+    web#2@9 | MODIFIED web#1@7  | 9 |                                    | a predecessor does not come back
+    web#1@5 | DELETED web#1@9   | 8 | delete web#1@9                     | a deletion tells the last state
+    web#1@5 | DELETED web#1@5   | 8 | delete web#1@5                     | a deletion without a version of its own
+    -       | DELETED web#1@9   | 8 |                                    | a deletion of what is gone
+    web#2@9 | DELETED web#1@7   | 9 |                                    | an old deletion spares the successor
+    web#1@5 | DELETED web#2@9   | 8 | delete web#1@5 unseen              | a deleted successor means that ours went too
+  `)) {
     test(why, () => {
       const { type, object: about } = event(hears);
       assert.ok(type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
@@ -32,53 +33,42 @@ function cache(text: string, resource = pods): SeenCache {
   return { resource, version, get: (key) => objects.get(key) };
 }
 
-const cases: { why: string; before: string; wrote?: string[]; deleted?: string; after: string; caughtUp: boolean }[] = [
-  { why: 'nothing was written', before: '5:', after: '5:', caughtUp: true },
-  { why: 'the cache is older', before: '5:', wrote: ['web-0/a@9'], after: '8:', caughtUp: false },
-  { why: 'the cache reached the write', before: '5:', wrote: ['web-0/a@9'], after: '9: web-0/a@9', caughtUp: true },
-  { why: 'the cache went beyond it', before: '5:', wrote: ['web-0/a@9'], after: '10:', caughtUp: true },
-  { why: 'versions grew by a digit', before: '5:', wrote: ['web-0/a@9'], after: '10: web-0/a@10', caughtUp: true },
-  { why: 'versions are as many digits short', before: '98:', wrote: ['web-0/a@100'], after: '99:', caughtUp: false },
-  {
-    why: 'the object is there, though the cache as a whole lags',
-    before: '5:',
-    wrote: ['web-0/a@9'],
-    after: '6: web-0/a@9',
-    caughtUp: true,
-  },
-  { why: 'the object is there in an older state', before: '5: web-0/a@5', wrote: ['web-0/a@9'], after: '8: web-0/a@5', caughtUp: false },
-  { why: 'only the older of two writes is there', before: '5:', wrote: ['web-0/a@7', 'web-1/b@9'], after: '7: web-0/a@7', caughtUp: false },
-  { why: 'the answers came out of order', before: '5:', wrote: ['web-1/b@9', 'web-0/a@7'], after: '7: web-0/a@7', caughtUp: false },
-  { why: 'the newest of two writes is there', before: '5:', wrote: ['web-0/a@7', 'web-1/b@9'], after: '8: web-1/b@9', caughtUp: true },
-  { why: 'a relist passed over an object that went', before: '5:', wrote: ['web-0/a@9'], after: '20:', caughtUp: true },
-  { why: 'it was made again', before: '5:', wrote: ['web-0/a@9'], after: '20: web-0/b@15', caughtUp: true },
-  { why: 'the cache still shows the one before it', before: '5: web-0/o@3', wrote: ['web-0/a@9'], after: '6: web-0/o@6', caughtUp: false },
-  { why: 'the one before it went and that is all', before: '5: web-0/o@3', wrote: ['web-0/a@9'], after: '6:', caughtUp: false },
-  { why: 'there is no list yet', before: ':', wrote: ['web-0/a@9'], after: ':', caughtUp: false },
-  { why: 'opaque: the state is there', before: 'x:', wrote: ['web-0/a@y'], after: 'z: web-0/a@y', caughtUp: true },
-  { why: 'opaque: the state is another', before: 'x: web-0/a@x', wrote: ['web-0/a@y'], after: 'z: web-0/a@x', caughtUp: false },
-  { why: 'opaque: it was there and is gone', before: 'x: web-0/a@x', wrote: ['web-0/a@y'], after: 'z:', caughtUp: true },
-  { why: 'opaque: it is new and not there', before: 'x:', wrote: ['web-0/a@y'], after: 'z:', caughtUp: false },
-  { why: 'opaque: one of two is there', before: 'x:', wrote: ['web-0/a@y', 'web-1/b@w'], after: 'z: web-0/a@y', caughtUp: false },
-  {
-    why: 'a deletion and its successor are there',
-    before: '5: web-0/a@5',
-    deleted: 'web-0/a@5',
-    wrote: ['web-0/b@9'],
-    after: '9: web-0/b@9',
-    caughtUp: true,
-  },
-  { why: 'a deletion is not there', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/a@5', caughtUp: false },
-  { why: 'a deletion is marked', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/a@9!', caughtUp: true },
-  { why: 'a deletion is done', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9:', caughtUp: true },
-  { why: 'what was deleted is there again', before: '5: web-0/a@5', deleted: 'web-0/a@5', after: '9: web-0/b@9', caughtUp: true },
-];
+/** The cache before what was written and deleted, and after it. */
+const cases = table('before | wrote | deleted | after | caught up | why')(`
+  5:           |                     |           | 5:             | yes | nothing was written
+  5:           | web-0/a@9           |           | 8:             | no  | the cache is older
+  5:           | web-0/a@9           |           | 9: web-0/a@9   | yes | the cache reached the write
+  5:           | web-0/a@9           |           | 10:            | yes | the cache went beyond it
+  5:           | web-0/a@9           |           | 10: web-0/a@10 | yes | versions grew by a digit
+  98:          | web-0/a@100         |           | 99:            | no  | versions are as many digits short
+  5:           | web-0/a@9           |           | 6: web-0/a@9   | yes | the object is there, though the cache as a whole lags
+  5: web-0/a@5 | web-0/a@9           |           | 8: web-0/a@5   | no  | the object is there in an older state
+  5:           | web-0/a@7 web-1/b@9 |           | 7: web-0/a@7   | no  | only the older of two writes is there
+  5:           | web-1/b@9 web-0/a@7 |           | 7: web-0/a@7   | no  | the answers came out of order
+  5:           | web-0/a@7 web-1/b@9 |           | 8: web-1/b@9   | yes | the newest of two writes is there
+  5:           | web-0/a@9           |           | 20:            | yes | a relist passed over an object that went
+  5:           | web-0/a@9           |           | 20: web-0/b@15 | yes | it was made again
+  5: web-0/o@3 | web-0/a@9           |           | 6: web-0/o@6   | no  | the cache still shows the one before it
+  5: web-0/o@3 | web-0/a@9           |           | 6:             | no  | the one before it went and that is all
+  :            | web-0/a@9           |           | :              | no  | there is no list yet
+  x:           | web-0/a@y           |           | z: web-0/a@y   | yes | opaque: the state is there
+  x: web-0/a@x | web-0/a@y           |           | z: web-0/a@x   | no  | opaque: the state is another
+  x: web-0/a@x | web-0/a@y           |           | z:             | yes | opaque: it was there and is gone
+  x:           | web-0/a@y           |           | z:             | no  | opaque: it is new and not there
+  x:           | web-0/a@y web-1/b@w |           | z: web-0/a@y   | no  | opaque: one of two is there
+  5: web-0/a@5 | web-0/b@9           | web-0/a@5 | 9: web-0/b@9   | yes | a deletion and its successor are there
+  5: web-0/a@5 |                     | web-0/a@5 | 9: web-0/a@5   | no  | a deletion is not there
+  5: web-0/a@5 |                     | web-0/a@5 | 9: web-0/a@9!  | yes | a deletion is marked
+  5: web-0/a@5 |                     | web-0/a@5 | 9:             | yes | a deletion is done
+  5: web-0/a@5 |                     | web-0/a@5 | 9: web-0/b@9   | yes | what was deleted is there again
+`);
 
-for (const { why, before, wrote = [], deleted, after, caughtUp } of cases) {
+for (const { why, before, wrote, deleted, after, ...row } of cases) {
+  const caughtUp = row['caught up'] === 'yes';
   test(`caches have ${caughtUp ? '' : 'not '}caught up when ${why}`, () => {
     const writes = new OwnWrites(new FakeClock());
-    for (const one of wrote) writes.wrote('ns/web', cache(before), object(one));
-    if (deleted !== undefined) writes.deleted('ns/web', cache(before), object(deleted));
+    for (const one of wrote.split(' ').filter(Boolean)) writes.wrote('ns/web', cache(before), object(one));
+    if (deleted !== '') writes.deleted('ns/web', cache(before), object(deleted));
     assert.equal(writes.caughtUp('ns/web', [cache(after)]), caughtUp);
     assert.equal(writes.size, caughtUp ? 0 : 1);
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';
@@ -71,58 +72,37 @@ const edge = {
     before['ready'] !== true && after['ready'] === true ? 11_000 : undefined,
 };
 
-const cases = [
-  { why: 'a new one is its owner’s creation', seen: 'add: by a/ua', steps: 'creationSeen ns/a up, enqueue ns/a' },
-  { why: 'one that is going already is a deletion', seen: 'add: by a/ua going', steps: 'deletionSeen ns/a up, enqueue ns/a' },
-  {
-    why: 'a new orphan goes to all that match: one of them may have made it',
-    seen: 'add: l=ab',
-    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
-  },
-  { why: 'an orphan without labels goes to nobody', seen: 'add:', steps: '' },
-  { why: 'also one that is going', seen: 'add: l=b going', steps: 'deletionSeen ns/b up, enqueue ns/b' },
-  { why: 'an owner that is no controller does not count', seen: 'add: owner a/ua l=b', steps: 'deletionSeen ns/b up, enqueue ns/b' },
-  { why: 'another UID is another owner', seen: 'add: by a/old l=ab', steps: '' },
-  { why: 'another kind is another owner', seen: 'add: by a/ua of ReplicaSet', steps: '' },
-  { why: 'owners live in the namespace of what they own', seen: 'add: by c/uc', steps: '' },
-  { why: 'a resync is no change', seen: 'update: by a/ua -> by a/ua ready', steps: '' },
-  { why: 'any change goes to the owner', seen: 'update: by a/ua -> by a/ua v2', steps: 'enqueue ns/a' },
-  {
-    why: 'a pod that became ready is looked at again',
-    seen: 'update: by a/ua -> by a/ua ready v2',
-    steps: 'enqueue ns/a, enqueue ns/a in 11000',
-  },
-  { why: 'a pod that stays ready is not', seen: 'update: by a/ua ready -> by a/ua ready v2', steps: 'enqueue ns/a' },
-  {
-    why: 'marked for deletion counts as deleted',
-    seen: 'update: by a/ua -> by a/ua going v2',
-    steps: 'deletionSeen ns/a up, enqueue ns/a',
-  },
-  { why: 'adopted: the owner, and no creation', seen: 'update: l=b -> l=b by a/ua v2', steps: 'enqueue ns/a' },
-  {
-    why: 'released: gone for its owner, and for all that match',
-    seen: 'update: l=b by a/ua -> l=b v2',
-    steps: 'deletionSeen ns/a up, enqueue ns/a, enqueue ns/b',
-  },
-  { why: 'taken over: both owners', seen: 'update: by a/ua -> by b/ub v2', steps: 'deletionSeen ns/a up, enqueue ns/a, enqueue ns/b' },
-  { why: 'released as it goes: its owner alone', seen: 'update: l=b by a/ua -> l=b going v2', steps: 'deletionSeen ns/a up, enqueue ns/a' },
-  { why: 'a former owner of another UID is nobody', seen: 'update: by a/old -> by b/ub v2', steps: 'enqueue ns/b' },
-  { why: 'an orphan with new labels goes to all that match', seen: 'update: l=a -> l=ab v2', steps: 'enqueue ns/a, enqueue ns/b' },
-  { why: 'an orphan that changed otherwise goes to nobody', seen: 'update: l=ab -> l=ab ready v2', steps: '' },
-  { why: 'gone', seen: 'delete: by a/ua', steps: 'deletionSeen ns/a up, enqueue ns/a' },
-  {
-    why: 'an orphan that is gone was counted on by any that match: one may have been about to adopt it',
-    seen: 'delete: l=ab',
-    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
-  },
-  { why: 'one that a list no longer has is gone', seen: 'unlisted: by a/ua', steps: 'deletionSeen ns/a up, enqueue ns/a' },
-  {
-    why: 'an orphan that a list no longer has may have been adopted by any that match',
-    seen: 'unlisted: l=ab',
-    steps: 'deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b',
-  },
-  { why: 'gone after its owner', seen: 'delete: by a/old', steps: '' },
-];
+const cases = table('seen | steps | why')(`
+  add: by a/ua                     | creationSeen ns/a up, enqueue ns/a               | a new one is its owner’s creation
+  add: by a/ua going               | deletionSeen ns/a up, enqueue ns/a               | one that is going already is a deletion
+  add: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
+    | a new orphan goes to all that match: one of them may have made it
+  add:                             |                                                  | an orphan without labels goes to nobody
+  add: l=b going                   | deletionSeen ns/b up, enqueue ns/b               | also one that is going
+  add: owner a/ua l=b              | deletionSeen ns/b up, enqueue ns/b               | an owner that is no controller does not count
+  add: by a/old l=ab               |                                                  | another UID is another owner
+  add: by a/ua of ReplicaSet       |                                                  | another kind is another owner
+  add: by c/uc                     |                                                  | owners live in the namespace of what they own
+  update: by a/ua -> by a/ua ready |                                                  | a resync is no change
+  update: by a/ua -> by a/ua v2    | enqueue ns/a                                     | any change goes to the owner
+  update: by a/ua -> by a/ua ready v2 | enqueue ns/a, enqueue ns/a in 11000 | a pod that became ready is looked at again
+  update: by a/ua ready -> by a/ua ready v2 | enqueue ns/a | a pod that stays ready is not
+  update: by a/ua -> by a/ua going v2 | deletionSeen ns/a up, enqueue ns/a | marked for deletion counts as deleted
+  update: l=b -> l=b by a/ua v2    | enqueue ns/a                                     | adopted: the owner, and no creation
+  update: l=b by a/ua -> l=b v2    | deletionSeen ns/a up, enqueue ns/a, enqueue ns/b | released: gone for its owner, and for all that match
+  update: by a/ua -> by b/ub v2    | deletionSeen ns/a up, enqueue ns/a, enqueue ns/b | taken over: both owners
+  update: l=b by a/ua -> l=b going v2 | deletionSeen ns/a up, enqueue ns/a | released as it goes: its owner alone
+  update: by a/old -> by b/ub v2   | enqueue ns/b                                     | a former owner of another UID is nobody
+  update: l=a -> l=ab v2           | enqueue ns/a, enqueue ns/b                       | an orphan with new labels goes to all that match
+  update: l=ab -> l=ab ready v2    |                                                  | an orphan that changed otherwise goes to nobody
+  delete: by a/ua                  | deletionSeen ns/a up, enqueue ns/a               | gone
+  delete: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
+    | an orphan that is gone was counted on by any that match: one may have been about to adopt it
+  unlisted: by a/ua                | deletionSeen ns/a up, enqueue ns/a               | one that a list no longer has is gone
+  unlisted: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
+    | an orphan that a list no longer has may have been adopted by any that match
+  delete: by a/old                 |                                                  | gone after its owner
+`);
 for (const { why, seen, steps } of cases)
   test(`an owned object: ${why}`, () => {
     assert.equal(routeOwned(change(seen), edge, { resource: sets, lister: owners }).map(inWords).join(', '), steps);
