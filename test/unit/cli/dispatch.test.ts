@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../controllers/table.ts';
 import { ActionError } from '../../../base/errors.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
@@ -39,50 +40,25 @@ async function run(
   return { code, out: out(), err: err() };
 }
 
-const usage = [
-  { why: 'an unknown command', argv: ['thinx'], says: 'unknown command "thinx"; see dkc help' },
-  {
-    why: 'an unknown subcommand, with what was meant',
-    argv: ['thing', 'lisst'],
-    says: 'unknown command "thing lisst"; did you mean dkc thing list?',
-  },
-  { why: 'an unknown flag', argv: ['thing', 'do', 'a', '--colour'], says: 'thing do: unknown flag --colour; see dkc thing do --help' },
-  {
-    why: 'an unknown flag, with what was meant',
-    argv: ['thing', 'do', 'a', '--wird=x'],
-    says: 'thing do: unknown flag --wird, did you mean --word?; see dkc thing do --help',
-  },
-  { why: 'a flag before the command', argv: ['--yes', 'thing'], says: 'flags go after the command: dkc COMMAND --yes; see dkc help' },
-  { why: 'a missing positional', argv: ['thing', 'do'], says: 'thing do: FIRST is missing; see dkc thing do --help' },
-  {
-    why: 'a number that is none',
-    argv: ['thing', 'do', 'a', '--count=1e3'],
-    says: 'thing do: --count must be an integer, 0 or more; see dkc thing do --help',
-  },
-  ...['True', 'yes', ''].map((value) => ({
-    why: `a yes or no that is ${JSON.stringify(value)}`,
-    argv: ['thing', 'do', 'a', `--yes=${value}`],
-    says: 'thing do: --yes must be true or false; see dkc thing do --help',
-  })),
-  {
-    why: 'a number of times that is none',
-    argv: ['thing', 'do', 'a', '--verbose=much'],
-    says: 'thing do: --verbose must be an integer, 0 or more; see dkc thing do --help',
-  },
-  {
-    why: 'a duration without unit',
-    argv: ['thing', 'do', 'a', '--wait=5'],
-    says: 'thing do: --wait must be a duration such as 10s or 1m30s; see dkc thing do --help',
-  },
-  {
-    why: 'a flag without its value',
-    argv: ['thing', 'do', 'a', '--word'],
-    says: 'thing do: --word needs a value; see dkc thing do --help',
-  },
-];
+// `HELP` is where the help of the command is.
+const usage = table('argv | says | why')(`
+  thinx                     | unknown command "thinx"; see dkc help                          | an unknown command
+  thing lisst               | unknown command "thing lisst"; did you mean dkc thing list?    | an unknown subcommand, with what was meant
+  thing do a --colour       | thing do: unknown flag --colour; HELP                          | an unknown flag
+  thing do a --wird=x       | thing do: unknown flag --wird, did you mean --word?; HELP      | an unknown flag, with what was meant
+  --yes thing               | flags go after the command: dkc COMMAND --yes; see dkc help    | a flag before the command
+  thing do                  | thing do: FIRST is missing; HELP                               | a missing positional
+  thing do a --count=1e3    | thing do: --count must be an integer, 0 or more; HELP          | a number that is none
+  thing do a --yes=True     | thing do: --yes must be true or false; HELP                    | a yes or no that is "True"
+  thing do a --yes=yes      | thing do: --yes must be true or false; HELP                    | a yes or no that is "yes"
+  thing do a --yes=         | thing do: --yes must be true or false; HELP                    | a yes or no that is ""
+  thing do a --verbose=much | thing do: --verbose must be an integer, 0 or more; HELP        | a number of times that is none
+  thing do a --wait=5       | thing do: --wait must be a duration such as 10s or 1m30s; HELP | a duration without unit
+  thing do a --word         | thing do: --word needs a value; HELP                           | a flag without its value
+`);
 for (const { why, argv, says } of usage)
   test(`wrong usage is ${why}: exit 2 and one line`, async () => {
-    assert.deepEqual(await run(argv), { code: 2, out: '', err: `dkc: ${says}\n` });
+    assert.deepEqual(await run(argv.split(' ')), { code: 2, out: '', err: `dkc: ${says.replace('HELP', 'see dkc thing do --help')}\n` });
   });
 
 const field = { name: 'field', text: 'a field' };

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import { table } from '../../controllers/table.ts';
 import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../apiserver/patch/strategic-patch.ts';
 import { PatchError } from '../../../../apiserver/patch/json-patch.ts';
@@ -19,62 +21,36 @@ const two = pod({
   containers: [{ name: 'a', image: 'x', env: [{ name: 'K', value: '1' }], ports: [{ containerPort: 80 }] }, { name: 'b' }],
 });
 
-const cases: { why: string; kind: string; target: object; patch: object; result: object }[] = [
-  {
-    why: 'merges conditions by type',
-    kind: 'Node',
-    target: status,
-    patch: { status: { conditions: [{ type: 'Ready', status: 'Unknown' }, { type: 'New' }] } },
-    result: {
-      status: {
-        conditions: [{ type: 'Ready', status: 'Unknown', reason: 'r' }, { type: 'Disk', status: 'False' }, { type: 'New' }],
-        phase: 'p',
-      },
-    },
-  },
-  {
-    why: 'deletes one condition',
-    kind: 'Node',
-    target: status,
-    patch: { status: { conditions: [{ $patch: 'delete', type: 'Ready' }] } },
-    result: { status: { conditions: [{ type: 'Disk', status: 'False' }], phase: 'p' } },
-  },
-  {
-    why: 'replaces a merging list when told to',
-    kind: 'Node',
-    target: status,
-    patch: { status: { conditions: [{ $patch: 'replace' }, { type: 'Only' }] } },
-    result: { status: { conditions: [{ type: 'Only' }], phase: 'p' } },
-  },
-  {
-    why: 'replaces an object when told to',
-    kind: 'Node',
-    target: status,
-    patch: { status: { $patch: 'replace', phase: 'q' } },
-    result: { status: { phase: 'q' } },
-  },
-  { why: 'empties an object when told to', kind: 'Node', target: status, patch: { status: { $patch: 'delete' } }, result: { status: {} } },
-  {
-    why: 'replaces taints whole, as the published types say',
-    kind: 'Node',
-    target: taints,
-    patch: { spec: { taints: [{ key: 'b', effect: 'NoExecute' }] } },
-    result: { spec: { taints: [{ key: 'b', effect: 'NoExecute' }], podCIDRs: ['10.0.0.0/24'] } },
-  },
-  {
-    why: 'merges sets of plain values',
-    kind: 'Node',
-    target: { metadata: { finalizers: ['a', 'b'] } },
-    patch: { metadata: { finalizers: ['b', 'c', 'c'] } },
-    result: { metadata: { finalizers: ['a', 'b', 'c'] } },
-  },
-  {
-    why: 'removes plain values by name',
-    kind: 'Node',
-    target: { metadata: { finalizers: ['a', 'b'] } },
-    patch: { metadata: { '$deleteFromPrimitiveList/finalizers': ['a'] } },
-    result: { metadata: { finalizers: ['b'] } },
-  },
+const objects: Readonly<Record<string, object>> = { STATUS: status, TAINTS: taints };
+const flat = table('kind | target | patch | result | why')(
+  `
+  Node | STATUS | {status: {conditions: [{type: Ready, status: Unknown}, {type: New}]}}
+    | {status: {conditions: [{type: Ready, status: Unknown, reason: r}, {type: Disk, status: 'False'}, {type: New}], phase: p}}
+    | merges conditions by type
+  Node | STATUS | {status: {conditions: [{$patch: delete, type: Ready}]}}
+    | {status: {conditions: [{type: Disk, status: 'False'}], phase: p}} | deletes one condition
+  Node | STATUS | {status: {conditions: [{$patch: replace}, {type: Only}]}} | {status: {conditions: [{type: Only}], phase: p}}
+    | replaces a merging list when told to
+  Node | STATUS | {status: {$patch: replace, phase: q}} | {status: {phase: q}} | replaces an object when told to
+  Node | STATUS | {status: {$patch: delete}}            | {status: {}}         | empties an object when told to
+  Node | TAINTS | {spec: {taints: [{key: b, effect: NoExecute}]}} | {spec: {taints: [{key: b, effect: NoExecute}], podCIDRs: [10.0.0.0/24]}}
+    | replaces taints whole, as the published types say
+  Node | {metadata: {finalizers: [a, b]}} | {metadata: {finalizers: [b, c, c]}} | {metadata: {finalizers: [a, b, c]}}
+    | merges sets of plain values
+  Node | {metadata: {finalizers: [a, b]}} | {metadata: {$deleteFromPrimitiveList/finalizers: [a]}} | {metadata: {finalizers: [b]}}
+    | removes plain values by name
+  StatefulSet | {spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 1}}}}
+    | {spec: {updateStrategy: {$retainKeys: [type], type: OnDelete}}} | {spec: {updateStrategy: {type: OnDelete}}}
+    | keeps only the fields named by $retainKeys
+  ConfigMap | {data: {a: '1', b: '2'}} | {data: {a: null}, metadata: {labels: {x: null, y: z}}}
+    | {data: {b: '2'}, metadata: {labels: {y: z}}} | removes with null and drops nulls of new objects
+`,
+).map(({ kind, why, target, ...row }) => {
+  const [patch, result] = [parse(row.patch) as object, parse(row.result) as object];
+  return { kind, why, target: objects[target] ?? (parse(target) as object), patch, result };
+});
+
+const deep: { why: string; kind: string; target: object; patch: object; result: object }[] = [
   {
     why: 'merges lists inside of list items, and follows no order',
     kind: 'Pod',
@@ -114,22 +90,8 @@ const cases: { why: string; kind: string; target: object; patch: object; result:
       },
     },
   },
-  {
-    why: 'keeps only the fields named by $retainKeys',
-    kind: 'StatefulSet',
-    target: { spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } },
-    patch: { spec: { updateStrategy: { $retainKeys: ['type'], type: 'OnDelete' } } },
-    result: { spec: { updateStrategy: { type: 'OnDelete' } } },
-  },
-  {
-    why: 'removes with null and drops nulls of new objects',
-    kind: 'ConfigMap',
-    target: { data: { a: '1', b: '2' } },
-    patch: { data: { a: null }, metadata: { labels: { x: null, y: 'z' } } },
-    result: { data: { b: '2' }, metadata: { labels: { y: 'z' } } },
-  },
 ];
-for (const { why, kind, target, patch, result } of cases) {
+for (const { why, kind, target, patch, result } of [...flat, ...deep]) {
   test(`a strategic patch ${why}`, () => {
     const before = JSON.stringify(target);
     assert.deepEqual(applyPatch('strategic', target, patch, strategicRules(kind)), result);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { ActionError, describeError } from '../../../../base/errors.ts';
 import { parseManifests, readManifests, seed } from '../../../../cli/apiserver/seed.ts';
@@ -48,45 +49,22 @@ test('seeding creates namespaces first', async (t) => {
   assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
 });
 
-for (const { why, text, says } of [
-  {
-    why: 'a kind that is not served',
-    text: 'apiVersion: v1\nkind: Teapot\nmetadata: {name: a}',
-    says: 'Cannot create Teapot a of /f.yaml: the API server has no Teapot in v1; correct apiVersion and kind',
-  },
-  {
-    why: 'a group that is not served',
-    text: 'apiVersion: pots.io/v1\nkind: Teapot\nmetadata: {name: a, namespace: x}',
-    says:
-      'Cannot create Teapot x/a of /f.yaml: the API server does not serve pots.io/v1; correct apiVersion, or add the CustomResourceDefinition to the ' +
-      'manifests',
-  },
-  {
-    why: 'a version that is not served',
-    text: 'apiVersion: apps/v7\nkind: DaemonSet\nmetadata: {name: a}',
-    says: 'Cannot create DaemonSet a of /f.yaml: the API server does not serve apps/v7; correct apiVersion, or add the CustomResourceDefinition to the manifests',
-  },
-  {
-    why: 'an invalid object',
-    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: UPPER, namespace: default}',
-    says: 'Cannot create ConfigMap default/UPPER of /f.yaml: the API server rejected it; correct the manifest',
-  },
-  {
-    why: 'an object without a name',
-    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {labels: {a: b}}',
-    says: 'Cannot create ConfigMap without a name of /f.yaml: the API server rejected it; correct the manifest',
-  },
-  {
-    why: 'a namespace that is not there',
-    text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: gone}',
-    says: 'Cannot create ConfigMap gone/a of /f.yaml: namespace gone not found; add it to the manifests',
-  },
-  {
-    why: 'an object that is there',
-    text: 'apiVersion: v1\nkind: Namespace\nmetadata: {name: default}',
-    says: 'Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name',
-  },
-]) {
+for (const { why, text, says } of table('why | text | says')(`
+  a kind that is not served | {apiVersion: v1, kind: Teapot, metadata: {name: a}}
+    | Cannot create Teapot a of /f.yaml: the API server has no Teapot in v1; correct apiVersion and kind
+  a group that is not served | {apiVersion: pots.io/v1, kind: Teapot, metadata: {name: a, namespace: x}}
+    | Cannot create Teapot x/a of /f.yaml: the API server does not serve pots.io/v1; correct apiVersion, or add the CustomResourceDefinition to the manifests
+  a version that is not served | {apiVersion: apps/v7, kind: DaemonSet, metadata: {name: a}}
+    | Cannot create DaemonSet a of /f.yaml: the API server does not serve apps/v7; correct apiVersion, or add the CustomResourceDefinition to the manifests
+  an invalid object | {apiVersion: v1, kind: ConfigMap, metadata: {name: UPPER, namespace: default}}
+    | Cannot create ConfigMap default/UPPER of /f.yaml: the API server rejected it; correct the manifest
+  an object without a name | {apiVersion: v1, kind: ConfigMap, metadata: {labels: {a: b}}}
+    | Cannot create ConfigMap without a name of /f.yaml: the API server rejected it; correct the manifest
+  a namespace that is not there | {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: gone}}
+    | Cannot create ConfigMap gone/a of /f.yaml: namespace gone not found; add it to the manifests
+  an object that is there | {apiVersion: v1, kind: Namespace, metadata: {name: default}}
+    | Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name
+`)) {
   test(`seeding ${why} names file, object and remedy`, async (t) => {
     const { client } = emptyApi(t);
     await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), (error: unknown) => {

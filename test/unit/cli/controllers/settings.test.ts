@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { UsageError } from '../../../../cli/failure.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
@@ -105,48 +106,37 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
 for (const { why, argv, gives } of read)
   test(`controllers run is set up where ${why}`, () => assert.deepEqual(settings(argv), { ...defaults, ...gives }));
 
-const refused = [
-  { argv: '--controllers=rollouts', says: '--controllers has an unknown controller "rollouts", did you mean rollout?' },
-  {
-    argv: '--controllers=rollout --page-bind-address=0.0.0.0:80',
-    says: '--page-bind-address needs --page-token-file unless it is loopback: the page shows names and errors of all nodes',
-  },
-  {
-    argv: '--controllers=rollout --page-bind-address=here',
-    says: '--page-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off',
-  },
-  { argv: '--rollout-namespace=A', says: '--rollout-namespace must be a namespace' },
-  ...['0', '0%', '101%', '-1', '1.5', 'all'].map((text) => ({
-    argv: `--rollout-max-unavailable=${text}`,
-    says: '--rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%',
-  })),
-  { argv: '--controllers=deamonset', says: '--controllers has an unknown controller "deamonset", did you mean daemonset?' },
-  { argv: '--controllers=statefulsets', says: '--controllers has an unknown controller "statefulsets", did you mean statefulset?' },
-  { argv: '--controllers=*', says: '--controllers has an unknown controller "*"; known: daemonset, statefulset, rollout' },
-  { argv: '--controllers=daemonset,', says: '--controllers has an empty name; known: daemonset, statefulset, rollout' },
-  { argv: '--controllers=', says: '--controllers has an empty name; known: daemonset, statefulset, rollout' },
-  {
-    argv: '--controllers=statefulset --daemonset-placement=controller',
-    says: '--daemonset-placement applies to DaemonSets, which --controllers excludes',
-  },
-  { argv: '--concurrent-syncs=0', says: '--concurrent-syncs must be 1 or more' },
-  { argv: '--namespace=A_b', says: '--namespace must be a namespace' },
-  {
-    argv: '--object-selector=a=b=c',
-    says: '--object-selector must be a label selector such as app=web,tier!=test: unable to parse label selector: found "=" at 4, expected "," or the end',
-  },
-  { argv: '--metrics-bind-address=8080', says: '--metrics-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off' },
-  { argv: '--debug --metrics-bind-address=', says: '--debug needs a --metrics-bind-address' },
-  { argv: '--debug --metrics-bind-address=:8080', says: '--debug needs a --metrics-bind-address on loopback: it exposes internal state' },
-  { argv: '--leader-elect-resource-namespace=', says: '--leader-elect-resource-namespace must be a namespace' },
-  { argv: '--leader-elect-resource-name=A', says: '--leader-elect-resource-name must be the name of a lease: a DNS name in lower case' },
-  { argv: '--leader-elect-lease-duration=10s', says: '--leader-elect-lease-duration must be longer than --leader-elect-renew-deadline' },
-  {
-    argv: '--leader-elect-renew-deadline=2400ms',
-    says: '--leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period',
-  },
-  { argv: '--leader-elect-retry-period=0s', says: '--leader-elect-retry-period must be more than 0' },
-];
+const refused = table('argv | says')(`
+  --controllers=rollouts               | --controllers has an unknown controller "rollouts", did you mean rollout?
+  --controllers=rollout --page-bind-address=0.0.0.0:80
+    | --page-bind-address needs --page-token-file unless it is loopback: the page shows names and errors of all nodes
+  --controllers=rollout --page-bind-address=here | --page-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off
+  --rollout-namespace=A                | --rollout-namespace must be a namespace
+  --rollout-max-unavailable=0          | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --rollout-max-unavailable=0%         | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --rollout-max-unavailable=101%       | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --rollout-max-unavailable=-1         | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --rollout-max-unavailable=1.5        | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --rollout-max-unavailable=all        | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
+  --controllers=deamonset              | --controllers has an unknown controller "deamonset", did you mean daemonset?
+  --controllers=statefulsets           | --controllers has an unknown controller "statefulsets", did you mean statefulset?
+  --controllers=*                      | --controllers has an unknown controller "*"; known: daemonset, statefulset, rollout
+  --controllers=daemonset,             | --controllers has an empty name; known: daemonset, statefulset, rollout
+  --controllers=                       | --controllers has an empty name; known: daemonset, statefulset, rollout
+  --controllers=statefulset --daemonset-placement=controller | --daemonset-placement applies to DaemonSets, which --controllers excludes
+  --concurrent-syncs=0                 | --concurrent-syncs must be 1 or more
+  --namespace=A_b                      | --namespace must be a namespace
+  --object-selector=a=b=c
+    | --object-selector must be a label selector such as app=web,tier!=test: unable to parse label selector: found "=" at 4, expected "," or the end
+  --metrics-bind-address=8080          | --metrics-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off
+  --debug --metrics-bind-address=      | --debug needs a --metrics-bind-address
+  --debug --metrics-bind-address=:8080 | --debug needs a --metrics-bind-address on loopback: it exposes internal state
+  --leader-elect-resource-namespace=   | --leader-elect-resource-namespace must be a namespace
+  --leader-elect-resource-name=A       | --leader-elect-resource-name must be the name of a lease: a DNS name in lower case
+  --leader-elect-lease-duration=10s    | --leader-elect-lease-duration must be longer than --leader-elect-renew-deadline
+  --leader-elect-renew-deadline=2400ms | --leader-elect-renew-deadline must be longer than 1.2 times --leader-elect-retry-period
+  --leader-elect-retry-period=0s       | --leader-elect-retry-period must be more than 0
+`);
 for (const { argv, says } of refused)
   test(`controllers run refuses ${argv}`, () => {
     assert.throws(

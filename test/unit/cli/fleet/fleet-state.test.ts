@@ -82,6 +82,11 @@ for (const { annotation, agent } of annotations)
   });
 
 test('a Node of any other shape is read without an error', () => {
+  const none = { wanted: null, assigned: null, active: null, lastKnownGood: null, error: null };
+  for (const status of [undefined, null, {}, { config: {} }, { config: 'x' }, { config: { assigned: [], error: 7 } }, 7]) {
+    const { wanted, assigned, active, lastKnownGood, error } = fleetNode({ metadata: { name: 'a' }, spec: { configSource: 'x' }, status });
+    assert.deepEqual({ wanted, assigned, active, lastKnownGood, error }, none);
+  }
   const long = 'x'.repeat(100_000);
   const odd = {
     metadata: { name: 'a', annotations: 'none' },
