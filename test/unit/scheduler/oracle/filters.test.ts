@@ -1,232 +1,133 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
-import { node, pod, type PodBuilder } from '../builders.ts';
-import type { OracleCluster } from './cluster.ts';
+import { node, pod } from '../builders.ts';
 import { evaluate, NO_NODES } from './evaluate.ts';
-import { clusterOf, engineDiffers, near, required, says, testFilter, type FilterExample } from './examples.ts';
+import { clusterOf, engineDiffers, near, required, testFilter } from './examples.ts';
 import { plainProfile } from './profile.ts';
 
-/* Worked examples: which nodes may have a pod for what they are and have, and what is said of the others. */
+/* Worked examples: which nodes may have a pod for what they are and have, and what is said of the others. examples.ts says how nodes and pods are written. */
 
-const needsNode = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
-  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
-});
+const needsNode = (...nodeSelectorTerms: NodeSelectorTerm[]) =>
+  pod('asks').affinity({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } });
 const named = (...values: string[]): NodeSelectorTerm => ({ matchFields: [{ key: 'metadata.name', operator: 'In', values }] });
+const has = (key: string): NodeSelectorTerm => ({ matchExpressions: [{ key, operator: 'Exists' }] });
 const quiet = pod('quiet');
+const asks = () => pod('asks');
 
+const FITS = 'fits';
 const FEATURES = "never: node(s) didn't match Pod's required features";
-const UNSCHEDULABLE = 'never: node(s) were unschedulable';
+const CORDONED = 'never: node(s) were unschedulable';
+const TAINTED = 'never: node(s) had untolerated taint {y: }';
+const OTHER_NAME = "never: node(s) didn't match the requested node name";
 const AFFINITY = "never: node(s) didn't match Pod's node affinity/selector";
 const NOT_NAMED = "never: node(s) didn't satisfy plugin(s) [NodeAffinity]";
+const ENFORCED = "never: node(s) didn't match scheduler-enforced node affinity";
 const PORTS = "now: node(s) didn't have free ports for the requested pod ports";
+const FULL = 'now: Too many pods';
+const CPU = 'now: Insufficient cpu';
+const NEVER_CPU = 'never: Insufficient cpu';
 const ALONE = "never: node(s) didn't match pod affinity rules";
+const PLACES_CPU_GPU = 'never: Too many pods, Insufficient cpu, Insufficient example.com/gpu';
 
-const examples: readonly FilterExample[] = [
-  // The node itself.
-  says('a cordon', clusterOf([node('a'), node('b').cordoned()]), quiet, { a: 'fits', b: UNSCHEDULABLE }),
-  says(
-    'a cordon that is tolerated',
-    clusterOf([node('a').cordoned()]),
-    pod('x').tolerates({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }),
-    { a: 'fits' },
-  ),
-  says(
-    'features that a pod needs and nodes declare',
-    clusterOf([node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')]),
-    pod('x').spec({ hostNetwork: true, hostUsers: false }),
-    { a: 'fits', b: FEATURES, c: FEATURES },
-  ),
-  says('features that a pod does not need', clusterOf([node('a')]), pod('x').spec({ hostUsers: false }), { a: 'fits' }),
-  says('a name', clusterOf([node('a'), node('b')]), pod('x').on('b'), {
-    a: "never: node(s) didn't match the requested node name",
-    b: 'fits',
-  }),
-  says(
-    'the first taint that is not tolerated',
-    clusterOf([
-      node('a').taints({ key: 'x', value: '1', effect: 'NoSchedule' }, { key: 'y', effect: 'NoExecute' }),
-      node('b').taints({ key: 'y', effect: 'NoExecute' }),
-      node('c').taints({ key: 'z', effect: 'PreferNoSchedule' }),
-    ]),
-    pod('p').tolerates({ key: 'x', value: '1' }),
-    { a: 'never: node(s) had untolerated taint {y: }', b: 'never: node(s) had untolerated taint {y: }', c: 'fits' },
-  ),
-  says('labels that are asked for', clusterOf([node('a').labels({ disk: 'ssd' }), node('b')]), pod('x').selects({ disk: 'ssd' }), {
-    a: 'fits',
-    b: AFFINITY,
-  }),
-  says(
-    'one of several terms; labels that are absent are none of those',
-    clusterOf([node('a').labels({ n: '5' }), node('b').labels({ disk: 'hdd' }), node('c').labels({ disk: 'ssd' })]),
-    pod('x').affinity(
-      needsNode(
-        { matchExpressions: [{ key: 'n', operator: 'Gt', values: ['4'] }] },
-        { matchExpressions: [{ key: 'disk', operator: 'NotIn', values: ['hdd'] }] },
-      ),
-    ),
-    { a: 'fits', b: AFFINITY, c: 'fits' },
-  ),
-  says('a term that says nothing', clusterOf([node('a')]), pod('x').affinity(needsNode({})), { a: AFFINITY }),
-  says(
-    'nodes by name, before all else',
-    clusterOf([node('a').cordoned(), node('b').cordoned()]),
-    pod('x').affinity(needsNode(named('b'))),
-    { a: NOT_NAMED, b: UNSCHEDULABLE },
-  ),
-  says(
-    'nodes by name only where each term has one',
-    clusterOf([node('a'), node('b').labels({ x: '' })]),
-    pod('x').affinity(needsNode(named('gone'), { matchExpressions: [{ key: 'x', operator: 'Exists' }] })),
-    { a: AFFINITY, b: 'fits' },
-  ),
-  says(
-    'what the profile demands of all',
-    clusterOf([node('a').labels({ x: '' }), node('b')]),
-    quiet,
-    { a: 'fits', b: "never: node(s) didn't match scheduler-enforced node affinity" },
-    { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'x', operator: 'Exists' }] }] } } },
-  ),
-  says('nothing of a filter that is off', clusterOf([node('a').cordoned()]), quiet, { a: 'fits' }, { filters: new Set() }),
-  // Room.
-  says(
-    'ports: other protocols and addresses do not matter, every address matters to all',
-    clusterOf(
-      ['a', 'b', 'c', 'd'].map((name) => node(name)),
-      [
-        pod('a').port(80).on('a'),
-        pod('b').port(80, 'UDP').on('b'),
-        pod('c').port(80, 'TCP', '10.0.0.1').on('c'),
-        pod('d').port(80, 'TCP', '10.0.0.2').on('d'),
-      ],
-    ),
-    pod('x').port(80, 'TCP', '10.0.0.1'),
-    { a: PORTS, b: 'fits', c: PORTS, d: 'fits' },
-  ),
-  says(
-    'all that there is too little of, and what can never be enough',
-    clusterOf(
-      [node('a').has('pods', '1'), node('b').has('pods', '1'), node('c')],
-      [pod('x').cpu('3500m').on('a'), pod('y').cpu('3500m').on('b'), pod('z').cpu('3500m').memory('6Gi').on('c')],
-    ),
-    pod('p').cpu('1').memory('3Gi').asks('example.com/gpu', '1'),
-    {
-      a: 'never: Too many pods, Insufficient cpu, Insufficient example.com/gpu',
-      b: 'never: Too many pods, Insufficient cpu, Insufficient example.com/gpu',
-      c: 'never: Insufficient cpu, Insufficient memory, Insufficient example.com/gpu',
-    },
-  ),
-  says(
-    'exactly what is left, and nothing beyond it',
-    clusterOf([node('a'), node('b')], [pod('x').cpu('3').on('a'), pod('y').cpu('3001m').on('b')]),
-    pod('p').cpu('1'),
-    { a: 'fits', b: 'now: Insufficient cpu' },
-  ),
-  says(
-    'no amounts where none are asked for, but always a place',
-    clusterOf([node('a').cpu('1'), node('b').has('pods', '1')], [pod('x').cpu('3').on('a'), pod('y').on('b')]),
-    quiet,
-    { a: 'fits', b: 'now: Too many pods' },
-  ),
-  says(
-    'pods that are on their way out, not those that ended or whose node is gone',
-    {
-      ...clusterOf([node('a'), node('b')], [pod('x').cpu('4').on('a').terminating(), pod('y').cpu('4').on('gone')]),
-      pods: [
-        pod('x').cpu('4').on('a').terminating().build(),
-        { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } },
-        pod('y').cpu('4').on('gone').build(),
-      ],
-    },
-    pod('p').cpu('1'),
-    { a: 'now: Insufficient cpu', b: 'fits' },
-  ),
-  says(
-    'the largest step of a pod: what runs before, and what runs beside from then on',
-    clusterOf([node('a').cpu('2500m'), node('b').cpu('2')]),
-    pod('p')
-      .cpu('1')
-      .spec({
-        initContainers: [
-          { name: 'beside', restartPolicy: 'Always', resources: { requests: { cpu: '500m' } } },
-          { name: 'before', resources: { requests: { cpu: '2' } } },
-        ],
-      }),
-    { a: 'fits', b: 'never: Insufficient cpu' },
-  ),
-  says(
-    'amounts, but for those that are ignored',
-    clusterOf([node('a')]),
-    pod('p').asks('example.com/gpu', '1').asks('x.org/y', '1').asks('x.org/z', '1'),
-    { a: 'never: Insufficient x.org/z' },
-    { fit: { ...plainProfile.fit, ignoredResources: new Set(['x.org/y']), ignoredResourceGroups: new Set(['example.com']) } },
-  ),
-  // NominatedPods.
-  says(
-    'who is promised a place and no less important',
-    {
-      ...clusterOf([node('a'), node('b'), node('c'), node('d')]),
-      nominated: [
-        { node: 'a', pod: pod('x').cpu('4').priority(5).build() },
-        { node: 'b', pod: pod('y').cpu('4').priority(4).build() },
-        { node: 'c', pod: pod('p').cpu('4').priority(9).build() },
-      ],
-    },
-    pod('p').cpu('1').priority(5),
-    { a: 'now: Insufficient cpu', b: 'fits', c: 'fits', d: 'fits' },
-  ),
-  says(
-    'that a pod must not need those who are only promised',
-    {
-      ...clusterOf([node('a'), node('b')], [pod('y').labels({ app: 'db' }).on('b')]),
-      nominated: [{ node: 'a', pod: pod('x').labels({ app: 'db' }).build() }],
-    },
-    pod('p').affinity({ podAffinity: required(near('db')) }),
-    { a: ALONE, b: 'fits' },
-  ),
+// The node itself.
+testFilter('a cordon', 'a, b cordoned', '', quiet, [FITS, CORDONED]);
+const cordon = { key: 'node.kubernetes.io/unschedulable', operator: 'Exists' };
+testFilter('a cordon that is tolerated', 'a cordoned', '', asks().tolerates(cordon), [FITS]);
+const sharing = [node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')];
+const inHostNetwork = asks().spec({ hostNetwork: true, hostUsers: false });
+testFilter('features that a pod needs and nodes declare', sharing, '', inHostNetwork, [FITS, FEATURES, FEATURES]);
+testFilter('features that a pod does not need', 'a', '', asks().spec({ hostUsers: false }), [FITS]);
+testFilter('a name', 'a, b', '', asks().on('b'), [OTHER_NAME, FITS]);
+const taints = 'a x=1:NoSchedule y:NoExecute, b y:NoExecute, c z:PreferNoSchedule';
+testFilter('the first taint that is not tolerated', taints, '', asks().tolerates({ key: 'x', value: '1' }), [TAINTED, TAINTED, FITS]);
+testFilter('labels that are asked for', 'a disk=ssd, b', '', asks().selects({ disk: 'ssd' }), [FITS, AFFINITY]);
+const either = needsNode(
+  { matchExpressions: [{ key: 'n', operator: 'Gt', values: ['4'] }] },
+  { matchExpressions: [{ key: 'disk', operator: 'NotIn', values: ['hdd'] }] },
+);
+testFilter('one of several terms; labels that are absent are none of those', 'a n=5, b disk=hdd, c disk=ssd', '', either, [
+  FITS,
+  AFFINITY,
+  FITS,
+]);
+testFilter('a term that says nothing', 'a', '', needsNode({}), [AFFINITY]);
+testFilter('nodes by name, before all else', 'a cordoned, b cordoned', '', needsNode(named('b')), [NOT_NAMED, CORDONED]);
+testFilter('nodes by name only where each term has one', 'a, b x=', '', needsNode(named('gone'), has('x')), [AFFINITY, FITS]);
+const demands = { profile: { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [has('x')] } } } };
+testFilter('what the profile demands of all', 'a x=, b', '', quiet, [FITS, ENFORCED], demands);
+testFilter('nothing of a filter that is off', 'a cordoned', '', quiet, [FITS], { profile: { filters: new Set() } });
+
+// Room.
+const ports = [
+  pod('a').port(80).on('a'),
+  pod('b').port(80, 'UDP').on('b'),
+  pod('c').port(80, 'TCP', '10.0.0.1').on('c'),
+  pod('d').port(80, 'TCP', '10.0.0.2').on('d'),
 ];
+const port = asks().port(80, 'TCP', '10.0.0.1');
+testFilter('ports: other protocols and addresses do not matter, every address matters to all', 'a, b, c, d', ports, port, [
+  PORTS,
+  FITS,
+  PORTS,
+  FITS,
+]);
+testFilter(
+  'all that there is too little of, and what can never be enough',
+  'a pods=1, b pods=1, c',
+  'x@a cpu=3500m, y@b cpu=3500m, z@c cpu=3500m memory=6Gi',
+  asks().cpu('1').memory('3Gi').asks('example.com/gpu', '1'),
+  [PLACES_CPU_GPU, PLACES_CPU_GPU, 'never: Insufficient cpu, Insufficient memory, Insufficient example.com/gpu'],
+);
+testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), [FITS, CPU]);
+testFilter('no amounts where none are asked for, but always a place', 'a cpu=1, b pods=1', 'x@a cpu=3, y@b', quiet, [FITS, FULL]);
+const failed = { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } };
+const there = { pods: [...clusterOf('', 'x@a cpu=4 leaving, y@gone cpu=4').pods, failed] };
+testFilter('pods that are on their way out, not those that ended or whose node is gone', 'a, b', '', asks().cpu('1'), [CPU, FITS], there);
+const initContainers = [
+  { name: 'beside', restartPolicy: 'Always', resources: { requests: { cpu: '500m' } } },
+  { name: 'before', resources: { requests: { cpu: '2' } } },
+];
+const inSteps = asks().cpu('1').spec({ initContainers });
+testFilter('the largest step of a pod: what runs before, and what runs beside from then on', 'a cpu=2500m, b cpu=2', '', inSteps, [
+  FITS,
+  NEVER_CPU,
+]);
+const ignoring = { fit: { ...plainProfile.fit, ignoredResources: new Set(['x.org/y']), ignoredResourceGroups: new Set(['example.com']) } };
+const scalars = asks().asks('example.com/gpu', '1').asks('x.org/y', '1').asks('x.org/z', '1');
+testFilter('amounts, but for those that are ignored', 'a', '', scalars, ['never: Insufficient x.org/z'], { profile: ignoring });
 
-for (const example of examples) testFilter(example);
+// Nominated pods.
+const nominated = 'x@a cpu=4 priority=5, y@b cpu=4 priority=4, asks@c cpu=4 priority=9';
+const lesser = asks().cpu('1').priority(5);
+testFilter('who is promised a place and no less important', 'a, b, c, d', '', lesser, [CPU, FITS, FITS, FITS], { nominated });
+const withDb = asks().affinity({ podAffinity: required(near('db')) });
+testFilter('that a pod must not need those who are only promised', 'a, b', 'db@b', withDb, [ALONE, FITS], { nominated: 'db@a' });
 
-const reads = (why: string, cluster: OracleCluster, pod: PodBuilder, text: string) => ({ why, cluster, pod: pod.build(), text });
+const dozen = (of: (at: number) => string): string => Array.from({ length: 12 }, (_, at) => `n${at} ${of(at)}`).join(', ');
+const nobody = needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] });
+const counted = '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.';
+const row = (why: string, nodes: string, asking: ReturnType<typeof asks>, text: string) => ({ why, nodes, asking, text });
 const messages = [
-  reads(
-    'counts nodes by reason',
-    clusterOf([node('a').cordoned(), node('b').cpu('1'), node('c').cpu('1')]),
-    pod('x').cpu('2'),
-    '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.',
-  ),
-  reads(
+  row('counts nodes by reason', 'a cordoned, b cpu=1, c cpu=1', asks().cpu('2'), counted),
+  row(
     'sorts as texts, and counts a node once for each reason',
-    clusterOf(
-      Array.from({ length: 12 }, (_, at) =>
-        node(`n${at}`)
-          .cpu('1')
-          .has('pods', at < 2 ? '0' : '9'),
-      ),
-      [],
-    ),
-    pod('x').cpu('2'),
+    dozen((at) => `cpu=1 pods=${at < 2 ? 0 : 9}`),
+    asks().cpu('2'),
     '0/12 nodes are available: 12 Insufficient cpu, 2 Too many pods.',
   ),
-  reads(
+  row(
     'puts ten before two',
-    clusterOf(Array.from({ length: 12 }, (_, at) => (at < 2 ? node(`n${at}`).has('pods', '0') : node(`n${at}`).cpu('1')))),
-    pod('x').cpu('2'),
+    dozen((at) => (at < 2 ? 'pods=0' : 'cpu=1')),
+    asks().cpu('2'),
     '0/12 nodes are available: 10 Insufficient cpu, 2 Too many pods.',
   ),
-  reads('says when there is nothing', clusterOf([]), quiet, NO_NODES),
-  reads('is empty when there is a node', clusterOf([node('a')]), quiet, ''),
-  reads(
-    'says of a contradiction nothing about nodes',
-    clusterOf([node('a'), node('b').cordoned()]),
-    pod('x').affinity(needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] })),
-    '0/2 nodes are available: pod affinity terms conflict.',
-  ),
+  row('says when there is nothing', '', quiet, NO_NODES),
+  row('is empty when there is a node', 'a', quiet, ''),
+  row('says of a contradiction nothing about nodes', 'a, b cordoned', nobody, '0/2 nodes are available: pod affinity terms conflict.'),
 ];
-
-for (const { why, cluster, pod, text } of messages)
+for (const { why, nodes, asking, text } of messages)
   test(`what users read ${why}`, () => {
-    assert.equal(evaluate(cluster, pod, plainProfile).message, text);
-    assert.equal(engineDiffers(cluster, pod, plainProfile), undefined);
+    assert.equal(evaluate(clusterOf(nodes), asking.build(), plainProfile).message, text);
+    assert.equal(engineDiffers(clusterOf(nodes), asking.build(), plainProfile), undefined);
   });

@@ -100,14 +100,16 @@ export function changedPod(chance: Chance, pod: Pod): Pod {
     case 1:
       return leaving(chance, pod);
     case 2:
-      return { ...pod, spec: { ...spec, containers: [{ ...mainOf(spec), resources: { requests: randomRequests(chance) } }] } };
+      return { ...pod, spec: { ...spec, containers: resized(chance, spec) } };
     default:
       return { ...pod, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } };
   }
 }
 
-function mainOf(spec: PodSpec | undefined): Container {
-  return spec?.containers[0] ?? { name: 'main' };
+/** Nothing else of containers may change while they run. */
+function resized(chance: Chance, spec: PodSpec | undefined): Container[] {
+  const [main = { name: 'main' }, ...others] = spec?.containers ?? [];
+  return [{ ...main, resources: { requests: randomRequests(chance) } }, ...others];
 }
 
 function randomSpec(chance: Chance): PodSpec {

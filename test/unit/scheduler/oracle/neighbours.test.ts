@@ -1,207 +1,88 @@
-import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import type { Pod } from '../../../../scheduler/types.ts';
-import { node, pod } from '../builders.ts';
-import { clusterOf, HOST, near, preferred, required, says, service, spread, testFilter, ZONE, type FilterExample } from './examples.ts';
-import { groupOf } from './spread.ts';
+import { pod } from '../builders.ts';
+import { HOST, near, preferred, required, service, spread, testFilter, wishing, ZONE } from './examples.ts';
 
-/* Worked examples: which nodes may have a pod, as far as other pods are concerned. */
+/* Worked examples: which nodes may have a pod, as far as other pods are concerned. examples.ts says how nodes and pods are written. */
 
-const web = () => pod('web').labels({ app: 'web' });
-const hard = (...constraints: ReturnType<typeof spread>[]) => web().spec({ topologySpreadConstraints: constraints });
-let made = 0;
-const webOn = (on: string) => pod(`web-${made++}`).labels({ app: 'web' }).on(on);
+type Rule = Parameters<typeof spread>[2];
+const asks = () => pod('asks');
+const web = () => asks().labels({ app: 'web' });
+const hard = (...rules: ReturnType<typeof spread>[]) => web().spec({ topologySpreadConstraints: rules });
+const by = (topologyKey: string, more?: Rule) => spread(topologyKey, 'DoNotSchedule', more);
 
+const FITS = 'fits';
 const AFFINITY = "never: node(s) didn't match Pod's node affinity/selector";
+const TAINTED = 'never: node(s) had untolerated taint {x: }';
 const SKEW = "now: node(s) didn't match pod topology spread constraints";
 const NO_LABEL = "never: node(s) didn't match pod topology spread constraints (missing required label)";
 const ALONE = "never: node(s) didn't match pod affinity rules";
 const ANTI = "now: node(s) didn't match pod anti-affinity rules";
 const OBJECTION = "now: node(s) didn't satisfy existing pods anti-affinity rules";
 
-const examples: readonly FilterExample[] = [
-  // Spreading.
-  says(
-    'how far domains may be apart, the pod itself included',
-    clusterOf([node('a').zone('1'), node('b').zone('2'), node('c')], [webOn('a'), webOn('a'), webOn('b')]),
-    hard(spread(ZONE, 'DoNotSchedule')),
-    { a: SKEW, b: 'fits', c: NO_LABEL },
-  ),
-  says(
-    'that a pod which is not meant adds nothing',
-    clusterOf([node('a').zone('1'), node('b').zone('2')], [webOn('a'), webOn('a'), webOn('b')]),
-    pod('x').spec({ topologySpreadConstraints: [spread(ZONE, 'DoNotSchedule')] }),
-    { a: 'fits', b: 'fits' },
-  ),
-  says(
-    'no pods that are on their way out or elsewhere',
-    clusterOf([node('a'), node('b')], [webOn('a').terminating(), pod('other/web').labels({ app: 'web' }).on('a')]),
-    hard(spread(HOST, 'DoNotSchedule')),
-    { a: 'fits', b: 'fits' },
-  ),
-  says(
-    'an empty domain where there are too few',
-    clusterOf([node('a').zone('1'), node('b').zone('2')], [webOn('a'), webOn('b')]),
-    hard(spread(ZONE, 'DoNotSchedule', { minDomains: 3 })),
-    { a: SKEW, b: SKEW },
-  ),
-  says(
-    'only nodes that the pod chose',
-    clusterOf(
-      [node('a').zone('1').labels({ good: '' }), node('b').zone('2'), node('c').zone('3').labels({ good: '' })],
-      [webOn('a'), webOn('c')],
-    ),
-    web()
-      .selects({ good: '' })
-      .spec({ topologySpreadConstraints: [spread(ZONE, 'DoNotSchedule')] }),
-    { a: 'fits', b: AFFINITY, c: 'fits' },
-  ),
-  says(
-    'also other nodes when told so',
-    clusterOf(
-      [node('a').zone('1').labels({ good: '' }), node('b').zone('2'), node('c').zone('3').labels({ good: '' })],
-      [webOn('a'), webOn('c')],
-    ),
-    web()
-      .selects({ good: '' })
-      .spec({ topologySpreadConstraints: [spread(ZONE, 'DoNotSchedule', { nodeAffinityPolicy: 'Ignore' })] }),
-    { a: SKEW, b: AFFINITY, c: SKEW },
-  ),
-  says(
-    'tainted nodes, or not when told so',
-    clusterOf([node('a'), node('b').taints({ key: 'x', effect: 'NoSchedule' })], [webOn('a')]),
-    hard(spread(HOST, 'DoNotSchedule', { nodeTaintsPolicy: 'Honor' })),
-    { a: 'fits', b: 'never: node(s) had untolerated taint {x: }' },
-  ),
-  says(
-    'tainted nodes without being told',
-    clusterOf([node('a'), node('b').taints({ key: 'x', effect: 'NoSchedule' })], [webOn('a')]),
-    hard(spread(HOST, 'DoNotSchedule')),
-    { a: SKEW, b: 'never: node(s) had untolerated taint {x: }' },
-  ),
-  says(
-    'only nodes with the labels of all rules, and the first rule that is broken',
-    clusterOf(
-      [node('a').zone('1').labels({ rack: '1' }), node('b').zone('2').labels({ rack: '2' }), node('c').zone('3')],
-      [webOn('a'), webOn('b')],
-    ),
-    hard(spread(ZONE, 'DoNotSchedule'), spread('rack', 'DoNotSchedule')),
-    { a: 'fits', b: 'fits', c: NO_LABEL },
-  ),
-  says(
-    'only pods of the same revision when told so',
-    clusterOf([node('a'), node('b')], [pod('x').labels({ app: 'web', rev: '1' }).on('a')]),
-    pod('p')
-      .labels({ app: 'web', rev: '2' })
-      .spec({ topologySpreadConstraints: [spread(HOST, 'DoNotSchedule', { matchLabelKeys: ['rev', 'none'] })] }),
-    { a: 'fits', b: 'fits' },
-  ),
-  says(
-    'nothing of rules that everybody has',
-    clusterOf(
-      [node('a'), node('b')],
-      Array.from({ length: 9 }, () => webOn('a')),
-      { services: [service('web')] },
-    ),
-    web(),
-    { a: 'fits', b: 'fits' },
-  ),
-  // Other pods.
-  says(
-    'friends in the zone, also those on their way out',
-    clusterOf(
-      [node('a').zone('1'), node('b').zone('1'), node('c').zone('2'), node('d')],
-      [pod('x').labels({ app: 'db' }).on('a').terminating()],
-    ),
-    pod('p').affinity({ podAffinity: required(near('db', ZONE)) }),
-    { a: 'fits', b: 'fits', c: ALONE, d: ALONE },
-  ),
-  says(
-    'that one friend must satisfy all terms',
-    clusterOf(
-      [node('a'), node('b')],
-      [pod('x').labels({ app: 'db' }).on('a'), pod('y').labels({ tier: 'x' }).on('a'), pod('z').labels({ app: 'db', tier: 'x' }).on('b')],
-    ),
-    pod('p').affinity({ podAffinity: required(near('db'), { topologyKey: HOST, labelSelector: { matchLabels: { tier: 'x' } } }) }),
-    { a: ALONE, b: 'fits' },
-  ),
-  says(
-    'that the first of a group goes anywhere with the label',
-    clusterOf([node('a').zone('1'), node('b')]),
-    web().affinity({ podAffinity: required(near('web', ZONE)) }),
-    { a: 'fits', b: ALONE },
-  ),
-  says(
-    'that whoever wants to be with others than its own kind is the first of nothing',
-    clusterOf([node('a').zone('1')]),
-    web().affinity({ podAffinity: required(near('db', ZONE)) }),
-    { a: ALONE },
-  ),
-  says(
-    'that the second does not',
-    clusterOf([node('a').zone('1'), node('b').zone('2'), node('c')], [webOn('a')]),
-    web().affinity({ podAffinity: required(near('web', ZONE)) }),
-    { a: 'fits', b: ALONE, c: ALONE },
-  ),
-  says(
-    'no friends outside of all domains: the second is the first then',
-    clusterOf([node('a').zone('1'), node('c')], [webOn('c')]),
-    web().affinity({ podAffinity: required(near('web', ZONE)) }),
-    { a: 'fits', c: ALONE },
-  ),
-  says(
-    'foes in the zone; nodes without a zone have none',
-    clusterOf([node('a').zone('1'), node('b').zone('1'), node('c')], [webOn('a'), webOn('c')]),
-    pod('p').affinity({ podAntiAffinity: required(near('web', ZONE)) }),
-    { a: ANTI, b: ANTI, c: 'fits' },
-  ),
-  says(
-    'who does not want this pod, of own namespace where no other is said',
-    clusterOf(
-      [node('a'), node('b'), node('c')],
-      [
-        pod('x')
-          .affinity({ podAntiAffinity: required(near('web')) })
-          .on('a'),
-        pod('other/y')
-          .affinity({ podAntiAffinity: required(near('web')) })
-          .on('b'),
-        pod('other/z')
-          .affinity({ podAntiAffinity: required(near('web', HOST, { namespaces: ['default'] })) })
-          .on('c'),
-      ],
-    ),
-    web(),
-    { a: OBJECTION, b: 'fits', c: OBJECTION },
-  ),
-  says(
-    'pods of all namespaces for an empty selector of namespaces, no pods without a selector of pods',
-    clusterOf([node('a'), node('b')], [pod('other/x').labels({ app: 'web' }).on('a')]),
-    pod('p').affinity({ podAntiAffinity: required(near('web', HOST, { namespaceSelector: {} }), { topologyKey: HOST }) }),
-    { a: ANTI, b: 'fits' },
-  ),
-  says(
-    'no wishes, however strong',
-    clusterOf([node('a')], [webOn('a')]),
-    pod('p').affinity({ podAntiAffinity: preferred(100, near('web')) }),
-    { a: 'fits' },
-  ),
+// Spreading.
+const zones = 'a zone=1, b zone=2, c';
+testFilter('how far domains may be apart, the pod itself included', zones, 'web@a, web@a, web@b', hard(by(ZONE)), [SKEW, FITS, NO_LABEL]);
+const notMeant = asks().spec({ topologySpreadConstraints: [by(ZONE)] });
+testFilter('that a pod which is not meant adds nothing', 'a zone=1, b zone=2', 'web@a, web@a, web@b', notMeant, [FITS, FITS]);
+testFilter('no pods that are on their way out or elsewhere', 'a, b', 'web@a leaving, other/web@a', hard(by(HOST)), [FITS, FITS]);
+testFilter('an empty domain where there are too few', 'a zone=1, b zone=2', 'web@a, web@b', hard(by(ZONE, { minDomains: 3 })), [
+  SKEW,
+  SKEW,
+]);
+const chosen = 'a zone=1 good=, b zone=2, c zone=3 good=';
+const choosing = (more?: Rule) => hard(by(ZONE, more)).selects({ good: '' });
+testFilter('only nodes that the pod chose', chosen, 'web@a, web@c', choosing(), [FITS, AFFINITY, FITS]);
+testFilter('also other nodes when told so', chosen, 'web@a, web@c', choosing({ nodeAffinityPolicy: 'Ignore' }), [SKEW, AFFINITY, SKEW]);
+const tainted = 'a, b x:NoSchedule';
+testFilter('tainted nodes, or not when told so', tainted, 'web@a', hard(by(HOST, { nodeTaintsPolicy: 'Honor' })), [FITS, TAINTED]);
+testFilter('tainted nodes without being told', tainted, 'web@a', hard(by(HOST)), [SKEW, TAINTED]);
+const racks = 'a zone=1 rack=1, b zone=2 rack=2, c zone=3';
+const both = hard(by(ZONE), by('rack'));
+testFilter('only nodes with the labels of all rules, and the first rule that is broken', racks, 'web@a, web@b', both, [
+  FITS,
+  FITS,
+  NO_LABEL,
+]);
+const ofRevision = hard(by(HOST, { matchLabelKeys: ['rev', 'none'] })).labels({ rev: '2' });
+testFilter('only pods of the same revision when told so', 'a, b', 'web@a rev=1', ofRevision, [FITS, FITS]);
+const nine = Array.from({ length: 9 }, () => 'web@a').join(', ');
+testFilter('nothing of rules that everybody has', 'a, b', nine, web(), [FITS, FITS], { services: [service('web')] });
+
+// Other pods.
+const beside = (...terms: Parameters<typeof required>) => ({ podAffinity: required(...terms) });
+const awayFrom = (...terms: Parameters<typeof required>) => ({ podAntiAffinity: required(...terms) });
+const withDb = asks().affinity(beside(near('db', ZONE)));
+testFilter('friends in the zone, also those on their way out', 'a zone=1, b zone=1, c zone=2, d', 'db@a leaving', withDb, [
+  FITS,
+  FITS,
+  ALONE,
+  ALONE,
+]);
+const twoTerms = asks().affinity(beside(near('db'), { topologyKey: HOST, labelSelector: { matchLabels: { tier: 'x' } } }));
+testFilter('that one friend must satisfy all terms', 'a, b', 'db@a, y@a tier=x, db@b tier=x', twoTerms, [ALONE, FITS]);
+const ownKind = () => web().affinity(beside(near('web', ZONE)));
+testFilter('that the first of a group goes anywhere with the label', 'a zone=1, b', '', ownKind(), [FITS, ALONE]);
+const others = web().affinity(beside(near('db', ZONE)));
+testFilter('that whoever wants to be with others than its own kind is the first of nothing', 'a zone=1', '', others, [ALONE]);
+testFilter('that the second does not', zones, 'web@a', ownKind(), [FITS, ALONE, ALONE]);
+testFilter('no friends outside of all domains: the second is the first then', 'a zone=1, c', 'web@c', ownKind(), [FITS, ALONE]);
+const noWeb = asks().affinity(awayFrom(near('web', ZONE)));
+testFilter('foes in the zone; nodes without a zone have none', 'a zone=1, b zone=1, c', 'web@a, web@c', noWeb, [ANTI, ANTI, FITS]);
+const objecting = [
+  wishing('x', 'a', awayFrom(near('web'))),
+  wishing('other/y', 'b', awayFrom(near('web'))),
+  wishing('other/z', 'c', awayFrom(near('web', HOST, { namespaces: ['default'] }))),
 ];
-
-for (const example of examples) testFilter(example);
-
-test('who belongs together is what services and the controller say, taken together', () => {
-  const cluster = clusterOf([], [], {
-    services: [service('web'), service('db'), { metadata: { name: 'none', namespace: 'default' }, spec: {} }],
-    statefulSets: [
-      { metadata: { name: 's', namespace: 'default' }, spec: { serviceName: '', template: {}, selector: { matchLabels: { set: 's' } } } },
-    ],
-  });
-  const labels = { app: 'web', set: 's' };
-  const keysOf = (one: Pod) => groupOf(cluster, podInfoOf(one)).map(({ key }) => key);
-  assert.deepEqual(keysOf(pod('s-0').labels(labels).ownedBy('StatefulSet', 's').build()), ['app', 'set']);
-  assert.deepEqual(keysOf(pod('s-0').labels(labels).ownedBy('StatefulSet', 'gone').build()), ['app']);
-  assert.deepEqual(keysOf(pod('s-0').labels(labels).ownedBy('DaemonSet', 's').build()), ['app']);
-  assert.deepEqual(keysOf(pod('x').build()), []);
-});
+testFilter('who does not want this pod, of own namespace where no other is said', 'a, b, c', objecting, web(), [
+  OBJECTION,
+  FITS,
+  OBJECTION,
+]);
+const anywhere = asks().affinity(awayFrom(near('web', HOST, { namespaceSelector: {} }), { topologyKey: HOST }));
+testFilter(
+  'pods of all namespaces for an empty selector of namespaces, no pods without a selector of pods',
+  'a, b',
+  'other/web@a',
+  anywhere,
+  [ANTI, FITS],
+);
+testFilter('no wishes, however strong', 'a', 'web@a', asks().affinity({ podAntiAffinity: preferred(100, near('web')) }), [FITS]);

@@ -1,123 +1,77 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../scheduler/types.ts';
-import { node, pod } from '../builders.ts';
-import type { OracleCluster } from './cluster.ts';
-import { clusterOf, engineDiffers, near, required } from './examples.ts';
+import { pod, type PodBuilder } from '../builders.ts';
+import { clusterOf, engineDiffers, near, required, wishing, type Around } from './examples.ts';
 import { preempt } from './preempt.ts';
 import { plainProfile } from './profile.ts';
 
-/* Worked examples: who would have to go for a pod of priority 10 that wants 2 of a node's 4 cpus. */
-
-interface Example {
-  readonly why: string;
-  readonly cluster: OracleCluster;
-  readonly pod?: Pod;
-  /** By node: `violations: victims`, most important first. */
-  readonly victims: Readonly<Record<string, string>>;
-  /** All that may be chosen; by default the one candidate. */
-  readonly equals?: readonly string[];
-  readonly message?: string;
-}
+/*
+ * Worked examples: who would have to go for a pod of priority 10 that wants 2 of a node's 4 cpus. examples.ts says how nodes and pods are written; victims are written
+ * NODE violations: names, most important first.
+ */
 
 const now = '2026-01-01T12:00:00Z';
-const at = (hour: number) => `2026-01-01T${String(hour).padStart(2, '0')}:00:00Z`;
-const preemptor = () => pod('boss').cpu('2').priority(10);
-/** A pod of an app of its own name. */
-const on = (name: string, where: string, cpu: string, priority: number, hour = 1) =>
-  pod(name).labels({ app: name }).on(where).cpu(cpu).priority(priority).started(at(hour));
-const taken = 'preempted';
+const boss = () => pod('boss').cpu('2').priority(10);
 
-const examples: readonly Example[] = [
-  {
-    why: 'nobody where nobody is less important',
-    cluster: clusterOf([node('a'), node('b').cordoned()], [on('x', 'a', '4', 10)]),
-    victims: {},
-    equals: [],
-    message: '0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.',
-  },
-  {
-    why: 'nobody where it would not be enough',
-    cluster: clusterOf([node('a')], [on('x', 'a', '3', 10), on('y', 'a', '1', 1)]),
-    victims: {},
-    equals: [],
-    message: '0/1 nodes are available: 1 Insufficient cpu.',
-  },
-  {
-    why: 'also foes',
-    cluster: clusterOf([node('a')], [pod('x').labels({ app: 'foe' }).on('a').started(at(1)), on('y', 'a', '1', 1)]),
-    pod: preemptor().affinity({ podAntiAffinity: required(near('foe')) }).build(), // prettier-ignore
-    victims: { a: '0: x' },
-  },
-  {
-    why: 'also who objects',
-    cluster: clusterOf([node('a')], [pod('x').affinity({ podAntiAffinity: required(near('boss')) }).on('a').started(at(1)), on('y', 'a', '1', 1)]), // prettier-ignore
-    pod: preemptor().labels({ app: 'boss' }).build(),
-    victims: { a: '0: x' },
-  },
-  {
-    why: 'more of them where a place is promised to no less important ones',
-    cluster: {
-      ...clusterOf([node('a')], [on('x', 'a', '2', 1), on('y', 'a', '2', 2)]),
-      nominated: [{ node: 'a', pod: pod('n').cpu('2').priority(10).build() }],
-    },
-    victims: { a: '0: y x' },
-  },
-  {
-    why: 'whichever, when all are alike',
-    cluster: clusterOf([node('b'), node('a')], [on('x', 'a', '4', 1), on('y', 'b', '4', 1)]),
-    victims: { a: '0: x', b: '0: y' },
-    equals: ['a', 'b'],
-  },
-  // Waiting for who goes already.
-  {
-    why: 'nobody while somebody goes on the node that is promised',
-    cluster: clusterOf([node('a')], [leaving(taken)]),
-    pod: promised().build(),
-    victims: {},
-    equals: [],
-    message: 'not eligible due to a terminating pod on the nominated node.',
-  },
-  {
-    why: 'somebody more, when the one who goes goes for another reason',
-    cluster: clusterOf([node('a')], [leaving('other')]),
-    pod: promised().build(),
-    victims: { a: '0: x' },
-  },
-  {
-    why: 'somebody elsewhere, when the node that is promised can not be any more',
-    cluster: clusterOf([node('a').cordoned(), node('b')], [leaving(taken), on('y', 'b', '4', 1)]),
-    pod: promised().build(),
-    victims: { b: '0: y' },
-  },
-];
-
-function leaving(why: string) {
-  const one = on('x', 'a', '4', 1).terminating();
-  const built = one.build();
-  const reason = why === taken ? 'PreemptionByScheduler' : 'EvictionByEvictionAPI';
-  Object.assign(built, { status: { ...built.status, conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] } });
+/** On its way out of node a, for this reason. */
+function leaving(reason: string): PodBuilder {
+  const one = pod('x').cpu('4').priority(1).on('a').terminating();
+  Object.assign(one.build(), { status: { phase: 'Running', conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] } });
   return one;
 }
 
-function promised() {
-  const one = preemptor();
+function promised(): PodBuilder {
+  const one = boss();
   Object.assign(one.build(), { status: { phase: 'Pending', nominatedNodeName: 'a' } });
   return one;
 }
 
-for (const { why, cluster, pod = preemptor().build(), victims, equals, message = '' } of examples)
-  test(`preemption takes ${why}`, () => {
-    const found = preempt(cluster, pod, plainProfile, { now });
-    const said = found.candidates.map(({ node, victims, violations }) => [node, `${violations}: ${victims.join(' ')}`] as const);
-    assert.deepEqual(Object.fromEntries(said), victims);
-    assert.deepEqual(found.equals, equals ?? said.map(([name]) => name));
-    assert.equal(found.message, message);
-    assert.equal(engineDiffers(cluster, pod, plainProfile), undefined);
-    if (found.candidates.length > 0) assert.ok(found.equals.includes(found.chosen ?? ''));
-  });
+interface More extends Around {
+  /** All that may be chosen. @default the one candidate */
+  readonly equals?: readonly string[];
+  readonly message?: string;
+}
+type Pods = Parameters<typeof clusterOf>[1];
 
-test('of candidates that are alike the first in the order of the cluster is chosen', () => {
-  const cluster = clusterOf([node('b'), node('a')], [on('x', 'a', '4', 1), on('y', 'b', '4', 1)]);
-  assert.equal(preempt(cluster, preemptor().build(), plainProfile, { now }).chosen, 'b');
+function takes(why: string, nodes: string, pods: Pods, asking: PodBuilder, victims: readonly string[], more: More = {}): void {
+  test(`preemption takes ${why}`, () => {
+    const { equals, message = '', ...around } = more;
+    const cluster = clusterOf(nodes, pods, around);
+    const found = preempt(cluster, asking.build(), plainProfile, { now });
+    assert.deepEqual(
+      found.candidates.map(({ node, victims, violations }) => `${node} ${violations}: ${victims.join(' ')}`),
+      victims,
+    );
+    assert.deepEqual(found.equals, equals ?? found.candidates.map(({ node }) => node));
+    assert.equal(found.message, message);
+    assert.equal(engineDiffers(cluster, asking.build(), plainProfile), undefined);
+    // Of candidates that are alike, the first in the order of the cluster.
+    assert.equal(found.chosen, found.candidates.find(({ node }) => found.equals.includes(node))?.node);
+  });
+}
+
+const nobody = '0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
+takes('nobody where nobody is less important', 'a, b cordoned', 'x@a cpu=4 priority=10', boss(), [], { message: nobody });
+const short = '0/1 nodes are available: 1 Insufficient cpu.';
+takes('nobody where it would not be enough', 'a', 'x@a cpu=3 priority=10, y@a cpu=1 priority=1', boss(), [], { message: short });
+const hating = boss().affinity({ podAntiAffinity: required(near('foe')) });
+takes('also foes', 'a', 'foe@a, y@a cpu=1 priority=1', hating, ['a 0: foe']);
+const objecting = [wishing('x', 'a', { podAntiAffinity: required(near('boss')) }), pod('y').cpu('1').priority(1).on('a')];
+takes('also who objects', 'a', objecting, boss().labels({ app: 'boss' }), ['a 0: x']);
+const two = 'x@a cpu=2 priority=1, y@a cpu=2 priority=2';
+takes('more of them where a place is promised to no less important ones', 'a', two, boss(), ['a 0: y x'], {
+  nominated: 'n@a cpu=2 priority=10',
 });
+takes('whichever, when all are alike', 'b, a', 'x@a cpu=4 priority=1, y@b cpu=4 priority=1', boss(), ['b 0: y', 'a 0: x'], {
+  equals: ['a', 'b'],
+});
+
+// Waiting for who goes already.
+const waits = 'not eligible due to a terminating pod on the nominated node.';
+const preempted = leaving('PreemptionByScheduler');
+takes('nobody while somebody goes on the node that is promised', 'a', [preempted], promised(), [], { message: waits });
+takes('somebody more, when the one who goes goes for another reason', 'a', [leaving('EvictionByEvictionAPI')], promised(), ['a 0: x']);
+const other = pod('y').cpu('4').priority(1).on('b');
+takes('somebody elsewhere, when the node that is promised can not be any more', 'a cordoned, b', [preempted, other], promised(), [
+  'b 0: y',
+]);
