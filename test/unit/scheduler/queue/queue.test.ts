@@ -1,19 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ClusterEvent } from '../../../../scheduler/types.ts';
-import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import type { Rejector } from '../../../../scheduler/plugins/names.ts';
+import type { PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Hint, QueuedPod, SchedulingQueue } from '../../../../scheduler/queue/contract.ts';
 import type { QueueOptions } from '../../../../scheduler/queue/queue.ts';
-import type { Rejector } from '../../../../scheduler/plugins/names.ts';
+import type { ClusterEvent } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';
 import { FLUSH, info, pop, queueWith } from './set-up.ts';
+
+/* Worked examples beside model.test.ts, which compares the queue with a plain list over all that may happen. */
 
 /** Something that `helps` (its name) sees a reason in; hints here go by the name of the pod that left. */
 const gone = (name: string): ClusterEvent => ({ kind: 'assigned-pod-deleted', before: podInfoOf(pod(name).on('n').build()) });
 const byName: Hint = (_, event) => event.kind === 'assigned-pod-deleted' && event.before.name.startsWith('helps');
 const setUp = (more: Partial<QueueOptions> = {}) => queueWith(byName, more);
-const add = (queue: SchedulingQueue, ...names: string[]) => names.forEach((name) => queue.add(info(pod(name))));
 const poolOf = (queue: SchedulingQueue, name: string) => queue.find(`uid-default-${name}`)?.pool;
+const gated = (name: string, ...gates: string[]) => info(pod(name).spec({ schedulingGates: gates.map((gate) => ({ name: gate })) }));
 
 function drain(queue: SchedulingQueue): string[] {
   const names: string[] = [];
@@ -25,6 +28,89 @@ function refuse(queue: SchedulingQueue, queued: QueuedPod, by: Rejector = 'NodeR
   queue.requeue(queued, { why: 'refused', by: new Set([by]) }, now);
 }
 
+/*
+ * Acts: `add a`, `pop` (and it is remembered), `refuse a`, `error a`, `wake helps` (or `wake other`, which helps nobody), `wait 5` (seconds), and what else a queue does with
+ * a pod: `activate`, `hold`, `release`, `assumed`, `done`, `delete`; `gate a x y` is a pod with these gates, added or changed. At the end: where the pods are, and who comes
+ * out one after the other.
+ */
+const acts: { why: string; acts: string; pools: string; out: string }[] = [
+  { why: 'stays when nothing happened', acts: 'add a, pop, refuse a', pools: 'a unschedulable', out: '' },
+  { why: 'has what happened before it set out not told', acts: 'add a, wake helps, pop, refuse a', pools: 'a unschedulable', out: '' },
+  {
+    why: 'hears nothing of what happened while another was in flight',
+    acts: 'add a, add b, add c, pop, wake helps, pop, refuse a, pop, refuse b, done c',
+    pools: 'a backoff, b unschedulable',
+    out: 'a',
+  },
+  {
+    why: 'does not wait out its backoff where nothing else is to be done; one that failed with an error does',
+    acts: 'add a, add b, pop, pop, refuse a, wake helps, error b, add new',
+    pools: 'a backoff, b backoff, new active',
+    out: 'new a',
+  },
+  {
+    why: 'hears of nothing more once it has a place, and can come back all the same',
+    acts: 'add a, add b, pop, pop, assumed a, assumed b, error a, refuse b',
+    pools: 'a backoff, b backoff',
+    out: 'b',
+  },
+  {
+    why: 'is tried once more when it was released in flight',
+    acts: 'add a, pop, hold a, release a, refuse a',
+    pools: 'a backoff',
+    out: 'a',
+  },
+  { why: 'is tried again after five minutes', acts: 'add a, pop, refuse a, wait 299', pools: 'a unschedulable', out: '' },
+  { why: 'is tried again after five minutes without an attempt', acts: 'add a, pop, refuse a, wait 300', pools: 'a active', out: 'a' },
+  {
+    why: 'waits for its own gates alone',
+    acts: 'gate a wait more, wake helps, activate a, hold a, release a, wait 600, gate a more',
+    pools: 'a gated',
+    out: '',
+  },
+  { why: 'is tried once its last gate is gone', acts: 'gate a wait, gate a', pools: 'a active', out: 'a' },
+  ...['', 'pop, refuse a, ', 'pop, refuse a, activate a, '].map((before) => ({
+    why: `does not move when it is held${before === '' ? '' : ` after ${before}`}`,
+    acts: `add a, ${before}hold a, wake helps, activate a, wait 600`,
+    pools: 'a unschedulable',
+    out: '',
+  })),
+  { why: 'does not move when it is held in flight', acts: 'add a, pop, hold a, refuse a, wake helps', pools: 'a unschedulable', out: '' },
+  { why: 'is tried when it is released', acts: 'add a, pop, refuse a, hold a, wait 600, release a', pools: 'a active', out: 'a' },
+  {
+    why: 'is nowhere once it is deleted, wherever it was',
+    acts: 'add a, add b, add c, add d, pop, pop, pop, refuse a, error b, hold d, gate e x, delete a, delete b, delete c, delete d, delete e, refuse c',
+    pools: '',
+    out: '',
+  },
+];
+for (const { why, acts: text, pools, out } of acts)
+  test(`a pod ${why}`, () => {
+    const { queue, clock } = setUp();
+    const popped = new Map<string, QueuedPod>();
+    const does: Record<string, (name: string, ...more: string[]) => void> = {
+      add: (name) => queue.add(info(pod(name))),
+      gate: (name, ...gates) => queue.add(gated(name, ...gates)),
+      pop: () => {
+        const one = pop(queue);
+        popped.set(one.info.name, one);
+      },
+      refuse: (name) => refuse(queue, popped.get(name) ?? assert.fail(name)),
+      error: (name) => queue.requeue(popped.get(name) ?? assert.fail(name), { why: 'error' }, info(pod(name))),
+      wake: (name) => queue.enqueueOn(gone(name)),
+      wait: (seconds) => {
+        clock.now += Number(seconds) * 1_000;
+        queue.tick();
+      },
+      delete: (name) => assert.equal(queue.delete(info(pod(name))), true, name),
+    };
+    for (const [act = '', name = '', ...more] of text.split(', ').map((one) => one.split(' ')))
+      if (does[act] !== undefined) does[act](name, ...more);
+      else queue[act as 'hold'](`uid-default-${name}`);
+    assert.equal([...queue.list()].map(({ queued, pool }) => `${queued.info.name} ${pool}`).join(', '), pools);
+    assert.equal(drain(queue).join(' '), out);
+  });
+
 test('more important pods go first, then those that are prioritized, then those that came first', () => {
   const { queue } = setUp({ prioritized: ({ name }) => name.startsWith('kept') });
   for (const [name, priority] of Object.entries({ a: 0, b: 5, 'kept-c': 0, d: 5, e: 0, 'kept-f': -1 }))
@@ -34,20 +120,23 @@ test('more important pods go first, then those that are prioritized, then those 
 
 test('a pod that comes to be prioritized moves up, and back', () => {
   const kept = new Set<string>();
-  const { queue } = setUp({ prioritized: ({ uid }) => kept.has(uid) });
-  add(queue, 'a', 'b', 'c');
-  kept.add('uid-default-c');
-  queue.reorder('uid-default-c');
-  kept.add('uid-default-b');
-  queue.reorder('uid-default-b');
-  kept.delete('uid-default-c');
-  queue.reorder('uid-default-c');
+  const { queue } = setUp({ prioritized: ({ name }) => kept.has(name) });
+  for (const name of ['a', 'b', 'c']) queue.add(info(pod(name)));
+  for (const [name, is] of [
+    ['c', true],
+    ['b', true],
+    ['c', false],
+  ] as const) {
+    if (is) kept.add(name);
+    else kept.delete(name);
+    queue.reorder(`uid-default-${name}`);
+  }
   assert.deepEqual(drain(queue), ['b', 'a', 'c']);
 });
 
 test('the order among equals is that of their last attempts, also when the clock is set back', () => {
   const { queue, clock } = setUp();
-  add(queue, 'a', 'b', 'c');
+  for (const name of ['a', 'b', 'c']) queue.add(info(pod(name)));
   const a = pop(queue);
   clock.now -= 60_000;
   refuse(queue, a);
@@ -57,53 +146,36 @@ test('the order among equals is that of their last attempts, also when the clock
   assert.deepEqual(drain(queue), ['b', 'c', 'a']);
 });
 
-test('each failure doubles the wait, up to ten seconds; errors are counted by themselves', () => {
-  const cases = [
-    { why: 'refusals', of: ['refused', 'refused', 'refused', 'refused', 'refused', 'refused'], waits: [1, 2, 4, 8, 10, 10] },
-    { why: 'errors', of: ['error', 'error', 'error', 'error', 'error', 'error'], waits: [1, 2, 4, 8, 10, 10] },
-    {
-      why: 'errors after refusals begin anew',
-      of: ['refused', 'refused', 'error', 'error', 'refused', 'error'],
-      waits: [1, 2, 1, 2, 4, 1],
-    },
-  ] as const;
-  for (const { why, of, waits } of cases) {
+const backoffs: { why: string; of: string; waits: number[] }[] = [
+  { why: 'refusals', of: 'refused refused refused refused refused refused', waits: [1, 2, 4, 8, 10, 10] },
+  { why: 'errors', of: 'error error error error error error', waits: [1, 2, 4, 8, 10, 10] },
+  { why: 'errors after refusals, which begin anew', of: 'refused refused error error refused error', waits: [1, 2, 1, 2, 4, 1] },
+];
+for (const { why, of, waits } of backoffs)
+  test(`each failure doubles the wait, up to ten seconds: ${why}`, () => {
     const { queue, clock } = setUp();
-    add(queue, 'a');
-    const seen = of.map((failure) => {
+    queue.add(info(pod('a')));
+    const seen = of.split(' ').map((failure) => {
       const queued = pop(queue);
       if (failure === 'error') queue.requeue(queued, { why: 'error' }, queued.info);
       else refuse(queue, queued);
       queue.activate(queued.info.uid);
       const until = queue.find(queued.info.uid)?.backoffUntil ?? 0;
       const wait = (until - clock.now) / 1_000;
-      clock.now = until - 1;
-      queue.tick();
-      assert.equal(poolOf(queue, 'a'), 'backoff', why);
-      clock.now = until;
-      queue.tick();
-      assert.equal(poolOf(queue, 'a'), 'active', why);
+      for (const [now, pool] of [
+        [until - 1, 'backoff'],
+        [until, 'active'],
+      ] as const) {
+        clock.now = now;
+        queue.tick();
+        assert.equal(poolOf(queue, 'a'), pool);
+      }
       return wait;
     });
-    assert.deepEqual(seen, waits, why);
-  }
-});
-
-test('where nothing else is to be done, a refused pod does not wait out its backoff; one that failed with an error does', () => {
-  const { queue } = setUp();
-  add(queue, 'a', 'b');
-  const [a, b] = [pop(queue), pop(queue)];
-  refuse(queue, a);
-  queue.enqueueOn(gone('helps'));
-  queue.requeue(b, { why: 'error' }, b.info);
-  assert.deepEqual([poolOf(queue, 'a'), poolOf(queue, 'b')], ['backoff', 'backoff']);
-  add(queue, 'new');
-  assert.deepEqual(drain(queue), ['new', 'a']);
-  assert.equal(poolOf(queue, 'b'), 'backoff');
-});
+    assert.deepEqual(seen, waits);
+  });
 
 const afterRefusal = [
-  { why: 'stays when nothing happened', pool: 'unschedulable' },
   { why: 'stays when what happens is no help', wake: 'other', pool: 'unschedulable' },
   { why: 'backs off when something helped meanwhile', wake: 'helps', pool: 'backoff' },
   { why: 'stays when that was told to others only', wake: 'helps', only: (other: PodInfo) => other.name !== 'a', pool: 'unschedulable' },
@@ -111,169 +183,56 @@ const afterRefusal = [
   { why: 'stays when it helps against others than who refused it', wake: 'helps', by: 'NodePorts' as const, pool: 'unschedulable' },
   { why: 'backs off when nothing is known of who refused it', wake: 'other', by: 'VolumeZone' as const, pool: 'backoff' },
 ];
-for (const c of afterRefusal) {
-  test(`a refused pod ${c.why}: in flight`, () => {
-    const { queue } = setUp();
-    add(queue, 'a');
-    const a = pop(queue);
-    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
-    refuse(queue, a, c.by);
-    assert.equal(poolOf(queue, 'a'), c.pool);
+for (const { why, wake, only, by, pool } of afterRefusal)
+  test(`a refused pod ${why}, in flight and afterwards`, () => {
+    for (const isEarly of [true, false]) {
+      const { queue } = setUp();
+      queue.add(info(pod('a')));
+      const a = pop(queue);
+      if (isEarly) queue.enqueueOn(gone(wake), only);
+      refuse(queue, a, by);
+      if (!isEarly) queue.enqueueOn(gone(wake), only);
+      assert.equal(poolOf(queue, 'a'), pool);
+    }
   });
-  test(`a refused pod ${c.why}: afterwards`, () => {
-    const { queue, clock } = setUp();
-    add(queue, 'a');
-    refuse(queue, pop(queue), c.by);
-    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
-    assert.equal(poolOf(queue, 'a'), c.pool);
-    clock.now += 5_000;
-    queue.tick();
-    assert.equal(poolOf(queue, 'a'), c.pool === 'backoff' ? 'active' : c.pool, 'its backoff ends');
-    if (c.wake !== undefined) queue.enqueueOn(gone(c.wake), c.only);
-    assert.equal(poolOf(queue, 'a'), c.pool === 'backoff' ? 'active' : c.pool, 'after its backoff it is tried at once');
-  });
-}
 
-test('what happened before a pod set out is nothing to it, what happened while another was in flight neither', () => {
-  const { queue } = setUp();
-  add(queue, 'a', 'b', 'c');
-  const a = pop(queue);
-  queue.enqueueOn(gone('helps'));
-  const b = pop(queue);
-  refuse(queue, a);
-  const c = pop(queue);
-  refuse(queue, b);
-  queue.done(c.info.uid);
-  assert.deepEqual([poolOf(queue, 'a'), poolOf(queue, 'b'), poolOf(queue, 'c')], ['backoff', 'unschedulable', undefined]);
-});
-
-test('a pod that has a place hears of nothing more, and can come back all the same', () => {
-  const { queue } = setUp();
-  add(queue, 'a', 'b');
-  const [a, b] = [pop(queue), pop(queue)];
-  queue.assumed(a.info.uid);
-  queue.assumed(b.info.uid);
-  assert.equal(queue.inFlight, 2);
-  queue.requeue(a, { why: 'error' }, a.info);
-  refuse(queue, b); // what happened meanwhile is not known: it is tried again
-  assert.deepEqual(queue.sizes, { active: 0, backoff: 2, unschedulable: 0, gated: 0 });
-  assert.equal(queue.inFlight, 0);
-});
-
-test('a refused pod is tried again after five minutes without an attempt', () => {
+test('the queue says when it is to be looked at again: when the oldest refusal is five minutes old', () => {
   const { queue, clock } = setUp();
-  add(queue, 'a', 'b');
+  for (const name of ['a', 'b']) queue.add(info(pod(name)));
+  const start = clock.now;
   refuse(queue, pop(queue));
   clock.now += 1_000;
   refuse(queue, pop(queue));
-  const start = clock.now - 1_000;
-  assert.equal(queue.tick(), start + FLUSH);
-  clock.now = start + FLUSH - 1;
   assert.equal(queue.tick(), start + FLUSH);
   clock.now = start + FLUSH;
   assert.equal(queue.tick(), start + FLUSH + 1_000);
-  assert.deepEqual([poolOf(queue, 'a'), poolOf(queue, 'b')], ['active', 'unschedulable']);
   clock.now += 1_000;
   assert.equal(queue.tick(), undefined);
 });
 
-test('a gated pod waits for its own gates alone', () => {
-  const { queue, clock } = setUp();
-  const gated = info(pod('a').spec({ schedulingGates: [{ name: 'wait' }, { name: 'more' }] }));
-  queue.add(gated);
-  assert.deepEqual(queue.sizes, { active: 0, backoff: 0, unschedulable: 0, gated: 1 });
-  queue.enqueueOn(gone('helps'));
-  queue.activate(gated.uid);
-  queue.hold(gated.uid);
-  queue.release(gated.uid);
-  clock.now += 2 * FLUSH;
-  queue.tick();
-  const half = info(pod('a').spec({ schedulingGates: [{ name: 'more' }] }));
-  queue.add(half);
-  assert.equal(queue.pop(), undefined);
-  queue.add(info(pod('a').spec({ schedulingGates: [] })));
-  assert.deepEqual(drain(queue), ['a']);
-});
-
-test('a pod that is held does not move, whatever happens, and is tried when it is released', () => {
-  const whens = ['active', 'in-flight', 'backoff', 'unschedulable'] as const;
-  for (const when of whens) {
-    const { queue, clock } = setUp();
-    add(queue, 'a');
-    const { uid } = info(pod('a'));
-    const queued = when === 'active' ? undefined : pop(queue);
-    if (queued !== undefined && when !== 'in-flight') refuse(queue, queued);
-    if (when === 'backoff') queue.activate(uid);
-    assert.equal(poolOf(queue, 'a'), when);
-    queue.hold(uid);
-    if (queued !== undefined && when === 'in-flight') refuse(queue, queued);
-    assert.equal(queue.sizes.unschedulable, 1, when);
-    queue.enqueueOn(gone('helps'));
-    queue.activate(uid);
-    clock.now += 2 * FLUSH;
-    queue.tick();
-    assert.equal(queue.pop(), undefined, when);
-    queue.release(uid);
-    assert.equal(queue.find(uid)?.held, false);
-    assert.deepEqual(drain(queue), ['a'], when);
-  }
-});
-
-test('a pod that is released while it is in flight is tried once more', () => {
-  const { queue } = setUp();
-  add(queue, 'a');
-  const a = pop(queue);
-  queue.hold(a.info.uid);
-  queue.release(a.info.uid);
-  refuse(queue, a);
-  assert.equal(poolOf(queue, 'a'), 'backoff');
-});
-
-test('a pod that was made again takes the place of the one that had its name', () => {
-  const { queue } = setUp();
-  const [old, made] = [info(pod('a').uid('1')), info(pod('a').uid('2'))];
-  for (const how of ['queued', 'in flight'] as const) {
+for (const how of ['queued', 'in flight'] as const)
+  test(`a pod that was made again takes the place of the one that had its name, ${how}`, () => {
+    const { queue } = setUp();
+    const [old, made] = [info(pod('a').uid('1')), info(pod('a').uid('2'))];
     queue.add(old);
     const queued = how === 'in flight' ? pop(queue) : undefined;
     queue.add(made);
-    assert.equal(queue.find('1'), undefined, how);
+    assert.equal(queue.find('1'), undefined);
     if (queued !== undefined) refuse(queue, queued);
     assert.equal(queue.delete(old), false, 'what is said of the old one does not hit the new one');
     assert.deepEqual(
       [...queue.list()].map(({ queued: { info }, pool }) => [info.uid, pool]),
       [['2', 'active']],
-      how,
     );
     assert.equal(queue.delete(made), true);
-  }
-});
-
-test('a pod that is deleted is nowhere, wherever it was', () => {
-  const { queue } = setUp();
-  add(queue, 'active', 'unschedulable', 'backoff', 'flying', 'held');
-  const popped = new Map(Array.from({ length: 5 }, () => pop(queue)).map((queued) => [queued.info.name, queued]));
-  for (const [name, queued] of popped) {
-    if (name === 'flying') continue;
-    if (name === 'held') queue.hold(queued.info.uid);
-    if (name === 'backoff') queue.requeue(queued, { why: 'error' }, queued.info);
-    else refuse(queue, queued);
-  }
-  const gated = info(pod('gated').spec({ schedulingGates: [{ name: 'wait' }] }));
-  queue.add(gated);
-  for (const { info } of popped.values()) assert.equal(queue.delete(info), true, info.name);
-  assert.equal(queue.delete(gated), true);
-  assert.deepEqual([queue.sizes, queue.inFlight], [{ active: 0, backoff: 0, unschedulable: 0, gated: 0 }, 0]);
-  for (const queued of popped.values()) refuse(queue, queued);
-  assert.deepEqual([...queue.list()], []);
-  assert.equal(queue.tick(), undefined);
-});
+  });
 
 const ownChanges = [
   { why: 'asking for less', before: pod('a').cpu('2'), after: pod('a').cpu('1'), pool: 'backoff' },
   { why: 'asking for more', before: pod('a').cpu('1'), after: pod('a').cpu('2'), pool: 'unschedulable' },
   { why: 'another label', before: pod('a'), after: pod('a').labels({ a: 'b' }), pool: 'unschedulable' },
 ];
-for (const { why, before, after, pool } of ownChanges) {
+for (const { why, before, after, pool } of ownChanges)
   test(`a pod that was refused for want of room, after ${why}, is ${pool}`, () => {
     for (const when of ['afterwards', 'in flight', 'with its return'] as const) {
       const { queue } = setUp();
@@ -286,26 +245,21 @@ for (const { why, before, after, pool } of ownChanges) {
       assert.equal(queue.find('uid-default-a')?.queued.info, info(after), when);
     }
   });
-}
 
 test('a waiting pod that changes keeps its place in the line, unless its priority is another', () => {
   const { queue } = setUp();
-  add(queue, 'a', 'b', 'c');
-  queue.add(info(pod('a').labels({ x: 'y' })));
-  queue.add(info(pod('c').priority(1)));
+  for (const one of [pod('a'), pod('b'), pod('c'), pod('a').labels({ x: 'y' }), pod('c').priority(1)]) queue.add(info(one));
   assert.deepEqual(drain(queue), ['c', 'a', 'b']);
 });
 
 test('one look at an event does for all pods of a class that were refused alike', () => {
   let looks = 0;
   const counted: Hint = () => ++looks < 0;
-  const { queue } = setUp({
-    hints: new Map([
-      ['NodeResourcesFit', counted],
-      ['InterPodAffinity', counted],
-    ]),
-    classOf: ({ namespace }) => namespace,
-  });
+  const hints = new Map<Rejector, Hint>([
+    ['NodeResourcesFit', counted],
+    ['InterPodAffinity', counted],
+  ]);
+  const { queue } = setUp({ hints, classOf: ({ namespace }) => namespace });
   const refusals: { by: Rejector; short?: ReadonlySet<string>; labels?: Record<string, string> }[] = [
     { by: 'NodeResourcesFit' },
     { by: 'NodeResourcesFit', short: new Set(['cpu']) },
