@@ -1,33 +1,23 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { Millis } from '../../../../base/clock.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
-import { Stage } from '../simulated/stage.ts';
-import { SchedulerWorld } from '../simulated/world.ts';
+import { scene } from '../simulated/scene.ts';
 
 const HOUR: Millis = 3_600_000;
-
-async function scene(t: TestContext, by?: Interceptor): Promise<{ world: SchedulerWorld; stage: Stage; nodeOf: (name: string) => string }> {
-  const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 0, endMs: () => 1_000 } });
-  t.after(() => world.stop());
-  const stage = new Stage(world);
-  stage.begin(['a']);
-  world.start(by);
-  await world.clock.advance(1_000);
-  const nodeOf = (name: string): string => world.pods().find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '';
-  return { world, stage, nodeOf };
-}
 
 for (const by of [-HOUR, HOUR])
   test(`when the clock is set by ${by / HOUR} h, a pod whose binding failed is tried again as soon as otherwise`, async (t) => {
     let refused = 0;
-    const { world, stage, nodeOf } = await scene(t, {
-      call({ verb, resource, key }, pass) {
-        if (verb !== 'post' || resource !== 'pods/binding' || ++refused > 2) return pass();
-        const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
-        throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
+    const { world, stage, nodeOf } = await scene(t, ['a'], {
+      endMs: 1_000,
+      by: {
+        call({ verb, resource, key }, pass) {
+          if (verb !== 'post' || resource !== 'pods/binding' || ++refused > 2) return pass();
+          const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
+          throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
+        },
       },
     });
     stage.add(pod('web'));
@@ -41,7 +31,7 @@ for (const by of [-HOUR, HOUR])
 
 for (const by of [-HOUR, HOUR])
   test(`when the clock is set by ${by / HOUR} h, room is kept as long as otherwise, and people read times by the clock as it is`, async (t) => {
-    const { world, stage, nodeOf } = await scene(t);
+    const { world, stage, nodeOf } = await scene(t, ['a'], { endMs: 1_000 });
     stage.addSet('web', '4', { replicas: 1 });
     await world.until(() => nodeOf('web-0') === 'a', 5_000);
     const stopped = world.stopControllers();
@@ -66,7 +56,7 @@ for (const by of [-HOUR, HOUR])
   });
 
 test('when the clock is set back, a refused pod is tried again after five minutes all the same', async (t) => {
-  const { world, stage } = await scene(t);
+  const { world, stage } = await scene(t, ['a'], { endMs: 1_000 });
   stage.add(pod('big').cpu('5'));
   await world.clock.advance(1_000);
   const attempts = (): number => [...(world.parts?.queue.list() ?? [])][0]?.queued.attempts ?? 0;

@@ -9,40 +9,12 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
-import { Stage } from '../simulated/stage.ts';
-import { SchedulerWorld } from '../simulated/world.ts';
-import type { Pod } from '../../../../scheduler/types.ts';
+import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
 
 /** Longer than any backoff, and much shorter than the flush. */
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
-
-interface Scene {
-  world: SchedulerWorld;
-  stage: Stage;
-  find: (name: string) => Pod | undefined;
-  nodeOf: (name: string) => string;
-  change: (name: string, change: object, subresource?: string) => Promise<unknown>;
-}
-
-/** A scheduler at work, and nodes of 4 cpus. @param endMs - what pods take to end */
-async function scene(t: TestContext, nodes: readonly string[], by?: Interceptor, endMs = 5_000): Promise<Scene> {
-  const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 0, endMs: () => endMs } });
-  t.after(() => world.stop());
-  const stage = new Stage(world);
-  stage.begin(nodes);
-  world.start(by);
-  await world.clock.advance(1_000);
-  const find = (name: string): Pod | undefined => world.pods().find(({ metadata }) => metadata.name === name);
-  return {
-    world,
-    stage,
-    find,
-    nodeOf: (name) => find(name)?.spec?.nodeName ?? '',
-    change: (name, change, subresource) =>
-      world.user.patch(podKind, { namespace: 'default', name }, change, { type: 'merge', ...(subresource && { subresource }) }),
-  };
-}
+const scene = (t: TestContext, nodes: readonly string[], options: SceneOptions = {}) => withOptions(t, nodes, { endMs: 5_000, ...options });
 
 test('a node that was promised to a pod which goes elsewhere is there for the others at once', async (t) => {
   const { world, stage, nodeOf, change } = await scene(t, ['a']);
@@ -71,11 +43,13 @@ test('a node that was promised to a pod which goes elsewhere is there for the ot
 
 test('so is one promised to a pod that somebody else puts elsewhere', async (t) => {
   const { world, stage, find, nodeOf } = await scene(t, ['a', 'b'], {
-    // The victim's end takes for ever.
-    call: ({ verb, key, signal }, pass) =>
-      verb === 'delete' && key === 'default/victim'
-        ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))
-        : pass(),
+    by: {
+      // The victim's end takes for ever.
+      call: ({ verb, key, signal }, pass) =>
+        verb === 'delete' && key === 'default/victim'
+          ? new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)))
+          : pass(),
+    },
   });
   await world.patchNode('b', { spec: { unschedulable: true } });
   stage.add(pod('victim').cpu('3'));
@@ -116,7 +90,7 @@ test('so is one that nothing can make fit any more, though nobody else heard of 
     call: ({ verb, resource, key }, pass) =>
       verb === 'patch' && resource === 'pods/status' && key === 'default/high' ? Promise.reject(new Error('the test says so')) : pass(),
   };
-  const { world, stage, nodeOf } = await scene(t, ['a'], unheard, 3_600_000);
+  const { world, stage, nodeOf } = await scene(t, ['a'], { by: unheard, endMs: 3_600_000 });
   stage.add(pod('victim').cpu('3'));
   await world.until(() => nodeOf('victim') === 'a', SOON);
   stage.add(pod('high').cpu('3').priority(10));
@@ -141,10 +115,14 @@ test('so is one that nothing can make fit any more, though nobody else heard of 
 test('a pod whose binding failed is promised nothing any more, and says so', async (t) => {
   let refuses = true;
   const { world, stage, find, nodeOf } = await scene(t, ['a'], {
-    call({ verb, resource, key }, pass) {
-      if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/high' || !refuses) return pass();
-      const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
-      throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
+    by: {
+      call({ verb, resource, key }, pass) {
+        if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/high' || !refuses) return pass();
+        throw new ApiError(
+          { method: 'POST', path: key, host: 'local' },
+          { code: 500, reason: 'InternalError', message: 'the test says so' },
+        );
+      },
     },
   });
   stage.add(pod('victim').cpu('4'));
@@ -157,6 +135,39 @@ test('a pod whose binding failed is promised nothing any more, and says so', asy
   assert.equal(find('high')?.status?.nominatedNodeName, undefined);
   refuses = false;
   assert.notEqual(await world.until(() => nodeOf('high') === 'a', SOON), undefined);
+});
+
+test('as long as nobody hears that victims go, nobody else has to', async (t) => {
+  const heard = Promise.withResolvers<void>();
+  const deleted: string[] = [];
+  const { world, stage, nodeOf } = await scene(t, ['a', 'b', 'c'], {
+    endMs: 20,
+    by: {
+      call({ verb, resource, key }, pass) {
+        if (verb === 'delete' && resource === 'pods') deleted.push(key);
+        return pass();
+      },
+      async *watch({ resource }, pass) {
+        for await (const event of pass()) {
+          if (resource === 'pods' && event.object.metadata.name?.startsWith('low') === true && deleted.length > 0) await heard.promise;
+          yield event;
+        }
+      },
+    },
+  });
+  const lows = ['low-0', 'low-1', 'low-2'];
+  stage.add(...lows.map((name) => pod(name).cpu('4')));
+  assert.notEqual(await world.until(() => lows.every((name) => nodeOf(name) !== ''), SOON), undefined);
+  stage.add(pod('high').cpu('4').priority(10));
+  const isTriedAgain = (): boolean => {
+    const { queued, pool, held } = [...(world.parts?.queue.list() ?? [])].find((one) => one.queued.info.name === 'high') ?? {};
+    return (queued?.attempts ?? 0) >= 2 && pool === 'unschedulable' && held === false;
+  };
+  assert.notEqual(await world.until(isTriedAgain, SOON), undefined);
+  assert.equal(deleted.length, 1);
+  heard.resolve();
+  assert.notEqual(await world.until(() => nodeOf('high') !== '', SOON), undefined);
+  assert.equal(deleted.length, 1);
 });
 
 test('room is not kept any longer for a successor that is gone, though it was on its way out for long', async (t) => {
@@ -193,7 +204,7 @@ test('a node is not filled twice by a binding that was given up and comes later:
       throw new TransportError({ method: 'POST', path: key, host: 'local' }, 'timeout', { hint: 'the test says so' });
     },
   };
-  const { world, stage, nodeOf } = await scene(t, ['a'], late);
+  const { world, stage, nodeOf } = await scene(t, ['a'], { by: late });
   const clock = () => world.clock;
   stage.add(pod('first').cpu('3'));
   await world.until(() => lost === 1, SOON, 10);

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ContainerStatus, PodStatus } from 'kubernetes-types/core/v1.js';
-import { pods } from '../../../../kube/api/object.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { keeper } from '../as-kept.ts';
 import { pod } from '../builders.ts';
-import { Stage } from '../simulated/stage.ts';
-import { SchedulerWorld } from '../simulated/world.ts';
+import { scene } from '../simulated/scene.ts';
 
 const INFEASIBLE = { conditions: [{ type: 'PodResizePending', status: 'True', reason: 'Infeasible' }] };
 const cases: { why: string; spec: string; granted?: string; has?: string; more?: Partial<PodStatus>; takes: number }[] = [
@@ -61,20 +59,8 @@ test('init containers that stay take what they have, those that end what they as
 });
 
 test('nobody gets what a pod has not given back, and whoever waits for it gets it then', async (t) => {
-  const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 0, endMs: () => 0 } });
-  t.after(() => world.stop());
-  const stage = new Stage(world);
-  stage.begin(['a']);
-  world.start();
-  await world.clock.advance(1_000);
-  const nodeOf = (name: string): string => world.pods().find(({ metadata }) => metadata.name === name)?.spec?.nodeName ?? '';
-  const has = (cpu: string): Promise<unknown> =>
-    world.user.patch(
-      pods,
-      { namespace: 'default', name: 'web' },
-      { status: { containerStatuses: [statusOf('main', cpu, cpu)] } },
-      { type: 'merge', subresource: 'status' },
-    );
+  const { world, stage, nodeOf, change } = await scene(t, ['a']);
+  const has = (cpu: string) => change('web', { status: { containerStatuses: [statusOf('main', cpu, cpu)] } }, 'status');
   stage.add(pod('web').cpu('1'));
   assert.notEqual(await world.until(() => nodeOf('web') === 'a', 5_000), undefined);
   await has('3');

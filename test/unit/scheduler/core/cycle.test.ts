@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pods as podKind } from '../../../../kube/api/object.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { explainPod } from '../../../../scheduler/explain.ts';
+import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
+import { node, pod } from '../builders.ts';
+import { scene } from '../simulated/scene.ts';
+
+const SOON = 30_000;
+const HOST = 'kubernetes.io/hostname';
+
+test('the log says when the scheduler begins to place pods, and when it has stopped', async (t) => {
+  const { stage, scheduler } = await scene(t, ['a']);
+  const said = (): string[] => scheduler.lines.filter((line) => line.includes('scheduler '));
+  assert.equal(said().length, 1, scheduler.lines.join('\n'));
+  assert.match(said().join(), /scheduler started/);
+  void scheduler.stop();
+  await stage.pass(1_000);
+  assert.equal(said().length, 2);
+  assert.match(said().join(), /scheduler stopped/);
+});
+
+test('a pod that was bound and is not seen is asked for, also when nothing else happens', async (t) => {
+  let answers = 0;
+  const asked: number[] = [];
+  const { world, stage, nodeOf } = await scene(t, ['a'], {
+    by: {
+      call({ verb, resource, key }, pass) {
+        if (verb === 'get' && key === 'default/web') asked.push(answers);
+        // Somebody on the way says yes for the server, which never hears of it.
+        return verb === 'post' && resource === 'pods/binding' && ++answers === 1 ? Promise.resolve({}) : pass();
+      },
+    },
+  });
+  stage.add(pod('web'));
+  await world.clock.advance(59_000);
+  assert.deepEqual(asked, []);
+  await world.clock.advance(30_000);
+  assert.equal(asked.length, 1);
+  assert.equal(nodeOf('web'), 'a');
+  assert.equal(answers, 2);
+  await world.clock.advance(600_000);
+  assert.equal(asked.length, 1, 'it is seen');
+});
+
+test('without the reservation module the cycle schedules, preempts and binds, and reserves nothing', async (t) => {
+  const { world, stage, scheduler, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, withoutReservations: true });
+  const comesTo = async (name: string, on: RegExp, why?: string): Promise<void> =>
+    assert.notEqual(await world.until(() => on.test(nodeOf(name)), SOON), undefined, why);
+  stage.add(
+    pod('low')
+      .cpu('3')
+      .selects({ [HOST]: 'a' }),
+    pod('other').cpu('3'),
+  );
+  await comesTo('low', /^a$/, 'schedules and binds');
+  await comesTo('other', /^b$/, 'to the node with room');
+  stage.add(
+    pod('high')
+      .cpu('3')
+      .priority(10)
+      .selects({ [HOST]: 'a' }),
+  );
+  await comesTo('high', /^a$/, 'preempts');
+  assert.equal(find('low'), undefined);
+
+  stage.addSet('web', '1', { replicas: 1 });
+  await comesTo('web-0', /./);
+  stage.add(
+    pod('rival')
+      .cpu('1')
+      .selects({ [HOST]: nodeOf('web-0') }),
+  );
+  await world.clock.advance(SOON);
+  assert.equal(nodeOf('rival'), '', 'there is no room');
+  await stage.delete('web-0');
+  await comesTo('rival', /./, 'what the pod of a set leaves is for anybody');
+  await world.clock.advance(SOON);
+  assert.deepEqual(stage.problems(), []);
+  assert.deepEqual(scheduler.failures(), []);
+});
+
+const WAITING = 200;
+
+test(`a pod that goes beside ${WAITING} of one kind that wait for its room costs next to nothing, and the first of them gets it`, async (t) => {
+  const written = { statuses: 0, events: 0, bound: [] as string[] };
+  const { world, stage } = await scene(t, ['a', 'b'], {
+    by: {
+      call: (call, pass) => {
+        if (call.resource === 'pods/status') written.statuses += 1;
+        else if (call.resource === 'events') written.events += 1;
+        else if (call.resource === 'pods/binding') written.bound.push(call.key);
+        return pass();
+      },
+    },
+  });
+  for (let n = 0; n < 8; n++) stage.add(pod(`full-${n}`).cpu('1').priority(10));
+  await stage.pass(3_000);
+  // Numbered, as the pods of a Job are; every fifth is more important.
+  for (let n = 0; n < WAITING; n++)
+    stage.add(
+      pod(`waits-${n}`)
+        .cpu('1')
+        .labels({ index: `${n}` })
+        .priority(n % 5 === 4 ? 5 : 0),
+    );
+  await stage.pass(60_000);
+  const attempts = (): number => [...(world.parts?.queue.list() ?? [])].reduce((sum, { queued }) => sum + queued.attempts, 0);
+  const left = attempts();
+  Object.assign(written, { statuses: 0, events: 0, bound: [] });
+  for (let n = 0; n < 8; n++) {
+    await stage.delete(`full-${n}`);
+    await stage.pass(15_000);
+  }
+  const first = [4, 9, 14, 19, 24, 29, 34, 39].map((n) => `default/waits-${n}`);
+  assert.deepEqual(written, { statuses: 0, events: first.length, bound: first });
+  assert.ok(attempts() - left < 20, `${attempts() - left} attempts`);
+  assert.deepEqual(stage.problems(), []);
+});
+
+const TERMS = MAX_TERMS + 50;
+const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler supports.`;
+const terms = Array.from({ length: TERMS }, (_, at) => ({
+  weight: 1,
+  podAffinityTerm: { topologyKey: HOST, labelSelector: { matchLabels: { app: `a${at}` } } },
+}));
+const tooLarge = (name: string) => pod(name).affinity({ podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } });
+
+test('a pod that asks for too much is told so, once, and the others are placed', async (t) => {
+  const { world, stage, find, nodeOf } = await scene(t, ['a', 'b']);
+  stage.add(tooLarge('large'), pod('small').cpu('1'));
+  await stage.pass(5_000);
+  assert.notEqual(nodeOf('small'), '');
+  const { metadata, status } = find('large') ?? assert.fail();
+  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  assert.equal(condition?.reason, 'Unschedulable');
+  assert.ok(condition?.message?.startsWith(`0/2 nodes are available: ${WHY}`), condition?.message);
+  const attempts = (): number | undefined => world.parts?.queue.find(metadata.uid ?? '')?.queued.attempts;
+  assert.deepEqual([...(world.parts?.queue.find(metadata.uid ?? '')?.queued.rejectedBy ?? [])], ['PodLimits']);
+  const before = attempts();
+  stage.add(pod('another').cpu('1'));
+  await world.user.delete(podKind, { namespace: 'default', name: 'small' });
+  await stage.pass(60_000);
+  assert.equal(attempts(), before);
+});
+
+test('dkc why pod says the same of a pod that asks for too much', () => {
+  const large = tooLarge('large').build();
+  const groups = { services: [], replicationControllers: [], replicaSets: [], statefulSets: [], budgets: [] };
+  const nothing = { ...groups, namespaces: [], deviceClasses: [], claims: [] };
+  const storage = { volumes: [], storageClasses: [], csiNodes: [], csiDrivers: [], capacities: [], attachments: [] };
+  const cluster = { pods: [large], nodes: [node('a').build()], ...nothing, ...storage };
+  const [first] = explainPod({ ...cluster, pod: large, config: defaultSchedulerConfig, running: undefined, now: 0 });
+  assert.deepEqual(first, { object: 'default/large', reason: 'PodLimits', detail: `no node can run it: ${WHY.slice(0, -1)}` });
+});
