@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import type { Affinity, PodSpec } from 'kubernetes-types/core/v1.js';
 import { carriedBy } from '../../../../scheduler/cache/carried-terms.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import {
@@ -21,88 +21,45 @@ import { pod } from '../builders.ts';
 const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at));
 const term = (at: number) => ({ topologyKey: 'zone', labelSelector: { matchLabels: { app: `a${at}` } } });
 const values = (count: number): string[] => list(count, (at) => `v${at}`);
+const port = (at: number) => ({ containerPort: at + 1, hostPort: at + 1 });
 
-const cases: { what: string; max: number; of: (count: number) => Partial<PodSpec>; says: string }[] = [
-  {
-    what: 'terms of pod affinity',
-    max: MAX_TERMS,
-    of: (count) => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: list(count, term) } } }),
-    says: 'terms of pod affinity and anti-affinity',
-  },
-  {
-    what: 'preferred terms and required ones together',
-    max: MAX_TERMS,
-    of: (count) => ({
-      affinity: {
-        podAffinity: {
-          preferredDuringSchedulingIgnoredDuringExecution: list(count - 1, (at) => ({ weight: 1, podAffinityTerm: term(at) })),
-        },
-        podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(0)] },
-      },
-    }),
-    says: 'terms of pod affinity and anti-affinity',
-  },
-  {
-    what: 'topology spread constraints',
-    max: MAX_CONSTRAINTS,
-    of: (count) => ({
-      topologySpreadConstraints: list(count, (at) => ({ maxSkew: 1, topologyKey: `key-${at}`, whenUnsatisfiable: 'ScheduleAnyway' })),
-    }),
-    says: 'topology spread constraints',
-  },
-  {
-    what: 'values in selectors of terms',
-    max: MAX_RULE_PARTS,
-    of: (count) => {
-      const labelSelector = { matchExpressions: [{ key: 'app', operator: 'In', values: values(count - 1) }] };
-      return { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'DoNotSchedule', labelSelector }] };
-    },
-    says: 'namespaces, labels and values in their selectors',
-  },
-  {
-    what: 'labels of the node selector',
-    max: MAX_NODE_REQUIREMENTS,
-    of: (count) => ({ nodeSelector: Object.fromEntries(values(count).map((key) => [key, 'x'])) }),
-    says: 'requirements of node selector and affinity',
-  },
-  {
-    what: 'values of node affinity',
-    max: MAX_NODE_VALUES,
-    of: (count) => {
-      const matchExpressions = [{ key: 'host', operator: 'NotIn', values: values(count) }];
-      return {
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] } } },
-      };
-    },
-    says: 'values of node affinity',
-  },
-  {
-    what: 'tolerations',
-    max: MAX_TOLERATIONS,
-    of: (count) => ({ tolerations: values(count).map((key) => ({ key })) }),
-    says: 'tolerations',
-  },
-  { what: 'containers', max: MAX_CONTAINERS, of: (count) => ({ containers: values(count).map((name) => ({ name })) }), says: 'containers' },
-  {
-    what: 'resources',
-    max: MAX_RESOURCES,
-    of: (count) => ({
-      containers: [{ name: 'c', resources: { requests: Object.fromEntries(values(count).map((name) => [`x.io/${name}`, '1'])) } }],
-    }),
-    says: 'different resources',
-  },
-  {
-    what: 'ports',
-    max: MAX_HOST_PORTS,
-    of: (count) => ({ containers: [{ name: 'c', ports: list(count, (at) => ({ containerPort: at + 1, hostPort: at + 1 })) }] }),
-    says: 'container ports',
-  },
-  {
-    what: 'claims',
-    max: MAX_CLAIMS,
-    of: (count) => ({ volumes: values(count).map((name) => ({ name, persistentVolumeClaim: { claimName: name } })) }),
-    says: 'volumes that are claims or shared disks',
-  },
+const node = (matchExpressions: object[]) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
+});
+const required = (terms: object[]) => ({ requiredDuringSchedulingIgnoredDuringExecution: terms });
+const preferred = (count: number) => ({
+  preferredDuringSchedulingIgnoredDuringExecution: list(count, (at) => ({ weight: 1, podAffinityTerm: term(at) })),
+});
+const rule = (topologyKey: string, more: object = {}) => ({ maxSkew: 1, topologyKey, whenUnsatisfiable: 'ScheduleAnyway', ...more });
+const oneOf = (count: number) => ({ labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: values(count) }] } });
+const TERMS = 'terms of pod affinity and anti-affinity';
+const PARTS = 'namespaces, labels and values in their selectors';
+const keyed = <T>(count: number, of: (key: string) => T) => values(count).map(of);
+const row = (what: string, max: number, says: string, of: (count: number) => object) => ({ what, max, says, of });
+const cases = [
+  row('terms of pod affinity', MAX_TERMS, TERMS, (n) => ({ affinity: { podAntiAffinity: required(list(n, term)) } })),
+  row('preferred terms and required ones together', MAX_TERMS, TERMS, (n) => ({
+    affinity: { podAffinity: preferred(n - 1), podAntiAffinity: required([term(0)]) },
+  })),
+  row('topology spread constraints', MAX_CONSTRAINTS, 'topology spread constraints', (n) => ({
+    topologySpreadConstraints: keyed(n, (key) => rule(key)),
+  })),
+  row('values in selectors of terms', MAX_RULE_PARTS, PARTS, (n) => ({ topologySpreadConstraints: [rule('zone', oneOf(n - 1))] })),
+  row('labels of the node selector', MAX_NODE_REQUIREMENTS, 'requirements of node selector and affinity', (n) => ({
+    nodeSelector: Object.fromEntries(keyed(n, (key) => [key, 'x'])),
+  })),
+  row('values of node affinity', MAX_NODE_VALUES, 'values of node affinity', (n) => ({
+    affinity: { nodeAffinity: node([{ key: 'host', operator: 'NotIn', values: values(n) }]) },
+  })),
+  row('tolerations', MAX_TOLERATIONS, 'tolerations', (n) => ({ tolerations: keyed(n, (key) => ({ key })) })),
+  row('containers', MAX_CONTAINERS, 'containers', (n) => ({ containers: keyed(n, (name) => ({ name })) })),
+  row('resources', MAX_RESOURCES, 'different resources', (n) => ({
+    containers: [{ name: 'c', resources: { requests: Object.fromEntries(keyed(n, (name) => [`x.io/${name}`, '1'])) } }],
+  })),
+  row('ports', MAX_HOST_PORTS, 'container ports', (n) => ({ containers: [{ name: 'c', ports: list(n, port) }] })),
+  row('claims', MAX_CLAIMS, 'volumes that are claims or shared disks', (n) => ({
+    volumes: keyed(n, (name) => ({ name, persistentVolumeClaim: { claimName: name } })),
+  })),
 ];
 
 for (const { what, max, of, says } of cases)
@@ -113,27 +70,18 @@ for (const { what, max, of, says } of cases)
   });
 
 test('of a pod on a node that has more terms than one may have, those count that keep others away, and then the first', () => {
-  const terms = list(150, term);
-  const preferred = terms.map((podAffinityTerm) => ({ weight: 1, podAffinityTerm }));
-  const hostile = pod('hostile')
-    .on('a')
-    .affinity({
-      podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: preferred },
-      podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: terms },
-    })
-    .build();
-  const { requiredAnti, preferred: kept } = podInfoOf(hostile).terms;
+  const affinity = { podAffinity: preferred(150), podAntiAffinity: required(list(150, term)) } as Affinity;
+  const hostile = podInfoOf(pod('hostile').on('a').affinity(affinity).build());
+  const { requiredAnti, preferred: kept } = hostile.terms;
   assert.deepEqual([requiredAnti.length, kept.length], [150, MAX_TERMS - 150]);
-  assert.equal(carriedBy(podInfoOf(hostile)).length, MAX_TERMS);
+  assert.equal(carriedBy(hostile).length, MAX_TERMS);
 });
 
 test('of a pod on a node one term with too many values counts no more, and those before it do', () => {
-  const odd = {
-    topologyKey: 'zone',
-    labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: values(MAX_RULE_PARTS) }] },
-  };
-  const hostile = pod('hostile').on('a');
-  hostile.affinity({ podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term(1), odd, term(2)] } });
+  const odd = { topologyKey: 'zone', ...oneOf(MAX_RULE_PARTS) };
+  const hostile = pod('hostile')
+    .on('a')
+    .affinity({ podAntiAffinity: required([term(1), odd, term(2)]) } as Affinity);
   assert.deepEqual(
     podInfoOf(hostile.build()).terms.requiredAnti.map(({ selector }) => selector),
     [[{ key: 'app', operator: 'in', values: ['a1'] }]],
@@ -141,9 +89,6 @@ test('of a pod on a node one term with too many values counts no more, and those
 });
 
 test('host ports of a pod on a node count up to as many as a pod may have', () => {
-  const ports = list(MAX_HOST_PORTS + 100, (at) => ({ containerPort: at + 1, hostPort: at + 1 }));
-  const hostile = pod('hostile')
-    .on('a')
-    .spec({ containers: [{ name: 'c', ports }] });
-  assert.equal(podInfoOf(hostile.build()).ports.length, MAX_HOST_PORTS);
+  const containers = [{ name: 'c', ports: list(MAX_HOST_PORTS + 100, port) }];
+  assert.equal(podInfoOf(pod('hostile').on('a').spec({ containers }).build()).ports.length, MAX_HOST_PORTS);
 });
