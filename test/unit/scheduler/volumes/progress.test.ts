@@ -7,63 +7,38 @@ import { claim, volume, type ClaimBuilder, type VolumeBuilder } from './storage-
 const wanted = claim('data').build();
 const inShort = (step: Step): string => (step.do === 'give-up' ? step.why.replace(/; the pod will be retried$/, '') : step.do);
 
-describe('to reserve a volume', () => {
-  const cases: { why: string; volume: VolumeBuilder | undefined; claim?: ClaimBuilder | undefined; is: string }[] = [
-    { why: 'that is free, it is written', volume: volume('pv'), is: 'patch' },
-    { why: 'that a person reserved by name, it is written', volume: volume('pv').for('data'), is: 'patch' },
-    { why: 'that is reserved already, nothing is left', volume: volume('pv').for('data', 'uid-data'), is: 'nothing' },
-    {
-      why: 'for a claim that got one in the meantime, nothing is done',
-      volume: volume('pv'),
-      claim: claim('data').spec({ volumeName: 'x' }),
-      is: 'nothing',
-    },
-    {
-      why: 'that somebody else has, cannot be',
-      volume: volume('pv').for('other', 'u'),
-      is: 'it is already reserved for claim default/other',
-    },
-    {
-      why: 'for a claim that was here before, cannot be',
-      volume: volume('pv').for('data', 'u'),
-      is: 'it is already reserved for claim default/data',
-    },
-    { why: 'that is gone, cannot be', volume: undefined, is: 'it is gone' },
-    { why: 'for a claim that is gone, cannot be', volume: volume('pv'), claim: undefined, is: 'claim default/data: it is gone' },
-    {
-      why: 'for a claim that goes, cannot be',
-      volume: volume('pv'),
-      claim: claim('data').deleted(),
-      is: 'claim default/data: it is being deleted',
-    },
-    {
-      why: 'for another claim of this name, cannot be',
-      volume: volume('pv'),
-      claim: claim('data').uid('u'),
-      is: 'claim default/data: it was created again under its name',
-    },
-  ];
-  for (const c of cases)
-    test(c.why, () => {
-      const now = 'claim' in c ? c.claim?.build() : wanted;
-      assert.equal(inShort(planReservation(c.volume?.build(), now, wanted)), c.is);
-    });
+const ANEW = 'it was created again under its name';
 
+describe('to reserve a volume', () => {
+  const row = (why: string, is: string, of: VolumeBuilder | undefined, now: ClaimBuilder | undefined = claim('data')) => ({
+    why,
+    is,
+    of,
+    now,
+  });
+  const cases = [
+    row('that is free, it is written', 'patch', volume('pv')),
+    row('that a person reserved by name, it is written', 'patch', volume('pv').for('data')),
+    row('that is reserved already, nothing is left', 'nothing', volume('pv').for('data', 'uid-data')),
+    row('for a claim that got one in the meantime, nothing is done', 'nothing', volume('pv'), claim('data').spec({ volumeName: 'x' })),
+    row('that somebody else has, cannot be', 'it is already reserved for claim default/other', volume('pv').for('other', 'u')),
+    row('for a claim that was here before, cannot be', 'it is already reserved for claim default/data', volume('pv').for('data', 'u')),
+    row('that is gone, cannot be', 'it is gone', undefined),
+    row('for a claim that goes, cannot be', 'claim default/data: it is being deleted', volume('pv'), claim('data').deleted()),
+    row('for another claim of this name, cannot be', `claim default/data: ${ANEW}`, volume('pv'), claim('data').uid('u')),
+  ];
+  for (const c of cases) test(c.why, () => assert.equal(inShort(planReservation(c.of?.build(), c.now?.build(), wanted)), c.is));
+
+  test('for a claim that is gone, cannot be', () =>
+    assert.equal(inShort(planReservation(volume('pv').build(), undefined, wanted)), 'claim default/data: it is gone'));
+
+  const ofData = { namespace: 'default', name: 'data', uid: 'uid-data', resourceVersion: '1' };
   test('the write holds for this state of this volume alone, and says who chose it', () => {
     assert.deepEqual(planReservation(volume('pv').build(), wanted, wanted), {
       do: 'patch',
       patch: {
         metadata: { resourceVersion: '1', uid: 'uid-pv', annotations: { 'pv.kubernetes.io/bound-by-controller': 'yes' } },
-        spec: {
-          claimRef: {
-            apiVersion: 'v1',
-            kind: 'PersistentVolumeClaim',
-            namespace: 'default',
-            name: 'data',
-            uid: 'uid-data',
-            resourceVersion: '1',
-          },
-        },
+        spec: { claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', ...ofData } },
       },
     });
   });
@@ -120,78 +95,48 @@ function progress(c: Case, how: 'reserve' | 'provision'): string {
   return found.is === 'bound' ? 'bound' : `${found.is}: ${found.why}`;
 }
 
+const row = (why: string, is: RegExp, claim: ClaimBuilder | undefined, more: Pick<Case, 'volumes' | 'written' | 'gone'> = {}): Case => ({
+  why,
+  is,
+  claim,
+  ...more,
+});
+const reserved = volume('pv').for('data', 'uid-data');
+const free = { volumes: [volume('pv')] };
+
 describe('with a volume reserved', () => {
+  const bound = () => claim('data').to('pv');
+  const lost = /^impossible: volume pv is no longer reserved for claim default\/data; the pod/;
+  const unreachable = /^impossible: .* got volume pv, which this node cannot reach/;
   const cases: Case[] = [
-    {
-      why: 'all is well when both are bound',
-      claim: claim('data').to('pv'),
-      volumes: [volume('pv').for('data', 'uid-data')],
-      is: /^bound$/,
-    },
-    { why: 'another volume is as well', claim: claim('data').to('other'), volumes: [volume('other')], is: /^bound$/ },
-    {
-      why: 'whoever binds claims is waited for',
-      claim: claim('data'),
-      volumes: [volume('pv').for('data', 'uid-data')],
-      is: /^waiting: claim default\/data is not bound yet/,
-    },
-    {
-      why: 'half of it is not enough',
-      claim: claim('data').spec({ volumeName: 'pv' }),
-      volumes: [volume('pv')],
-      is: /^waiting: .* not fully bound yet/,
-    },
-    { why: 'our own write may not be seen yet', claim: claim('data'), volumes: [volume('pv')], written: '2', is: /^waiting/ },
-    {
-      why: 'a reservation that was seen and is there no more',
-      claim: claim('data'),
-      volumes: [volume('pv')],
-      written: '1',
-      is: /^impossible: volume pv is no longer reserved for claim default\/data; the pod/,
-    },
-    { why: 'the volume is gone', claim: claim('data'), is: /^impossible: volume pv is gone/ },
-    {
-      why: 'the volume is gone after it was bound',
-      claim: claim('data').to('pv'),
-      is: /^waiting: volume pv of claim default\/data does not exist yet/,
-    },
-    {
-      why: 'the node does not reach the volume',
-      claim: claim('data').to('pv'),
-      volumes: [volume('pv').local('node-b')],
-      is: /^impossible: .* got volume pv, which this node cannot reach/,
-    },
-    { why: 'the claim is gone', claim: undefined, is: /^impossible: claim default\/data: it is gone/ },
-    { why: 'the claim goes', claim: claim('data').deleted(), is: /^impossible: claim default\/data: it is being deleted/ },
-    { why: 'the claim is another', claim: claim('data').uid('u').to('pv'), volumes: [volume('pv')], is: /^impossible: .* created again/ },
-    { why: 'the node is gone', claim: claim('data').to('pv'), volumes: [volume('pv')], gone: true, is: /^impossible: the node is gone/ },
+    row('all is well when both are bound', /^bound$/, bound(), { volumes: [reserved] }),
+    row('another volume is as well', /^bound$/, claim('data').to('other'), { volumes: [volume('other')] }),
+    row('whoever binds claims is waited for', /^waiting: claim default\/data is not bound yet/, claim('data'), { volumes: [reserved] }),
+    row('half of it is not enough', /^waiting: .* not fully bound yet/, claim('data').spec({ volumeName: 'pv' }), free),
+    row('our own write may not be seen yet', /^waiting/, claim('data'), { ...free, written: '2' }),
+    row('a reservation that was seen and is there no more', lost, claim('data'), { ...free, written: '1' }),
+    row('the volume is gone', /^impossible: volume pv is gone/, claim('data')),
+    row('the volume is gone after it was bound', /^waiting: volume pv of claim default\/data does not exist yet/, bound()),
+    row('the node does not reach the volume', unreachable, bound(), { volumes: [volume('pv').local('node-b')] }),
+    row('the claim is gone', /^impossible: claim default\/data: it is gone/, undefined),
+    row('the claim goes', /^impossible: claim default\/data: it is being deleted/, claim('data').deleted()),
+    row('the claim is another', /^impossible: .* created again/, bound().uid('u'), free),
+    row('the node is gone', /^impossible: the node is gone/, bound(), { ...free, gone: true }),
   ];
   for (const c of cases) test(c.why, () => assert.match(progress(c, 'reserve'), c.is));
 });
 
 describe('with a volume being made', () => {
+  const chosen = () => claim('data').madeFor('node-a');
+  const given = /^impossible: no volume could be provisioned on this node for claim default\/data/;
   const cases: Case[] = [
-    { why: 'all is well when it is bound', claim: claim('data').madeFor('node-a').to('made'), volumes: [volume('made')], is: /^bound$/ },
-    { why: 'the provisioner is waited for', claim: claim('data').madeFor('node-a'), is: /^waiting/ },
-    { why: 'the volume may not be seen yet', claim: claim('data').madeFor('node-a').to('made'), is: /^waiting: volume made of claim/ },
-    { why: 'our own write may not be seen yet', claim: claim('data'), written: '2', is: /^waiting/ },
-    {
-      why: 'the provisioner gave the node up',
-      claim: claim('data'),
-      written: '1',
-      is: /^impossible: no volume could be provisioned on this node for claim default\/data/,
-    },
-    {
-      why: 'somebody chose another node',
-      claim: claim('data').madeFor('node-b'),
-      is: /^impossible: no volume could be provisioned on this node/,
-    },
-    {
-      why: 'it was made elsewhere',
-      claim: claim('data').madeFor('node-a').to('made'),
-      volumes: [volume('made').inZone('z')],
-      is: /^impossible: .* got volume made/,
-    },
+    row('all is well when it is bound', /^bound$/, chosen().to('made'), { volumes: [volume('made')] }),
+    row('the provisioner is waited for', /^waiting/, chosen()),
+    row('the volume may not be seen yet', /^waiting: volume made of claim/, chosen().to('made')),
+    row('our own write may not be seen yet', /^waiting/, claim('data'), { written: '2' }),
+    row('the provisioner gave the node up', given, claim('data'), { written: '1' }),
+    row('somebody chose another node', given, claim('data').madeFor('node-b')),
+    row('it was made elsewhere', /^impossible: .* got volume made/, chosen().to('made'), { volumes: [volume('made').inZone('z')] }),
   ];
   for (const c of cases) test(c.why, () => assert.match(progress(c, 'provision'), c.is));
 });
