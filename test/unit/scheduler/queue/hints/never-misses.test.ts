@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../../base/random.ts';
-import { filterNames, type FilterName, type Rejector } from '../../../../../scheduler/plugins/names.ts';
+import { filterNames, type Rejector } from '../../../../../scheduler/plugins/names.ts';
 import { podInfoOf, type PodInfo } from '../../../../../scheduler/pod/pod-info.ts';
 import { invalidatedBy } from '../../../../../scheduler/queue/equivalence-class.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
@@ -75,14 +75,14 @@ test('every plugin was overcome many times', () => {
 
 interface Verdict {
   readonly fits: boolean;
-  readonly by: ReadonlySet<FilterName>;
+  readonly by: ReadonlySet<Rejector>;
   readonly short: ReadonlySet<string>;
 }
 
 function judge(cluster: GeneratedCluster, pod: PodInfo): Verdict {
   const rejections = [...rejectionsOf(cluster, pod, plainProfile).values()];
   const short = shortIn(rejections.flatMap(({ plugin, reasons }) => (plugin === 'NodeResourcesFit' ? reasons : [])));
-  return { fits: rejections.length < cluster.nodes.length, by: new Set(rejections.map(({ plugin }) => plugin as FilterName)), short };
+  return { fits: rejections.length < cluster.nodes.length, by: new Set(rejections.map(({ plugin }) => plugin)), short };
 }
 
 /** Mostly one thing that keeps it from nodes, so that much comes to help. */
@@ -97,19 +97,21 @@ function waiting(chance: Chance, cluster: GeneratedCluster): PodInfo {
   }
 }
 
+type Heard = Extract<RandomEvent, { do: 'set-node' | 'remove-node' | 'set-pod' | 'remove-pod' | 'set-namespace' }>;
+const heard = new Set<string>(['set-node', 'remove-node', 'set-pod', 'remove-pod', 'set-namespace']);
+const isHeard = (event: RandomEvent): event is Heard => heard.has(event.do);
+
 /** One that the queue hears of: what is nominated and assumed changes no verdict here. Pods change, and nodes go, more often than elsewhere. */
-function chosenEvent(chance: Chance, cluster: GeneratedCluster): RandomEvent {
+function chosenEvent(chance: Chance, cluster: GeneratedCluster): Heard {
   const isRare = chance.of(25);
   for (;;) {
     const event = randomEvent(chance.random, cluster);
     const isKnown = event.do === 'set-pod' && cluster.pods.some(({ metadata }) => metadata.uid === event.pod.metadata.uid);
-    if (isRare ? isKnown || event.do === 'remove-node' || event.do === 'set-namespace' : heard.includes(event.do)) return event;
+    if (isHeard(event) && (!isRare || isKnown || event.do === 'remove-node' || event.do === 'set-namespace')) return event;
   }
 }
 
-const heard: readonly string[] = ['set-node', 'remove-node', 'set-pod', 'remove-pod', 'set-namespace'];
-
-function asTold(event: RandomEvent, { nodes, pods, namespaces }: GeneratedCluster): ClusterEvent | undefined {
+function asTold(event: Heard, { nodes, pods, namespaces }: GeneratedCluster): ClusterEvent | undefined {
   switch (event.do) {
     case 'set-node': {
       const before = nodes.find(({ metadata }) => metadata.name === event.node.metadata.name);
@@ -136,8 +138,6 @@ function asTold(event: RandomEvent, { nodes, pods, namespaces }: GeneratedCluste
         before: namespaces.find(({ metadata }) => metadata.name === event.namespace.metadata.name),
         after: event.namespace,
       };
-    default:
-      return undefined;
   }
 }
 
