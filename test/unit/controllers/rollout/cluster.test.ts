@@ -17,12 +17,13 @@ import {
 import { newRecord, readRecord, RECORD, recordFor } from '../../../../controllers/rollout/cluster/record.ts';
 import { type RolloutNode, viewOf } from '../../../../controllers/rollout/node.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
-import { configMaps, type KubeObject, nodes } from '../../../../kube/api/object.ts';
+import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { ModelController } from '../../../support/fleet/model-controller.ts';
 import { ModelFleet } from '../../../support/fleet/model-fleet.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { patchNode } from './fleet-of.ts';
 
 const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const touch = (node: string, more: Partial<ClusterTouch> = {}): ClusterTouch => ({
@@ -246,7 +247,7 @@ test('rollouts of two pools share the budget of the cluster and take turns; a po
   assert.notEqual((await world.rollout('web')).status?.phase, 'Complete');
 
   await world.setReady('other', false);
-  await world.client.patch(nodes, { name: 'web-0' }, { spec: { unschedulable: true } }, { type: 'merge' });
+  await patchNode(world, 'web-0', { spec: { unschedulable: true } });
   for (const pool of ['web', 'db']) {
     const held = await world.until(
       pool,
@@ -262,7 +263,7 @@ test('rollouts of two pools share the budget of the cluster and take turns; a po
   assert.equal(world.agents.assigned.length, assigned);
 
   await world.setReady('other', true);
-  await world.client.patch(nodes, { name: 'web-0' }, { spec: { unschedulable: false } }, { type: 'merge' });
+  await patchNode(world, 'web-0', { spec: { unschedulable: false } });
   for (const pool of ['web', 'db']) await world.phase(pool, 'Complete');
   assert.equal(world.agents.mostInFlight, 2);
   const record = await world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' });

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
-import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
-import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
-
-type Conditions = { status?: { conditions?: { type: string; reason?: string; message?: string }[] } };
+import { nodes } from '../../../../kube/api/object.ts';
+import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { approve, fleetOf, type Node, nodesOf, patchNode } from './fleet-of.ts';
 
 /** Nodes with a condition of KEP-5683 beside Ready: `node-1 MaintenancePlanned`. */
 async function marked(world: FleetWorld): Promise<string[]> {
-  const { items } = await world.client.list<KubeObject & Conditions>(nodes);
-  return items
+  return (await nodesOf(world))
     .flatMap(({ metadata, status }) => (status?.conditions ?? []).map(({ type }) => `${metadata.name} ${type}`))
     .filter((text) => !text.endsWith(' Ready'))
     .toSorted();
@@ -18,16 +16,8 @@ async function marked(world: FleetWorld): Promise<string[]> {
 const planned = async (world: FleetWorld): Promise<string[]> =>
   (await marked(world)).flatMap((text) => (text.endsWith(' MaintenancePlanned') ? [text.split(' ')[0] ?? ''] : []));
 
-async function approve(world: FleetWorld): Promise<void> {
-  const { revision = '', step = 1 } = (await world.rollout('web')).status ?? {};
-  const approvals = [{ step, revision, by: 'jane', at: '2026-03-01T00:00:00Z' }];
-  await world.client.patch(rollouts, { name: 'web' }, { status: { approvals } }, { type: 'merge', subresource: 'status' });
-}
-
 test('while a rollout waits the nodes that come next say so, as many as may be touched; they are the ones that are touched', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(10);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(10);
   const night = { schedule: '0 2 * * *', duration: '20h' };
   await world.roll('web', { maxUnavailable: 3, steps: [{ nodes: 1, approve: true }, { nodes: '100%' }], windows: [night] });
   await world.until('web', 'the window is closed', ({ status }) => status?.waitsFor === 'Window');
@@ -63,11 +53,9 @@ test('while a rollout waits the nodes that come next say so, as many as may be t
 });
 
 test('waiting writes nothing more on Nodes, whatever happens; a pause, an abort and a deletion take it away, and what a person says stays', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(6);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(6);
   const theirs = { type: 'MaintenancePlanned', status: 'True', reason: 'AdminRequested', message: 'new disks on Monday' };
-  const { status } = await world.client.get<KubeObject & Conditions>(nodes, { name: 'node-0' });
+  const { status } = await world.client.get<Node>(nodes, { name: 'node-0' });
   await world.client.patch(nodes, { name: 'node-0' }, { status: { conditions: [...(status?.conditions ?? []), theirs] } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
   let [writes, statuses] = [0, 0];
   world.between = (call, pass) => {
@@ -82,7 +70,7 @@ test('waiting writes nothing more on Nodes, whatever happens; a pause, an abort 
   assert.deepEqual([(await planned(world)).length, writes], [6, 5]);
   const before = statuses;
   for (let round = 0; round < 20; round++) {
-    await world.client.patch(nodes, { name: 'node-1' }, { metadata: { annotations: { round: String(round) } } }, { type: 'merge' });
+    await patchNode(world, 'node-1', { metadata: { annotations: { round: String(round) } } });
     await world.clock.advance(60_000);
   }
   assert.deepEqual([writes, statuses], [5, before]);
@@ -112,9 +100,7 @@ test('waiting writes nothing more on Nodes, whatever happens; a pause, an abort 
 });
 
 test('where the status of Nodes may not be written, a rollout goes on without a word of what comes next, and does not try again at each look', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(3);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(3);
   let tried = 0;
   world.between = (call, pass) => {
     if (call.verb !== 'patch' || call.resource !== 'nodes/status') return pass();
@@ -125,7 +111,7 @@ test('where the status of Nodes may not be written, a rollout goes on without a 
   await world.until('web', 'a hold', ({ status }) => status?.waitsFor === 'Hold');
   const before = tried;
   for (let round = 0; round < 30; round++) {
-    await world.client.patch(nodes, { name: 'node-1' }, { metadata: { annotations: { round: String(round) } } }, { type: 'merge' });
+    await patchNode(world, 'node-1', { metadata: { annotations: { round: String(round) } } });
     await world.clock.advance(1_000);
   }
   assert.ok(tried - before <= 2, `${tried - before} tries`);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type NodeConfigRollout, rollouts } from '../../../../controllers/rollout/types.ts';
+import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { configMaps, type KubeObject, nodes, pods } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { approve, cordonedIn, fleetOf, nodesOf, patchNode } from './fleet-of.ts';
 
 test('a good configuration goes through the steps, never with more nodes in flight than maxUnavailable', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(10);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(10);
   await world.roll('web', { maxUnavailable: 3 });
   const { status } = await world.phase('web', 'Complete');
   assert.deepEqual(status?.nodes, { selected: 10, updated: 10, settled: 10, inFlight: 0, failed: 0, refused: 0 });
@@ -22,9 +21,7 @@ test('a good configuration goes through the steps, never with more nodes in flig
 });
 
 test('a bad one stops at the first canary, and the node is taken back; tried again, it does so again; undone, all is well', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(6);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(6);
   await world.roll('web');
   const good = (await world.phase('web', 'Complete')).status?.revision ?? '';
   world.agents.bad = (text) => (text.includes('13') ? 'condemns' : undefined);
@@ -60,10 +57,8 @@ test('a rollout that is made before the agents start waits for them, and begins 
 });
 
 test('a node that cannot download it at first has until its deadline; one that fails after the rollout was complete takes nobody back', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(3);
+  await using world = await fleetOf(3);
   world.agents.behave('node-1', 'stumbles');
-  await world.payload({ maxPods: 100 });
   await world.roll('web', { maxUnavailable: '100%' });
   assert.equal((await world.phase('web', 'Complete')).status?.nodes?.failed, 0);
   await world.addNode('late', {}, 'condemns');
@@ -76,9 +71,7 @@ test('a node that cannot download it at first has until its deadline; one that f
 });
 
 test('a ConfigMap that has the name of the copy and is not its own is named and left, and waited for', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(1);
   await world.roll('web', { signature: { required: true } });
   const waits = { name: 'web', namespace: 'dkc-system' };
   await world.roll('probe');
@@ -105,9 +98,7 @@ test('a ConfigMap that has the name of the copy and is not its own is named and 
 });
 
 test('an unsigned configuration is not rolled out where spec says that it must be signed', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(1);
   await world.roll('web', { signature: { required: true } });
   const { status } = await world.until('web', 'it waits', (now) => now.status?.waitsFor === 'ConfigMap');
   assert.match(status?.message ?? '', /^ConfigMap dkc-system\/web is not signed/);
@@ -156,13 +147,7 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
   assert.equal(waits.status?.nodes?.settled, 3);
   await world.edit('web', { paused: true });
-  const approvals = [{ step: 2, revision: waits.status?.revision ?? '', by: 'someone', at: '2026-03-01T01:00:00Z' }];
-  await world.client.patch<NodeConfigRollout>(
-    rollouts,
-    { name: 'web' },
-    { status: { approvals } },
-    { type: 'merge', subresource: 'status' },
-  );
+  const approvals = await approve(world, 2);
   await world.phase('web', 'Paused');
   await world.clock.advance(3_600_000);
   assert.equal((await world.rollout('web')).status?.nodes?.updated, 3);
@@ -172,9 +157,7 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
 });
 
 test('an edit of the copy is refused, an edit of the original in the middle is a new revision, old copies go', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(4);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(4);
   await world.roll('web', { revisionHistoryLimit: 2, maxUnavailable: 1 });
   const first = await world.until('web', 'some have it', ({ status }) => (status?.nodes?.settled ?? 0) >= 2);
   const copy = { name: first.status?.revision ?? '', namespace: 'dkc-system' };
@@ -190,11 +173,9 @@ test('an edit of the copy is refused, an edit of the original in the middle is a
 });
 
 test('a node that vanishes in flight, one that hangs, and one that is not Ready', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(5);
+  await using world = await fleetOf(5);
   await world.addNode('down', { ready: false });
   world.agents.behave('node-1', 'hangs');
-  await world.payload({ maxPods: 100 });
   await world.roll('web', { failureBudget: 2, maxUnavailable: '100%', nodeDeadline: '5m', steps: [{ nodes: '100%' }], onFailure: 'Pause' });
   await world.until('web', 'in flight', ({ status }) => (status?.nodes?.inFlight ?? 0) >= 5);
   await world.client.delete(nodes, { name: 'node-2' });
@@ -206,13 +187,11 @@ test('a node that vanishes in flight, one that hangs, and one that is not Ready'
 });
 
 test('a field that needs it drains each node first, gives it back after, and leaves the cordon of somebody else', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(3);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(3);
   // The node that somebody cordoned is one of the two.
   await world.roll('web', { maxUnavailable: 2 });
   await world.phase('web', 'Complete');
-  await world.client.patch(nodes, { name: 'node-1' }, { spec: { unschedulable: true } }, { type: 'merge' });
+  await patchNode(world, 'node-1', { spec: { unschedulable: true } });
   for (const node of ['node-0', 'node-1', 'node-2']) await world.addPod(`app-${node}`, node);
   await world.addPod('stuck', 'node-2', { finalizers: ['example.com/hold'] });
   const most = await world.watchCordons();
@@ -229,14 +208,8 @@ test('a field that needs it drains each node first, gives it back after, and lea
   );
   assert.equal(status?.nodes?.failed, 0);
   await world.clock.advance(60_000);
-  const { items } = await world.client.list<
-    KubeObject & { spec?: { unschedulable?: boolean }; status?: { conditions?: { type: string }[] } }
-  >(nodes);
-  assert.deepEqual(
-    items.map(({ spec }) => spec?.unschedulable === true),
-    [false, true, false],
-  );
-  for (const { metadata, status: of } of items) {
+  assert.deepEqual(await cordonedIn(world), ['node-1']);
+  for (const { metadata, status: of } of await nodesOf(world)) {
     assert.deepEqual(
       Object.keys(metadata.annotations ?? {}).filter((name) => name.startsWith('dkc.dev/')),
       [],
@@ -251,27 +224,19 @@ test('a field that needs it drains each node first, gives it back after, and lea
 });
 
 test('a drain that does not end in time fails the node, which is given back; going back drains nobody twice', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(3);
+  await using world = await fleetOf(3);
   await world.addPod('stuck', 'node-0', { finalizers: ['example.com/hold'] });
-  await world.payload({ maxPods: 100 });
   await world.roll('web', { maxUnavailable: '100%', drain: 'Always', drainTimeout: '2m', steps: [{ nodes: '100%' }] });
   const { status } = await world.phase('web', 'RolledBack');
   assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck is terminating/);
   await world.clock.advance(60_000);
-  const { items } = await world.client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
-  assert.deepEqual(
-    items.map(({ spec }) => spec?.unschedulable === true),
-    [false, false, false],
-  );
+  assert.deepEqual(await cordonedIn(world), []);
 });
 
 test('a pod that the drain policy keeps fails its node, which is not cordoned; with another policy the retry evicts it', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
+  await using world = await fleetOf(1);
   await world.addPod('bare', 'node-0', { isBare: true });
   const cordons = await world.watchCordons();
-  await world.payload({ maxPods: 100 });
   await world.roll('web', { drain: 'Always' });
   const { status } = await world.phase('web', 'RolledBack');
   assert.deepEqual([status?.failures?.[0]?.error, cordons.seen.size], ['drain: Blocked: default/bare has no controller', 0]);
@@ -281,9 +246,7 @@ test('a pod that the drain policy keeps fails its node, which is not cordoned; w
 });
 
 test('on the way back the next node is cordoned once the one before is given back', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(4);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(4);
   await world.roll('web', { maxUnavailable: 1 });
   await world.phase('web', 'Complete');
   for (let at = 0; at < 4; at++) await world.addPod(`app-${at}`, `node-${at}`);
@@ -297,35 +260,27 @@ test('on the way back the next node is cordoned once the one before is given bac
 });
 
 test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(2, { labels: { pool: 'a' } });
+  await using world = await fleetOf(2, { labels: { pool: 'a' } });
   for (const node of ['node-0', 'node-1']) await world.addPod(`stuck-${node}`, node, { finalizers: ['example.com/hold'] });
-  await world.payload({ maxPods: 100 });
   const nodeSelector = { matchLabels: { pool: 'a' } };
   await world.roll('web', { nodeSelector, maxUnavailable: '100%', drain: 'Always', drainTimeout: '1h', steps: [{ nodes: '100%' }] });
-  const cordoned = async (): Promise<string[]> => {
-    const { items } = await world.client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
-    return items.flatMap(({ metadata, spec }) => (spec?.unschedulable === true ? [metadata.name ?? ''] : []));
-  };
   await world.clock.advance(30_000);
-  assert.deepEqual(await cordoned(), ['node-0', 'node-1']);
-  await world.client.patch(nodes, { name: 'node-0' }, { metadata: { labels: { pool: 'b' } } }, { type: 'merge' });
+  assert.deepEqual(await cordonedIn(world), ['node-0', 'node-1']);
+  await patchNode(world, 'node-0', { metadata: { labels: { pool: 'b' } } });
   await world.clock.advance(10_000);
-  assert.deepEqual(await cordoned(), ['node-1']);
+  assert.deepEqual(await cordonedIn(world), ['node-1']);
   const stopping = world.controller.stop();
   await world.clock.advance(30_000);
   await stopping;
   await world.client.delete(rollouts, { name: 'web' });
-  assert.deepEqual(await cordoned(), ['node-1']);
+  assert.deepEqual(await cordonedIn(world), ['node-1']);
   await world.restartController();
   await world.clock.advance(10_000);
-  assert.deepEqual(await cordoned(), []);
+  assert.deepEqual(await cordonedIn(world), []);
 });
 
 test('nodes are touched inside a window and while the gates hold; a gate that fails starts a hold over', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(4);
-  await world.payload({ maxPods: 100 });
+  await using world = await fleetOf(4);
   const gates = [{ name: 'no-alerts', alerts: { url: 'http://prometheus:9090' } }];
   const windows = [{ schedule: '0 2 * * *', duration: '2h' }];
   await world.roll('web', { windows, gates, steps: [{ nodes: 1, hold: '20m' }, { nodes: '100%' }] });
@@ -353,9 +308,7 @@ test('nodes are touched inside a window and while the gates hold; a gate that fa
 });
 
 test('a ConfigMap that is put back half-way reaches its nodes again without steps, as many at once as ever', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(6);
-  await world.payload({ maxPods: 120 });
+  await using world = await fleetOf(6);
   await world.roll('web', {
     maxUnavailable: 1,
     steps: [
@@ -364,9 +317,7 @@ test('a ConfigMap that is put back half-way reaches its nodes again without step
     ],
   });
   await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'Approval');
-  const status = (await world.rollout('web')).status ?? {};
-  const approvals = [{ step: 1, revision: status.revision ?? '', by: 'jane', at: '2026-03-01T00:00:00Z' }];
-  await world.client.patch(rollouts, { name: 'web' }, { status: { approvals } }, { type: 'merge', subresource: 'status' });
+  await approve(world, 1);
   const good = (await world.phase('web', 'Complete')).status?.revision;
   await world.payload({ maxPods: 130 });
   await world.until('web', 'half of it', (now) => now.status?.waitsFor === 'Approval' && now.status.revision !== good);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { nodesOf } from './fleet-of.ts';
 import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'post', 'replace', 'patch', 'delete']);
@@ -81,10 +81,7 @@ async function play(trouble: Trouble, at: number): Promise<number> {
     world.agents.mostInFlight <= 1 && cordons.atOnce <= 1,
     `${context}: ${world.agents.mostInFlight} in flight, ${cordons.atOnce} cordoned`,
   );
-  const { items } = await world.client.list<
-    KubeObject & { spec?: { unschedulable?: boolean }; status?: { conditions?: { type: string }[] } }
-  >(nodes);
-  for (const { metadata, spec, status: of } of items) {
+  for (const { metadata, spec, status: of } of await nodesOf(world)) {
     assert.notEqual(spec?.unschedulable, true, `${context}: ${metadata.name} stays cordoned`);
     assert.deepEqual(
       of?.conditions?.map(({ type }) => type),
