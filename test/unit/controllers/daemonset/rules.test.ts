@@ -74,84 +74,60 @@ test('an old-style critical pod is one of kube-system with its annotation, where
 });
 
 const cases = rows(`
-  a b                 | a@old b@old! +paused=true                             |  | paused, replaces nothing
-  a b                 | a@old b@old! maxUnavailable=0 maxSurge=4 +paused=true |  | paused, surges nowhere
-  a b                 | a@old +paused=true
-                      | create b@new | paused, makes what is missing of the present template
-  a b                 | a@old b@old# +paused=true
-                      | delete b-old (failed) | paused, removes what failed
-  a b!                | a@old b@old +paused=true
-                      | delete b-old (misplaced) | paused, removes what is not to be there
-  a b                 | a@old b@old +paused=false
-                      | delete a-old (update) | resumed, goes on
+  a b   | a@old b@old! +paused=true          |                            | paused, replaces nothing
+  a b   | a@old b@old! maxUnavailable=0 maxSurge=4 +paused=true |                            | paused, surges nowhere
+  a b   | a@old +paused=true                 | create b@new               | paused, makes what is missing of the present template
+  a b   | a@old b@old# +paused=true          | delete b-old (failed)      | paused, removes what failed
+  a b!  | a@old b@old +paused=true           | delete b-old (misplaced)   | paused, removes what is not to be there
+  a b   | a@old b@old +paused=false          | delete a-old (update)      | resumed, goes on
 
-  a b c               | a@old b@old c@old maxUnavailable=3 +partition=2
-                      | delete a-old (update) | with a partition, leaves so many old
-  a b                 | a@old b@old maxUnavailable=2 +partition=0
-                      | delete a-old (update), delete b-old (update) | with a partition of none, updates all
-  a b                 | a@old b@old maxUnavailable=2 +partition=100%          |  | with a partition of all, updates none
-  a b                 | a@old b@old maxUnavailable=2 +partition=9             |  | with a partition of more than all, updates none
-  a b c               | a@old b@old c@old maxUnavailable=3 +partition=34%
-                      | delete a-old (update) | rounds a share to keep up
-  a b c               | a@old b@old c@new maxUnavailable=3 +partition=2       |  | counts new ones, wherever they are
-  a b c               | a@old b@old c@new! maxUnavailable=3 +partition=2      |  | counts new ones that are not ready
-  a~ b c d            | a@old- b@old c@old d@old maxUnavailable=3 +partition=1
-                      | delete b-old (update), delete c-old (update) | does not count one under way that will not be made again
+  a b c | a@old b@old c@old maxUnavailable=3 +partition=2 | delete a-old (update)      | with a partition, leaves so many old
+  a b   | a@old b@old maxUnavailable=2 +partition=0 | delete a-old (update), delete b-old (update) | with a partition of none, updates all
+  a b   | a@old b@old maxUnavailable=2 +partition=100% |                            | with a partition of all, updates none
+  a b   | a@old b@old maxUnavailable=2 +partition=9 |                            | with a partition of more than all, updates none
+  a b c | a@old b@old c@old maxUnavailable=3 +partition=34% | delete a-old (update)      | rounds a share to keep up
+  a b c | a@old b@old c@new maxUnavailable=3 +partition=2 |                            | counts new ones, wherever they are
+  a b c | a@old b@old c@new! maxUnavailable=3 +partition=2 |                            | counts new ones that are not ready
+  a~ b c d | a@old- b@old c@old d@old maxUnavailable=3 +partition=1 | delete b-old (update), delete c-old (update)
+    | does not count one under way that will not be made again
   a b:canary c:canary | a@old- b@old c@old maxUnavailable=3 +partition=1 +rollout-node-selector=pool
-                      | delete b-old (update), delete c-old (update) | does not count one under way that will be made again as it was
-  a b c~              | a@old b@old c@new maxUnavailable=2 +partition=1
-                      | delete a-old (update) | does not count a new one where it should not run
-  a b c d             | a@old b@old c@old d@old maxUnavailable=1 +partition=1
-                      | delete a-old (update) | keeps to the budget too
-  a b c               | a@old b@old! c@old! +partition=2
-                      | delete b-old (update) | keeps broken old ones too
-  a b c               | a@old- b@old c@old maxUnavailable=3 +partition=2      |  | counts those under way, whose new ones come later
-  a b c d e           | a@new b@old- c@old d@old e@old maxUnavailable=3 +partition=3
-                      |  | counts those under way beside those that are new
-  a b c               | a@old- b@old! c@old maxUnavailable=3 +partition=2     |  | counts those under way against broken ones
-  a b c               | c@old +partition=2
-                      | create a@new, create b@old | makes missing ones new as far as the partition leaves room
-  a b c               | a@new c@old +partition=2
-                      | create b@old | makes a missing one old where all others that may be are new
-  a b                 | a@older +partition=2
-                      | create b@older | gives kept nodes the newest other revision that a pod has
-  a b c               | a@older b@old +partition=3
-                      | create c@old | gives kept nodes the newest of two that pods have
-  a b                 | +partition=2
-                      | create a@new, create b@new | makes all new when nobody has the old one any more
-  a b                 | a@old- b@new maxUnavailable=0 maxSurge=4 +partition=1
-                      | create a@old | gives kept nodes the old one of a pod that is going
-  a b                 | a@old#- b@new +partition=1
-                      | create a@old | gives kept nodes the old one of a pod that failed and is going
-  a b c               | c@old onDelete +partition=3
-                      | create a@new, create b@new | where people delete, makes all new
-  a b c               | a@old b@old c@old maxUnavailable=0 maxSurge=4 +partition=2
-                      | create a@new | surges as far as the partition leaves room
-  a b c               | a@old/60 a@new!/30 b@old c@old maxUnavailable=0 maxSurge=4 +partition=2
-                      |  | counts the new ones of a surge
-  a b c               | a@old b@old! c@old maxUnavailable=0 maxSurge=4 +partition=2
-                      | create b@new | counts broken ones of a surge first
+    | delete b-old (update), delete c-old (update) | does not count one under way that will be made again as it was
+  a b c~ | a@old b@old c@new maxUnavailable=2 +partition=1 | delete a-old (update)      | does not count a new one where it should not run
+  a b c d | a@old b@old c@old d@old maxUnavailable=1 +partition=1 | delete a-old (update)      | keeps to the budget too
+  a b c | a@old b@old! c@old! +partition=2   | delete b-old (update)      | keeps broken old ones too
+  a b c | a@old- b@old c@old maxUnavailable=3 +partition=2 |                            | counts those under way, whose new ones come later
+  a b c d e | a@new b@old- c@old d@old e@old maxUnavailable=3 +partition=3 | | counts those under way beside those that are new
+  a b c | a@old- b@old! c@old maxUnavailable=3 +partition=2 |                            | counts those under way against broken ones
+  a b c | c@old +partition=2                 | create a@new, create b@old | makes missing ones new as far as the partition leaves room
+  a b c | a@new c@old +partition=2           | create b@old               | makes a missing one old where all others that may be are new
+  a b   | a@older +partition=2               | create b@older             | gives kept nodes the newest other revision that a pod has
+  a b c | a@older b@old +partition=3         | create c@old               | gives kept nodes the newest of two that pods have
+  a b   | +partition=2                       | create a@new, create b@new | makes all new when nobody has the old one any more
+  a b | a@old- b@new maxUnavailable=0 maxSurge=4 +partition=1 | create a@old | gives kept nodes the old one of a pod that is going
+  a b   | a@old#- b@new +partition=1         | create a@old               | gives kept nodes the old one of a pod that failed and is going
+  a b c | c@old onDelete +partition=3        | create a@new, create b@new | where people delete, makes all new
+  a b c | a@old b@old c@old maxUnavailable=0 maxSurge=4 +partition=2 | create a@new | surges as far as the partition leaves room
+  a b c | a@old/60 a@new!/30 b@old c@old maxUnavailable=0 maxSurge=4 +partition=2 | | counts the new ones of a surge
+  a b c | a@old b@old! c@old maxUnavailable=0 maxSurge=4 +partition=2 | create b@new               | counts broken ones of a surge first
 
-  a b:canary c        | a@old b@old c@old maxUnavailable=3 +rollout-node-selector=pool=canary
-                      | delete b-old (update) | with a selector, updates only nodes that match
-  a b:canary          | a@old! b@new +rollout-node-selector=pool=canary       |  | with a selector, leaves broken ones elsewhere
-  a b:canary          | a@old! b@old +rollout-node-selector=pool=canary       |  | with a selector, counts broken ones elsewhere
-  a b:canary          | a@old! b@old maxUnavailable=0 maxSurge=4 +rollout-node-selector="pool in (canary, next)"
-                      | create b@new | with a selector, surges only where it matches
-  a b:canary c        | c@old +rollout-node-selector=pool=canary
-                      | create a@old, create b@new | with a selector, makes missing ones of other nodes old
-  b:canary            | x@old b@new +rollout-node-selector=pool=canary        |  | with a selector, leaves what is on nodes that are gone
-  a b:canary c:canary | a@old b@old c@old maxUnavailable=3 +partition=2 +rollout-node-selector=pool
-                      | delete b-old (update) | with both, heeds both
+  a b:canary c | a@old b@old c@old maxUnavailable=3 +rollout-node-selector=pool=canary | delete b-old (update)
+    | with a selector, updates only nodes that match
+  a b:canary | a@old! b@new +rollout-node-selector=pool=canary |                            | with a selector, leaves broken ones elsewhere
+  a b:canary | a@old! b@old +rollout-node-selector=pool=canary |                            | with a selector, counts broken ones elsewhere
+  a b:canary | a@old! b@old maxUnavailable=0 maxSurge=4 +rollout-node-selector="pool in (canary, next)" | create b@new
+    | with a selector, surges only where it matches
+  a b:canary c | c@old +rollout-node-selector=pool=canary | create a@old, create b@new
+    | with a selector, makes missing ones of other nodes old
+  b:canary | x@old b@new +rollout-node-selector=pool=canary | | with a selector, leaves what is on nodes that are gone
+  a b:canary c:canary | a@old b@old c@old maxUnavailable=3 +partition=2 +rollout-node-selector=pool | delete b-old (update)
+    | with both, heeds both
 
-  a b                 | a@old b@old! +partition=some                          |  | with a partition that cannot be read, replaces nothing
-  a b                 | a@old b@old! +rollout-node-selector="a in"            |  | with a selector that cannot be read, replaces nothing
-  a b                 | a@old b@old! +paused=yes                              |  | with a pause that cannot be read, replaces nothing
-  a b                 | a@old b@old! +progress-deadline=10                    |  | with a deadline that cannot be read, replaces nothing
-  a b                 | a@old +partition=some
-                      | create b@old | with one that cannot be read, makes missing ones as they were
-  a b                 | +partition=some
-                      | create a@new, create b@new | with one that cannot be read, makes all new when nobody has the old one
+  a b   | a@old b@old! +partition=some       |                            | with a partition that cannot be read, replaces nothing
+  a b   | a@old b@old! +rollout-node-selector="a in" |                            | with a selector that cannot be read, replaces nothing
+  a b   | a@old b@old! +paused=yes           |                            | with a pause that cannot be read, replaces nothing
+  a b   | a@old b@old! +progress-deadline=10 |                            | with a deadline that cannot be read, replaces nothing
+  a b   | a@old +partition=some              | create b@old               | with one that cannot be read, makes missing ones as they were
+  a b | +partition=some | create a@new, create b@new | with one that cannot be read, makes all new when nobody has the old one
 `);
 for (const { why, does, situation } of cases) test(`a set ${why}`, () => assert.equal(actionsOf(planned(situation)), does));
 

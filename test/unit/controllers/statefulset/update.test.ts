@@ -6,28 +6,26 @@ import { rows, situationOf, testRows } from './rows.ts';
 
 /** Both policies come to the same. */
 const oneByOne = rows(`
-  0@old 1@old 2@old                     | delete 2 (update) | 2 updating     | starts at the highest
-  0@old 1@old 2@new-                    |                   | 2 Terminating  | waits for the one above
-  0@old 1@old 2@new                     | delete 1 (update) | 1 updating     | goes on below new ones
-  0@old 1@new 2@new                     | delete 0 (update) | 0 updating     | ends with the first
-  0@new 1@new 2@new                     |                   |                | is over
-  0@ 1@new 2@new                        | delete 0 (update) | 0 updating     | replaces what says no revision
-  0@old 1@older 2@old                   | delete 2 (update) | 2 updating     | replaces all that is not new
-  0@old 1@old 2@old-                    |                   | 2 Terminating  | does not delete one that goes again
-  0@old 1@old 2@new!                    |                   | 2 NotReady     | waits for a new one that is not ready
-  0@old 1@old 2@new=8 minReady=9
-    | | 2 MinReadySeconds | waits until a new one is ready for long enough
-  0@old 1@old 2@new=9 minReady=9        | delete 1 (update) | 1 updating     | goes on when it is
-  0@old 1@old 2@new partition=2         |                   |                | stops at the partition
-  0@old 1@old 2@new partition=1         | delete 1 (update) | 1 updating     | goes down to the partition
-  0@old 1@old 2@old partition=3         |                   |                | stops at a partition of all
-  0@old 1@old 2@old partition=9         |                   |                | stops at a partition beyond all
-  5@old 6@old 7@new start=5 partition=1 | delete 6 (update) | 6 updating     | counts the partition in places
-  5@old 6@new 7@new start=5 partition=1 |                   |                | keeps the place below the partition, wherever it starts
-  0@old 2@old 3@new +reserve-ordinals=1 partition=1
-                                        | delete 2 (update) | 2 updating     | counts no reserved place
-  0@old 1@new 2@new update=nil          | delete 0 (update) | 0 updating     | goes all the way without its block
-  0@old 1@old 2@older update=OnDelete   |                   |                | is the user’s own
+  0@old 1@old 2@old                     | delete 2 (update) | 2 updating        | starts at the highest
+  0@old 1@old 2@new-                    |                   | 2 Terminating     | waits for the one above
+  0@old 1@old 2@new                     | delete 1 (update) | 1 updating        | goes on below new ones
+  0@old 1@new 2@new                     | delete 0 (update) | 0 updating        | ends with the first
+  0@new 1@new 2@new                     |                   |                   | is over
+  0@ 1@new 2@new                        | delete 0 (update) | 0 updating        | replaces what says no revision
+  0@old 1@older 2@old                   | delete 2 (update) | 2 updating        | replaces all that is not new
+  0@old 1@old 2@old-                    |                   | 2 Terminating     | does not delete one that goes again
+  0@old 1@old 2@new!                    |                   | 2 NotReady        | waits for a new one that is not ready
+  0@old 1@old 2@new=8 minReady=9        |                   | 2 MinReadySeconds | waits until a new one is ready for long enough
+  0@old 1@old 2@new=9 minReady=9        | delete 1 (update) | 1 updating        | goes on when it is
+  0@old 1@old 2@new partition=2         |                   |                   | stops at the partition
+  0@old 1@old 2@new partition=1         | delete 1 (update) | 1 updating        | goes down to the partition
+  0@old 1@old 2@old partition=3         |                   |                   | stops at a partition of all
+  0@old 1@old 2@old partition=9         |                   |                   | stops at a partition beyond all
+  5@old 6@old 7@new start=5 partition=1 | delete 6 (update) | 6 updating        | counts the partition in places
+  5@old 6@new 7@new start=5 partition=1 |                   |                   | keeps the place below the partition, wherever it starts
+  0@old 2@old 3@new +reserve-ordinals=1 partition=1 | delete 2 (update) | 2 updating        | counts no reserved place
+  0@old 1@new 2@new update=nil          | delete 0 (update) | 0 updating        | goes all the way without its block
+  0@old 1@old 2@older update=OnDelete   |                   |                   | is the user’s own
 `);
 
 for (const parallel of [false, true]) testRows(`an update, ${parallel ? 'in parallel' : 'in order'}:`, oneByOne, { parallel });
@@ -89,17 +87,14 @@ for (const { may, situation: text, waits, why, ...does } of several)
   }
 
 const recreate = rows(`
-  0@old 1@old 2@old
-    | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | all old ones go at once
-  0@old! 1@old? 2@old#
-    | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | well or not
-  0@old 1@new 2@old | delete 0 (recreate), delete 2 (recreate) | 0 recreating | new ones stay
-  0@old 1@old 2@new replicas=1
-                    | delete 0 (recreate), delete 1 (recreate) | 0 recreating | those without a place go too
-  1@old-            |                                          | 1 recreating | nothing is made before all are gone
-  5@old-            |                                          | 5 recreating | nothing is made before those without a place are gone
-  0@old- 1@old      | delete 1 (recreate)                      | 0 recreating | what goes is not deleted again
-  0@new 1@new 2@new |                                          |              | new ones alone stay as they are
+  0@old 1@old 2@old    | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | all old ones go at once
+  0@old! 1@old? 2@old# | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | well or not
+  0@old 1@new 2@old    | delete 0 (recreate), delete 2 (recreate)                      | 0 recreating | new ones stay
+  0@old 1@old 2@new replicas=1 | delete 0 (recreate), delete 1 (recreate)                      | 0 recreating | those without a place go too
+  1@old-               |                                                               | 1 recreating | nothing is made before all are gone
+  5@old- | | 5 recreating | nothing is made before those without a place are gone
+  0@old- 1@old         | delete 1 (recreate)                                           | 0 recreating | what goes is not deleted again
+  0@new 1@new 2@new    |                                                               |              | new ones alone stay as they are
 `);
 
 for (const parallel of [false, true])
@@ -153,46 +148,42 @@ test('Recreate: names the owners of the claims of those without a place before t
 });
 
 const stuck = rows(`
-  0@old 1@old 2@new!              |                            | 2 NotReady     | a new one that is never ready is waited for
-  0@older 1@older 2@old!          |                            | 2 NotReady     | after a fix the broken one still stands in the way
-  0@older 1@older 2@old! parallel | delete 2 (update)          | 2 NotReady     | in parallel the fix replaces it
-  0@older 1@older                 | create 2@new               | 2 creating     | deleted by hand it comes back fixed
-  0@old 1@old 2@new#              | delete 2 (ended)           | 2 Failed       | one that fails is deleted
-  0@older 1@older 2@old#          | delete 2 (ended)           | 2 Failed       | one that fails after a fix is deleted
-  0@old!                          |                            | 0 NotReady     | one broken from the first is waited for
-  0@old! parallel replicas=1      | delete 0 (update)          | 0 NotReady     | one broken from the first is replaced in parallel
-  0@old 1@old- 2@new              |                            | 1 Terminating  | one on a lost node keeps all waiting
-  1@old- parallel                 | create 0@new, create 2@new | 0 creating     | one on a lost node keeps its own place waiting in parallel
+  0@old 1@old 2@new!              |                            | 2 NotReady    | a new one that is never ready is waited for
+  0@older 1@older 2@old!          |                            | 2 NotReady    | after a fix the broken one still stands in the way
+  0@older 1@older 2@old! parallel | delete 2 (update)          | 2 NotReady    | in parallel the fix replaces it
+  0@older 1@older                 | create 2@new               | 2 creating    | deleted by hand it comes back fixed
+  0@old 1@old 2@new#              | delete 2 (ended)           | 2 Failed      | one that fails is deleted
+  0@older 1@older 2@old#          | delete 2 (ended)           | 2 Failed      | one that fails after a fix is deleted
+  0@old!                          |                            | 0 NotReady    | one broken from the first is waited for
+  0@old! parallel replicas=1      | delete 0 (update)          | 0 NotReady    | one broken from the first is replaced in parallel
+  0@old 1@old- 2@new              |                            | 1 Terminating | one on a lost node keeps all waiting
+  1@old- parallel                 | create 0@new, create 2@new | 0 creating    | one on a lost node keeps its own place waiting in parallel
 `);
 
 const forced = rows(
   `
-  0@older 1@older 2@old!           | delete 2 (forced) | 2 NotReady     | forced, the broken one goes after a fix
-  0@older 1@older 2@old?           | delete 2 (forced) | 2 NotReady     | forced, one that is pending goes after a fix
-  0@older 1@older 2@old? templates=data claims=data-0,data-1
-    | delete 2 (forced) | 2 NotReady | forced, one that is pending goes, and its claims need not be made first
-  0@old!                           | delete 0 (forced) | 0 NotReady     | forced, one broken from the first goes
-  0@old 1@old 2@new!               |                   | 2 NotReady     | forced, a broken one of the wanted revision stays
-  0@old 1@old 2@old!-              |                   | 2 Terminating  | forced, one that goes is not deleted again
-  0@older 1@old! 2@old!            | delete 1 (forced) | 1 NotReady     | forced, the lowest that blocks goes first
-  0@old! 1@new 2@new partition=1   |                   | 0 NotReady     | forced, one below the partition stays: it would come back as it is
-  0@older 1@old! 2@new partition=1 | delete 1 (forced) | 1 NotReady     | forced, one at the partition goes
-  0@old=5 minReady=9
-    | | 0 MinReadySeconds | forced, one that is ready and needs only time stays
-  0@old! 1@old 2@new update=nil currentReplicas=2
-                                   |                   | 0 NotReady     | forced, without the block: one that would come back as it is stays
-  0@old 1@old! 2@new update=nil currentReplicas=2
-                                   | delete 1 (forced) | 1 NotReady     | forced, without the block: one that would come back new goes
-  0@old 1@older! 2@new update=nil currentReplicas=1
-    | delete 1 (forced) | 1 NotReady | forced, without the block: one of neither revision goes where new ones come
-  0@older! 1@old 2@new update=nil currentReplicas=1
-    | | 0 NotReady | forced, without the block: one of neither revision stays where current ones come
-  0@old! update=OnDelete           |                   | 0 NotReady     | forced, pods that people replace stay
-  0@old! +forced-rollback=true +paused=true
-                                   |                   | 0 NotReady     | forced and paused, it stays
-  0@old! +forced-rollback=true +paused=yes
-                                   |                   | 0 NotReady     | forced and unreadable, it stays
-  0@old! +forced-rollback=false    |                   | 0 NotReady     | said not to force, it stays
+  0@older 1@older 2@old!                    | delete 2 (forced) | 2 NotReady        | forced, the broken one goes after a fix
+  0@older 1@older 2@old?                    | delete 2 (forced) | 2 NotReady        | forced, one that is pending goes after a fix
+  0@older 1@older 2@old? templates=data claims=data-0,data-1 | delete 2 (forced) | 2 NotReady
+    | forced, one that is pending goes, and its claims need not be made first
+  0@old!                                    | delete 0 (forced) | 0 NotReady        | forced, one broken from the first goes
+  0@old 1@old 2@new!                        |                   | 2 NotReady        | forced, a broken one of the wanted revision stays
+  0@old 1@old 2@old!-                       |                   | 2 Terminating     | forced, one that goes is not deleted again
+  0@older 1@old! 2@old!                     | delete 1 (forced) | 1 NotReady        | forced, the lowest that blocks goes first
+  0@old! 1@new 2@new partition=1 | | 0 NotReady | forced, one below the partition stays: it would come back as it is
+  0@older 1@old! 2@new partition=1          | delete 1 (forced) | 1 NotReady        | forced, one at the partition goes
+  0@old=5 minReady=9                        |                   | 0 MinReadySeconds | forced, one that is ready and needs only time stays
+  0@old! 1@old 2@new update=nil currentReplicas=2 | | 0 NotReady | forced, without the block: one that would come back as it is stays
+  0@old 1@old! 2@new update=nil currentReplicas=2 | delete 1 (forced) | 1 NotReady
+    | forced, without the block: one that would come back new goes
+  0@old 1@older! 2@new update=nil currentReplicas=1 | delete 1 (forced) | 1 NotReady
+    | forced, without the block: one of neither revision goes where new ones come
+  0@older! 1@old 2@new update=nil currentReplicas=1 | | 0 NotReady
+    | forced, without the block: one of neither revision stays where current ones come
+  0@old! update=OnDelete                    |                   | 0 NotReady        | forced, pods that people replace stay
+  0@old! +forced-rollback=true +paused=true |                   | 0 NotReady        | forced and paused, it stays
+  0@old! +forced-rollback=true +paused=yes  |                   | 0 NotReady        | forced and unreadable, it stays
+  0@old! +forced-rollback=false             |                   | 0 NotReady        | said not to force, it stays
 `,
   { annotations: { 'forced-rollback': 'true' } },
 );
