@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { availableIn, isReady, namePrefix, podFromTemplate } from '../../../../controllers/common/pods.ts';
+import { availableIn, batchOf, isReady, namePrefix, podFromTemplate } from '../../../../controllers/common/pods.ts';
 import { daemonSets } from '../../../../kube/api/object.ts';
 import type { PodCondition } from 'kubernetes-types/core/v1.js';
 
@@ -62,4 +62,9 @@ for (const { why, conditions, minReadyMs = 0, is } of cases)
 test('a pod is ready when its condition is True', () => {
   assert.equal(isReady({ status: { conditions: [{ type: 'Initialized', status: 'False' }, ready('True')] } }), true);
   assert.equal(isReady({ status: { conditions: [ready('False')] } }), false);
+});
+
+test('of large pods fewer are written at once than of small ones, and one at least', () => {
+  const of = (letters: number): number => batchOf({ text: 'x'.repeat(letters) }, 500);
+  assert.deepEqual([of(10), of(2 ** 20), of(9 * 2 ** 20)], [500, 3, 1]);
 });

@@ -8,69 +8,61 @@ import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
+import { table } from '../table.ts';
 import { factsOf, NOW, pod, revisions, setOf } from './notation.ts';
 
 const other = controllerRef({ metadata: { name: 'web', uid: 'earlier-uid' } }, statefulSets);
 const missing: Revision = { metadata: {}, revision: 0 };
 const plain = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x-uid' };
 
-/** As ours, `0@new`, but for what is said. */
-interface Case {
-  why: string;
-  pod?: string;
-  owner?: 'ours' | 'none' | 'another' | 'not as controller';
-  labels?: Record<string, string>;
-  namespace?: string;
-  leaving?: true;
-  claim: 'keep' | 'adopt' | 'release' | 'ignore';
-}
+/** Whose the pod is, what it is, in which circumstances (the set is leaving, too), and what is done about it. */
+const cases = table('owner | pod | that is | claim | why')(`
+  ours              | 0@new              |                    | keep    | selected
+  ours              | 0@new-             |                    | keep    | selected, going
+  ours              | 0@new              | leaving            | keep    | selected, of a set that goes
+  ours              | 0@new              | unselected         | release | not selected
+  ours              | 0@new-             | unselected         | release | not selected, going
+  ours              | 0@new              | unselected leaving | ignore  | not selected, of a set that goes
+  ours              | db-0@new           |                    | release | called otherwise
+  ours              | db-0@new           | leaving            | ignore  | called otherwise, of a set that goes
+  ours              | web-x@new          |                    | release | without an ordinal
+  ours              | web-01@new         |                    | release | in another form than ours
+  ours              | web-2147483648@new |                    | release | beyond the last ordinal
+  ours              | web-2147483647@new |                    | keep    | at the last ordinal
+  ours              | 7@new              |                    | keep    | without a place
+  another           | 0@new              |                    | ignore  | selected
+  another           | 0@new              | unselected         | ignore  | not selected
+  none              | 0@new              |                    | adopt   | selected
+  not as controller | 0@new              |                    | adopt   | owned but not controlled
+  none              | 0@new              | leaving            | ignore  | selected, of a set that goes
+  none              | 0@new-             |                    | ignore  | selected, going
+  none              | 0@new              | unselected         | ignore  | not selected
+  none              | db-0@new           |                    | ignore  | called otherwise
+  none              | web-db-0@new       |                    | ignore  | of a set whose name begins with ours
+  none              | my-web-0@new       |                    | ignore  | of a set whose name ends with ours
+  none              | web-01@new         |                    | ignore  | in another form than ours
+  none              | web@new            |                    | ignore  | without an ordinal
+  none              | 0@new              | elsewhere          | ignore  | elsewhere
+`);
 
-const cases: Case[] = [
-  { why: 'ours, selected', claim: 'keep' },
-  { why: 'ours, selected, going', pod: '0@new-', claim: 'keep' },
-  { why: 'ours, selected, of a set that goes', leaving: true, claim: 'keep' },
-  { why: 'ours, not selected', labels: { app: 'x' }, claim: 'release' },
-  { why: 'ours, not selected, going', pod: '0@new-', labels: { app: 'x' }, claim: 'release' },
-  { why: 'ours, not selected, of a set that goes', labels: { app: 'x' }, leaving: true, claim: 'ignore' },
-  { why: 'ours, called otherwise', pod: 'db-0@new', claim: 'release' },
-  { why: 'ours, called otherwise, of a set that goes', pod: 'db-0@new', leaving: true, claim: 'ignore' },
-  { why: 'ours, without an ordinal', pod: 'web-x@new', claim: 'release' },
-  { why: 'ours, in another form than ours', pod: 'web-01@new', claim: 'release' },
-  { why: 'ours, beyond the last ordinal', pod: 'web-2147483648@new', claim: 'release' },
-  { why: 'ours, at the last ordinal', pod: 'web-2147483647@new', claim: 'keep' },
-  { why: 'ours, without a place', pod: '7@new', claim: 'keep' },
-  { why: 'another’s, selected', owner: 'another', claim: 'ignore' },
-  { why: 'another’s, not selected', owner: 'another', labels: { app: 'x' }, claim: 'ignore' },
-  { why: 'nobody’s, selected', owner: 'none', claim: 'adopt' },
-  { why: 'nobody’s, owned but not controlled', owner: 'not as controller', claim: 'adopt' },
-  { why: 'nobody’s, selected, of a set that goes', owner: 'none', leaving: true, claim: 'ignore' },
-  { why: 'nobody’s, selected, going', pod: '0@new-', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, not selected', owner: 'none', labels: { app: 'x' }, claim: 'ignore' },
-  { why: 'nobody’s, called otherwise', pod: 'db-0@new', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, of a set whose name begins with ours', pod: 'web-db-0@new', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, of a set whose name ends with ours', pod: 'my-web-0@new', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, in another form than ours', pod: 'web-01@new', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, without an ordinal', pod: 'web@new', owner: 'none', claim: 'ignore' },
-  { why: 'nobody’s, elsewhere', owner: 'none', namespace: 'other', claim: 'ignore' },
-];
-
-for (const { why, pod: text = '0@new', owner = 'ours', labels, namespace, leaving, claim } of cases)
-  test(`whose a pod is: ${why}`, () => {
+for (const { owner, pod: text, why, claim, ...more } of cases)
+  test(`whose a pod is: ${owner}, ${why}`, () => {
     const made = pod(text);
-    const { ownerReferences = [], ...metadata } = made.metadata;
-    const owners = { none: [], another: [other], 'not as controller': [plain], ours: ownerReferences }[owner];
+    const { ownerReferences: ours = [], labels, ...metadata } = made.metadata;
+    const owners = { ours, another: [other], none: undefined, 'not as controller': [plain] }[owner];
+    const is = (what: string): boolean => more['that is'].split(' ').includes(what);
     const asked: Pod = {
       ...made,
       metadata: {
         ...metadata,
-        ...(owners.length === 0 ? {} : { ownerReferences: owners }),
-        labels: { ...metadata.labels, ...labels },
-        namespace: namespace ?? 'ns',
+        ...(owners === undefined ? {} : { ownerReferences: owners }),
+        labels: { ...labels, ...(is('unselected') ? { app: 'x' } : {}) },
+        namespace: is('elsewhere') ? 'other' : 'ns',
       },
     };
-    const { keep, adopt, release } = factsOf({ pods: [asked], leaving: leaving === true }).adoption.pods;
-    const is = { keep: keep.length, adopt: adopt.length, release: release.length };
-    assert.deepEqual(is, { keep: 0, adopt: 0, release: 0, ...(claim === 'ignore' ? {} : { [claim]: 1 }) });
+    const { keep, adopt, release } = factsOf({ pods: [asked], leaving: is('leaving') }).adoption.pods;
+    const done = { keep: keep.length, adopt: adopt.length, release: release.length };
+    assert.deepEqual(done, { keep: 0, adopt: 0, release: 0, ...(claim === 'ignore' ? {} : { [claim]: 1 }) });
   });
 
 test('a pod that is adopted fills its place at once', () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, StorageClass } from '../../../../controllers/statefulset/types.ts';
+import { table } from '../table.ts';
 import { claim, claimTemplate, statefulSet } from './objects.ts';
 
 const classes: Record<string, StorageClass> = {
@@ -23,40 +24,26 @@ function unbound(phase?: string): Pvc {
   return phase === undefined ? there : { ...there, status: { phase } };
 }
 
-const cases: { why: string; has: Pvc; wants: string; becomes?: string; refused?: string }[] = [
-  { why: 'smaller', has: sized('1Gi', 'fast'), wants: '2Gi', becomes: '2Gi' },
-  { why: 'smaller, in other words', has: sized('1023Mi', 'fast'), wants: '1Gi', becomes: '1Gi' },
-  { why: 'smaller by less than a number can tell', has: sized('4611686018427387903', 'fast'), wants: '4Ei', becomes: '4Ei' },
-  { why: 'as large', has: sized('2Gi', 'fast'), wants: '2Gi' },
-  { why: 'as large, in other words', has: sized('2048Mi', 'fast'), wants: '2Gi' },
-  { why: 'larger', has: sized('3Gi', 'fast'), wants: '2Gi' },
-  { why: 'larger, though its number is smaller', has: sized('1Gi', 'fast'), wants: '1000M' },
-  { why: 'of the default class', has: sized('1Gi'), wants: '2Gi', becomes: '2Gi' },
-  {
-    why: 'of a class that does not grow',
-    has: sized('1Gi', 'fixed'),
-    wants: '2Gi',
-    refused: 'it is smaller than the 2Gi of its template, and storage class fixed does not set allowVolumeExpansion',
-  },
-  {
-    why: 'of a class that says nothing',
-    has: sized('1Gi', 'old'),
-    wants: '2Gi',
-    refused: 'it is smaller than the 2Gi of its template, and storage class old does not set allowVolumeExpansion',
-  },
-  { why: 'as large, in a class that does not grow', has: sized('2Gi', 'fixed'), wants: '2Gi' },
-  {
-    why: 'of a class that is gone',
-    has: sized('1Gi', 'gone'),
-    wants: '2Gi',
-    refused: 'it is smaller than the 2Gi of its template, and storage class gone does not exist',
-  },
-  {
-    why: 'of no class',
-    has: sized('1Gi', ''),
-    wants: '2Gi',
-    refused: 'it is smaller than the 2Gi of its template, and it has no storage class, so nothing can expand it',
-  },
+/** Size and class of a claim (of the default one where none is said), the size that its template has, and what becomes of it: the size it gets, or why it is refused one. */
+const sizes = table('has | class | wants | becomes | why')(`
+  1Gi    | fast  | 2Gi   | 2Gi                                                            | smaller
+  1023Mi | fast  | 1Gi   | 1Gi                                                            | smaller, in other words
+  4611686018427387903 | fast | 4Ei | 4Ei | smaller by less than a number can tell
+  2Gi    | fast  | 2Gi   |                                                                | as large
+  2048Mi | fast  | 2Gi   |                                                                | as large, in other words
+  3Gi    | fast  | 2Gi   |                                                                | larger
+  1Gi    | fast  | 1000M |                                                                | larger, though its number is smaller
+  1Gi    |       | 2Gi   | 2Gi                                                            | of the default class
+  1Gi    | fixed | 2Gi   | refused: storage class fixed does not set allowVolumeExpansion | of a class that does not grow
+  1Gi    | old   | 2Gi   | refused: storage class old does not set allowVolumeExpansion   | of a class that says nothing
+  2Gi    | fixed | 2Gi   |                                                                | as large, in a class that does not grow
+  1Gi    | gone  | 2Gi   | refused: storage class gone does not exist                     | of a class that is gone
+  1Gi    | none  | 2Gi   | refused: it has no storage class, so nothing can expand it     | of no class
+  some   | fast  | 2Gi   |                                                                | of a size that nobody can read
+  1Gi    | fast  | more  |                                                                | smaller than what nobody can read
+`);
+const cases: { why: string; has: Pvc; wants: string; becomes?: string }[] = [
+  ...sizes.map(({ has, class: of, ...row }) => ({ ...row, has: sized(has, of === '' ? undefined : of.replace('none', '')) })),
   {
     why: 'of a class by the old annotation',
     has: sized('1Gi', 'fixed', { annotations: { 'volume.beta.kubernetes.io/storage-class': 'fast' } }),
@@ -67,17 +54,16 @@ const cases: { why: string; has: Pvc; wants: string; becomes?: string; refused?:
   { why: 'waiting to be bound', has: unbound('Pending'), wants: '2Gi' },
   { why: 'lost', has: unbound('Lost'), wants: '2Gi' },
   { why: 'not looked at by anybody', has: unbound(), wants: '2Gi' },
-  { why: 'of a size that nobody can read', has: sized('some', 'fast'), wants: '2Gi' },
-  { why: 'smaller than what nobody can read', has: sized('1Gi', 'fast'), wants: 'more' },
 ];
-for (const { why, has, wants, becomes, refused } of cases)
+for (const { why, has, wants, becomes = '' } of cases)
   test(`a claim that is ${why}`, () => {
     const before = structuredClone(has);
     const plan = planGrowth(rulesOf(statefulSet({ claims: [claimTemplate('data', wants)] })), [has], classOf);
-    const resources = { requests: { storage: becomes ?? '' }, limits: { storage: '9Ti' } };
+    const [refused, storage] = becomes.startsWith('refused: ') ? [becomes.replace('refused: ', ''), ''] : ['', becomes];
+    const resources = { requests: { storage }, limits: { storage: '9Ti' } };
     assert.deepEqual(plan, {
-      write: becomes === undefined ? [] : [{ ...has, spec: { ...has.spec, resources } }],
-      refused: refused === undefined ? [] : [{ pvc: 'data-web-0', why: refused }],
+      write: storage === '' ? [] : [{ ...has, spec: { ...has.spec, resources } }],
+      refused: refused === '' ? [] : [{ pvc: 'data-web-0', why: `it is smaller than the ${wants} of its template, and ${refused}` }],
     });
     assert.deepEqual(has, before);
   });
