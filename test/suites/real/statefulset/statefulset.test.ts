@@ -1,183 +1,130 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
-import { Kubectl } from '../../../support/kubectl.ts';
-import { releases } from '../../../support/real-parts/release.ts';
-import type { Release } from '../../../support/real-parts/release.ts';
-import type { Subject } from '../cluster/controllers.ts';
-import { worldParts } from '../cluster/real-world.ts';
-import type { RealWorld } from '../cluster/real-world.ts';
-import { withRealParts } from '../suite.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
+import { undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
 import { Stage } from '../../../support/stories/statefulset/stage.ts';
 
-/*
- * `dkc controllers run` on a real control plane whose own StatefulSet controller is off. What both controllers do alike is in differential.test.ts; here is
- * what can be said of ours alone, and what kubectl has to do with it.
- */
-for (const release of await releases())
-  await withRealParts(`StatefulSets on a real API server ${release.version}`, [...worldParts, 'kubectl'], () => suite(release), release);
+await withSets(
+  'StatefulSets',
+  startWorld,
+  ({ plane }) => startKeeper('dkc', plane),
+  (here) => {
+    const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
 
-function suite(release: Release): void {
-  let started: { world: RealWorld; subject: Subject; kubectl: Kubectl } | undefined;
-  const here = () => {
-    if (started === undefined) throw new Error('the control plane did not start');
-    return started;
-  };
-  const stage = (name: string): Promise<Stage> => Stage.open(here().world, name);
+    test('kubectl waits for a rollout, shows its history, undoes and restarts', async () => {
+      const { kubectl } = here();
+      const s = await stage('kubectl');
+      const rollout = (words: string) => kubectl.good(`rollout ${words} -n ${s.name}`);
+      await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' } });
+      assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
+      await s.rolledOut();
+      const first = s.pod(0);
+      await kubectl.good(`set image sts/web main=app:2 -n ${s.name}`);
+      assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
+      await s.rolledOut();
+      assert.ok(s.isGone(first));
+      await undoneAndRestarted(kubectl, s, 'sts/web', (n) => s.pod(n));
 
-  before(async () => {
-    const world = await startWorld(release);
-    try {
-      const { kubectl: program } = await release.programs(['kubectl']);
-      const kubectl = await Kubectl.start(program, world.plane.kubeconfig());
-      started = { world, kubectl, subject: await startKeeper('dkc', world.plane) };
-    } catch (error) {
-      await world.stop();
-      throw error;
-    }
-  });
-  after(async () => {
-    const log = await started?.subject.log();
-    await started?.subject[Symbol.asyncDispose]();
-    await started?.kubectl.stop();
-    await started?.world.stop();
-    assert.doesNotMatch(log ?? '', / ERROR /);
-  });
+      await kubectl.good(`scale sts/web --replicas=2 -n ${s.name}`);
+      await s.rolledOut();
+      assert.equal(s.pods().length, 2);
+      await s.partition(2);
+      await s.image('hollow/unready:9');
+      await s.shows({ updated: 0, ready: 2 });
+      assert.match(await rollout('status sts/web --timeout=90s'), /partitioned roll out complete: 0 new pods/);
+      await s.partition(0);
+      await s.shows({ updated: 1, ready: 1 });
+      assert.match(await rollout('status sts/web --watch=false'), /Waiting for .*1 pods to be ready|1 out of 2 new pods have been updated/);
+    });
 
-  test('kubectl waits for a rollout, shows its history, undoes and restarts', async () => {
-    const { kubectl } = here();
-    const s = await stage('kubectl');
-    const rollout = (words: string) => kubectl.good(`rollout ${words} -n ${s.name}`);
-    await s.create({ annotations: { 'kubernetes.io/change-cause': 'the first' } });
-    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
-    await s.rolledOut();
-    const first = s.pod(0);
-    await kubectl.good(`set image sts/web main=app:2 -n ${s.name}`);
-    assert.match(await rollout('status sts/web --timeout=90s'), /roll out complete: 3 new pods have been updated/);
-    await s.rolledOut();
-    assert.ok(s.isGone(first));
-    const numbers = async () => [...(await rollout('history sts/web')).matchAll(/^(\d+)\s/gm)].map(([, number]) => number);
-    assert.deepEqual(await numbers(), ['1', '2']);
-    assert.match(await rollout('history sts/web --revision=1'), /app:1/);
+    test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
+      const s = await stage('restarts');
+      await s.create({ replicas: 4 });
+      await s.rolledOut();
+      const before = s.pods();
+      await s.image('app:2');
+      await s.until('the rollout has begun', () => before.some((pod) => s.isGone(pod)));
+      await here().world.plane.restartApiServer();
+      await s.rolledOut();
+      assert.ok(before.every((pod) => s.isGone(pod)));
+      assert.deepEqual(s.revisionNumbers(), [1, 2]);
+    });
 
-    assert.match(await rollout('undo sts/web'), /rolled back/);
-    await s.rolledOut();
-    assert.equal(s.pod(0).spec?.containers[0]?.image, 'app:1');
-    assert.deepEqual(await numbers(), ['2', '3'], 'the old revision has a new number');
-    assert.match(await rollout('undo sts/web --to-revision=2'), /rolled back/);
-    await s.rolledOut();
-    assert.equal(s.pod(0).spec?.containers[0]?.image, 'app:2');
-    assert.match(await rollout('undo sts/web --to-revision=4'), /skipped rollback/);
+    test('sets go from kube-controller-manager to us and back, and nothing is written', async () => {
+      const { world, subject } = here();
+      await subject.stop();
+      const s = await stage('handed-over');
+      await using upstream = await startKeeper('kube-controller-manager', world.plane);
+      const command = ['sh', '-c', 'test 1 \\< 2 && echo "<>" > /dev/null'];
+      await s.create({ claims: ['data'] });
+      await s.create({ name: 'hand', replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
+      await s.create({
+        name: 'part',
+        parallel: true,
+        spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } },
+      });
+      for (const name of ['web', 'hand', 'part']) await s.rolledOut(name);
+      await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
+      await s.image('app:2', 'hand');
+      await s.image('app:2', 'part');
+      await s.rolledOut();
+      await s.shows({ updated: 2, current: 1, ready: 3 }, 'part');
+      await s.shows({ updated: 0, ready: 2 }, 'hand');
+      await s.deletePod(s.pod(1, 'hand'));
+      await s.shows({ updated: 1, ready: 2 }, 'hand');
+      const left = writes(s);
 
-    const before = s.pod(1);
-    assert.match(await rollout('restart sts/web'), /restarted/);
-    await rollout('status sts/web --timeout=90s');
-    await s.rolledOut();
-    assert.ok(s.isGone(before));
-    assert.deepEqual(await numbers(), ['3', '4', '5']);
+      /** They have looked at every set when they are through with a new one, and nothing changes any more. */
+      const settled = async (): Promise<void> => {
+        await s.create({ name: 'probe', replicas: 1 });
+        await s.rolledOut('probe');
+        await s.remove('Background', 'probe');
+        await s.until('it goes', () => [...s.pods(), ...s.revisions()].every(({ metadata }) => metadata.labels?.['app'] !== 'probe'));
+        await s.quiet();
+      };
+      await upstream.stop();
+      await subject.start();
+      await settled();
+      assert.deepEqual(writes(s), left, 'taken over');
 
-    await kubectl.good(`scale sts/web --replicas=2 -n ${s.name}`);
-    await s.rolledOut();
-    assert.equal(s.pods().length, 2);
-    await s.partition(2);
-    await s.image('hollow/unready:9');
-    await s.shows({ updated: 0, ready: 2 });
-    assert.match(await rollout('status sts/web --timeout=90s'), /partitioned roll out complete: 0 new pods/);
-    await s.partition(0);
-    await s.shows({ updated: 1, ready: 1 });
-    assert.match(await rollout('status sts/web --watch=false'), /Waiting for .*1 pods to be ready|1 out of 2 new pods have been updated/);
-  });
+      await subject.stop();
+      await upstream.start();
+      await settled();
+      assert.deepEqual(writes(s), left, 'handed back');
 
-  test('the API server restarts in the middle of a rollout, and the rollout goes on', async () => {
-    const s = await stage('restarts');
-    await s.create({ replicas: 4 });
-    await s.rolledOut();
-    const before = s.pods();
-    await s.image('app:2');
-    await s.until('the rollout has begun', () => before.some((pod) => s.isGone(pod)));
-    await here().world.plane.restartApiServer();
-    await s.rolledOut();
-    assert.ok(before.every((pod) => s.isGone(pod)));
-    assert.deepEqual(s.revisionNumbers(), [1, 2]);
-  });
+      // Back and forth in the middle of a rollout: the old revisions are theirs, the new one ours.
+      await upstream.stop();
+      await subject.start();
+      await s.image('hollow/unready:4');
+      await s.shows({ updated: 1, ready: 2 });
+      const half = writes(s);
+      await subject.stop();
+      await upstream.start();
+      await settled();
+      assert.deepEqual(writes(s), half, 'handed back half way');
+      await s.behave(s.pod(2), 'ready');
+      await s.shows({ updated: 2, ready: 2 });
+      const further = writes(s);
+      await upstream.stop();
+      await subject.start();
+      await settled();
+      assert.deepEqual(writes(s), further, 'taken over half way');
+      for (const ordinal of [1, 0]) {
+        const isNew = ({ metadata, spec }: Readonly<Pod>) =>
+          metadata.name === `web-${ordinal}` && spec?.containers[0]?.image === 'hollow/unready:4';
+        await s.until(`pod ${ordinal} is new`, () => s.pods().some(isNew));
+        await s.behave(s.pod(ordinal), 'ready');
+      }
+      await s.rolledOut();
+      const revisions = s.revisions().filter(({ metadata }) => metadata.labels?.['app'] === 'web');
+      assert.deepEqual(
+        revisions.map(({ revision }) => revision),
+        [1, 2, 3],
+      );
+    });
+  },
+);
 
-  test('sets go from kube-controller-manager to us and back, and nothing is written', async () => {
-    const { world, subject } = here();
-    await subject.stop();
-    const s = await stage('handed-over');
-    await using upstream = await startKeeper('kube-controller-manager', world.plane);
-    const command = ['sh', '-c', 'test 1 \\< 2 && echo "<>" > /dev/null'];
-    await s.create({ claims: ['data'] });
-    await s.create({ name: 'hand', replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
-    await s.create({ name: 'part', parallel: true, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } });
-    for (const name of ['web', 'hand', 'part']) await s.rolledOut(name);
-    await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
-    await s.image('app:2', 'hand');
-    await s.image('app:2', 'part');
-    await s.rolledOut();
-    await s.shows({ updated: 2, current: 1, ready: 3 }, 'part');
-    await s.shows({ updated: 0, ready: 2 }, 'hand');
-    await s.deletePod(s.pod(1, 'hand'));
-    await s.shows({ updated: 1, ready: 2 }, 'hand');
-    const left = writes(s);
-
-    /** They have looked at every set when they are through with a new one, and nothing changes any more. */
-    const settled = async (): Promise<void> => {
-      await s.create({ name: 'probe', replicas: 1 });
-      await s.rolledOut('probe');
-      await s.remove('Background', 'probe');
-      await s.until('it goes', () => [...s.pods(), ...s.revisions()].every(({ metadata }) => metadata.labels?.['app'] !== 'probe'));
-      await s.quiet();
-    };
-    await upstream.stop();
-    await subject.start();
-    await settled();
-    assert.deepEqual(writes(s), left, 'taken over');
-
-    await subject.stop();
-    await upstream.start();
-    await settled();
-    assert.deepEqual(writes(s), left, 'handed back');
-
-    // Back and forth in the middle of a rollout: the old revisions are theirs, the new one ours.
-    await upstream.stop();
-    await subject.start();
-    await s.image('hollow/unready:4');
-    await s.shows({ updated: 1, ready: 2 });
-    const half = writes(s);
-    await subject.stop();
-    await upstream.start();
-    await settled();
-    assert.deepEqual(writes(s), half, 'handed back half way');
-    await s.behave(s.pod(2), 'ready');
-    await s.shows({ updated: 2, ready: 2 });
-    const further = writes(s);
-    await upstream.stop();
-    await subject.start();
-    await settled();
-    assert.deepEqual(writes(s), further, 'taken over half way');
-    for (const ordinal of [1, 0]) {
-      const isNew = ({ metadata, spec }: Readonly<Pod>) =>
-        metadata.name === `web-${ordinal}` && spec?.containers[0]?.image === 'hollow/unready:4';
-      await s.until(`pod ${ordinal} is new`, () => s.pods().some(isNew));
-      await s.behave(s.pod(ordinal), 'ready');
-    }
-    await s.rolledOut();
-    const revisions = s.revisions().filter(({ metadata }) => metadata.labels?.['app'] === 'web');
-    assert.deepEqual(
-      revisions.map(({ revision }) => revision),
-      [1, 2, 3],
-    );
-  });
-}
-
-const objects = (s: Stage): Readonly<KubeObject>[] => [...s.pods(), ...s.revisions(), ...s.claims()];
-
-/** Who the pods, revisions and claims are, and their versions, the sets' too: any write shows. */
-function writes(s: Stage): string[] {
-  return [...objects(s), ...['web', 'hand', 'part'].map((name) => s.set(name))]
-    .map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`)
-    .toSorted();
-}
+const writes = (s: Stage): string[] =>
+  writesOf([...s.pods(), ...s.revisions(), ...s.claims(), ...['web', 'hand', 'part'].map((name) => s.set(name))]);
