@@ -60,16 +60,14 @@ const rows = table('wants | others | at | missing | why')(`
   cpu=9    |                  | tainted  | taint; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
 `);
 const places: Readonly<Record<string, Node>> = { small: node({ cpu: '1', memory: '1Gi', pods: '2' }), tainted, evicting };
+function givenBy({ wants, others, at }: Record<'wants' | 'others' | 'at', string>): Omit<Case, 'why' | 'found'> {
+  const place = places[at];
+  return { wants, others: others.split(', ').filter(Boolean), critical: at === 'critical', ...(place === undefined ? {} : { at: place }) };
+}
 const words: Readonly<Record<string, string>> = { port: noPort, selector: noSelector, taint: noTaint };
 for (const { wants, others, at, missing, why } of rows)
   test(`simulated, ${why}`, () => {
-    const place = places[at];
-    const given = {
-      wants,
-      others: others.split(', ').filter(Boolean),
-      critical: at === 'critical',
-      ...(place === undefined ? {} : { at: place }),
-    };
+    const given = givenBy({ wants, others, at });
     const found = missing
       .split('; ')
       .filter(Boolean)
@@ -110,56 +108,26 @@ test('whether a taint evicts goes along', () => {
   assert.deepEqual([evicts(tainted), evicts(evicting)], [[false], [true]]);
 });
 
-const decisions = [
-  { why: 'has room', given: { wants: 'cpu=1' }, decision: { run: true, schedule: true, keep: true, reason: { kind: 'fits' } } },
-  {
-    why: 'has none',
-    given: { wants: 'memory=2Gi', others: ['memory=3Gi', 'cpu=9'] },
-    decision: {
-      run: true,
-      schedule: false,
-      keep: true,
-      reason: { kind: 'resources', resource: 'memory', wanted: '2Gi', free: '1Gi' },
-      failedPlacement: [lacks('memory, requested: 2147483648, used: 3221225472, capacity: 4294967296')],
-    },
-  },
-  {
-    why: 'has less than none',
-    given: { wants: 'cpu=1', others: ['cpu=4500m'] },
-    decision: {
-      run: true,
-      schedule: false,
-      keep: true,
-      reason: { kind: 'resources', resource: 'cpu', wanted: '1', free: '0' },
-      failedPlacement: [lacks('cpu, requested: 1000, used: 4500, capacity: 4000')],
-    },
-  },
-  {
-    why: 'has its port taken',
-    given: { wants: ':80', others: [':80'] },
-    decision: { run: false, schedule: false, keep: false, reason: { kind: 'host-ports', port: 80 } },
-  },
-  {
-    why: 'refuses newcomers, and has no room',
-    given: { wants: 'cpu=9', at: tainted },
-    decision: { run: false, schedule: false, keep: true, reason: { kind: 'taint', taint: { key: 'a', effect: 'NoSchedule' } } },
-  },
-  {
-    why: 'evicts',
-    given: { wants: 'cpu=1', at: evicting },
-    decision: { run: false, schedule: false, keep: false, reason: { kind: 'taint', taint: { key: 'a', effect: 'NoExecute' } } },
-  },
-  {
-    why: 'has not the label',
-    given: { wants: '', more: { nodeSelector: { disk: 'ssd' } } },
-    decision: {
-      run: false,
-      schedule: false,
-      keep: false,
-      reason: { kind: 'node-selector', key: 'disk', wanted: 'ssd', found: undefined },
-    },
-  },
-];
-for (const { why, given, decision } of decisions) {
-  test(`decided by simulation: a node that ${why}`, () => assert.deepEqual(decideAndSimulate(situation(given)), decision));
-}
+/** A node gets the pod, it waits there for room, it keeps one that it has, or has none; and why, by kind and details. */
+const decisions = table('wants | others | at | pod | reason | missing | why')(`
+  cpu=1 |  |  | gets | fits |  | has room
+  memory=2Gi | memory=3Gi, cpu=9 | | waits | resources memory 2Gi 1Gi
+    | memory, requested: 2147483648, used: 3221225472, capacity: 4294967296 | has none
+  cpu=1 | cpu=4500m |  | waits | resources cpu 1 0 | cpu, requested: 1000, used: 4500, capacity: 4000 | has less than none
+  :80   | :80 |  | has no | host-ports 80 |  | has its port taken
+  cpu=9 |  | tainted | keeps | taint a:NoSchedule |  | refuses newcomers, and has no room
+  cpu=1 |  | evicting | has no | taint a:NoExecute |  | evicts
+  nothing |  | unselected | has no | node-selector disk ssd undefined |  | has not the label
+`);
+for (const { wants, others, at, pod, reason, missing, why } of decisions)
+  test(`decided by simulation: a node that ${why}`, () => {
+    const given = givenBy({ wants, others, at });
+    const more = at === 'unselected' ? { more: { nodeSelector: { disk: 'ssd' } } } : {};
+    const { reason: found, failedPlacement, ...is } = decideAndSimulate(situation({ ...given, ...more }));
+    const said = Object.values(found).map((part: unknown) =>
+      typeof part === 'object' && part !== null ? Object.values(part).join(':') : String(part),
+    );
+    const run = pod === 'gets' || pod === 'waits';
+    assert.deepEqual([is, said.join(' ')], [{ run, schedule: pod === 'gets', keep: pod !== 'has no' }, reason]);
+    assert.deepEqual(failedPlacement, missing === '' ? undefined : [lacks(missing)]);
+  });
