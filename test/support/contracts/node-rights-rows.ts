@@ -1,3 +1,6 @@
+import { parse } from 'yaml';
+import { table } from '../../unit/controllers/table.ts';
+
 /** What differs between API servers. */
 export interface RightsOf {
   /** N of 1.N. */
@@ -49,106 +52,79 @@ const withoutSelectors: May = ({ isReal, release }) => isReal && release < 32;
 export const hasPolicies = ({ isReal, release }: RightsOf): boolean => isReal && release >= 30;
 const withoutPolicies: May = (home) => !hasPolicies(home);
 
+/**
+ * In `do`, words stand for the paths below. Bodies are YAML, or SPEC and STATUS of a NodeConfig, `NC NAME`, `POD NAME NODE`, `EVENT NAMESPACE`. An identity may do
+ * what is `unselected` where selectors do not count for the Node authorizer, and `unless policy` where there are no admission policies.
+ */
+const rows = table('kubelet | account | do | body | why')(`
+  yes | yes | GET NC/mine | | reads its NodeConfig
+  yes | yes | GET NC?fieldSelector=metadata.name%3Dmine | | lists its NodeConfig
+  yes | yes | GET NC?fieldSelector=metadata.name%3Dmine&watch=1&timeoutSeconds=1 | | watches its NodeConfig
+  yes | no | GET NC/theirs | | reads the NodeConfig of another node: RBAC cannot restrict a group to names
+  yes | no  | GET NC                                    |                                   | lists all NodeConfigs
+  yes | yes | PATCH NC/mine/status                      | STATUS                            | reports its status
+  unless policy | no | PATCH NC/theirs/status | STATUS | reports for another node
+  no  | no  | PUT NC/mine/status                        | NC mine STATUS           | replaces its status
+  no  | no  | PATCH NC/mine                             | SPEC                              | assigns itself another config
+  no  | no  | PUT NC/mine                               | NC mine SPEC             | replaces its NodeConfig
+  no  | no  | PATCH NC/theirs                           | SPEC                              | assigns a config to another node
+  no  | no  | POST NC                                   | NC third                 | creates a NodeConfig
+  no  | no  | DELETE NC/mine                            |                                   | deletes its NodeConfig
+  no  | no  | DELETE NC/theirs                          |                                   | deletes the NodeConfig of another node
+  no  | no  | DELETE NC                                 |                                   | deletes all NodeConfigs
+  no | no | PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeconfigs.dkc.dev | {metadata: {labels: {a: b}}}
+    | changes the definition
+  yes | yes | GET CONFIG_MAPS/web                       |                                   | reads a ConfigMap in dkc-system
+  yes | yes | GET CONFIG_MAPS?fieldSelector=metadata.name%3Dweb&watch=1&timeoutSeconds=1 | | watches a ConfigMap in dkc-system
+  no  | no  | PATCH CONFIG_MAPS/web                     | {data: {kubelet: ''}}             | changes a ConfigMap in dkc-system
+  no  | no  | POST CONFIG_MAPS                          | {metadata: {name: x}}             | creates a ConfigMap in dkc-system
+  no | no | GET /api/v1/namespaces/default/configmaps/other | | reads a ConfigMap elsewhere
+  no  | no  | GET /api/v1/namespaces/default/configmaps |                                   | lists ConfigMaps elsewhere
+  no  | no  | GET /api/v1/configmaps                    |                                   | lists all ConfigMaps
+  no  | no  | GET /api/v1/namespaces/dkc-system/secrets |                                   | lists Secrets beside the ConfigMaps
+  no | no | GET /api/v1/namespaces/kube-system/secrets/any | | reads a Secret
+  yes | yes | GET /api/v1/nodes/mine                    |                                   | reads its Node
+  yes | yes | GET /api/v1/nodes?fieldSelector=metadata.name%3Dmine&watch=1&timeoutSeconds=1 | | watches its Node
+  unselected | no | GET /api/v1/nodes/theirs | | reads another Node
+  unselected | no | GET /api/v1/nodes | | lists all Nodes
+  yes | yes | PATCH /api/v1/nodes/mine/status | {metadata: {annotations: {dkc.dev/agent: '{}'}}} | reports on its Node
+  no  | no  | PATCH /api/v1/nodes/theirs/status         | {metadata: {annotations: {a: b}}} | reports on another Node
+  no  | no  | PATCH /api/v1/nodes/theirs                | {metadata: {annotations: {a: b}}} | changes another Node
+  no  | no  | DELETE /api/v1/nodes/theirs               |                                   | deletes another Node
+  yes | yes | GET LEASES/mine                           |                                   | reads its Lease
+  no  | no  | GET LEASES/theirs                         |                                   | reads the Lease of another node
+  yes | yes | POST /api/v1/namespaces/default/events    | EVENT default                     | writes an event
+  yes | no | POST /api/v1/namespaces/kube-system/events | EVENT kube-system | writes an event elsewhere
+  no  | no  | GET /api/v1/namespaces/default/events     |                                   | lists events
+  yes | no | GET /api/v1/pods?fieldSelector=spec.nodeName%3Dmine | | lists its pods
+  unselected | no | GET /api/v1/pods?fieldSelector=spec.nodeName%3Dtheirs | | lists the pods of another node
+  unselected | no | GET /api/v1/pods | | lists all pods
+  no  | no  | POST PODS                                 | POD stray mine                    | creates a pod
+  no | no | POST PODS/theirs/binding | {metadata: {name: theirs}, target: {kind: Node, name: mine}} | binds a pod
+  no  | no  | DELETE PODS/theirs                        |                                   | deletes a pod of another node
+  no | no | POST /api/v1/namespaces/dkc-system/serviceaccounts/theirs/token | {spec: {}} | requests a token of another node
+  no | no | POST RBAC/clusterrolebindings | {metadata: {name: x}, roleRef: {kind: ClusterRole, name: cluster-admin}} | gives itself a role
+`);
+
+const may: Readonly<Record<string, May>> = { yes: true, no: false, unselected: withoutSelectors, 'unless policy': withoutPolicies };
+const paths: Readonly<Record<string, string>> = { NC, CONFIG_MAPS, PODS, LEASES, RBAC: '/apis/rbac.authorization.k8s.io/v1' };
+
+function bodyOf(text: string): unknown {
+  const [what = '', name = '', more = ''] = text.split(' ');
+  if (what === 'NC') return nodeConfig(name, more === '' ? {} : (bodyOf(more) as object));
+  if (what === 'POD') return pod(name, more);
+  if (what === 'EVENT') return event(name);
+  return { SPEC: spec, STATUS: status }[what] ?? (text === '' ? undefined : parse(text));
+}
+
 /** What the identity of node `mine` may do, and what it may not. `theirs` is another node. */
 export const rightsRows: readonly RightsRow[] = [
-  { why: 'reads its NodeConfig', do: `GET ${NC}/mine`, kubelet: true, account: true },
-  { why: 'lists its NodeConfig', do: `GET ${NC}?fieldSelector=metadata.name%3Dmine`, kubelet: true, account: true },
-  {
-    why: 'watches its NodeConfig',
-    do: `GET ${NC}?fieldSelector=metadata.name%3Dmine&watch=1&timeoutSeconds=1`,
-    kubelet: true,
-    account: true,
-  },
-  {
-    why: 'reads the NodeConfig of another node: RBAC cannot restrict a group to names',
-    do: `GET ${NC}/theirs`,
-    kubelet: true,
-    account: false,
-  },
-  { why: 'lists all NodeConfigs', do: `GET ${NC}`, kubelet: true, account: false },
-  { why: 'reports its status', do: `PATCH ${NC}/mine/status`, body: status, kubelet: true, account: true },
-  { why: 'reports for another node', do: `PATCH ${NC}/theirs/status`, body: status, kubelet: withoutPolicies, account: false },
-  { why: 'replaces its status', do: `PUT ${NC}/mine/status`, body: nodeConfig('mine', status), kubelet: false, account: false },
-  { why: 'assigns itself another config', do: `PATCH ${NC}/mine`, body: spec, kubelet: false, account: false },
-  { why: 'replaces its NodeConfig', do: `PUT ${NC}/mine`, body: nodeConfig('mine', spec), kubelet: false, account: false },
-  { why: 'assigns a config to another node', do: `PATCH ${NC}/theirs`, body: spec, kubelet: false, account: false },
-  { why: 'creates a NodeConfig', do: `POST ${NC}`, body: nodeConfig('third'), kubelet: false, account: false },
-  { why: 'deletes its NodeConfig', do: `DELETE ${NC}/mine`, kubelet: false, account: false },
-  { why: 'deletes the NodeConfig of another node', do: `DELETE ${NC}/theirs`, kubelet: false, account: false },
-  { why: 'deletes all NodeConfigs', do: `DELETE ${NC}`, kubelet: false, account: false },
-  { why: 'changes the definition', do: 'PATCH /apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeconfigs.dkc.dev', body: { metadata: { labels: { a: 'b' } } }, kubelet: false, account: false }, // prettier-ignore
-
-  { why: 'reads a ConfigMap in dkc-system', do: `GET ${CONFIG_MAPS}/web`, kubelet: true, account: true },
-  { why: 'watches a ConfigMap in dkc-system', do: `GET ${CONFIG_MAPS}?fieldSelector=metadata.name%3Dweb&watch=1&timeoutSeconds=1`, kubelet: true, account: true }, // prettier-ignore
-  {
-    why: 'changes a ConfigMap in dkc-system',
-    do: `PATCH ${CONFIG_MAPS}/web`,
-    body: { data: { kubelet: '' } },
-    kubelet: false,
-    account: false,
-  },
-  {
-    why: 'creates a ConfigMap in dkc-system',
-    do: `POST ${CONFIG_MAPS}`,
-    body: { metadata: { name: 'x' } },
-    kubelet: false,
-    account: false,
-  },
-  { why: 'reads a ConfigMap elsewhere', do: 'GET /api/v1/namespaces/default/configmaps/other', kubelet: false, account: false },
-  { why: 'lists ConfigMaps elsewhere', do: 'GET /api/v1/namespaces/default/configmaps', kubelet: false, account: false },
-  { why: 'lists all ConfigMaps', do: 'GET /api/v1/configmaps', kubelet: false, account: false },
-  { why: 'lists Secrets beside the ConfigMaps', do: 'GET /api/v1/namespaces/dkc-system/secrets', kubelet: false, account: false },
-  { why: 'reads a Secret', do: 'GET /api/v1/namespaces/kube-system/secrets/any', kubelet: false, account: false },
-
-  { why: 'reads its Node', do: 'GET /api/v1/nodes/mine', kubelet: true, account: true },
-  {
-    why: 'watches its Node',
-    do: 'GET /api/v1/nodes?fieldSelector=metadata.name%3Dmine&watch=1&timeoutSeconds=1',
-    kubelet: true,
-    account: true,
-  },
-  { why: 'reads another Node', do: 'GET /api/v1/nodes/theirs', kubelet: withoutSelectors, account: false },
-  { why: 'lists all Nodes', do: 'GET /api/v1/nodes', kubelet: withoutSelectors, account: false },
-  { why: 'reports on its Node', do: 'PATCH /api/v1/nodes/mine/status', body: { metadata: { annotations: { 'dkc.dev/agent': '{}' } } }, kubelet: true, account: true }, // prettier-ignore
-  {
-    why: 'reports on another Node',
-    do: 'PATCH /api/v1/nodes/theirs/status',
-    body: { metadata: { annotations: { a: 'b' } } },
-    kubelet: false,
-    account: false,
-  },
-  {
-    why: 'changes another Node',
-    do: 'PATCH /api/v1/nodes/theirs',
-    body: { metadata: { annotations: { a: 'b' } } },
-    kubelet: false,
-    account: false,
-  },
-  { why: 'deletes another Node', do: 'DELETE /api/v1/nodes/theirs', kubelet: false, account: false },
-  { why: 'reads its Lease', do: `GET ${LEASES}/mine`, kubelet: true, account: true },
-  { why: 'reads the Lease of another node', do: `GET ${LEASES}/theirs`, kubelet: false, account: false },
-  { why: 'writes an event', do: 'POST /api/v1/namespaces/default/events', body: event('default'), kubelet: true, account: true },
-  {
-    why: 'writes an event elsewhere',
-    do: 'POST /api/v1/namespaces/kube-system/events',
-    body: event('kube-system'),
-    kubelet: true,
-    account: false,
-  },
-  { why: 'lists events', do: 'GET /api/v1/namespaces/default/events', kubelet: false, account: false },
-
-  { why: 'lists its pods', do: 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dmine', kubelet: true, account: false },
-  {
-    why: 'lists the pods of another node',
-    do: 'GET /api/v1/pods?fieldSelector=spec.nodeName%3Dtheirs',
-    kubelet: withoutSelectors,
-    account: false,
-  },
-  { why: 'lists all pods', do: 'GET /api/v1/pods', kubelet: withoutSelectors, account: false },
-  { why: 'creates a pod', do: `POST ${PODS}`, body: pod('stray', 'mine'), kubelet: false, account: false },
-  { why: 'binds a pod', do: `POST ${PODS}/theirs/binding`, body: { metadata: { name: 'theirs' }, target: { kind: 'Node', name: 'mine' } }, kubelet: false, account: false }, // prettier-ignore
-  { why: 'deletes a pod of another node', do: `DELETE ${PODS}/theirs`, kubelet: false, account: false },
+  ...rows.map(({ why, do: what, ...row }) => ({
+    why,
+    do: what.replace(/[A-Z_]+(?=[/?]|$)/, (word) => paths[word] ?? word),
+    body: bodyOf(row.body),
+    kubelet: may[row.kubelet] ?? false,
+    account: may[row.account] ?? false,
+  })),
   { why: 'requests a token for itself', do: 'POST /api/v1/namespaces/dkc-system/serviceaccounts/mine/token', body: { spec: {} }, kubelet: false, account: true, realOnly: true }, // prettier-ignore
-  { why: 'requests a token of another node', do: 'POST /api/v1/namespaces/dkc-system/serviceaccounts/theirs/token', body: { spec: {} }, kubelet: false, account: false }, // prettier-ignore
-  { why: 'gives itself a role', do: 'POST /apis/rbac.authorization.k8s.io/v1/clusterrolebindings', body: { metadata: { name: 'x' }, roleRef: { kind: 'ClusterRole', name: 'cluster-admin' } }, kubelet: false, account: false }, // prettier-ignore
 ];

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { table } from '../../controllers/table.ts';
 import { UsageError } from '../../../../cli/failure.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
@@ -30,13 +31,38 @@ const defaults: ControllersSettings = {
   logFormat: 'text',
   verbosity: 0,
 };
-const lease = defaults.leaderElect;
 
-const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[] = [
-  { why: 'nothing is asked for', argv: '', gives: {} },
-  { why: 'a name comes twice', argv: '--controllers=daemonset,daemonset', gives: { controllers: ['daemonset'] } },
-  { why: 'one of them is asked for', argv: '--controllers=statefulset', gives: { controllers: ['statefulset'] } },
-  { why: 'both are, in another order', argv: '--controllers=statefulset,daemonset', gives: {} },
+/** What flags give besides the defaults, in YAML. */
+const read = table('why | argv | gives')(`
+  nothing is asked for                  |                                                       | {}
+  a name comes twice                    | --controllers=daemonset,daemonset                     | {controllers: [daemonset]}
+  one of them is asked for              | --controllers=statefulset                             | {controllers: [statefulset]}
+  both are, in another order            | --controllers=statefulset,daemonset                   | {}
+  a tenth of the cluster may be unavailable | --rollout-max-unavailable=10%
+    | {rollout: {configMapNamespace: dkc-system, workers: 5, maxUnavailable: 10%}}
+  three nodes of the cluster may be unavailable | --rollout-max-unavailable=3
+    | {rollout: {configMapNamespace: dkc-system, workers: 5, maxUnavailable: 3}}
+  Prometheus wants credentials          | --rollout-prometheus-config=a/b.yaml                  | {prometheusConfig: a/b.yaml}
+  no page is asked for                  | --controllers=rollout --page-bind-address=            | {controllers: [rollout]}
+  the page is for others too, with a token | --controllers=rollout --page-bind-address=:8443 --page-token-file=t
+    | {controllers: [rollout], page: {at: {host: '', port: 8443}, tokenFile: t}}
+  empty values mean all, and in-cluster | --namespace= --object-selector= --kubeconfig=         | {}
+  it shall place pods itself, one set at a time | --daemonset-placement=controller --concurrent-syncs=1
+    | {daemonSet: {placement: controller, workers: 1}, statefulSet: {workers: 1}, rollout: {configMapNamespace: dkc-system, workers: 1}}
+  there is one process alone            | --leader-elect=false --leader-elect-lease-duration=1s | {leaderElect: false}
+  the lease is as kube-controller-manager is told
+    | --leader-elect --leader-elect-resource-namespace=ns --leader-elect-resource-name=a.b --leader-elect-lease-duration=60s --leader-elect-renew-deadline=40s --leader-elect-retry-period=5s
+    | {leaderElect: {namespace: ns, name: a.b, leaseDurationMs: 60000, renewDeadlineMs: 40000, retryPeriodMs: 5000}}
+  only the name of the lease is another | --leader-elect-resource-name=x
+    | {leaderElect: {namespace: kube-system, name: x, leaseDurationMs: 15000, renewDeadlineMs: 10000, retryPeriodMs: 2000}}
+  it serves to all                      | --metrics-bind-address=:8080                          | {metricsAddress: :8080}
+  it serves nothing                     | --metrics-bind-address=                               | {metricsAddress: ''}
+  it serves its inside on this machine  | --debug --metrics-bind-address=[::1]:0                | {debug: true, metricsAddress: '[::1]:0'}
+  it shall look again                   | --resync=12h                                          | {resyncMs: 43200000}
+  it shall say more, in JSON            | -vv --log-format=json                                 | {verbosity: 2, logFormat: json}
+  a kubeconfig is named                 | --kubeconfig=a/b                                      | {kubeconfig: a/b}
+`);
+const others: { why: string; argv: string; gives: Partial<ControllersSettings> }[] = [
   {
     why: 'rollouts are asked for, with another namespace',
     argv: '--controllers=rollout,daemonset --rollout-namespace=other',
@@ -47,24 +73,6 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
     },
   },
   {
-    why: 'a tenth of the cluster may be unavailable',
-    argv: '--rollout-max-unavailable=10%',
-    gives: { rollout: { configMapNamespace: 'dkc-system', workers: 5, maxUnavailable: '10%' } },
-  },
-  {
-    why: 'three nodes of the cluster may be unavailable',
-    argv: '--rollout-max-unavailable=3',
-    gives: { rollout: { configMapNamespace: 'dkc-system', workers: 5, maxUnavailable: 3 } },
-  },
-  { why: 'Prometheus wants credentials', argv: '--rollout-prometheus-config=a/b.yaml', gives: { prometheusConfig: 'a/b.yaml' } },
-  { why: 'no page is asked for', argv: '--controllers=rollout --page-bind-address=', gives: { controllers: ['rollout'] } },
-  {
-    why: 'the page is for others too, with a token',
-    argv: '--controllers=rollout --page-bind-address=:8443 --page-token-file=t',
-    gives: { controllers: ['rollout'], page: { at: { host: '', port: 8443 }, tokenFile: 't' } },
-  },
-  { why: 'empty values mean all, and in-cluster', argv: '--namespace= --object-selector= --kubeconfig=', gives: {} },
-  {
     why: 'it shall look after a part',
     argv: '--namespace=team-a --object-selector=by=dkc,tier!=test',
     gives: {
@@ -72,38 +80,8 @@ const read: { why: string; argv: string; gives: Partial<ControllersSettings> }[]
       statefulSet: { workers: 5, namespace: 'team-a', objectSelector: 'by=dkc,tier!=test' },
     },
   },
-  {
-    why: 'it shall place pods itself, one set at a time',
-    argv: '--daemonset-placement=controller --concurrent-syncs=1',
-    gives: {
-      daemonSet: { placement: 'controller', workers: 1 },
-      statefulSet: { workers: 1 },
-      rollout: { configMapNamespace: 'dkc-system', workers: 1 },
-    },
-  },
-  { why: 'there is one process alone', argv: '--leader-elect=false --leader-elect-lease-duration=1s', gives: { leaderElect: false } },
-  {
-    why: 'the lease is as kube-controller-manager is told',
-    argv: '--leader-elect --leader-elect-resource-namespace=ns --leader-elect-resource-name=a.b --leader-elect-lease-duration=60s --leader-elect-renew-deadline=40s --leader-elect-retry-period=5s',
-    gives: { leaderElect: { namespace: 'ns', name: 'a.b', leaseDurationMs: 60_000, renewDeadlineMs: 40_000, retryPeriodMs: 5_000 } },
-  },
-  {
-    why: 'only the name of the lease is another',
-    argv: '--leader-elect-resource-name=x',
-    gives: { leaderElect: lease && { ...lease, name: 'x' } },
-  },
-  { why: 'it serves to all', argv: '--metrics-bind-address=:8080', gives: { metricsAddress: ':8080' } },
-  { why: 'it serves nothing', argv: '--metrics-bind-address=', gives: { metricsAddress: '' } },
-  {
-    why: 'it serves its inside on this machine',
-    argv: '--debug --metrics-bind-address=[::1]:0',
-    gives: { debug: true, metricsAddress: '[::1]:0' },
-  },
-  { why: 'it shall look again', argv: '--resync=12h', gives: { resyncMs: 43_200_000 } },
-  { why: 'it shall say more, in JSON', argv: '-vv --log-format=json', gives: { verbosity: 2, logFormat: 'json' } },
-  { why: 'a kubeconfig is named', argv: '--kubeconfig=a/b', gives: { kubeconfig: 'a/b' } },
 ];
-for (const { why, argv, gives } of read)
+for (const { why, argv, gives } of [...read.map((row) => ({ ...row, gives: parse(row.gives) as object })), ...others])
   test(`controllers run is set up where ${why}`, () => assert.deepEqual(settings(argv), { ...defaults, ...gives }));
 
 const refused = table('argv | says')(`

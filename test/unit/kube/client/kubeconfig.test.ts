@@ -3,6 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { parse } from 'yaml';
+import { table } from '../../controllers/table.ts';
 import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/access.ts';
 import { accessFromKubeconfig, mergeKubeconfigs } from '../../../../kube/client/kubeconfig.ts';
 
@@ -29,29 +31,22 @@ function config({ cluster = {}, user = {}, context = {} }: { cluster?: object; u
   };
 }
 
-const read = [
-  { why: 'a token', given: { user: { token: 't' } }, access: { token: 't' } },
-  { why: 'a token file beside the kubeconfig', given: { user: { tokenFile: 'sub/token' } }, access: { tokenFile: '/etc/k/sub/token' } },
-  { why: 'certificates in the file', given: { cluster: { 'certificate-authority-data': pem64 } }, access: { ca: { data: PEM } } },
-  {
-    why: 'certificate files, relative and absolute',
-    given: { user: { 'client-certificate': 'c.pem', 'client-key': '/keys/k.pem' } },
-    access: { clientCertificate: { file: '/etc/k/c.pem' }, clientKey: { file: '/keys/k.pem' } },
-  },
-  {
-    why: 'data before files',
-    given: { cluster: { 'certificate-authority': 'ca.crt', 'certificate-authority-data': pem64 } },
-    access: { ca: { data: PEM } },
-  },
-  { why: 'a password', given: { user: { username: 'a', password: 'b' } }, access: { basic: { username: 'a', password: 'b' } } },
-  {
-    why: 'a server name, and no verification',
-    given: { cluster: { 'tls-server-name': 'api', 'insecure-skip-tls-verify': true } },
-    access: { tlsServerName: 'api', insecureSkipTlsVerify: true },
-  },
-  { why: 'a proxy', given: { cluster: { 'proxy-url': 'https://u:p@proxy' } }, access: { proxy: 'https://u:p@proxy/' } },
-  { why: 'a namespace', given: { context: { namespace: 'ns' } }, access: { namespace: 'ns' } },
-  { why: 'a user to act as', given: { user: { as: 'x', 'as-groups': ['g'] } }, access: { impersonate: { user: 'x', groups: ['g'] } } },
+/** Parts of a kubeconfig and what access they give, in YAML. */
+const read = table('why | given | access')(`
+  a token                            | {user: {token: t}}                             | {token: t}
+  a token file beside the kubeconfig | {user: {tokenFile: sub/token}}                 | {tokenFile: /etc/k/sub/token}
+  certificates in the file           | {cluster: {certificate-authority-data: PEM64}} | {ca: {data: PEM}}
+  certificate files, relative and absolute | {user: {client-certificate: c.pem, client-key: /keys/k.pem}}
+    | {clientCertificate: {file: /etc/k/c.pem}, clientKey: {file: /keys/k.pem}}
+  data before files | {cluster: {certificate-authority: ca.crt, certificate-authority-data: PEM64}} | {ca: {data: PEM}}
+  a password                         | {user: {username: a, password: b}}             | {basic: {username: a, password: b}}
+  a server name, and no verification | {cluster: {tls-server-name: api, insecure-skip-tls-verify: true}}
+    | {tlsServerName: api, insecureSkipTlsVerify: true}
+  a proxy                            | {cluster: {proxy-url: https://u:p@proxy}}      | {proxy: https://u:p@proxy/}
+  a namespace                        | {context: {namespace: ns}}                     | {namespace: ns}
+  a user to act as                   | {user: {as: x, as-groups: [g]}}                | {impersonate: {user: x, groups: [g]}}
+`);
+const withPlugin = [
   {
     why: 'an exec user',
     given: { user: { exec: { command: 'x' } } },
@@ -91,7 +86,11 @@ const read = [
     access: { plugin: plugin({ oidc: { 'client-id': 'c' } }) },
   },
 ];
-for (const { why, given, access } of read) {
+const yaml = (text: string): object => parse(text.replaceAll('PEM64', pem64).replaceAll('PEM', JSON.stringify(PEM))) as object;
+for (const { why, given, access } of [
+  ...read.map((row) => ({ ...row, given: yaml(row.given), access: yaml(row.access) })),
+  ...withPlugin,
+]) {
   test(`a kubeconfig gives ${why}`, () => {
     assert.deepEqual(accessFromKubeconfig(config(given), '/etc/k/config'), {
       origin: '/etc/k/config',
