@@ -11,9 +11,10 @@ import {
   podDisruptionBudgets,
   podDisruptionBudgetsBeta,
   priorityClasses,
+  type Resource,
   storageClasses,
 } from '../../../../kube/api/object.ts';
-import { type Hostile, invisible, many, marks, named, NAMESPACE, record, unique } from './hostile.ts';
+import { expressions, type Hostile, invisible, many, marks, named, NAMESPACE, pairs, record, row, unique } from './hostile.ts';
 
 const ready = [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }];
 const room = { cpu: '8', memory: '32Gi', pods: '250' };
@@ -30,7 +31,7 @@ const node = (
 });
 
 export const hostileNodes: Hostile[] = [
-  node('20,000 labels', { metadata: { labels: record(20_000, (at) => [`k-${at}`, 'v']) } }),
+  node('20,000 labels', { metadata: { labels: pairs(20_000) } }),
   node('5,000 taints', { spec: { taints: many(5_000, (at) => ({ key: `k-${at}`, value: 'v', effect: 'NoSchedule' })) } }),
   node('5,000 taints that only advise', { spec: { taints: many(5_000, (at) => ({ key: `k-${at}`, effect: 'PreferNoSchedule' })) } }),
   node('10,000 images', { status: { images: many(10_000, (at) => ({ names: [`i-${at}`], sizeBytes: 2 ** 40 })) } }),
@@ -39,194 +40,81 @@ export const hostileNodes: Hostile[] = [
   node('an annotation of 250,000 marks', { metadata: { annotations: { 'dkc.dev/x': marks.slice(0, 250_000) } } }),
 ];
 
-const claim = (name: string, spec: object, metadata: object = {}): ReturnType<typeof named> =>
-  named(
-    name,
-    'v1',
-    'PersistentVolumeClaim',
-    { spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec } },
-    metadata,
-  );
-const volume = (name: string, spec: object, metadata: object = {}): ReturnType<typeof named> =>
-  named(
-    name,
-    'v1',
-    'PersistentVolume',
-    { spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/x' }, ...spec } },
-    metadata,
-  );
+const claim = (spec: object, metadata: object = {}): { spec: object; metadata: object } => ({
+  spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, ...spec },
+  metadata,
+});
+const volume = (spec: object): { spec: object } => ({
+  spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, hostPath: { path: '/x' }, ...spec },
+});
+const largest = '9223372036854775807';
+const isDefault = { 'storageclass.kubernetes.io/is-default-class': 'true' };
+const noted = { annotations: { x: marks.slice(0, 250_000) } };
 
 export const hostileStorage: Hostile[] = [
-  {
-    why: 'a claim with a selector of 10,000 expressions',
-    resource: persistentVolumeClaims,
-    objects: () => [
-      claim('hostile-1', {
-        storageClassName: '',
-        selector: { matchExpressions: many(10_000, (at) => ({ key: `k-${at}`, operator: 'DoesNotExist' })) },
-      }),
-    ],
-  },
-  {
-    why: 'a claim of a size as large as numbers go, with 20,000 labels',
-    resource: persistentVolumeClaims,
-    objects: () => [
-      claim(
-        'hostile-2',
-        { resources: { requests: { storage: '9223372036854775807' } } },
-        { labels: record(20_000, (at) => [`k-${at}`, 'v']) },
-      ),
-    ],
-  },
-  {
-    why: 'a claim with an annotation of 250,000 marks',
-    resource: persistentVolumeClaims,
-    objects: () => [claim('hostile-3', {}, { annotations: { x: marks.slice(0, 250_000) } })],
-  },
-  {
-    why: 'a volume with 10,000 node selector terms',
-    resource: persistentVolumes,
-    objects: () => [
-      volume('hostile-4', {
-        nodeAffinity: {
-          required: { nodeSelectorTerms: many(10_000, (at) => ({ matchExpressions: [{ key: `k-${at}`, operator: 'Exists' }] })) },
-        },
-      }),
-    ],
-  },
-  {
-    why: '200 volumes of one class',
-    resource: persistentVolumes,
-    objects: () => many(200, (at) => volume(`v-${at}`, { storageClassName: 'x' })),
-  },
-  {
-    why: 'a storage class with 5,000 topologies',
-    resource: storageClasses,
-    objects: () => [
-      named('hostile-5', 'storage.k8s.io/v1', 'StorageClass', {
-        provisioner: 'p',
-        volumeBindingMode: 'WaitForFirstConsumer',
-        allowedTopologies: many(5_000, (at) => ({ matchLabelExpressions: [{ key: `k-${at}`, values: ['v'] }] })),
-      }),
-    ],
-  },
-  {
-    why: '100 default storage classes',
-    resource: storageClasses,
-    objects: () =>
-      many(300, (at) =>
-        named(
-          `d-${at}`,
-          'storage.k8s.io/v1',
-          'StorageClass',
-          { provisioner: 'p' },
-          {
-            annotations: { 'storageclass.kubernetes.io/is-default-class': 'true' },
-          },
-        ),
-      ),
-  },
-  {
-    why: 'a CSINode with 5,000 drivers',
-    resource: csiNodes,
-    objects: () => [
-      named('node-0', 'storage.k8s.io/v1', 'CSINode', {
-        spec: {
-          drivers: many(5_000, (at) => ({
-            name: `d-${at}.example.com`,
-            nodeID: 'n',
-            topologyKeys: [`k-${at}`],
-            allocatable: { count: 1 },
-          })),
-        },
-      }),
-    ],
-  },
-  {
-    why: 'a CSI driver with an annotation of 250,000 marks',
-    resource: csiDrivers,
-    objects: () => [
-      named('d.example.com', 'storage.k8s.io/v1', 'CSIDriver', { spec: {} }, { annotations: { x: marks.slice(0, 250_000) } }),
-    ],
-  },
+  row(persistentVolumeClaims, 'a claim with a selector of 10,000 expressions', () =>
+    claim({ storageClassName: '', selector: { matchExpressions: expressions(10_000) } }),
+  ),
+  row(persistentVolumeClaims, 'a claim of a size as large as numbers go, with 20,000 labels', () =>
+    claim({ resources: { requests: { storage: largest } } }, { labels: pairs(20_000) }),
+  ),
+  row(persistentVolumeClaims, 'a claim with an annotation of 250,000 marks', () => claim({}, noted)),
+  row(persistentVolumes, 'a volume with 10,000 node selector terms', () => {
+    const nodeSelectorTerms = expressions(10_000, 'Exists').map((one) => ({ matchExpressions: [one] }));
+    return volume({ nodeAffinity: { required: { nodeSelectorTerms } } });
+  }),
+  row(persistentVolumes, '200 volumes of one class', () => volume({ storageClassName: 'x' }), { count: 200 }),
+  row(storageClasses, 'a storage class with 5,000 topologies', () => ({
+    provisioner: 'p',
+    volumeBindingMode: 'WaitForFirstConsumer',
+    allowedTopologies: many(5_000, (at) => ({ matchLabelExpressions: [{ key: `k-${at}`, values: ['v'] }] })),
+  })),
+  row(storageClasses, '300 default storage classes', () => ({ provisioner: 'p', metadata: { annotations: isDefault } }), { count: 300 }),
+  row(
+    csiNodes,
+    'a CSINode with 5,000 drivers',
+    () => {
+      const driver = { nodeID: 'n', allocatable: { count: 1 } };
+      return { spec: { drivers: many(5_000, (at) => ({ ...driver, name: `d-${at}.example.com`, topologyKeys: [`k-${at}`] })) } };
+    },
+    { name: 'node-0' },
+  ),
+  row(csiDrivers, 'a CSI driver with an annotation of 250,000 marks', () => ({ spec: {}, metadata: noted }), { name: 'd.example.com' }),
 ];
 
+/** A server of 1.20 knows the older version alone. */
+const budgets = (why: string, count: number, spec: (at: number) => object): Hostile => {
+  const of = (resource: Resource): Hostile => row(resource, why, (at) => ({ spec: spec(at) }), { count, refusedBy: ['embedded'] });
+  const [beta, today] = [of(podDisruptionBudgetsBeta), of(podDisruptionBudgets)];
+  return { ...today, objects: (server) => (server === 'real' ? beta : today).objects(server) };
+};
+const event = {
+  involvedObject: { kind: 'Pod', name: 'p', namespace: NAMESPACE },
+  reason: 'Hostile',
+  message: 'x'.repeat(1_000),
+  type: 'Warning',
+  source: { component: 'hostile' },
+};
+const configMap = (why: string, data: () => object): Hostile => row(configMaps, `a ConfigMap of ${why}`, () => ({ data: data() }));
+
 export const hostileRest: Hostile[] = [
-  {
-    why: 'a budget whose selector has 10,000 expressions',
-    // A server of 1.20 knows the older version alone.
-    resource: podDisruptionBudgets,
-    refusedBy: ['embedded'],
-    objects: (server) => [
-      named('hostile-6', server === 'real' ? `policy/${podDisruptionBudgetsBeta.version}` : 'policy/v1', 'PodDisruptionBudget', {
-        spec: { minAvailable: 1, selector: { matchExpressions: many(10_000, (at) => ({ key: `k-${at}`, operator: 'DoesNotExist' })) } },
-      }),
-    ],
-  },
-  {
-    why: '300 budgets over everything',
-    resource: podDisruptionBudgets,
-    refusedBy: ['embedded'],
-    objects: (server) =>
-      many(300, (at) =>
-        named(`b-${at}`, server === 'real' ? `policy/${podDisruptionBudgetsBeta.version}` : 'policy/v1', 'PodDisruptionBudget', {
-          spec: { minAvailable: 1, selector: {} },
-        }),
-      ),
-  },
-  {
-    why: 'a priority class that says 500,000 marks',
-    resource: priorityClasses,
-    objects: () => [
-      named('hostile-7', 'scheduling.k8s.io/v1', 'PriorityClass', { value: 1_000_000_000, description: marks.slice(0, 500_000) }),
-    ],
-  },
-  {
-    why: 'a namespace with 20,000 labels',
-    resource: namespaces,
-    objects: () => [named('hostile-labels', 'v1', 'Namespace', {}, { labels: record(20_000, (at) => [`k-${at}`, 'v']) })],
-  },
-  {
-    why: 'a ConfigMap of 1 MB of marks',
-    resource: configMaps,
-    objects: () => [named('hostile-8', 'v1', 'ConfigMap', { data: { kubelet: marks.slice(0, 1_000_000) } })],
-  },
-  {
-    why: 'a ConfigMap of 1 MB of brackets',
-    resource: configMaps,
-    objects: () => [named('hostile-9', 'v1', 'ConfigMap', { data: { kubelet: '['.repeat(1_000_000) } })],
-  },
-  {
-    why: 'a ConfigMap of 20,000 keys',
-    resource: configMaps,
-    objects: () => [named('hostile-10', 'v1', 'ConfigMap', { data: record(20_000, (at) => [`k-${at}`, '']) })],
-  },
-  {
-    why: 'a ConfigMap of what nobody sees, and of halves of characters',
-    resource: configMaps,
-    objects: () => [named('hostile-11', 'v1', 'ConfigMap', { data: { kubelet: invisible.repeat(50_000), half: '\udc00'.repeat(50_000) } })],
-  },
+  budgets('a budget whose selector has 10,000 expressions', 1, () => ({
+    minAvailable: 1,
+    selector: { matchExpressions: expressions(10_000) },
+  })),
+  budgets('300 budgets over everything', 300, () => ({ minAvailable: 1, selector: {} })),
+  row(priorityClasses, 'a priority class that says 500,000 marks', () => ({ value: 1_000_000_000, description: marks.slice(0, 500_000) })),
+  row(namespaces, 'a namespace with 20,000 labels', () => ({ metadata: { labels: pairs(20_000) } }), { name: 'hostile-labels' }),
+  configMap('1 MB of marks', () => ({ kubelet: marks.slice(0, 1_000_000) })),
+  configMap('1 MB of brackets', () => ({ kubelet: '['.repeat(1_000_000) })),
+  configMap('20,000 keys', () => record(20_000, (at) => [`k-${at}`, ''])),
+  configMap('what nobody sees, and of halves of characters', () => ({ kubelet: invisible.repeat(50_000), half: '\udc00'.repeat(50_000) })),
   {
     why: 'events without end',
     resource: coreEvents,
-    objects: (server) =>
-      many(server === 'real' ? 5_000 : 500, (at) =>
-        named(`e-${at}`, 'v1', 'Event', {
-          involvedObject: { kind: 'Pod', name: 'p', namespace: NAMESPACE },
-          reason: 'Hostile',
-          message: 'x'.repeat(1_000),
-          type: 'Warning',
-          source: { component: 'hostile' },
-        }),
-      ),
+    objects: (server) => many(server === 'real' ? 5_000 : 500, (at) => named(`e-${at}`, 'v1', 'Event', event)),
   },
-  {
-    why: 'a lease that is 100,000 characters long',
-    resource: leases,
-    objects: () => [
-      named('hostile-12', 'coordination.k8s.io/v1', 'Lease', {
-        spec: { holderIdentity: marks.slice(0, 100_000), leaseDurationSeconds: 2 ** 31 - 1 },
-      }),
-    ],
-  },
+  row(leases, 'a lease that is 100,000 characters long', () => ({
+    spec: { holderIdentity: marks.slice(0, 100_000), leaseDurationSeconds: 2 ** 31 - 1 },
+  })),
 ];

@@ -44,3 +44,36 @@ let count = 0;
 
 /** A name that no other row has. */
 export const unique = (prefix: string): string => `${prefix}-${++count}`;
+
+/** `k-0: v` and so on: labels, or anything of the kind. */
+export const pairs = (count: number): Record<string, string> => record(count, (at) => [`k-${at}`, 'v']);
+
+/** Expressions of a selector, each about another key. */
+export const expressions = (count: number, operator = 'DoesNotExist'): object[] => many(count, (at) => ({ key: `k-${at}`, operator }));
+
+interface Fields {
+  metadata?: object | undefined;
+  [field: string]: unknown;
+}
+
+interface RowOptions extends Pick<Hostile, 'refusedBy'> {
+  /** @default 1 */
+  count?: number;
+  /** Of several, the nth is `NAME-N`. @default one that no other row has */
+  name?: string;
+}
+
+/** A row of objects of one kind. @param fields - of the nth of them */
+export function row(
+  resource: Resource,
+  why: string,
+  fields: (at: number) => Fields,
+  { count = 1, name = unique('hostile'), ...more }: RowOptions = {},
+): Hostile {
+  const apiVersion = resource.group === '' ? resource.version : `${resource.group}/${resource.version}`;
+  const make = (at: number): KubeObject => {
+    const { metadata, ...rest } = fields(at);
+    return named(count === 1 ? name : `${name}-${at}`, apiVersion, resource.kind, rest, metadata);
+  };
+  return { why, resource, objects: () => many(count, make), ...more };
+}

@@ -3,10 +3,11 @@ import {
   daemonSets,
   replicaSets,
   replicationControllers,
+  type Resource,
   services,
   statefulSets,
 } from '../../../../kube/api/object.ts';
-import { container, many, marks, named, nested, nobodys, record, unique, type Hostile } from './hostile.ts';
+import { container, expressions, many, marks, nested, nobodys, pairs, record, row, unique, type Hostile } from './hostile.ts';
 
 const labels = { app: 'shared' };
 const LARGEST = 2 ** 31 - 1;
@@ -21,49 +22,29 @@ interface Parts {
 /** Sets of one namespace select by their names, but for what the rows say. */
 const own = (name: string): { app: string } => ({ app: name });
 
-const statefulSet = (name: string, { spec, pod, podMetadata, metadata }: Parts): ReturnType<typeof named> =>
-  named(
-    name,
-    'apps/v1',
-    'StatefulSet',
-    {
-      spec: {
-        serviceName: 'hostile',
-        replicas: 1,
-        selector: { matchLabels: own(name) },
-        template: { metadata: { labels: own(name), ...podMetadata }, spec: { ...nobodys, containers: [container()], ...pod } },
-        ...spec,
-      },
-    },
-    metadata,
-  );
-const daemonSet = (name: string, { spec, pod, podMetadata, metadata }: Parts): ReturnType<typeof named> =>
-  named(
-    name,
-    'apps/v1',
-    'DaemonSet',
-    {
-      spec: {
-        selector: { matchLabels: own(name) },
-        template: { metadata: { labels: own(name), ...podMetadata }, spec: { ...nobodys, containers: [container()], ...pod } },
-        ...spec,
-      },
-    },
-    metadata,
-  );
-const revision = (name: string, at: number, data: unknown): ReturnType<typeof named> =>
-  named(name, 'apps/v1', 'ControllerRevision', { revision: at, data }, { labels });
+const templated = (name: string, { spec, pod, podMetadata, metadata }: Parts): { spec: object; metadata: object | undefined } => ({
+  metadata,
+  spec: {
+    selector: { matchLabels: own(name) },
+    template: { metadata: { labels: own(name), ...podMetadata }, spec: { ...nobodys, containers: [container()], ...pod } },
+    ...spec,
+  },
+});
+const setOf =
+  (resource: Resource, a: string, fields: object) =>
+  (why: string, parts: Parts | ((labels: object) => Parts), more: Pick<Hostile, 'refusedBy'> = {}): Hostile => {
+    const name = unique('set');
+    const of = templated(name, typeof parts === 'function' ? parts(own(name)) : parts);
+    return row(resource, `${a} with ${why}`, () => ({ ...of, spec: { ...fields, ...of.spec } }), {
+      name,
+      ...more,
+    });
+  };
+const set = setOf(statefulSets, 'a StatefulSet', { serviceName: 'hostile', replicas: 1 });
+const daemons = setOf(daemonSets, 'a DaemonSet', {});
+const revisions = (why: string, data: () => object, more: { count?: number } & Pick<Hostile, 'refusedBy'> = {}): Hostile =>
+  row(controllerRevisions, why, (at) => ({ revision: at + 1, data: data(), metadata: { labels } }), more);
 
-const set = (why: string, parts: Parts | ((labels: object) => Parts), more: Partial<Hostile> = {}): Hostile => {
-  const name = unique('set');
-  const of = typeof parts === 'function' ? parts(own(name)) : parts;
-  return { why: `a StatefulSet with ${why}`, resource: statefulSets, objects: () => [statefulSet(name, of)], ...more };
-};
-const daemons = (why: string, parts: Parts | ((labels: object) => Parts), more: Partial<Hostile> = {}): Hostile => {
-  const name = unique('daemons');
-  const of = typeof parts === 'function' ? parts(own(name)) : parts;
-  return { why: `a DaemonSet with ${why}`, resource: daemonSets, objects: () => [daemonSet(name, of)], ...more };
-};
 const claimTemplate = (name: string, metadata: object = {}): object => ({
   metadata: { name, ...metadata },
   spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
@@ -82,11 +63,11 @@ export const hostileStatefulSets: Hostile[] = [
   set('a list of 40,000 ordinals', { metadata: { annotations: { 'dkc.dev/reserve-ordinals': many(40_000, String).join(',') } } }),
   set('1,000 claim templates', { spec: { replicas: LARGEST, volumeClaimTemplates: many(1_000, (at) => claimTemplate(`t${at}`)) } }),
   set('claim templates of 5,000 labels', {
-    spec: { volumeClaimTemplates: many(5, (at) => claimTemplate(`t${at}`, { labels: record(5_000, (n) => [`k-${n}`, 'v']) })) },
+    spec: { volumeClaimTemplates: many(5, (at) => claimTemplate(`t${at}`, { labels: pairs(5_000) })) },
   }),
   set('2,000 labels in its selector', (labels) => ({
-    spec: { selector: { matchLabels: { ...labels, ...record(2_000, (at) => [`k-${at}`, 'v']) } } },
-    podMetadata: { labels: { ...labels, ...record(2_000, (at) => [`k-${at}`, 'v']) } },
+    spec: { selector: { matchLabels: { ...labels, ...pairs(2_000) } } },
+    podMetadata: { labels: { ...labels, ...pairs(2_000) } },
   })),
   set('a wish for the pods of others', { spec: { selector: { matchLabels: labels } }, podMetadata: { labels } }),
   set('an environment of 1.4 million marks in its template', { pod: env(marks) }),
@@ -104,113 +85,53 @@ export const hostileStatefulSets: Hostile[] = [
 
 export const hostileDaemonSets: Hostile[] = [
   daemons('20,000 labels in its template', (labels) => ({
-    podMetadata: { labels: { ...labels, ...record(20_000, (at) => [`k-${at}`, 'v']) } },
+    podMetadata: { labels: { ...labels, ...pairs(20_000) } },
   })),
   daemons('a wish for the pods of others', { spec: { selector: { matchLabels: labels } }, podMetadata: { labels } }),
-  daemons('10,000 tolerations', { pod: { tolerations: many(10_000, (at) => ({ key: `k-${at}`, operator: 'Exists' })) } }),
-  daemons('10,000 node selector terms', {
-    pod: {
-      affinity: {
-        nodeAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: {
-            nodeSelectorTerms: many(10_000, (at) => ({ matchExpressions: [{ key: `k-${at}`, operator: 'Exists' }] })),
-          },
-        },
-      },
-    },
+  daemons('10,000 tolerations', { pod: { tolerations: expressions(10_000, 'Exists') } }),
+  daemons('10,000 node selector terms', () => {
+    const nodeSelectorTerms = expressions(10_000, 'Exists').map((one) => ({ matchExpressions: [one] }));
+    return { pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } } };
   }),
-  daemons('a node selector of 20,000 labels', { pod: { nodeSelector: record(20_000, (at) => [`k-${at}`, 'v']) } }),
+  daemons('a node selector of 20,000 labels', { pod: { nodeSelector: pairs(20_000) } }),
   daemons('an environment of 1.4 million marks in its template', { pod: env(marks) }),
   daemons('20,000 variables', { pod: { containers: [container({ env: many(20_000, (at) => ({ name: `N${at}`, value: 'v' })) })] } }),
-  {
-    ...daemons('a count of templates of 100,000 digits', {
-      metadata: { annotations: { 'deprecated.daemonset.template.generation': '9'.repeat(100_000) } },
-    }),
-    // A real server reads it as a number of 64 bits.
-    refusedBy: ['real'],
-  },
+  // A real server reads it as a number of 64 bits.
+  daemons(
+    'a count of templates of 100,000 digits',
+    { metadata: { annotations: { 'deprecated.daemonset.template.generation': '9'.repeat(100_000) } } },
+    { refusedBy: ['real'] },
+  ),
   daemons('a selector of nodes to roll out to that never ends', {
     metadata: { annotations: { 'dkc.dev/rollout-node-selector': many(20_000, (at) => `k-${at}`).join(',') } },
   }),
 ];
 
 export const hostileRevisions: Hostile[] = [
-  {
-    why: 'two revisions nested 400 deep',
-    resource: controllerRevisions,
-    objects: () => many(2, (at) => revision(`nested-${at}`, at + 1, nested(400))),
-  },
-  {
-    why: 'two revisions nested 3,000 deep',
-    resource: controllerRevisions,
-    refusedBy: ['embedded'],
-    objects: () => many(2, (at) => revision(`deep-${at}`, at + 1, nested(3_000))),
-  },
-  {
-    why: 'a revision of 50,000 values',
-    resource: controllerRevisions,
-    objects: () => [
-      revision(
-        'wide',
-        1,
-        record(50_000, (at) => [`k${at}`, at]),
-      ),
-    ],
-  },
-  {
-    why: 'a revision of 450,000 lists',
-    resource: controllerRevisions,
-    objects: () => [revision('lists', 1, { x: many(450_000, () => []) })],
-  },
-  {
-    why: 'a revision of as many small objects as a client takes',
-    resource: controllerRevisions,
-    objects: () => [revision('objects', 1, { x: many(33_000, (at) => ({ [`k${at}`]: 1 })) })],
-  },
-  { why: 'a revision of 1.4 million marks', resource: controllerRevisions, objects: () => [revision('marks', 1, { x: marks })] },
-  {
-    why: '1,100 revisions that a set may adopt',
-    resource: controllerRevisions,
-    objects: () => many(1_100, (at) => revision(`r-${at}`, LARGEST - at, { at })),
-  },
-  {
-    why: 'a revision whose data is a list in lists',
-    resource: controllerRevisions,
-    objects: () => [revision('list', 1, { a: [[[[[[]]]]]] })],
-  },
+  revisions('two revisions nested 400 deep', () => nested(400), { count: 2 }),
+  revisions('two revisions nested 3,000 deep', () => nested(3_000), { count: 2, refusedBy: ['embedded'] }),
+  revisions('a revision of 50,000 values', () => record(50_000, (at) => [`k${at}`, at])),
+  revisions('a revision of 450,000 lists', () => ({ x: many(450_000, () => []) })),
+  revisions('a revision of as many small objects as a client takes', () => ({ x: many(33_000, (at) => ({ [`k${at}`]: 1 })) })),
+  revisions('a revision of 1.4 million marks', () => ({ x: marks })),
+  row(
+    controllerRevisions,
+    '1,100 revisions that a set may adopt',
+    (at) => ({ revision: LARGEST - at, data: { at }, metadata: { labels } }),
+    { count: 1_100 },
+  ),
+  revisions('a revision whose data is a list in lists', () => ({ a: [[[[[[]]]]]] })),
 ];
 
 export const hostileOwners: Hostile[] = [
-  {
-    why: 'a service whose selector has 20,000 labels',
-    resource: services,
-    objects: () => [
-      named('wide', 'v1', 'Service', { spec: { ports: [{ port: 80 }], selector: record(20_000, (at) => [`k-${at}`, 'v']) } }),
-    ],
-  },
-  {
-    why: '200 services that select one pod',
-    resource: services,
-    objects: () => many(200, (at) => named(`s-${at}`, 'v1', 'Service', { spec: { clusterIP: 'None', selector: labels } })),
-  },
-  {
-    why: 'a replication controller whose selector has 10,000 labels',
-    resource: replicationControllers,
-    objects: () => {
-      const selector = record(10_000, (at) => [`k-${at}`, 'v']);
-      const template = { metadata: { labels: selector }, spec: { containers: [container()] } };
-      return [named('hostile', 'v1', 'ReplicationController', { spec: { replicas: 0, selector, template } })];
-    },
-  },
-  {
-    why: 'a replica set whose selector has 10,000 expressions',
-    resource: replicaSets,
-    objects: () => {
-      const matchExpressions = many(10_000, (at) => ({ key: `k-${at}`, operator: 'DoesNotExist' }));
-      const template = { metadata: { labels }, spec: { containers: [container()] } };
-      return [
-        named('hostile', 'apps/v1', 'ReplicaSet', { spec: { replicas: 0, selector: { matchLabels: labels, matchExpressions }, template } }),
-      ];
-    },
-  },
+  row(services, 'a service whose selector has 20,000 labels', () => ({ spec: { ports: [{ port: 80 }], selector: pairs(20_000) } })),
+  row(services, '200 services that select one pod', () => ({ spec: { clusterIP: 'None', selector: labels } }), { count: 200 }),
+  row(replicationControllers, 'a replication controller whose selector has 10,000 labels', () => {
+    const selector = pairs(10_000);
+    return { spec: { replicas: 0, selector, template: { metadata: { labels: selector }, spec: { containers: [container()] } } } };
+  }),
+  row(replicaSets, 'a replica set whose selector has 10,000 expressions', () => {
+    const template = { metadata: { labels }, spec: { containers: [container()] } };
+    return { spec: { replicas: 0, selector: { matchLabels: labels, matchExpressions: expressions(10_000) }, template } };
+  }),
 ];
