@@ -27,11 +27,18 @@ export const waitFlags: readonly Flag[] = [
   { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: maximum wait' },
 ];
 
-/** The agent has made another choice since, and says what keeps it from the place: waiting for longer would change nothing. */
-function hasGoneElsewhere(now: Peek, before: Peek): boolean {
-  if (!now.active?.ok || now.active.record.error === null) return false;
-  return !before.active?.ok || now.active.record.at !== before.active.record.at;
+/** When the agent made another choice since, and said what keeps it from the place; undefined: it has not. */
+function elsewhereSince(now: Peek, before: Peek, arrival: Arrival): string | undefined {
+  if (hasSwitched(now, arrival) || !now.active?.ok || now.active.record.error === null) return undefined;
+  const { at } = now.active.record;
+  return before.active?.ok && before.active.record.at === at ? undefined : at;
 }
+
+/**
+ * A choice that stands for so long, in ms, is the agent's answer to the change. One that it made of what it had read before is followed by another at once: it looks
+ * again when it has started.
+ */
+const STANDS_MS: Millis = 5_000;
 
 /** Other processes write what is waited for; their files are small. */
 const LOOK_EVERY: Millis = 250;
@@ -49,14 +56,18 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
   const line = progress(context);
   try {
     const before = await peek(context, node);
+    let elsewhere: { at: string; since: Millis } | undefined;
     for (const began = clock.monotonic(); ;) {
       signal.throwIfAborted();
       const seen = await peek(context, node);
       if (hasSwitched(seen, arrival) && isHealthyOn(seen)) return fine;
-      if (!hasSwitched(seen, arrival) && hasGoneElsewhere(seen, before))
+      const now = clock.monotonic();
+      const at = elsewhereSince(seen, before, arrival);
+      if (at !== elsewhere?.at) elsewhere = at === undefined ? undefined : { at, since: now };
+      if (elsewhere !== undefined && now - elsewhere.since >= STANDS_MS)
         return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next`);
       // Between two agents there is none for a moment: systemd starts the next one.
-      const waited = clock.monotonic() - began;
+      const waited = now - began;
       if (waited >= timeoutMs) {
         const agent = (await agentRuns(context, node).catch(() => true)) ? '' : '; the agent is not running: systemctl start dkc-agent';
         const time = formatGoDuration(BigInt(Math.round(timeoutMs)) * 1_000_000n);

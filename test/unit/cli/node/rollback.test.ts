@@ -114,6 +114,37 @@ test('rollback --wait ends when the agent has applied it, and with 1 when it doe
   assert.match(back.stderr, /web:kubelet@2 is no longer condemned/);
 });
 
+test('retry --wait goes on when an agent chose by what it had read before, and ends with 1 when a choice with an error stands', async (t) => {
+  const node = await assignedAndTrusted(t);
+  await node.condemn(node.assigned);
+  await node.runs('last-known-good', node.trusted);
+  let looks = 0;
+  const chooses = (acts: readonly (() => Promise<void>)[]) => {
+    let monotonic = 0;
+    const left = [...acts];
+    const sleep = async (): Promise<void> => {
+      looks += 1;
+      monotonic += 1_000;
+      await left.shift()?.();
+    };
+    return { now: () => node.now(), monotonic: () => monotonic, after: () => () => {}, sleep };
+  };
+  const refused = (at: string) => () => node.runs('last-known-good', node.trusted, { error: 'the configuration is condemned', at });
+  const arrives = () => node.runs('assigned', node.assigned);
+  const started = refused('2026-01-01T00:01:00Z');
+  const back = await node.dkcIn({ clock: chooses([started, started, arrives]) }, 'retry', '--wait');
+  assert.deepEqual([back.code, looks], [0, 3], back.stderr);
+
+  await node.condemn(node.assigned);
+  await node.runs('last-known-good', node.trusted);
+  looks = 0;
+  const again = refused('2026-01-01T00:02:00Z');
+  const stays = await node.dkcIn({ clock: chooses([started, again]) }, 'retry', '--wait', '--timeout=1m');
+  assert.equal(stays.code, 1);
+  assert.match(stays.stderr, /did not stay on assigned \(dkc-system\/web:kubelet@2\): it uses last-known-good.*; see Error and Next/);
+  assert.equal(looks, 7, 'the second choice stands for 5 s');
+});
+
 const refused = [
   { why: 'a REF that fits several', argv: ['--to=8c1f'], code: 2, says: /matches 2 checkpoints/ },
   { why: 'a REF that fits none', argv: ['--to=zz'], code: 3, says: /no checkpoint has that name/ },
