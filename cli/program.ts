@@ -41,7 +41,7 @@ const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'ERR_STRE
 /**
  * Lets a command outlive its readers: what nobody can read any more is dropped, and the command goes on to its own end and exit
  * code. To end it here would leave work half done (a live drill its condemnation) and call a wrong result fine.
- * @returns what else befell one of them, a full disk say: the first error, undefined without one
+ * @returns the first other error of one of them, such as a full disk; undefined without one
  */
 export function outliveReaders(streams: readonly EventEmitter[]): () => unknown {
   let failure: unknown;

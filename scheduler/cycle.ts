@@ -70,7 +70,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     [...state.nominator.nodes].map((node) => ({ node, pods: state.nominator.on(node).map(({ key, priority }) => ({ key, priority })) })),
   );
   const run = async (signal: AbortSignal): Promise<void> => {
-    // Who takes the lease amid a relist sees its end first. Rejects only when the signal aborts, and then nothing more is done.
+    // A process that takes the lease during a relist waits for its end first. Rejects only when the signal aborts, and then nothing more is done.
     await runtime.informers.whenSettled(signal).catch(() => {});
     log.info('scheduler started', { nodes: state.cluster.nodeCount, pods: state.cluster.podCount, waiting: state.queue.sizes.active });
     hooks.start(signal);

@@ -35,7 +35,7 @@ export function resolvePaths(written: JsonObject, dir: string, version: KubeletV
   return absolute.length === 0 ? written : withValues(written, absolute);
 }
 
-/** First minor that has --config-dir; 1.28 and 1.29 heed it only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in their environment. */
+/** First minor that has --config-dir; 1.28 and 1.29 honor it only with KUBELET_CONFIG_DROPIN_DIR_ALPHA in their environment. */
 const CONFIG_DIR_SINCE = 28;
 /** Drop-ins that are read of a directory and all below it. */
 export const MAX_DROP_INS = 100;

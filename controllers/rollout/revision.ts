@@ -12,14 +12,14 @@ export interface ConfigMap extends KubeObject {
 
 /** A new value has agents try a configuration again that they condemned. */
 export const RETRY_ANNOTATION = 'dkc.dev/retry';
-/** Annotations that agents heed: they are part of what is rolled out. */
-const HEEDED = ['dkc.dev/allow', RETRY_ANNOTATION];
+/** Annotations that agents read: they are part of what is rolled out. */
+const READ_BY_AGENTS = ['dkc.dev/allow', RETRY_ANNOTATION];
 const HASH_LETTERS = 10;
 /** Of the rollout's name in that of a revision: a ConfigMap's name has at most 253 characters. */
 const MAX_NAME = 253 - HASH_LETTERS - 1;
 
 /**
- * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they heed. A label that somebody touches is no new revision.
+ * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they read. A label that somebody touches is no new revision.
  */
 export function contentHash(of: Readonly<ConfigMap>, kubeletConfigKey: string): string {
   const known = hashes(of).get(kubeletConfigKey) ?? hashOf(of, kubeletConfigKey);
@@ -37,7 +37,7 @@ function hashOf({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, k
   };
   add(kubeletConfigKey);
   for (const [kind, of] of [['data', data], ['binary', binaryData]] as const) for (const key of Object.keys(of).toSorted()) add(kind, key, of[key] ?? ''); // prettier-ignore
-  for (const name of HEEDED) add(name, metadata.annotations?.[name] ?? '');
+  for (const name of READ_BY_AGENTS) add(name, metadata.annotations?.[name] ?? '');
   return hash.digest('hex').slice(0, HASH_LETTERS);
 }
 
@@ -47,7 +47,7 @@ export const revisionName = (rollout: string, hash: string): string => `${rollou
 /** The copy of a ConfigMap that nodes are assigned: an edit of the original reaches none of them. */
 export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<ConfigMap>, name: string, number: number): ConfigMap {
   const { namespace = '', annotations = {}, resourceVersion = '' } = from.metadata;
-  const kept = Object.fromEntries(HEEDED.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])));
+  const kept = Object.fromEntries(READ_BY_AGENTS.flatMap((key) => (annotations[key] === undefined ? [] : [[key, annotations[key]]])));
   const key = rollout.spec?.configMap?.kubeletConfigKey ?? '';
   return {
     apiVersion: 'v1',

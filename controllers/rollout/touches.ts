@@ -18,7 +18,7 @@ const LATE_MS: Millis = 180_000;
 const MAX_BEHIND_MS: Millis = 300_000;
 
 /**
- * Touches that the status names and the caches do not show. Whoever plans counts them, whatever process decided on them: it may have been killed before it
+ * Touches that the status names and the caches do not show. The plan counts them, whatever process decided on them: it may have been killed before it
  * wrote the node, its write may be on the way, or this cache may be older than the write.
  */
 export function pendingTouches({ rules, now, fleet }: Pick<Facts, 'rules' | 'now' | 'fleet'>): ReadonlyMap<string, Touch> {

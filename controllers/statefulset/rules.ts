@@ -171,7 +171,7 @@ export function optInsOf(annotations: Readonly<Record<string, string>> = {}): Op
   };
 }
 
-/** None would never update anything; the field does not take it either. */
+/** With none nothing would ever be updated; the API server does not take it either. */
 function atLeastOne(text: string): number | string | undefined {
   const value = countOrShare(text);
   return value === 0 || (typeof value === 'string' && Number.parseInt(value, 10) === 0) ? undefined : value;

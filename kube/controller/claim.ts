@@ -166,7 +166,7 @@ function refOf({ metadata: { name = '', namespace } }: Readonly<KubeObject>): Ob
   return namespace === undefined ? { name } : { name, namespace };
 }
 
-/** `namespace/name`, with the slash also where there is no namespace, as the field writes it. */
+/** `namespace/name`, with the slash also where there is no namespace, as upstream writes it. */
 function path({ metadata: { name = '', namespace = '' } }: Readonly<KubeObject>): string {
   return `${namespace}/${name}`;
 }

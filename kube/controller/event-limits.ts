@@ -25,7 +25,7 @@ export interface Moment {
 }
 
 /**
- * Turns happenings into few events, as the field does, so that a loop that fails all day fills no etcd:
+ * Turns happenings into few events, as client-go does, so that a loop that fails all day fills no etcd:
  * the same happening again raises the count of its event; from the tenth message of similar ones (same object, type and reason) within ten minutes
  * on there is one event for all; and about one object 25 may be told, then one in five minutes. Pure but for its memory, which is bounded.
  */

@@ -269,7 +269,7 @@ export class EventSender {
   }
 }
 
-/** The field sends an event again when nobody answered; a busy or broken server is worth it too. Any other no stays one. */
+/** As client-go: an event is sent again when nobody answered; a busy or broken server is worth another try too. Any other refusal is final. */
 function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 || error.code === 429;
   return error instanceof TransportError && error.problem !== 'closed';

@@ -97,7 +97,7 @@ export type Labels = Record<string, string | number>;
 
 /** What a controller counts by itself, without knowing who reads it. Each name once in a process: the second time throws. */
 export interface Meters {
-  /** @param subsystem - the controller, as the field spells it: `daemonset_controller` */
+  /** @param subsystem - the controller, as upstream spells it: `daemonset_controller` */
   ownWrites(subsystem: string): OwnWritesMetrics;
   /** @returns adds `by`, 1 by default */
   counter(name: string, help: string, labelNames?: readonly string[]): (labels?: Labels, by?: number) => void;

@@ -23,7 +23,7 @@ const CLASSES: readonly FieldClass[] = ['safe', 'needs-drain', 'dangerous', 'nod
 export interface Policy {
   /** Classes of fields that may differ. */
   allow: ReadonlySet<FieldClass>;
-  /** The ConfigMap's annotation dkc.dev/allow is heeded. */
+  /** The ConfigMap's annotation dkc.dev/allow is honored. */
   overrides: boolean;
   /** By field, gate (`featureGates.X`) or parent of fields; beats the class. A deny beats the annotation too. */
   fields: ReadonlyMap<string, 'allow' | 'deny'>;

@@ -96,7 +96,7 @@ function importKey(jwk: JsonWebKey): KeyObject {
 }
 
 /**
- * Reads `TYPE BASE64 [COMMENT]`, a line as in a `.pub` file or in authorized_keys. Options before the type are an error: none of them would be heeded,
+ * Reads `TYPE BASE64 [COMMENT]`, a line as in a `.pub` file or in authorized_keys. Options before the type are an error: none of them would be honored,
  * and a key that is meant to be restricted must not be accepted without its restriction.
  * @throws {@link SignatureError}
  */

@@ -25,7 +25,7 @@ const OLD_MS: Millis = 30_000;
 const MAX_BEHIND_MS: Millis = 300_000;
 
 /**
- * Whoever made it so: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
+ * Whatever made it so: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
  * counts against `maxUnavailable`, but for a node whose drain failed, which has been given back.
  */
 export const isUnavailable = (node: RolloutNode): boolean =>

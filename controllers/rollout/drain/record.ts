@@ -96,7 +96,7 @@ function parseOwner(text: string | undefined): DrainOwner | undefined {
 }
 
 /**
- * Conditions of a Node that is being worked on. Any API server takes them; controllers heed them from 1.37 on, behind the gate NodeLifecycleConditions.
+ * Conditions of a Node that is being worked on. Any API server takes them; controllers honor them from 1.37 on, behind the gate NodeLifecycleConditions.
  * @see https://kep.k8s.io/5683
  */
 const lifecycleConditions = ['MaintenancePlanned', 'MaintenanceInProgress', 'DrainInProgress', 'Drained'] as const;
