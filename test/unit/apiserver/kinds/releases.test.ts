@@ -72,36 +72,23 @@ const stopAll = async (): Promise<void> => {
   for (const stop of stopping.splice(0)) await stop();
 };
 
-test('a DaemonSet surges where the release knows how', async (t) => {
+// What the contract holds of defaults and of fields that do not change is not repeated here.
+test('a DaemonSet surges, and not with pods unavailable as well', async (t) => {
   t.after(stopAll);
-  const surge = { updateStrategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } };
-  const set = (spec: object) => ({ spec: { selector, template, ...spec } });
-  const old = await on('v1.20.2', 'apps', 'daemonsets', set({}));
-  assert.deepEqual(old.created['spec']?.['updateStrategy']?.['rollingUpdate'], { maxUnavailable: 1 });
-  const now = await on('v1.34.0', 'apps', 'daemonsets', set({}));
-  assert.deepEqual(now.created['spec']?.['updateStrategy']?.['rollingUpdate'], { maxUnavailable: 1, maxSurge: 0 });
-  const surging = await on('v1.34.0', 'apps', 'daemonsets', set(surge));
-  assert.deepEqual(surging.created['spec']?.['updateStrategy']?.['rollingUpdate'], { maxUnavailable: 0, maxSurge: 1 });
-  const both = await now.patch({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 1 } } } });
+  const updateStrategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  const { created, patch } = await on('v1.34.0', 'apps', 'daemonsets', { spec: { selector, template, updateStrategy } });
+  assert.deepEqual(created['spec']?.['updateStrategy']?.['rollingUpdate'], { maxUnavailable: 0, maxSurge: 1 });
+  const both = await patch({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } } });
   assert.match(JSON.stringify(both.json), /maxSurge: Invalid value: .*: may not be set when maxUnavailable is non-zero/);
-  const none = await now.patch({ spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } } });
-  assert.match(JSON.stringify(none.json), /maxUnavailable: Required value: cannot be 0 when maxSurge is 0/);
 });
 
-test('a StatefulSet keeps the fields of its release, and lets those change', async (t) => {
+test('a StatefulSet keeps half of a retention policy, and lets the fields of its release change', async (t) => {
   t.after(stopAll);
-  const modern = { ordinals: { start: 2 }, minReadySeconds: 3, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } };
+  const modern = { ordinals: { start: 2 }, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } };
   const { created, patch } = await on('v1.34.0', 'apps', 'statefulsets', { spec: { selector, template, serviceName: 's', ...modern } });
   assert.deepEqual(created['spec']?.['persistentVolumeClaimRetentionPolicy'], { whenDeleted: 'Delete', whenScaled: 'Retain' });
-  assert.deepEqual(created['spec']?.['ordinals'], { start: 2 });
   assert.equal(created['status']?.['availableReplicas'], 0);
-  assert.equal(created['spec']?.['template']?.['metadata']?.['creationTimestamp'], undefined);
   assert.equal((await patch({ spec: { ordinals: { start: 1 }, revisionHistoryLimit: 3 } })).code, 200);
-  const refused = await patch({ spec: { serviceName: 'other' } });
-  assert.match(
-    JSON.stringify(refused.json),
-    /other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden/,
-  );
 });
 
 for (const [version, served] of [

@@ -52,14 +52,6 @@ test('validate warns of a field that the version does not know', async () => {
   assert.match(stdout, /warning +futureField/);
 });
 
-test('what depends on this machine is a warning: the file may be for another one', async () => {
-  const ca = 'authentication: {x509: {clientCAFile: /gone/ca.crt}}\n';
-  const { code, stdout } = await run('validate - -o json', `${head}${ca}`);
-  assert.equal(code, 0);
-  const { warnings } = JSON.parse(stdout) as { warnings: { field: string; message: string }[] };
-  assert.deepEqual(warnings.map(({ field }) => field), ['authentication.x509.clientCAFile']); // prettier-ignore
-});
-
 test('validate checks the policy only with --local-config', async () => {
   assert.equal((await run('validate other.yaml')).code, 0);
   const { code, stdout } = await run('validate other.yaml --local-config=/var/lib/kubelet/config.yaml -o json');

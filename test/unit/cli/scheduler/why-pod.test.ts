@@ -5,11 +5,14 @@ import { after, before, test } from 'node:test';
 import { type LocalApi } from '../../../../apiserver/local-api.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
-import { whyPod } from '../../../../cli/scheduler/why-pod.ts';
+import { readCluster, whyPod } from '../../../../cli/scheduler/why-pod.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { node, pod } from '../../scheduler/builders.ts';
 import { configFile } from './scheduler-world.ts';
 import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 let api: LocalApi;
@@ -160,4 +163,44 @@ test('dkc why pod asks the real decision', async () => {
   assert.equal(code, 0);
   const reasons = (JSON.parse(stdout) as Explained[]).map(({ reason }) => reason);
   for (const reason of ['NodeResourcesFit', 'NodeUnschedulable']) assert.ok(reasons.includes(reason), reasons.join());
+});
+
+const call = { method: 'GET', path: '/x', host: 'h' };
+const refusal = (code: number, reason: string): ApiError => new ApiError(call, { code, reason, message: 'no' });
+
+/** A server that has one object of each kind, called as it was asked for. @param answer - what it says instead */
+function serverThat(answer: (asked: string) => ApiError | undefined): { client: Pick<Client, 'listEach'>; asked: string[] } {
+  const asked: string[] = [];
+  const listEach = async (resource: Resource, query: object, each: (item: KubeObject) => void): Promise<object> => {
+    const name = `${resource.resource} ${resource.version}`;
+    asked.push(`${name}${Object.values(query).map((value) => ` ${value}`).join('')}`); // prettier-ignore
+    const error = answer(name);
+    if (error !== undefined) throw error;
+    each({ metadata: { name } });
+    return {};
+  };
+  return { client: { listEach } as unknown as Pick<Client, 'listEach'>, asked };
+}
+
+const { signal } = new AbortController();
+const namesOf = (list: readonly { metadata: { name?: string } }[]): string => list.map(({ metadata }) => metadata.name).join();
+
+test('every kind is listed once, and of the pods those that have not ended', async () => {
+  const { client, asked } = serverThat(() => undefined);
+  const { pods, budgets, capacities, replicationControllers } = await readCluster(client, signal);
+  assert.equal(asked.length, 16);
+  assert.ok(asked.includes('pods v1 status.phase!=Succeeded,status.phase!=Failed'));
+  const found = [pods, budgets, capacities, replicationControllers].map(namesOf);
+  assert.deepEqual(found, ['pods v1', 'poddisruptionbudgets v1', 'csistoragecapacities v1', 'replicationcontrollers v1']);
+});
+
+test('kinds that the server has in another version, or not at all, are read as they are', async () => {
+  const old = serverThat((asked) => (/^poddisruptionbudgets v1$|^csi/.test(asked) ? refusal(404, 'NotFound') : undefined));
+  const { budgets, capacities, csiNodes } = await readCluster(old.client, signal);
+  assert.deepEqual([budgets, capacities, csiNodes].map(namesOf), ['poddisruptionbudgets v1beta1', '', '']);
+});
+
+test('a kind that may not be listed is no empty one', async () => {
+  const { client } = serverThat((asked) => (asked.startsWith('poddisruptionbudgets') ? refusal(403, 'Forbidden') : undefined));
+  await assert.rejects(readCluster(client, signal), ApiError);
 });

@@ -2,10 +2,105 @@ import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, test } from 'node:test';
 import { Informers } from '../../../../kube/cache/informers.ts';
+import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { pods, runs } from './informer-world.ts';
+import { diary, pods, run, runs } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
+
+describe('handlers', () => {
+  test('what one throws changes nothing for the others', async (t) => {
+    const failures: string[] = [];
+    const world = await run(t, ['list 5: a#1@3', 'fail 500'], { onHandlerFailure: (name) => failures.push(name) });
+    const other = diary();
+    world.informer.addHandlers('broken', {
+      added: () => {
+        throw new Error('broken');
+      },
+      updated: () => {
+        throw new Error('broken');
+      },
+    });
+    world.informer.addHandlers('other', other.handlers);
+    world.api.add('watch hold: MODIFIED a#1@6');
+    await world.clock.advance(500);
+    assert.deepEqual(failures, ['broken', 'broken']);
+    assert.deepEqual(other.told, ['there a#1@3', 'updated a#1@3 a#1@6']);
+  });
+
+  test('who comes late is told what is there, who leaves nothing more', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch: MODIFIED a#1@6', 'watch hold: MODIFIED a#1@7']);
+    const late = diary();
+    const registration = world.informer.addHandlers('late', late.handlers);
+    assert.equal(registration.synced, true);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    registration.remove();
+    await world.clock.advance(500);
+    assert.deepEqual(late.told, ['there a#1@6']);
+    assert.equal(world.told.at(-1), 'updated a#1@6 a#1@7');
+  });
+
+  test('who comes in the middle of an event is not told it twice', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch:', 'watch hold: MODIFIED a#1@6, MODIFIED a#1@7']);
+    const late = diary();
+    let invited = false;
+    world.informer.addHandlers('host', {
+      updated: () => {
+        if (!invited) world.informer.addHandlers('late', late.handlers);
+        invited = true;
+      },
+    });
+    await world.clock.advance(500);
+    assert.deepEqual(late.told, ['there a#1@6', 'updated a#1@6 a#1@7']);
+  });
+
+  test('who is removed in the middle of an event is not told it', async (t) => {
+    const world = await run(t, ['list 5: a#1@3 b#1@4', 'watch:', 'watch hold: MODIFIED a#1@6']);
+    const leaver = diary();
+    world.informer.addHandlers('remover', { updated: () => leaving.remove() });
+    const leaving = world.informer.addHandlers('leaver', leaver.handlers);
+    await world.clock.advance(500);
+    assert.equal(world.told.at(-1), 'updated a#1@3 a#1@6');
+    assert.deepEqual(leaver.told, ['there a#1@3', 'there b#1@4']);
+  });
+
+  test('resyncs are spread at random', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch hold'], { resyncMs: 60_000, random: () => 0.5 });
+    world.told.length = 0;
+    await world.clock.advance(89_999);
+    assert.deepEqual(world.told, []);
+    await world.clock.advance(1);
+    assert.deepEqual(world.told, ['updated a#1@3 a#1@3']);
+  });
+
+  test('what breaks a cache ends all of it', async () => {
+    const clock = new FakeClock();
+    const onHandlerFailure = (): void => {
+      throw new Error('the counter is broken');
+    };
+    const informer = new SharedInformer<KubeObject>({
+      resource: pods,
+      client: new ScriptedApi('list 5: a#1@3').client,
+      clock,
+      random: () => 0,
+      log: recordedLog().log,
+      streams: false,
+      resyncMs: 60_000,
+      onHandlerFailure,
+    });
+    informer.addHandlers('broken', { added: onHandlerFailure });
+    await assert.rejects(informer.run(new AbortController().signal), /the counter is broken/);
+    assert.equal(clock.sleepers, 0);
+  });
+
+  test('a cached object cannot be changed where that is watched for', async (t) => {
+    const world = await run(t, ['list 5: a#1@3', 'watch hold']);
+    const held = world.informer.get('ns/a');
+    assert.ok(held);
+    assert.throws(() => Object.assign(held.metadata, { labels: {} }), TypeError);
+  });
+});
 
 describe('the caches of a process', () => {
   const options = (api: ScriptedApi) => ({

@@ -1,7 +1,131 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer as createPlain, request as plainRequest } from 'node:http';
+import { createServer as createSecure } from 'node:https';
+import { connect } from 'node:net';
 import { test } from 'node:test';
+import { nodes } from '../../../../kube/api/object.ts';
 import { ProxyError } from '../../../../kube/client/connection.ts';
 import { proxyFor, proxyHeaders } from '../../../../kube/client/proxy.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
+import { clientOf, json, node, Trust } from './api-stand-in.ts';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { Authority, KeyPair } from '../../../support/certificates.ts';
+import type { Kind } from './api-stand-in.ts';
+
+const trust = new Trust();
+
+interface Proxy {
+  url: string;
+  /** What was asked of it: method, target, and who asked. */
+  seen: string[];
+  answer: number;
+  close(): void;
+}
+
+/** A forward proxy: tunnels, and whole URLs over plain HTTP. */
+async function proxy(t: TestContext, tls?: KeyPair): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  const server = tls === undefined ? createPlain() : createSecure(tls);
+  const self: Proxy = { url: '', seen: [], answer: 200, close: () => void server.close() };
+  const note = (method = '', target = '', who = '-') => self.seen.push(`${method} ${target} ${who}`);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+  });
+  server.on('connect', (request, socket) => {
+    note(request.method, request.url, request.headers['proxy-authorization']);
+    if (self.answer === 0) return;
+    if (self.answer !== 200) return void socket.end(`HTTP/1.1 ${self.answer} No\r\n\r\n`);
+    const [host = '', port] = (request.url ?? '').split(':');
+    const outer = connect(Number(port), host, () => {
+      socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
+      outer.pipe(socket).pipe(outer);
+    });
+    sockets.add(outer);
+    for (const end of [outer, socket]) end.on('error', () => outer.destroy());
+    socket.on('close', () => outer.destroy());
+  });
+  server.on('request', (request, response) => {
+    note(request.method, request.url, request.headers['proxy-authorization']);
+    const { headers, method = 'GET', url = '' } = request;
+    request.pipe(
+      plainRequest(url, { method, headers }, (answer) => answer.pipe(response.writeHead(answer.statusCode ?? 500, answer.headers))),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  self.url = `http${tls === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.after(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return self;
+}
+
+const through = (t: TestContext, kind: Kind, proxy: string, connectTimeoutMs = 60_000) =>
+  trust.pair(t, kind, (_request, response) => json(response, 200, node('n', '1')), { access: { proxy }, connectTimeoutMs });
+
+const withUser = (url: string) => url.replace('://', '://us%40er:s3cret@');
+const basic = `Basic ${Buffer.from('us@er:s3cret').toString('base64')}`;
+
+for (const isSecure of [false, true]) {
+  for (const kind of ['h2', 'https'] as const) {
+    test(`requests go through a tunnel of an ${isSecure ? 'https' : 'http'} proxy to an ${kind} server`, async (t) => {
+      const way = await proxy(t, isSecure ? trust.serverPair : undefined);
+      const { client, server } = await through(t, kind, withUser(way.url));
+      for (let n = 0; n < 3; n++) assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
+      const { host } = new URL(server.url);
+      // Without HTTP/2 the first tunnel only found that out.
+      assert.deepEqual(
+        way.seen,
+        Array.from({ length: kind === 'h2' ? 1 : 2 }, () => `CONNECT ${host} ${basic}`),
+      );
+    });
+  }
+}
+
+test('an http:// server is asked through the proxy itself', async (t) => {
+  const way = await proxy(t);
+  const { client, server } = await through(t, 'http', withUser(way.url));
+  await client.get(nodes, { name: 'n' });
+  assert.deepEqual(way.seen, [`GET ${server.url}/api/v1/nodes/n ${basic}`]);
+});
+
+test('a proxy that refuses, hangs, is not there or not trusted is named, and its password is not', async (t) => {
+  const way = await proxy(t);
+  const secure = await proxy(t, await (await makeOther(t)).server());
+  const gone = await proxy(t);
+  const failure = async (url: string, answer: number) => {
+    way.answer = answer;
+    const { client } = await through(t, 'h2', withUser(url), answer === 0 ? 200 : 60_000);
+    const error: unknown = await client.get(nodes, { name: 'n' }).then(
+      () => assert.fail('no error'),
+      (failed: unknown) => failed,
+    );
+    assert.ok(error instanceof Error);
+    assert.doesNotMatch(`${error.message} ${String(error.cause)}`, /s3cret|us@er/);
+    return error.message;
+  };
+  const name = (url: string) => new RegExp(`through the proxy ${url}`);
+  assert.match(await failure(way.url, 407), name(way.url));
+  assert.match(await failure(way.url, 407), /it wants another user or password \(407\)/);
+  assert.match(await failure(way.url, 503), /it refused to connect to 127\.0\.0\.1:\d+ \(503\)/);
+  assert.match(await failure(way.url, 0), /no answer within/);
+  assert.match(await failure(secure.url, 200), name(secure.url));
+  gone.close();
+  assert.match(await failure(gone.url, 200), /ECONNREFUSED/);
+  assert.match(await failure(gone.url, 200), name(gone.url));
+  const plain = clientOf(t, { origin: 'test', server: 'http://api.test', proxy: withUser(gone.url) });
+  await assert.rejects(plain.get(nodes, { name: 'n' }), { problem: 'unreachable', message: name(gone.url) });
+});
+
+async function makeOther(t: TestContext): Promise<Authority> {
+  const other = await makeAuthority();
+  t.after(() => other.remove());
+  return other;
+}
 
 const P = 'http://p:3128/';
 const cases: { server: string; env: Record<string, string>; proxy: string | undefined }[] = [
