@@ -8,38 +8,31 @@ import {
   encodeBinding,
   encodeCandidates,
   encodeNodes,
+  inOrder,
+  isInterested,
+  urlOf,
 } from '../../../../scheduler/extenders/protocol.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
+import { extenderConfig } from './extender-server.ts';
 
 const asking = pod('shop/p').uid('uid-p').build();
 const nodes = ['a', 'b'].map((name) => node(name).build());
 const victim = podInfoOf(pod('shop/v').uid('uid-v').on('a').build());
 const candidates = [{ node: 'a', victims: [victim], violations: 1 }];
 
-const encoded: { why: string; text: string; says: unknown }[] = [
-  {
-    why: 'nodes as objects',
-    text: encodeNodes(asking, nodes, false),
-    says: { Pod: asking, Nodes: { metadata: {}, items: nodes }, NodeNames: null },
-  },
-  { why: 'nodes by name', text: encodeNodes(asking, nodes, true), says: { Pod: asking, Nodes: null, NodeNames: ['a', 'b'] } },
-  { why: 'no nodes at all', text: encodeNodes(asking, [], true), says: { Pod: asking, Nodes: null, NodeNames: [] } },
-  {
-    why: 'a binding',
-    text: encodeBinding(podInfoOf(asking), 'a'),
-    says: { PodName: 'p', PodNamespace: 'shop', PodUID: 'uid-p', Node: 'a' },
-  },
-  {
-    why: 'candidates with their victims',
-    text: encodeCandidates(asking, candidates, false),
-    says: { Pod: asking, NodeNameToVictims: { a: { Pods: [victim.pod], NumPDBViolations: 1 } }, NodeNameToMetaVictims: null },
-  },
-  {
-    why: 'candidates with their victims by uid',
-    text: encodeCandidates(asking, candidates, true),
-    says: { Pod: asking, NodeNameToVictims: null, NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-v' }], NumPDBViolations: 1 } } },
-  },
+const meta = { NodeNameToVictims: null, NodeNameToMetaVictims: { a: { Pods: [{ UID: 'uid-v' }], NumPDBViolations: 1 } } };
+const whole = { NodeNameToVictims: { a: { Pods: [victim.pod], NumPDBViolations: 1 } }, NodeNameToMetaVictims: null };
+const binding = { PodName: 'p', PodNamespace: 'shop', PodUID: 'uid-p', Node: 'a' };
+const told = (why: string, text: string, says: object) => ({ why, text, says });
+const encoded = [
+  told('nodes as objects', encodeNodes(asking, nodes, false), { Pod: asking, Nodes: { metadata: {}, items: nodes }, NodeNames: null }),
+  told('nodes by name', encodeNodes(asking, nodes, true), { Pod: asking, Nodes: null, NodeNames: ['a', 'b'] }),
+  told('no nodes at all', encodeNodes(asking, [], true), { Pod: asking, Nodes: null, NodeNames: [] }),
+  told('a binding', encodeBinding(podInfoOf(asking), 'a'), binding),
+  told('candidates with their victims', encodeCandidates(asking, candidates, false), { Pod: asking, ...whole }),
+  told('candidates with their victims by uid', encodeCandidates(asking, candidates, true), { Pod: asking, ...meta }),
 ];
 
 for (const { why, text, says } of encoded) test(`an extender is told ${why}`, () => assert.deepEqual(JSON.parse(text), says));
@@ -52,85 +45,49 @@ const preempt = (answer: unknown): unknown => Object.fromEntries(decodePreempt(a
 const nothing = { nodes: undefined, nodeNames: undefined, failed: {}, unresolvable: {}, error: '' };
 
 const row = (read: (answer: unknown) => unknown, why: string, answer: unknown, says: unknown) => ({ read, why, answer, says });
+const items = [{ metadata: { name: 'a' } }];
+const failed = { FailedNodes: { c: 'full' }, FailedAndUnresolvableNodes: { d: 'gone' }, Error: 'x' };
+const once = { failedNodes: { c: 'full' }, failedAndUnresolvableNodes: { d: 'gone' }, error: 'x' };
+const everything = { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' };
+const constructor = JSON.parse('{"FailedNodes":{"constructor":"x"}}') as unknown;
+const scores = [
+  { Host: 'a', Score: 10 },
+  { host: 'b', score: 3 },
+];
+const twoVictims = { a: { uids: ['u'], violations: 2 } };
 const decoded = [
   row(filter, 'nothing', {}, nothing),
   row(filter, 'null', null, nothing),
   row(filter, 'nulls', { Nodes: null, NodeNames: null, FailedNodes: null, FailedAndUnresolvableNodes: null, Error: null }, nothing),
-  row(
-    filter,
-    'everything, as it is written today',
-    {
-      Nodes: { metadata: {}, items: [{ metadata: { name: 'a' } }] },
-      NodeNames: ['b'],
-      FailedNodes: { c: 'full' },
-      FailedAndUnresolvableNodes: { d: 'gone' },
-      Error: 'x',
-    },
-    { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
-  ),
-  row(
-    filter,
-    'everything, as it was written once',
-    {
-      nodes: { items: [{ metadata: { name: 'a' } }] },
-      nodenames: ['b'],
-      failedNodes: { c: 'full' },
-      failedAndUnresolvableNodes: { d: 'gone' },
-      error: 'x',
-    },
-    { nodes: ['a'], nodeNames: ['b'], failed: { c: 'full' }, unresolvable: { d: 'gone' }, error: 'x' },
-  ),
+  row(filter, 'everything, as it is written today', { Nodes: { metadata: {}, items }, NodeNames: ['b'], ...failed }, everything),
+  row(filter, 'everything, as it was written once', { nodes: { items }, nodenames: ['b'], ...once }, everything),
   row(filter, 'fields that scream', { NODENAMES: ['b'], ERROR: 'x' }, { ...nothing, nodeNames: ['b'], error: 'x' }),
   row(filter, 'the exact name before another', { nodenames: ['a'], NodeNames: ['b'] }, { ...nothing, nodeNames: ['b'] }),
   row(filter, 'an empty list as one', { NodeNames: [] }, { ...nothing, nodeNames: [] }),
   row(filter, 'a list of nodes without items as an empty one', { Nodes: {} }, { ...nothing, nodes: [] }),
   row(filter, 'names of nodes in their case', { FailedNodes: { A: 'x', a: 'y' } }, { ...nothing, failed: { A: 'x', a: 'y' } }),
-  row(filter, 'a node called like a thing of the language', JSON.parse('{"FailedNodes":{"constructor":"x"}}'), {
-    ...nothing,
-    failed: { constructor: 'x' },
-  }),
+  row(filter, 'a node called like a thing of the language', constructor, { ...nothing, failed: { constructor: 'x' } }),
   row(filter, 'fields that nobody knows', { Colour: 'red' }, nothing),
-  row(
-    decodePriorities,
-    'scores',
-    [
-      { Host: 'a', Score: 10 },
-      { host: 'b', score: 3 },
-    ],
-    [
-      { host: 'a', score: 10 },
-      { host: 'b', score: 3 },
-    ],
-  ),
+  row(decodePriorities, 'scores', scores, [
+    { host: 'a', score: 10 },
+    { host: 'b', score: 3 },
+  ]),
   row(decodePriorities, 'a score that is not said as 0', [{ Host: 'a' }], [{ host: 'a', score: 0 }]),
   row(decodePriorities, 'no scores', null, []),
   row(decodeBinding, 'a binding', { Error: '' }, ''),
   row(decodeBinding, 'a binding without a word', {}, ''),
   row(decodeBinding, 'a binding that failed', { error: 'no' }, 'no'),
-  row(
-    preempt,
-    'victims',
-    { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } },
-    { a: { uids: ['u'], violations: 2 } },
-  ),
-  row(
-    preempt,
-    'victims, as it was written once',
-    { nodeNameToMetaVictims: { a: { pods: [{ uid: 'u' }], numPDBViolations: 2 } } },
-    { a: { uids: ['u'], violations: 2 } },
-  ),
-  row(
-    preempt,
-    'a node without victims',
-    { NodeNameToMetaVictims: { a: null, b: {} } },
-    { a: { uids: [], violations: 0 }, b: { uids: [], violations: 0 } },
-  ),
+  row(preempt, 'victims', { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } }, twoVictims),
+  row(preempt, 'victims, as it was once', { nodeNameToMetaVictims: { a: { pods: [{ uid: 'u' }], numPDBViolations: 2 } } }, twoVictims),
+  row(preempt, 'a node without victims', { NodeNameToMetaVictims: { a: null } }, { a: { uids: [], violations: 0 } }),
+  row(preempt, 'a node with nothing', { NodeNameToMetaVictims: { b: {} } }, { b: { uids: [], violations: 0 } }),
   row(preempt, 'no victims', {}, {}),
 ];
 
 for (const { why, read, answer, says } of decoded)
   test(`an extender says ${why}`, () => assert.deepEqual(JSON.parse(JSON.stringify(read(answer))), JSON.parse(JSON.stringify(says))));
 
+const OF_A = 'NodeNameToMetaVictims["a"]';
 const refuses = (read: (answer: unknown) => unknown, answer: unknown, says: string) => ({ read, answer, says });
 const refused = [
   refuses(filter, [], 'the answer must be an object, not a list'),
@@ -152,17 +109,47 @@ const refused = [
   refuses(decodePriorities, [{ Host: 'a', Score: 1e300 }], '[0].Score must be a whole number of 32 bits, not the number 1e+300'),
   refuses(decodeBinding, { Error: {} }, 'Error must be a string, not an object'),
   refuses(preempt, { NodeNameToMetaVictims: [] }, 'NodeNameToMetaVictims must be an object, not a list'),
-  refuses(
-    preempt,
-    { NodeNameToMetaVictims: { a: { Pods: [{}] } } },
-    'NodeNameToMetaVictims["a"].Pods[0].UID must be a string that is not empty, not absent',
-  ),
+  refuses(preempt, { NodeNameToMetaVictims: { a: { Pods: [{}] } } }, `${OF_A}.Pods[0].UID must be a string that is not empty, not absent`),
   refuses(
     preempt,
     { NodeNameToMetaVictims: { a: { NumPDBViolations: -1 } } },
-    'NodeNameToMetaVictims["a"].NumPDBViolations must be 0 or more, not the number -1',
+    `${OF_A}.NumPDBViolations must be 0 or more, not the number -1`,
   ),
 ];
 
 for (const { read, answer, says } of refused)
   test(`an answer is refused: ${says}`, () => assert.throws(() => read(answer), { name: 'AnswerError', message: says }));
+
+const gpu = { name: 'example.com/gpu', ignoredByScheduler: true };
+const fpga = { name: 'example.com/fpga', ignoredByScheduler: false };
+const withContainer = (where: 'containers' | 'initContainers', resources: object): Pod =>
+  pod('p')
+    .spec({ [where]: [{ name: 'one' }, { name: 'two', resources }] })
+    .build();
+
+const interest = (why: string, is: boolean, managed: (typeof gpu)[], asking: Pod) => ({ why, is, managed, asking });
+const interests = [
+  interest('every pod where it manages nothing', true, [], pod('p').build()),
+  interest('no pod without its resource', false, [gpu], pod('p').cpu('1').build()),
+  interest('a pod that asks for it', true, [gpu], withContainer('containers', { requests: { 'example.com/gpu': '1' } })),
+  interest('a pod that is limited to it', true, [gpu], withContainer('containers', { limits: { 'example.com/gpu': '1' } })),
+  interest('a pod that asks for it first', true, [gpu], withContainer('initContainers', { requests: { 'example.com/gpu': '1' } })),
+  interest('a pod that asks for one of several', true, [gpu, fpga], withContainer('containers', { requests: { 'example.com/fpga': '1' } })),
+  interest('no pod that asks for something like it', false, [gpu], withContainer('containers', { requests: { 'example.com/gpus': '1' } })),
+];
+
+for (const { why, managed, asking, is } of interests)
+  test(`an extender is asked about ${why}`, () =>
+    assert.equal(isInterested(extenderConfig('http://x', { managedResources: managed }), asking), is));
+
+test('those that nothing depends on come last, the others stay in order', () => {
+  const named = (urlPrefix: string, ignorable = false) => extenderConfig(urlPrefix, { ignorable });
+  assert.deepEqual(
+    inOrder([named('a', true), named('b'), named('c', true), named('d')]).map(({ urlPrefix }) => urlPrefix),
+    ['b', 'd', 'a', 'c'],
+  );
+});
+
+for (const prefix of ['http://x:1/v1', 'http://x:1/v1/', 'http://x:1/v1//'])
+  test(`the verb follows ${prefix}`, () =>
+    assert.equal(urlOf(extenderConfig(prefix, { bindVerb: 'bind-it' }), 'bind'), 'http://x:1/v1/bind-it'));
