@@ -11,6 +11,7 @@ import {
 import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { pod } from './builders.ts';
 import { ExtenderServer, extenderConfig } from './extenders/extender-server.ts';
+import { liveClaim, liveClass, liveVolume } from './volumes/live-storage.ts';
 import { podWith } from './volumes/storage-builders.ts';
 import { LiveWorld } from './live-world.ts';
 
@@ -124,21 +125,9 @@ test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) =
 test('a pod names its node in nominatedNodeName while its volumes are bound, and no more when that fails', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a'], { config: { initialBackoffMs: 1, maxBackoffMs: 1 } });
   const nominated = (): string | undefined => world.find('web')?.status?.nominatedNodeName;
-  const metadata = { name: 'data' };
-  const volumeBindingMode = 'WaitForFirstConsumer';
-  world.api.add({
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'csi' },
-    provisioner: 'csi',
-    volumeBindingMode,
-  });
-  const wanted = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-  world.api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...wanted, storageClassName: 'csi' } });
-  const selected = (): string | undefined => {
-    const claim = world.api.hooks.storage.get('/persistentvolumeclaims', 'default/data');
-    return claim?.metadata.annotations?.['volume.kubernetes.io/selected-node'];
-  };
+  const key = 'volume.kubernetes.io/selected-node';
+  const selected = () => world.api.hooks.storage.get('/persistentvolumeclaims', 'default/data')?.metadata.annotations?.[key];
+  for (const one of [liveClass('csi'), liveClaim('data')]) world.api.add(one);
   world.add(pod('plain'), podWith('web', 'data'));
   await world.bound('plain');
   assert.equal(world.find('plain')?.status?.nominatedNodeName, undefined);
@@ -146,7 +135,7 @@ test('a pod names its node in nominatedNodeName while its volumes are bound, and
   assert.equal(nominated(), 'a');
   await world.patchNode('a', { spec: { unschedulable: true } });
   // The provisioner cannot make it there.
-  const given = { metadata: { annotations: { 'volume.kubernetes.io/selected-node': null } } };
+  const given = { metadata: { annotations: { [key]: null } } };
   await world.client.patch(persistentVolumeClaims, { name: 'data', namespace: 'default' }, given, { type: 'merge' });
   await world.refused('web', /unschedulable|SchedulerError/);
   await world.until('it names no node', () => nominated() === undefined);
@@ -158,30 +147,17 @@ test('a pod names its node in nominatedNodeName while its volumes are bound, and
 test('a volume that is still attached takes its place on the node until it is detached', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a']);
   for (const name of ['old', 'new']) {
-    const spec = { accessModes: ['ReadWriteOnce'], volumeName: name, storageClassName: '' };
-    const metadata = { name, annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
-    world.api.add({
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata,
-      spec: { ...spec, resources: { requests: { storage: '1Gi' } } },
-    });
+    const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
+    const { metadata, ...claim } = liveClaim(name, { volumeName: name, storageClassName: '' });
+    world.api.add({ ...claim, metadata: { ...(metadata as object), annotations } });
     const csi = { driver: 'csi', volumeHandle: name };
-    world.api.add({
-      apiVersion: 'v1',
-      kind: 'PersistentVolume',
-      metadata: { name },
-      spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' }, claimRef: { namespace: 'default', name }, csi },
-    });
+    world.api.add(liveVolume(name, { storageClassName: '', hostPath: undefined, claimRef: { namespace: 'default', name }, csi }));
   }
+  const storage = { apiVersion: 'storage.k8s.io/v1' };
   const drivers = [{ name: 'csi', nodeID: 'a', topologyKeys: [], allocatable: { count: 1 } }];
-  world.api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'CSINode', metadata: { name: 'a' }, spec: { drivers } });
-  world.api.add({
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'VolumeAttachment',
-    metadata: { name: 'left-over' },
-    spec: { attacher: 'csi', nodeName: 'a', source: { persistentVolumeName: 'old' } },
-  });
+  const attached = { attacher: 'csi', nodeName: 'a', source: { persistentVolumeName: 'old' } };
+  world.api.add({ ...storage, kind: 'CSINode', metadata: { name: 'a' }, spec: { drivers } });
+  world.api.add({ ...storage, kind: 'VolumeAttachment', metadata: { name: 'left-over' }, spec: attached });
   world.add(podWith('web', 'new'));
   await world.refused('web', /1 node\(s\) exceed max volume count/);
   await world.client.delete(volumeAttachments, { name: 'left-over' });
@@ -191,50 +167,17 @@ test('a volume that is still attached takes its place on the node until it is de
 test('a claim that waits for its pod gets a volume where the pod fits, and the pod goes there', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a', 'b']);
   bindClaims(world);
-  world.api.add({
-    apiVersion: 'storage.k8s.io/v1',
-    kind: 'StorageClass',
-    metadata: { name: 'local' },
-    provisioner: 'kubernetes.io/no-provisioner',
-    volumeBindingMode: 'WaitForFirstConsumer',
-  });
-  const claim = (name: string) => ({
-    apiVersion: 'v1',
-    kind: 'PersistentVolumeClaim',
-    metadata: { name },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'local' },
-  });
-  const uses = (name: string, claimName: string) =>
-    pod(name)
-      .cpu('1')
-      .spec({ volumes: [{ name: 'data', persistentVolumeClaim: { claimName } }] });
-  world.api.add(claim('data-0'));
-  world.add(uses('db-0', 'data-0'));
+  for (const one of [liveClass(), liveClaim('data-0')]) world.api.add(one);
+  world.add(podWith('db-0', 'data-0').cpu('1'));
   await world.refused('db-0', /2 node\(s\) didn't find available persistent volumes to bind/);
-  const { metadata } = world.api.add({
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: 'on-b' },
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Gi' },
-      storageClassName: 'local',
-      local: { path: '/data' },
-      nodeAffinity: {
-        required: { nodeSelectorTerms: [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['b'] }] }] },
-      },
-    },
-  });
-  await world.client.patch(
-    persistentVolumes,
-    { name: metadata.name ?? '' },
-    { status: { phase: 'Available' } },
-    { type: 'merge', subresource: 'status' },
-  );
+  const onB = [{ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['b'] }] }];
+  world.api.add(liveVolume('on-b', { nodeAffinity: { required: { nodeSelectorTerms: onB } } }));
+  const status = { type: 'merge', subresource: 'status' } as const;
+  await world.client.patch(persistentVolumes, { name: 'on-b' }, { status: { phase: 'Available' } }, status);
   await world.bound('db-0', 'b');
   // The next claim finds nothing: the volume is taken.
-  world.api.add(claim('data-1'));
-  world.add(uses('db-1', 'data-1'));
+  world.api.add(liveClaim('data-1'));
+  world.add(podWith('db-1', 'data-1').cpu('1'));
   await world.refused('db-1', /didn't find available persistent volumes to bind/);
 });
 
@@ -313,24 +256,12 @@ test('a pod whose refusal is written slowly is never said to have no place once 
 
 /** Binds claims to the volumes that are reserved for them, as kube-controller-manager does. */
 function bindClaims(world: LiveWorld): void {
-  const { storage } = world.api.hooks;
-  storage.onChange((kind, { object, type }) => {
+  world.api.hooks.storage.onChange((kind, { object, type }) => {
     const { claimRef } = (object['spec'] ?? {}) as { claimRef?: { namespace: string; name: string } };
     if (kind !== '/persistentvolumes' || type === 'DELETED' || claimRef === undefined) return;
+    const metadata = { annotations: { 'pv.kubernetes.io/bind-completed': 'yes' } };
+    const change = { metadata, spec: { volumeName: object.metadata.name } };
     const { namespace, name } = claimRef;
-    setImmediate(() => {
-      const volumeName = object.metadata.name;
-      const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };
-      void world.client
-        .patch(persistentVolumeClaims, { namespace, name }, { metadata: { annotations }, spec: { volumeName } }, { type: 'merge' })
-        .then(() =>
-          world.client.patch(
-            persistentVolumeClaims,
-            { namespace, name },
-            { status: { phase: 'Bound' } },
-            { type: 'merge', subresource: 'status' },
-          ),
-        );
-    });
+    setImmediate(() => void world.client.patch(persistentVolumeClaims, { namespace, name }, change, { type: 'merge' }));
   });
 }

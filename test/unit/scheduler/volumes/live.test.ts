@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { ActionError } from '../../../../base/errors.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { Client } from '../../../../kube/client/client.ts';
@@ -9,19 +9,25 @@ import { podWith } from './storage-builders.ts';
 
 const timeout = 120_000;
 
-test('reserves the volume that was found, and waits until the claim is bound', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t);
-  await world.add(
-    liveClass(),
-    liveNode('a', 'a'),
-    liveVolume('large', { capacity: { storage: '9Gi' } }),
-    liveVolume('small'),
-    liveClaim('data'),
-  );
+/** A class, node a, a claim `data` and what else there is; and a pod with the claim, for which all is decided and reserved. */
+async function reserved(
+  t: TestContext,
+  provisioner: string | undefined,
+  options: Parameters<typeof LiveStorage.start>[1] = {},
+  ...more: ReturnType<typeof liveVolume>[]
+) {
+  const world = await LiveStorage.start(t, options);
+  await world.add(liveClass(provisioner), liveNode('a', 'a'), ...more, liveClaim('data'));
   const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
   world.binder.reserve(pod, decision);
+  return { world, pod, decision, preBind: (signal = world.signal) => world.binder.preBind(pod, 'a', decision, signal) };
+}
+
+test('reserves the volume that was found, and waits until the claim is bound', { timeout }, async (t) => {
+  const large = liveVolume('large', { capacity: { storage: '9Gi' } });
+  const { world, preBind } = await reserved(t, undefined, {}, large, liveVolume('small'));
   assert.equal(world.view.volume('small')?.spec?.claimRef?.uid, world.claim('data').metadata.uid);
-  await world.binder.preBind(pod, 'a', decision, world.signal);
+  await preBind();
   const { spec, metadata } = world.volume('small');
   assert.equal(spec?.claimRef?.uid, world.claim('data').metadata.uid);
   assert.equal(metadata.annotations?.['pv.kubernetes.io/bound-by-controller'], 'yes');
@@ -35,12 +41,9 @@ test('reserves the volume that was found, and waits until the claim is bound', {
 });
 
 test('has a volume made for the node, and waits until the claim is bound to it', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t);
-  await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  world.binder.reserve(pod, decision);
+  const { world, preBind } = await reserved(t, 'driver');
   assert.throws(() => world.decide(podWith('web-1', 'data'), 'b'), RangeError);
-  await world.binder.preBind(pod, 'a', decision, world.signal);
+  await preBind();
   const { metadata, spec } = world.claim('data');
   assert.equal(metadata.annotations?.['volume.kubernetes.io/selected-node'], 'a');
   assert.equal(spec?.volumeName, 'made-for-data');
@@ -103,12 +106,9 @@ test('two pods of one claim both wait for it', { timeout }, async (t) => {
 });
 
 test('gives up where no volume can be made', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t);
+  const { world, preBind } = await reserved(t, 'driver');
   world.zoneOfMade = undefined;
-  await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  world.binder.reserve(pod, decision);
-  await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
+  await assert.rejects(preBind(), {
     message:
       'Cannot bind the volumes of pod default/web-0 on node a: no volume could be provisioned on this node for claim default/data; see its events; the pod will be retried',
   });
@@ -117,11 +117,8 @@ test('gives up where no volume can be made', { timeout }, async (t) => {
 });
 
 test('gives up when the time is over, and says what it waited for', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t, { binds: false, timeoutMs: 20 });
-  await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  world.binder.reserve(pod, decision);
-  await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), (error) => {
+  const { world, preBind } = await reserved(t, 'driver', { binds: false, timeoutMs: 20 });
+  await assert.rejects(preBind(), (error) => {
     assert.ok(error instanceof ActionError);
     assert.match(error.message, /claim default\/data is not bound yet; see its events.* \(waited 0\.02 s\)$/);
     return true;
@@ -131,12 +128,9 @@ test('gives up when the time is over, and says what it waited for', { timeout },
 });
 
 test('ends with the signal', { timeout }, async (t) => {
-  const world = await LiveStorage.start(t, { binds: false });
-  await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-  const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-  world.binder.reserve(pod, decision);
+  const { world, preBind } = await reserved(t, 'driver', { binds: false });
   const ending = new AbortController();
-  const bound = assert.rejects(world.binder.preBind(pod, 'a', decision, ending.signal), /the pod is gone/);
+  const bound = assert.rejects(preBind(ending.signal), /the pod is gone/);
   await world.until('it waits', () => world.binder.waiting === 1);
   ending.abort(new Error('the pod is gone'));
   await bound;
@@ -170,10 +164,9 @@ for (const { why, code, times, expected } of [
 ])
   test(why, { timeout }, async (t) => {
     const tries: string[] = [];
-    const world = await LiveStorage.start(t, { wrap: failing(code, { done: times === Infinity, times, tries }) });
-    await world.add(liveClass(), liveNode('a', 'a'), liveVolume('pv'), liveClaim('data'));
-    const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-    await world.binder.preBind(pod, 'a', decision, world.signal);
+    const wrap = failing(code, { done: times === Infinity, times, tries });
+    const { world, preBind } = await reserved(t, undefined, { wrap }, liveVolume('pv'));
+    await preBind();
     assert.equal(world.claim('data').spec?.volumeName, 'pv');
     assert.deepEqual(
       tries,
@@ -187,11 +180,8 @@ for (const { why, code, expected } of [
 ])
   test(why, { timeout }, async (t) => {
     const tries: string[] = [];
-    const world = await LiveStorage.start(t, { wrap: failing(code, { tries }) });
-    await world.add(liveClass('driver'), liveNode('a', 'a'), liveClaim('data'));
-    const { pod, decision } = world.decide(podWith('web-0', 'data'), 'a');
-    world.binder.reserve(pod, decision);
-    await assert.rejects(world.binder.preBind(pod, 'a', decision, world.signal), {
+    const { world, preBind } = await reserved(t, 'driver', { wrap: failing(code, { tries }) });
+    await assert.rejects(preBind(), {
       message: 'Cannot provision a volume on node a for claim default/data: no such luck; the pod will be retried',
     });
     assert.equal(tries.length, expected);
