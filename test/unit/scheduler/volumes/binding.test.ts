@@ -9,75 +9,61 @@ const GONE = 'VolumeBinding!: node(s) unavailable due to one or more pvc(s) boun
 const ZONE = 'VolumeZone!: node(s) had no available volume zone';
 
 const bound = (of: ReturnType<typeof volume>): World => ({ claims: [claim('data').to('pv')], volumes: [of] });
+const byName = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-a'] }] };
+const twoClaims = {
+  claims: [claim('data').to('pv'), claim('more').class('late')],
+  classes: [storageClass('late')],
+  pod: podWith('p', 'data', 'more'),
+};
+const FAR_AND_NONE = `${AFFINITY}, node(s) didn't find available persistent volumes to bind`;
+const NONE_AND_GONE = `${NONE}, node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)`;
 table('a volume that is there:', [
   row('can be reached from all nodes', 'ok', { ...bound(volume('pv')) }),
   row('is on this machine', 'ok', { ...bound(volume('pv').local('node-a')) }),
   row('is on another machine', AFFINITY, { ...bound(volume('pv').local('node-b')) }),
   row('is gone', GONE, { disabled: ['VolumeZone'], claims: [claim('data').to('pv')] }),
-  row('is tied to the name of a node, which the kubelet would not take', AFFINITY, {
-    ...bound(volume('pv').reachedBy({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-a'] }] })),
-  }),
-  row('is on another machine, and another one is missing', `${AFFINITY}, node(s) didn't find available persistent volumes to bind`, {
-    claims: [claim('data').to('pv'), claim('more').class('late')],
-    volumes: [volume('pv').local('node-b')],
-    classes: [storageClass('late')],
-    pod: podWith('p', 'data', 'more'),
-  }),
-  row('is gone, and another one is missing', `${NONE}, node(s) unavailable due to one or more pvc(s) bound to non-existent pv(s)`, {
-    disabled: ['VolumeZone'],
-    claims: [claim('data').to('pv'), claim('more').class('late')],
-    classes: [storageClass('late')],
-    pod: podWith('p', 'data', 'more'),
-  }),
+  row('is tied to the name of a node, which the kubelet would not take', AFFINITY, { ...bound(volume('pv').reachedBy(byName)) }),
+  row('is on another machine, and another one is missing', FAR_AND_NONE, { ...twoClaims, volumes: [volume('pv').local('node-b')] }),
+  row('is gone, and another one is missing', NONE_AND_GONE, { ...twoClaims, disabled: ['VolumeZone'] }),
   row('a profile that does not ask', 'ok', { ...bound(volume('pv').local('node-b')), disabled: ['VolumeBinding'] }),
 ]);
 
 const on = (key: string, value: string) => ({ matchExpressions: [{ key, operator: 'In', values: [value] }] });
 const late = { classes: [storageClass('late')], claims: [claim('data').class('late').asks('2Gi')] };
 const fitting = (name: string) => volume(name).class('late').size('2Gi');
+const finds = (...volumes: ReturnType<typeof volume>[]) => ({ ...late, volumes });
+const large = fitting('x').local('node-a').size('4Gi');
+const either = fitting('x').reachedBy(on('kubernetes.io/hostname', 'node-b'), on('topology.kubernetes.io/zone', 'z'));
+const gold = fitting('y').labels({ tier: 'gold' });
+const selecting = (selector: object) => claim('data').class('late').spec({ selector });
 table('a volume to be found:', [
   row('there is none', NONE, { ...late }),
   row('of the right size', 'ok data=pv', { ...late, volumes: [fitting('pv')] }),
   row('too small', NONE, { ...late, volumes: [fitting('pv').size('2047Mi')] }),
-  row('the smallest that is large enough', 'ok data=y', {
-    ...late,
-    volumes: [fitting('x').size('9Gi'), fitting('y').size('3Gi'), fitting('z').size('1Gi')],
-  }),
+  row(
+    'the smallest that is large enough',
+    'ok data=y',
+    finds(fitting('x').size('9Gi'), fitting('y').size('3Gi'), fitting('z').size('1Gi')),
+  ),
   row('among equals by name', 'ok data=x', { ...late, volumes: [fitting('y'), fitting('x')] }),
   row('of another class', NONE, { ...late, volumes: [fitting('pv').class('other')] }),
   row('with fewer ways of access', NONE, { ...late, volumes: [fitting('pv').modes('ReadOnlyMany')] }),
   row('with more ways of access', 'ok data=pv', { ...late, volumes: [fitting('pv').modes('ReadOnlyMany', 'ReadWriteOnce')] }),
   row('a block device for a directory', NONE, { ...late, volumes: [fitting('pv').spec({ volumeMode: 'Block' })] }),
-  row('a directory is what is meant when nothing is said', 'ok data=pv', {
-    ...late,
-    volumes: [fitting('pv').spec({ volumeMode: 'Filesystem' })],
-  }),
+  row('a directory is what is meant when nothing is said', 'ok data=pv', finds(fitting('pv').spec({ volumeMode: 'Filesystem' }))),
   row('of another attributes class', NONE, { ...late, volumes: [fitting('pv').spec({ volumeAttributesClassName: 'gold' })] }),
   row('not free', NONE, { ...late, volumes: [fitting('pv').phase('Released')] }),
   row('on its way out', NONE, { ...late, volumes: [fitting('pv').deleted()] }),
   row('reserved for another claim', NONE, { ...late, volumes: [fitting('pv').for('other')] }),
   row('reserved for a claim that was here before', NONE, { ...late, volumes: [fitting('pv').for('data', 'before')] }),
-  row('reserved for this claim, before smaller ones', 'ok data=y', {
-    ...late,
-    volumes: [fitting('x'), fitting('y').size('9Gi').for('data')],
-  }),
+  row('reserved for this claim, before smaller ones', 'ok data=y', finds(fitting('x'), fitting('y').size('9Gi').for('data'))),
   row('reserved for this claim and chosen already', 'ok data=x', { ...late, volumes: [fitting('x').for('data', 'uid-data')] }),
   row('reserved for this claim on another machine', NONE, { ...late, volumes: [fitting('x'), fitting('y').for('data').local('node-b')] }),
   row('on this machine', 'ok data=y', { ...late, volumes: [fitting('x').local('node-b'), fitting('y').local('node-a').size('3Gi')] }),
-  row('on this machine, though others are smaller', 'ok data=x', {
-    ...late,
-    volumes: [fitting('x').local('node-a').size('4Gi'), fitting('y').size('3Gi').inZone('z')],
-  }),
-  row('anywhere, smaller than on this machine', 'ok data=y', {
-    ...late,
-    volumes: [fitting('x').local('node-a').size('4Gi'), fitting('y').size('3Gi')],
-  }),
+  row('on this machine, though others are smaller', 'ok data=x', finds(large, fitting('y').size('3Gi').inZone('z'))),
+  row('anywhere, smaller than on this machine', 'ok data=y', finds(large, fitting('y').size('3Gi'))),
   row('in another zone', NONE, { ...late, node: node('node-a').zone('a'), volumes: [fitting('x').inZone('b')] }),
-  row('on another machine or in this zone', 'ok data=x', {
-    ...late,
-    node: node('node-a').zone('z'),
-    volumes: [fitting('x').reachedBy(on('kubernetes.io/hostname', 'node-b'), on('topology.kubernetes.io/zone', 'z'))],
-  }),
+  row('on another machine or in this zone', 'ok data=x', { ...finds(either), node: node('node-a').zone('z') }),
   row('each claim its own, the small one first', 'ok small=y big=x', {
     classes: [storageClass('late')],
     claims: [claim('big').class('late').asks('2Gi'), claim('small').class('late').asks('1Gi')],
@@ -90,26 +76,14 @@ table('a volume to be found:', [
     pod: podWith('p', 'one', 'two'),
     volumes: [fitting('x')],
   }),
-  row('selected by labels', 'ok data=y', {
-    ...late,
-    claims: [
-      claim('data')
-        .class('late')
-        .spec({ selector: { matchLabels: { tier: 'gold' } } }),
-    ],
-    volumes: [fitting('x'), fitting('y').labels({ tier: 'gold' })],
-  }),
+  row('selected by labels', 'ok data=y', { ...finds(fitting('x'), gold), claims: [selecting({ matchLabels: { tier: 'gold' } })] }),
   row('selected by what nobody can read', NONE, {
-    ...late,
-    claims: [
-      claim('data')
-        .class('late')
-        .spec({ selector: { matchExpressions: [{ key: 'tier', operator: 'Near' }] } }),
-    ],
-    volumes: [fitting('x')],
+    ...finds(gold),
+    claims: [selecting({ matchExpressions: [{ key: 'tier', operator: 'Near' }] })],
   }),
 ]);
 
+const provisioner = 'driver';
 const made = { ...late, classes: [storageClass('late', { provisioner: 'driver' })] };
 const allowing = (...zones: string[][]) => [
   storageClass('late', {
@@ -117,6 +91,7 @@ const allowing = (...zones: string[][]) => [
     allowedTopologies: zones.map((values) => ({ matchLabelExpressions: [{ key: 'topology.kubernetes.io/zone', values }] })),
   }),
 ];
+const chosen = claim('data').class('late').madeFor('node-a');
 table('a volume to be made:', [
   row('on any node', 'ok data@node-a', { ...made }),
   row('only where none is found', 'ok data=pv', { ...made, volumes: [fitting('pv')] }),
@@ -131,42 +106,31 @@ table('a volume to be made:', [
   row('on a node without a zone, where the class asks for one', NONE, { ...made, classes: allowing(['x']) }),
   row('a term that asks for nothing allows nothing', NONE, {
     ...made,
-    classes: [storageClass('late', { provisioner: 'driver', allowedTopologies: [{}] })],
+    classes: [storageClass('late', { provisioner, allowedTopologies: [{}] })],
   }),
   row('it is being made for this node', 'ok data@node-a', { ...made, claims: [claim('data').class('late').madeFor('node-a')] }),
   row('it is being made for another node', NONE, { ...made, claims: [claim('data').class('late').madeFor('node-b')] }),
-  row('it is being made, so that none is looked for', 'ok data@node-a', {
-    ...made,
-    claims: [claim('data').class('late').madeFor('node-a')],
-    volumes: [fitting('pv')],
-  }),
+  row('it is being made, so that none is looked for', 'ok data@node-a', { ...made, claims: [chosen], volumes: [fitting('pv')] }),
   row('none instead of one that is reserved on another machine', NONE, { ...made, volumes: [fitting('y').for('data').local('node-b')] }),
 ]);
 
 const counted = { ...made, drivers: [csiDriver('driver', true)] };
 const near = (zone: string) => ({ nodeTopology: { matchLabels: { 'topology.kubernetes.io/zone': zone } } });
-const inA = node('node-a').zone('a');
+const inZone = (where: Parameters<typeof csiCapacity>[1], capacity: string) => ({
+  ...counted,
+  node: node('node-a').zone('a'),
+  capacities: [csiCapacity('late', { ...where, capacity })],
+});
 table('space for a volume to be made:', [
   row('the driver does not say', 'ok data@node-a', { ...counted, drivers: [csiDriver('driver', false)] }),
   row('nobody knows the driver', 'ok data@node-a', { ...counted, drivers: [] }),
   row('the driver has told nothing yet', NO_SPACE, { ...counted }),
-  row('enough near the node', 'ok data@node-a', {
-    ...counted,
-    node: inA,
-    capacities: [csiCapacity('late', { capacity: '2Gi', ...near('a') })],
-  }),
-  row('too little near the node', NO_SPACE, {
-    ...counted,
-    node: inA,
-    capacities: [csiCapacity('late', { capacity: '2047Mi', ...near('a') })],
-  }),
-  row('enough elsewhere', NO_SPACE, { ...counted, node: inA, capacities: [csiCapacity('late', { capacity: '9Gi', ...near('b') })] }),
-  row('enough nowhere in particular', NO_SPACE, { ...counted, node: inA, capacities: [csiCapacity('late', { capacity: '9Gi' })] }),
-  row('enough everywhere', 'ok data@node-a', { ...counted, capacities: [csiCapacity('late', { capacity: '9Gi', nodeTopology: {} })] }),
-  row('enough, but not in one piece', NO_SPACE, {
-    ...counted,
-    capacities: [csiCapacity('late', { capacity: '9Gi', maximumVolumeSize: '1Gi', nodeTopology: {} })],
-  }),
+  row('enough near the node', 'ok data@node-a', inZone(near('a'), '2Gi')),
+  row('too little near the node', NO_SPACE, inZone(near('a'), '2047Mi')),
+  row('enough elsewhere', NO_SPACE, inZone(near('b'), '9Gi')),
+  row('enough nowhere in particular', NO_SPACE, inZone({}, '9Gi')),
+  row('enough everywhere', 'ok data@node-a', inZone({ nodeTopology: {} }, '9Gi')),
+  row('enough, but not in one piece', NO_SPACE, inZone({ maximumVolumeSize: '1Gi', nodeTopology: {} }, '9Gi')),
   row('of another class', NO_SPACE, { ...counted, capacities: [csiCapacity('other', { capacity: '9Gi', nodeTopology: {} })] }),
   row('a claim that does not say how much', 'ok data@node-a', {
     ...counted,

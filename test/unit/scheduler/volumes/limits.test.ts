@@ -39,22 +39,16 @@ table('disks that one pod of a node may write to:', [
 ]);
 
 const alone = { claims: [claim('data').modes('ReadWriteOncePod').to('pv')], volumes: [volume('pv')] };
+const successor = podWith('p', 'data').uid('new');
+const predecessor = () => podWith('p', 'data').uid('old');
 table('a claim for one pod alone:', [
   row('nobody has it', 'ok', { ...alone }),
   row('a pod of this node has it', IN_USE, { ...alone, pods: [podWith('q', 'data').on('node-a')] }),
   row('a pod of another node has it', IN_USE, { ...alone, pods: [podWith('q', 'data').on('node-b')] }),
   row('who had it here is left out of a trial', 'ok', { ...alone, pods: [podWith('q', 'data').on('node-a')], here: [] }),
   row('a pod that is promised this node will have it', IN_USE, { ...alone, here: [podWith('q', 'data')] }),
-  row('the room kept here for the pod itself', 'ok', {
-    ...alone,
-    pod: podWith('p', 'data').uid('new'),
-    here: [podWith('p', 'data').uid('old').on('node-a')],
-  }),
-  row('the room kept elsewhere for the pod itself', 'ok', {
-    ...alone,
-    pod: podWith('p', 'data').uid('new'),
-    pods: [podWith('p', 'data').uid('old').on('node-b')],
-  }),
+  row('the room kept here for the pod itself', 'ok', { ...alone, pod: successor, here: [predecessor().on('node-a')] }),
+  row('the room kept elsewhere for the pod itself', 'ok', { ...alone, pod: successor, pods: [predecessor().on('node-b')] }),
   row('the pod of this name in another namespace has a claim of its own', 'ok', { ...alone, here: [podWith('other/q', 'data')] }),
   row('a claim for pods of one node', 'ok', {
     claims: [claim('data').modes('ReadWriteOnce').to('pv')],
@@ -72,74 +66,42 @@ const csi: World = {
 };
 const required = csiDriver('driver', false, true);
 const NOT_INSTALLED = 'NodeVolumeLimits: driver CSI driver is not installed on the node';
+const MISSING = 'NodeVolumeLimits!: looking up PVC default/gone: persistentvolumeclaim "gone" not found';
+/** A pod with these claims. */
+const asks = (...claims: string[]) => ({ ...csi, pod: podWith('p', ...claims) });
+/** Pods that are there, each with its claims: `a b`. */
+const users = (...claims: string[]) => ({ here: claims.map((of, at) => podWith(`q-${at}`, ...of.split(' '))) });
+const onA = (...volumes: string[]) => ({ attachments: volumes.map((name) => attached(name, 'node-a')) });
+const without = { disabled: ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone'] };
+const kept = { pod: podWith('p', 'a', 'b').uid('new'), here: [podWith('p', 'b', 'c').uid('old')] };
 table('volumes that a node can attach:', [
-  row('as many as there is room for', 'ok', { ...csi, pod: podWith('p', 'a', 'b') }),
-  row('one too many', TOO_MANY, { ...csi, pod: podWith('p', 'a', 'b', 'c') }),
-  row('with those that are there', TOO_MANY, { ...csi, pod: podWith('p', 'a'), here: [podWith('q', 'b'), podWith('r', 'c')] }),
-  row('a volume of two pods is one', 'ok', { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'b'), podWith('r', 'b')] }),
-  row('a volume of two claims is one', 'ok', { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'twin')] }),
-  row('one that is not made yet counts by its class', TOO_MANY, { ...csi, pod: podWith('p', 'late'), here: [podWith('q', 'a', 'b')] }),
-  row('and is one for all that use it', 'ok late@node-a', { ...csi, pod: podWith('p', 'late'), here: [podWith('q', 'a', 'late')] }),
-  row('of others that is not made yet as well', TOO_MANY, { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'late')] }),
-  row('another driver', 'ok', { ...csi, pod: podWith('p', 'd'), here: [podWith('q', 'a', 'b')] }),
-  row('another driver takes none of the room', 'ok', { ...csi, pod: podWith('p', 'a'), here: [podWith('q', 'b'), podWith('r', 'd')] }),
-  row('a node with too many takes what is there already', 'ok', { ...csi, pod: podWith('p', 'a'), here: [podWith('q', 'a', 'b', 'c')] }),
-  row('a node of which nothing is known', 'ok', { ...csi, node: node('node-b'), pod: podWith('p', 'a', 'b', 'c') }),
-  row('a driver without a limit', 'ok', { ...csi, csiNodes: [csiNode('node-a', { driver: undefined })], pod: podWith('p', 'a', 'b', 'c') }),
-  row('a driver that takes none', TOO_MANY, { ...csi, csiNodes: [csiNode('node-a', { driver: 0 })], pod: podWith('p', 'a') }),
-  row('a node without a driver that must be there', NOT_INSTALLED, {
-    ...csi,
-    drivers: [required],
-    node: node('node-b'),
-    pod: podWith('p', 'a'),
-  }),
-  row('the same for a volume that is not made yet', NOT_INSTALLED, {
-    ...csi,
-    drivers: [required],
-    csiNodes: [],
-    pod: podWith('p', 'late'),
-  }),
-  row('one that has the driver', 'ok', { ...csi, drivers: [required], pod: podWith('p', 'a', 'd') }),
-  row('a driver that need not be there', 'ok', {
-    ...csi,
-    drivers: [csiDriver('driver', false, false)],
-    csiNodes: [],
-    pod: podWith('p', 'a'),
-  }),
-  row('the room kept for the pod itself does not count', 'ok', {
-    ...csi,
-    pod: podWith('p', 'a', 'b').uid('new'),
-    here: [podWith('p', 'b', 'c').uid('old')],
-  }),
-  row('a claim of others that is not there counts nothing', 'ok', { ...csi, pod: podWith('p', 'a', 'b'), here: [podWith('q', 'gone')] }),
-  row('one that is attached without a pod', TOO_MANY, {
-    ...csi,
-    pod: podWith('p', 'a'),
-    here: [podWith('q', 'b')],
-    attachments: [attached('pv-c', 'node-a')],
-  }),
-  row('one that is attached for a pod is that one', 'ok', {
-    ...csi,
-    pod: podWith('p', 'a'),
-    here: [podWith('q', 'b')],
-    attachments: [attached('pv-b', 'node-a')],
-  }),
-  row('one that is attached, and that the pod brings', 'ok', {
-    ...csi,
-    pod: podWith('p', 'a'),
-    attachments: [attached('pv-a', 'node-a'), attached('pv-b', 'node-a')],
-  }),
-  row('one that is attached elsewhere, of another driver, or gone', 'ok', {
-    ...csi,
-    pod: podWith('p', 'a', 'b'),
-    attachments: [attached('pv-c', 'node-b'), attached('pv-d', 'node-a'), attached('pv-gone', 'node-a')],
-  }),
-  row('a claim that is not there', 'NodeVolumeLimits!: looking up PVC default/gone: persistentvolumeclaim "gone" not found', {
-    ...csi,
-    pod: podWith('p', 'gone'),
-    disabled: ['VolumeBinding', 'VolumeRestrictions', 'VolumeZone'],
-  }),
-  row('a profile that does not ask', 'ok', { ...csi, disabled: ['NodeVolumeLimits'], pod: podWith('p', 'a', 'b', 'c') }),
+  row('as many as there is room for', 'ok', asks('a', 'b')),
+  row('one too many', TOO_MANY, asks('a', 'b', 'c')),
+  row('with those that are there', TOO_MANY, { ...asks('a'), ...users('b', 'c') }),
+  row('a volume of two pods is one', 'ok', { ...asks('a', 'b'), ...users('b', 'b') }),
+  row('a volume of two claims is one', 'ok', { ...asks('a', 'b'), ...users('twin') }),
+  row('one that is not made yet counts by its class', TOO_MANY, { ...asks('late'), ...users('a b') }),
+  row('and is one for all that use it', 'ok late@node-a', { ...asks('late'), ...users('a late') }),
+  row('of others that is not made yet as well', TOO_MANY, { ...asks('a', 'b'), ...users('late') }),
+  row('another driver', 'ok', { ...asks('d'), ...users('a b') }),
+  row('another driver takes none of the room', 'ok', { ...asks('a'), ...users('b', 'd') }),
+  row('a node with too many takes what is there already', 'ok', { ...asks('a'), ...users('a b c') }),
+  row('a node of which nothing is known', 'ok', { ...asks('a', 'b', 'c'), node: node('node-b') }),
+  row('a driver without a limit', 'ok', { ...asks('a', 'b', 'c'), csiNodes: [csiNode('node-a', { driver: undefined })] }),
+  row('a driver that takes none', TOO_MANY, { ...asks('a'), csiNodes: [csiNode('node-a', { driver: 0 })] }),
+  row('a node without a driver that must be there', NOT_INSTALLED, { ...asks('a'), drivers: [required], node: node('node-b') }),
+  row('the same for a volume that is not made yet', NOT_INSTALLED, { ...asks('late'), drivers: [required], csiNodes: [] }),
+  row('one that has the driver', 'ok', { ...asks('a', 'd'), drivers: [required] }),
+  row('a driver that need not be there', 'ok', { ...asks('a'), drivers: [csiDriver('driver', false, false)], csiNodes: [] }),
+  row('the room kept for the pod itself does not count', 'ok', { ...csi, ...kept }),
+  row('a claim of others that is not there counts nothing', 'ok', { ...asks('a', 'b'), ...users('gone') }),
+  row('one that is attached without a pod', TOO_MANY, { ...asks('a'), ...users('b'), ...onA('pv-c') }),
+  row('one that is attached for a pod is that one', 'ok', { ...asks('a'), ...users('b'), ...onA('pv-b') }),
+  row('one that is attached, and that the pod brings', 'ok', { ...asks('a'), ...onA('pv-a', 'pv-b') }),
+  row('one that is attached elsewhere', 'ok', { ...asks('a', 'b'), attachments: [attached('pv-c', 'node-b')] }),
+  row('one that is attached of another driver, or gone', 'ok', { ...asks('a', 'b'), ...onA('pv-d', 'pv-gone') }),
+  row('a claim that is not there', MISSING, { ...asks('gone'), ...without }),
+  row('a profile that does not ask', 'ok', { ...asks('a', 'b', 'c'), disabled: ['NodeVolumeLimits'] }),
 ]);
 
 const inTree = (name: string, source: Omit<PodVolume, 'name'>) => withDisk(name, source);
@@ -148,22 +110,23 @@ const both = (driver: string, source: PersistentVolumeSpec, handle: string, labe
   volumes: [volume('pv-a').spec(source).labels(labels), volume('pv-b').csi(driver, 'another'), volume('pv-same').csi(driver, handle)],
   csiNodes: [csiNode('node-a', { [driver]: 1 })],
 });
+const GCE = 'pd.csi.storage.gke.io';
+const inGce = (path: string, labels: Record<string, string> = {}) =>
+  both(GCE, { gcePersistentDisk: { pdName: 'd' } }, `projects/UNSPECIFIED/${path}/disks/d`, labels);
+const zonesOf = { 'failure-domain.beta.kubernetes.io/zone': 'us-a__us-b' };
+const azure = (kind: string, diskURI: string) => both('disk.csi.azure.com', { azureDisk: { kind, diskName: 'd', diskURI } }, diskURI);
 const migrated = {
   ebs: both('ebs.csi.aws.com', { awsElasticBlockStore: { volumeID: 'vol-1' } }, 'vol-1'),
   ebsInZone: both('ebs.csi.aws.com', { awsElasticBlockStore: { volumeID: 'aws://us-east-1a/vol-1' } }, 'vol-1'),
-  gce: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/zones/UNSPECIFIED/disks/d'),
-  gceInZone: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/zones/us-a/disks/d', {
-    'topology.kubernetes.io/zone': 'us-a',
-  }),
-  gceRegional: both('pd.csi.storage.gke.io', { gcePersistentDisk: { pdName: 'd' } }, 'projects/UNSPECIFIED/regions/us/disks/d', {
-    'failure-domain.beta.kubernetes.io/zone': 'us-a__us-b',
-  }),
-  azure: both('disk.csi.azure.com', { azureDisk: { kind: 'Managed', diskName: 'd', diskURI: '/subscriptions/d' } }, '/subscriptions/d'),
+  gce: inGce('zones/UNSPECIFIED'),
+  gceInZone: inGce('zones/us-a', { 'topology.kubernetes.io/zone': 'us-a' }),
+  gceRegional: inGce('regions/us', zonesOf),
+  azure: azure('Managed', '/subscriptions/d'),
   cinder: both('cinder.csi.openstack.org', { cinder: { volumeID: 'v' } }, 'v'),
   portworx: both('pxd.portworx.com', { portworxVolume: { volumeID: 'v' } }, 'v'),
 };
 const uncounted = {
-  'a disk in a storage account': both('disk.csi.azure.com', { azureDisk: { kind: 'Shared', diskName: 'd', diskURI: 'u' } }, 'u'),
+  'a disk in a storage account': azure('Shared', 'u'),
   'Azure File': both('file.csi.azure.com', { azureFile: { secretName: 's', shareName: 'h' } }, 'h'),
   vSphere: both('csi.vsphere.vmware.com', { vsphereVolume: { volumePath: '[ds] v' } }, '[ds] v'),
 };
@@ -185,7 +148,7 @@ table('volumes of in-tree plugins count for the driver that took them over:', [
   row('one that is not made yet counts by the plugin of its class', TOO_MANY, {
     claims: [claim('late').class('gce')],
     classes: [gceClass],
-    csiNodes: [csiNode('node-a', { 'pd.csi.storage.gke.io': 0 })],
+    csiNodes: [csiNode('node-a', { [GCE]: 0 })],
     pod: podWith('p', 'late'),
   }),
 ]);
