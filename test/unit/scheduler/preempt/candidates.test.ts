@@ -19,48 +19,34 @@ function other(
   return podInfoOf({ ...made, status: { ...made.status, ...(condition === null ? {} : { conditions: [condition] }) } });
 }
 
-const cases: { why: string; policy?: string; nominated?: { resolvable: boolean; pods: PodInfo[] }; says: string | undefined }[] = [
-  { why: 'may preempt', says: undefined },
-  { why: 'may preempt, and says so', policy: 'PreemptLowerPriority', says: undefined },
-  { why: 'may not by its own policy', policy: 'Never', says: 'not eligible due to preemptionPolicy=Never.' },
-  {
-    why: 'may not by its own policy, whatever comes of its node',
-    policy: 'Never',
-    nominated: { resolvable: false, pods: [] },
-    says: 'not eligible due to preemptionPolicy=Never.',
-  },
-  { why: 'waits for its victim to be gone', nominated: { resolvable: true, pods: [other(9)] }, says: waits },
-  { why: 'waits for one victim among others', nominated: { resolvable: true, pods: [other(9, { going: false }), other(9)] }, says: waits },
-  { why: 'may again, once its node is such that no victim helps', nominated: { resolvable: false, pods: [other(9)] }, says: undefined },
-  { why: 'may again, once nobody leaves its node', nominated: { resolvable: true, pods: [other(9, { going: false })] }, says: undefined },
-  { why: 'may again, once its node is gone', nominated: { resolvable: true, pods: [] }, says: undefined },
-  { why: 'waits for no equal', nominated: { resolvable: true, pods: [other(10)] }, says: undefined },
-  {
-    why: 'waits for nobody who leaves by himself',
-    nominated: { resolvable: true, pods: [other(9, { condition: null })] },
-    says: undefined,
-  },
-  {
-    why: 'waits for nobody who was evicted',
-    nominated: { resolvable: true, pods: [other(9, { condition: { ...preempted, reason: 'EvictionByEvictionAPI' } })] },
-    says: undefined,
-  },
-  {
-    why: 'waits for nobody of whom it is no longer so',
-    nominated: { resolvable: true, pods: [other(9, { condition: { ...preempted, status: 'False' } })] },
-    says: undefined,
-  },
+const never = 'not eligible due to preemptionPolicy=Never.';
+const on = (resolvable: boolean, ...pods: PodInfo[]) => ({ resolvable, pods });
+const row = (why: string, says: string | undefined, nominated?: { resolvable: boolean; pods: PodInfo[] }, policy?: string) => ({
+  why,
+  says,
+  nominated,
+  policy,
+});
+const cases = [
+  row('may preempt', undefined),
+  row('may preempt, and says so', undefined, undefined, 'PreemptLowerPriority'),
+  row('may not by its own policy', never, undefined, 'Never'),
+  row('may not by its own policy, whatever comes of its node', never, on(false), 'Never'),
+  row('waits for its victim to be gone', waits, on(true, other(9))),
+  row('waits for one victim among others', waits, on(true, other(9, { going: false }), other(9))),
+  row('may again, once its node is such that no victim helps', undefined, on(false, other(9))),
+  row('may again, once nobody leaves its node', undefined, on(true, other(9, { going: false }))),
+  row('may again, once its node is gone', undefined, on(true)),
+  row('waits for no equal', undefined, on(true, other(10))),
+  row('waits for nobody who leaves by himself', undefined, on(true, other(9, { condition: null }))),
+  row('waits for nobody who was evicted', undefined, on(true, other(9, { condition: { ...preempted, reason: 'EvictionByEvictionAPI' } }))),
+  row('waits for nobody of whom it is no longer so', undefined, on(true, other(9, { condition: { ...preempted, status: 'False' } }))),
 ];
 
 for (const { why, policy, nominated, says } of cases)
   test(`a pod ${why}`, () => {
-    const preemptor = podInfoOf(
-      pod('p')
-        .priority(10)
-        .spec(policy === undefined ? {} : { preemptionPolicy: policy })
-        .build(),
-    );
-    assert.equal(whyNotEligible({ pod: preemptor, nominated }), says);
+    const spec = policy === undefined ? {} : { preemptionPolicy: policy };
+    assert.equal(whyNotEligible({ pod: podInfoOf(pod('p').priority(10).spec(spec).build()), nominated }), says);
   });
 
 /** Victims by node, most important first; `!` in front for each budget that breaks. */
@@ -72,23 +58,11 @@ const choices: { why: string; nodes: Record<string, string>; picks: string | und
   { why: 'the least important of the most important victims', nodes: { a: 'v 5 1', b: 'v 4 1, w 4 1, x 4 1' }, picks: 'b' },
   { why: 'the smallest sum of priorities', nodes: { a: 'v 5 1, w 4 1', b: 'v 5 1, w 3 1' }, picks: 'b' },
   { why: 'one victim before two, the second being of negative priority', nodes: { a: 'v 5 1, w -100 1', b: 'v 5 1' }, picks: 'b' },
-  {
-    why: 'one victim before two, also of the lowest priority that there is but one',
-    nodes: { a: 'v -1 1, w -2147483647 1', b: 'v -1 1' },
-    picks: 'b',
-  },
-  {
-    why: 'fewest victims, where the lowest priority adds nothing to the sum',
-    nodes: { a: 'v 5 1, w -2147483648 1', b: 'v 5 1' },
-    picks: 'b',
-  },
+  { why: 'one victim before two, also of the lowest priority but one', nodes: { a: 'v -1 1, w -2147483647 1', b: 'v -1 1' }, picks: 'b' },
+  { why: 'fewest victims, where the lowest priority adds nothing', nodes: { a: 'v 5 1, w -2147483648 1', b: 'v 5 1' }, picks: 'b' },
   { why: 'the sum to the last digit', nodes: { a: 'v 2000001000 1, w 2000000999 1', b: 'v 2000001000 1, w 2000000998 1' }, picks: 'b' },
   { why: 'who started last', nodes: { a: 'v 5 1 +10', b: 'v 5 1 +20', c: 'v 5 1 +15' }, picks: 'b' },
-  {
-    why: 'by the one of the most important that started first',
-    nodes: { a: 'v 5 1 +10, w 5 1 +60', b: 'v 5 1 +20, w 5 1 +30' },
-    picks: 'b',
-  },
+  { why: 'by the most important that started first', nodes: { a: 'v 5 1 +10, w 5 1 +60', b: 'v 5 1 +20, w 5 1 +30' }, picks: 'b' },
   { why: 'not by the age of the less important', nodes: { a: 'v 5 1 +20, w 4 1 +1', b: 'v 5 1 +10, w 4 1 +30' }, picks: 'a' },
   { why: 'who has not started before who has', nodes: { a: 'v 5 1 +10', b: 'v 5 1' }, picks: 'b' },
   { why: 'the first of equals', nodes: { b: 'v 5 1 +10', a: 'v 5 1 +10' }, picks: 'b' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
+import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/post-filter.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Budget } from '../../../../scheduler/types.ts';
 import { pod } from '../builders.ts';
@@ -15,6 +16,10 @@ const row = (
   victims: string,
   more: { incoming?: string; nominated?: number; budgets?: readonly Budget[]; broken?: number; refused?: string } = {},
 ) => ({ why, pods, victims, ...more });
+const byApp = (operator: string) => ({ matchExpressions: [{ key: 'app', operator }] });
+const [none, one, ofLabelled] = [budget('x', 0, app('x')), budget('x', 1, app('x')), budget('all', 1, byApp('Exists'))];
+const withoutStatus: Budget = { metadata: { namespace: 'default' }, spec: { selector: app('x') } };
+const fourOfX = 'a 5 1 #x, b 4 1 #x, c 3 1 #x, d 2 1 #x';
 const oneNode = [
   row('takes the only one that is less important', 'a 0 3', 'a'),
   row('leaves who is as important', 'a 10 4', '', { refused: 'No preemption victims found for incoming pod' }),
@@ -32,44 +37,24 @@ const oneNode = [
   row('takes negative priorities', 'a -2 4', 'a', { incoming: 'p -1 2' }),
 
   // Budgets
-  row('spares who is protected, also before the more important', 'a 5 2, b 1 2 #x', 'a', { budgets: [budget('x', 0, app('x'))] }),
-  row('breaks a budget where nothing else helps', 'a 1 4 #x', 'a', { budgets: [budget('x', 0, app('x'))], broken: 1 }),
-  row('may use what a budget allows', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 1, app('x'))] }),
-  row('uses a budget up with the most important first', 'a 5 2 #x, b 1 2 #x', 'a', {
-    incoming: 'p 10 2',
-    budgets: [budget('x', 1, app('x'))],
-  }),
-  row('counts only the broken ones that are not spared', 'a 5 1 #x, b 4 1 #x, c 3 1 #x, d 2 1 #x', 'b c d', {
-    incoming: 'p 10 3',
-    budgets: [budget('x', 0, app('x'))],
-    broken: 3,
-  }),
-  row('heeds every budget of a pod', 'a 5 2, b 1 2 #x', 'a', { budgets: [budget('x', 1, app('x')), budget('y', 0, app('x'))] }),
-  row('orders victims by importance, protected or not', 'a 5 2, b 1 2 #x', 'a b', {
-    incoming: 'p 10 4',
-    budgets: [budget('x', 0, app('x'))],
-    broken: 1,
-  }),
-  row('uses up all budgets of a pod also when one breaks', 'a 5 2 #x, b 1 2 #z', 'b', {
-    budgets: [budget('x', 0, app('x')), budget('all', 1, { matchExpressions: [{ key: 'app', operator: 'Exists' }] })],
-    broken: 1,
-  }),
+  row('spares who is protected, also before the more important', 'a 5 2, b 1 2 #x', 'a', { budgets: [none] }),
+  row('breaks a budget where nothing else helps', 'a 1 4 #x', 'a', { budgets: [none], broken: 1 }),
+  row('may use what a budget allows', 'a 5 2, b 1 2 #x', 'b', { budgets: [one] }),
+  row('uses a budget up with the most important first', 'a 5 2 #x, b 1 2 #x', 'a', { budgets: [one] }),
+  row('counts only the broken ones that are not spared', fourOfX, 'b c d', { incoming: 'p 10 3', budgets: [none], broken: 3 }),
+  row('heeds every budget of a pod', 'a 5 2, b 1 2 #x', 'a', { budgets: [one, budget('y', 0, app('x'))] }),
+  row('orders victims by importance, protected or not', 'a 5 2, b 1 2 #x', 'a b', { incoming: 'p 10 4', budgets: [none], broken: 1 }),
+  row('uses up all budgets of a pod also when one breaks', 'a 5 2 #x, b 1 2 #z', 'b', { budgets: [none, ofLabelled], broken: 1 }),
   row('heeds no budget of another namespace', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, app('x'), { namespace: 'other' })] }),
   row('heeds no budget that selects others', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('y', 0, app('y'))] }),
   row('heeds no budget with an empty selector', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, {})] }),
   row('heeds no budget without a selector', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, undefined)] }),
-  row('heeds no budget whose selector cannot be read', 'a 5 2, b 1 2 #x', 'b', {
-    budgets: [budget('x', 0, { matchExpressions: [{ key: 'app', operator: 'Near' }] })],
-  }),
+  row('heeds no budget whose selector cannot be read', 'a 5 2, b 1 2 #x', 'b', { budgets: [budget('x', 0, byApp('Near'))] }),
   row('counts nobody twice whom the server has counted', 'a 5 2, b 1 2 #x', 'b', {
     budgets: [budget('x', 0, app('x'), { counted: ['b'] })],
   }),
-  row('has no budget for a pod without labels', 'a 5 2 #x, b 1 2', 'b', {
-    budgets: [budget('x', 0, { matchExpressions: [{ key: 'app', operator: 'DoesNotExist' }] })],
-  }),
-  row('takes a budget without status as used up', 'a 5 2, b 1 2 #x', 'a', {
-    budgets: [{ metadata: { namespace: 'default' }, spec: { selector: app('x') } }],
-  }),
+  row('has no budget for a pod without labels', 'a 5 2 #x, b 1 2', 'b', { budgets: [budget('x', 0, byApp('DoesNotExist'))] }),
+  row('takes a budget without status as used up', 'a 5 2, b 1 2 #x', 'a', { budgets: [withoutStatus] }),
 ];
 
 for (const { why, incoming = 'p 10 2', pods, nominated = 0, budgets = [], victims, broken = 0, refused } of oneNode)
@@ -155,4 +140,33 @@ test('whatever the order of pods and whatever the beginning, the same pods go fr
     planPreemption(toyFacts({ incoming: 'p 9 3', nodes: { n } })).candidates.map((one) => one.victims.map(({ name }) => name).join(' ')),
   );
   assert.deepEqual(victims, [['c a b'], ['c a b'], ['c a b']]);
+});
+
+const NO_VICTIMS = 'No preemption victims found for incoming pod';
+const texts: { why: string; nodes: number; refused: Record<string, number>; tried: number; says: string }[] = [
+  {
+    why: 'nodes that cannot be helped, and nodes without victims',
+    nodes: 3,
+    tried: 2,
+    refused: { [NO_VICTIMS]: 2 },
+    says: `0/3 nodes are available: 1 Preemption is not helpful for scheduling, 2 ${NO_VICTIMS}.`,
+  },
+  {
+    why: 'reasons sorted as strings',
+    nodes: 12,
+    tried: 12,
+    refused: { [NO_VICTIMS]: 2, 'Insufficient cpu': 10 },
+    says: `0/12 nodes are available: 10 Insufficient cpu, 2 ${NO_VICTIMS}.`,
+  },
+  { why: 'none to try', nodes: 3, tried: 0, refused: {}, says: '0/3 nodes are available: 3 Preemption is not helpful for scheduling.' },
+];
+for (const { why, nodes, refused, tried, says } of texts)
+  test(`users read of ${why}`, () => {
+    const candidates = Array.from({ length: tried }, (_, n) => ({ node: `n${n}`, lowest: 0, tryOut: () => assert.fail() }));
+    const found = noCandidatesText({ nodes, candidates }, { candidates: [], refused: new Map(Object.entries(refused)) });
+    assert.equal(found, `preemption: ${says}`);
+  });
+
+test('a pod that may not preempt, in words', () => {
+  assert.equal(preemptionText('not eligible due to preemptionPolicy=Never.'), 'preemption: not eligible due to preemptionPolicy=Never.');
 });

@@ -1,20 +1,101 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Meters } from '../../../../kube/process/contract.ts';
+import {
+  createdEvent,
+  endedEvent,
+  ownerReference,
+  placedEvent,
+  unseenEvent,
+  reservationMeters,
+  reservationViews,
+  resultOf,
+} from '../../../../scheduler/reservation/reporting.ts';
+import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
+import type { ControllerRevision } from '../../../../scheduler/types.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+import { placeInSet } from '../../../../scheduler/reservation/lifetime.ts';
+import { ordinalsIn } from '../../../../controllers/statefulset/rules.ts';
+import { seededRandom } from '../../../../base/random.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import { reservationViews } from '../../../../scheduler/reservation/reporting.ts';
-import { pod } from '../builders.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
+import { pod } from '../builders.ts';
+import { config, deletion, isOurs, member, web } from './situations.ts';
+
+const kept = createReservations(config(), isOurs);
+const room = kept.podDeleted(deletion({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') })).reservation;
+assert.ok(room !== undefined);
+
+test('what users read of kept room', () => {
+  assert.deepEqual(createdEvent(room), { type: 'Normal', reason: 'ReservationCreated', message: 'Room of pod default/web-2 on node n1 is kept until 2026-03-01T00:01:00Z' }); // prettier-ignore
+  assert.deepEqual(placedEvent(room, 'n1'), { type: 'Normal', reason: 'ReservationUsed', message: 'Placed in the room kept on node n1' });
+  assert.deepEqual(placedEvent(room, 'n2'), { type: 'Normal', reason: 'ReservationMissed', message: 'Placed on node n2 instead of the room kept on node n1' }); // prettier-ignore
+  const ended = { reservation: room, why: 'no successor was created in time' };
+  assert.deepEqual(endedEvent({ ...ended, result: 'expired' }), { type: 'Warning', reason: 'ReservationExpired', message: 'Room of pod default/web-2 on node n1 is given up: no successor was created in time' }); // prettier-ignore
+  assert.equal(endedEvent({ ...ended, result: 'dropped' }).type, 'Normal');
+  assert.deepEqual(unseenEvent(room, 'exceeded quota'), { type: 'Warning', reason: 'ReservationNotMirrored', message: 'Room of pod default/web-2 on node n1 is not shown to other schedulers: exceeded quota' }); // prettier-ignore
+  assert.deepEqual(ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
+});
+
+test('what is counted', () => {
+  const counted: unknown[] = [];
+  let active: () => number = () => Number.NaN;
+  const meters: Pick<Meters, 'gauge' | 'counter'> = {
+    gauge: (name, _help, read) => {
+      counted.push(name);
+      active = read;
+    },
+    counter: (name, _help, labelNames) => {
+      counted.push(name, labelNames);
+      return (labels) => counted.push(labels);
+    },
+  };
+  const counts = reservationMeters(meters as Meters, kept);
+  counts.ended(resultOf(room, 'n1'));
+  counts.ended(resultOf(room, 'n2'));
+  counts.ended('expired');
+  assert.deepEqual(counted, ['reservations_active', 'reservations_total', ['result'], { result: 'used' }, { result: 'moved' }, { result: 'expired' }]); // prettier-ignore
+  assert.equal(active(), 1);
+});
+
+test('the newest revision is what its pods carry: a name, or a hash', () => {
+  const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({
+    metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
+    revision: number,
+  }); // prettier-ignore
+  const revisions = [revision('web-b', 9), revision('web-a', 10), revision('web-c', 99, 'uid-other')];
+  assert.equal(newestRevision(revisions, { kind: 'StatefulSet', uid: 'uid-web' }), 'web-a');
+  assert.equal(newestRevision(revisions, { kind: 'DaemonSet', uid: 'uid-web' }), 'hash-of-web-a');
+  assert.equal(newestRevision([], { kind: 'StatefulSet', uid: 'uid-web' }), undefined);
+});
+
+test('places of a set are those that its controller fills', () => {
+  const random = seededRandom(7);
+  const upTo = (most: number): number => Math.floor(random() * most);
+  for (let round = 0; round < 300; round++) {
+    const [start, replicas] = [upTo(4), upTo(5)];
+    const reserved = Array.from({ length: upTo(4) }, () => (upTo(2) === 0 ? `${upTo(9)}` : `${upTo(5)}-${2 + upTo(7)}`)).join(',');
+    const skipped = new Set(ordinalsIn(reserved));
+    const wanted: number[] = [];
+    for (let ordinal = start; wanted.length < replicas; ordinal++) if (!skipped.has(ordinal)) wanted.push(ordinal);
+    const set = web({ spec: { replicas, ordinals: { start } }, metadata: { annotations: { 'dkc.dev/reserve-ordinals': reserved } } });
+    for (let ordinal = 0; ordinal < 25; ordinal++) {
+      const place = placeInSet(set, `web-${ordinal}`);
+      assert.equal(place.wanted ? place.index : -1, wanted.indexOf(ordinal), `${start}+${replicas} without ${reserved}: ${ordinal}`);
+    }
+  }
+});
 
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'uid-db', controller: true };
-const info = (name: string) => podInfoOf(pod(`shop/${name}`).cpu('500m').memory('1Ki').asks('example.com/gpu', '2').build());
-const room = (over: Partial<Reservation>): Reservation => ({
+const infoOf = (name: string) => podInfoOf(pod(`shop/${name}`).cpu('500m').memory('1Ki').asks('example.com/gpu', '2').build());
+const listed = (over: Partial<Reservation>): Reservation => ({
   namespace: 'shop',
   name: 'db-1',
   owner,
   oldUid: 'old',
   node: 'node-a',
   priority: 7,
-  heldPod: info('db-1'),
+  heldPod: infoOf('db-1'),
   createdAt: 0,
   expiresAt: 60_000,
   purpose: 'upgrade',
@@ -26,7 +107,7 @@ const room = (over: Partial<Reservation>): Reservation => ({
 });
 
 test('kept room is listed with all that a person asks for, and no raw record', () => {
-  assert.deepEqual(reservationViews([room({})]), [
+  assert.deepEqual(reservationViews([listed({})]), [
     {
       namespace: 'shop',
       name: 'db-1',
@@ -46,12 +127,12 @@ test('kept room is listed with all that a person asks for, and no raw record', (
 
 test('a successor that waits is named, and nothing that is asked for in vain', () => {
   const heldPod = podInfoOf(pod('shop/db-1').build());
-  const [listed] = reservationViews([room({ state: 'claimed', claimant: info('db-1'), heldPod })]);
-  assert.deepEqual([listed?.claimedBy, listed?.requests], ['uid-shop-db-1', {}]);
+  const [shown] = reservationViews([listed({ state: 'claimed', claimant: infoOf('db-1'), heldPod })]);
+  assert.deepEqual([shown?.claimedBy, shown?.requests], ['uid-shop-db-1', {}]);
 });
 
 test('rooms are listed by pod, then by node', () => {
-  const rooms = [room({ name: 'db-2' }), room({ node: 'node-b' }), room({ namespace: 'a', name: 'z' }), room({})];
+  const rooms = [listed({ name: 'db-2' }), listed({ node: 'node-b' }), listed({ namespace: 'a', name: 'z' }), listed({})];
   const names = reservationViews(rooms).map(({ namespace, name, node }) => `${namespace}/${name} ${node}`);
   assert.deepEqual(names, ['a/z node-a', 'shop/db-1 node-a', 'shop/db-1 node-b', 'shop/db-2 node-a']);
 });
