@@ -6,7 +6,8 @@ import { equivalenceClassOf, type EquivalenceState } from '../../../../scheduler
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import { pod } from '../builders.ts';
+import type { Rejector } from '../../../../scheduler/plugins/names.ts';
+import { pod, type PodBuilder } from '../builders.ts';
 import { profiles } from '../engine/profiles.ts';
 import { engineSubject } from '../engine/subject.ts';
 import { Chance } from '../oracle/chance.ts';
@@ -26,68 +27,36 @@ function facts(lowest: number, enabled = true): EquivalenceState {
   };
 }
 
-const error: FitError = {
-  nodes: 2,
-  reasons: new Map([['Insufficient cpu', 2]]),
-  everywhere: undefined,
-  by: new Set(['NodeResourcesFit']),
-  resolvable: 2,
-};
+const by = new Set<Rejector>(['NodeResourcesFit']);
+const reasons = new Map([['Insufficient cpu', 2]]);
+const error: FitError = { nodes: 2, reasons, everywhere: undefined, by, resolvable: 2 };
 
-const row = (why: string, alike: boolean, b: Pod, more: { error?: Partial<FitError>; lowest?: number } = {}) => ({
-  why,
-  alike,
-  b,
-  lowest: 0,
-  ...more,
-});
-const pairs: { why: string; b: Pod; error?: Partial<FitError>; lowest: number; alike: boolean }[] = [
-  row('another name', true, pod('b').build()),
-  row('other requests', false, pod('b').cpu('2').build()),
-  row('another priority', false, pod('b').priority(1).build()),
-  row('another preemption policy', false, pod('b').spec({ preemptionPolicy: 'Never' }).build()),
-  row('other tolerations', false, pod('b').tolerates({ operator: 'Exists' }).build()),
-  row('another node selector', false, pod('b').selects({ disk: 'ssd' }).build()),
-  row(
-    'a node affinity',
-    false,
-    pod('b')
-      .affinity({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } })
-      .build(),
-  ),
-  row(
-    'a pod affinity',
-    false,
-    pod('b')
-      .affinity({ podAffinity: required(near('db')) })
-      .build(),
-  ),
-  row(
-    'a pod anti-affinity',
-    false,
-    pod('b')
-      .affinity({ podAntiAffinity: required(near('db')) })
-      .build(),
-  ),
-  row('a host port', false, pod('b').port(80).build()),
-  row('other labels, and the room was short everywhere', true, pod('b').labels({ index: '1' }).build()),
-  row('other labels, and other pods had a say', false, pod('b').labels({ index: '1' }).build(), {
-    error: { by: new Set(['NodeResourcesFit', 'InterPodAffinity']) },
-  }),
-  row('other labels, and pods are counted', false, pod('b').labels({ index: '1' }).build(), {
-    error: { by: new Set(['PodTopologySpread']) },
-  }),
-  row('other labels, and somebody is there who might make room', false, pod('b').labels({ index: '1' }).build(), { lowest: -1 }),
-  row('other labels, and nobody can make room that would help', true, pod('b').labels({ index: '1' }).build(), {
-    lowest: -1,
-    error: { resolvable: 0 },
-  }),
-  row('the same, refused before nodes were asked', false, pod('b').build(), { error: { everywhere: 'why' } }),
-  row('the same, without any nodes', false, pod('b').build(), { error: { nodes: 0 } }),
+const row = (why: string, alike: boolean, b: PodBuilder, more: Partial<FitError> = {}, lowest = 0) => ({ why, alike, b, more, lowest });
+const b = () => pod('b');
+const indexed = b().labels({ index: '1' });
+const anyNode = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } };
+const pairs = [
+  row('another name', true, b()),
+  row('other requests', false, b().cpu('2')),
+  row('another priority', false, b().priority(1)),
+  row('another preemption policy', false, b().spec({ preemptionPolicy: 'Never' })),
+  row('other tolerations', false, b().tolerates({ operator: 'Exists' })),
+  row('another node selector', false, b().selects({ disk: 'ssd' })),
+  row('a node affinity', false, b().affinity(anyNode)),
+  row('a pod affinity', false, b().affinity({ podAffinity: required(near('db')) })),
+  row('a pod anti-affinity', false, b().affinity({ podAntiAffinity: required(near('db')) })),
+  row('a host port', false, b().port(80)),
+  row('other labels, and the room was short everywhere', true, indexed),
+  row('other labels, and other pods had a say', false, indexed, { by: new Set([...by, 'InterPodAffinity']) }),
+  row('other labels, and pods are counted', false, indexed, { by: new Set(['PodTopologySpread']) }),
+  row('other labels, and somebody is there who might make room', false, indexed, {}, -1),
+  row('other labels, and nobody can make room that would help', true, indexed, { resolvable: 0 }, -1),
+  row('the same, refused before nodes were asked', false, b(), { everywhere: 'why' }),
+  row('the same, without any nodes', false, b(), { nodes: 0 }),
 ];
-for (const { why, b, error: more, lowest, alike } of pairs)
+for (const { why, b, more, lowest, alike } of pairs)
   test(`pods are ${alike ? '' : 'not '}refused likewise with ${why}`, () => {
-    const [one, other] = [pod('a').build(), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made), { ...error, ...more }));
+    const [one, other] = [pod('a'), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made.build()), { ...error, ...more }));
     assert.equal(one !== undefined && one === other, alike);
   });
 
@@ -152,11 +121,7 @@ function waiting(chance: Chance, random: () => number, cluster: GeneratedCluster
         status: {},
       };
     };
-    return [
-      named('a'),
-      named('b'),
-      named('c', { ...metadata.labels, app: chance.one(['web', 'db', 'cache']) }),
-      named('d', { index: `${at}` }),
-    ];
+    const other = { ...metadata.labels, app: chance.one(['web', 'db', 'cache']) };
+    return [named('a'), named('b'), named('c', other), named('d', { index: `${at}` })];
   });
 }

@@ -24,43 +24,30 @@ function wait(queue: SchedulingQueue, ...names: string[]): void {
   for (const _ of names) refuse(queue, pop(queue), 'like');
 }
 
+const gated = () => info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }));
+const by = new Set<Rejector>(['NodeResourcesFit']);
+const like = { why: 'refused', equivalenceClass: 'like', by } as const;
+const both = new Set<Rejector>(['NodePorts', ...by]);
+const meanwhile = (queue: SchedulingQueue, first: QueuedPod, before: () => void): void => {
+  before();
+  refuse(queue, first, 'like');
+};
+
 const outcomes: { why: string; led: (queue: SchedulingQueue, first: QueuedPod) => void; next: string | undefined; after?: string }[] = [
   { why: 'refused like before', led: (queue, first) => refuse(queue, first, 'like'), next: undefined },
-  {
-    why: 'refused like before, by somebody else as well',
-    led: (queue, first) =>
-      queue.requeue(first, { why: 'refused', by: new Set(['NodePorts', 'NodeResourcesFit']), equivalenceClass: 'like' }, first.info),
-    next: undefined,
-  },
+  { why: 'refused by others as well', led: (queue, one) => queue.requeue(one, { ...like, by: both }, one.info), next: undefined },
   { why: 'given a place', led: (queue, { info: { uid } }) => queue.assumed(uid), next: 'b' },
   { why: 'of no concern any more', led: (queue, { info: { uid } }) => queue.done(uid), next: 'b' },
   { why: 'gone', led: (queue, first) => queue.delete(first.info), next: 'b' },
   { why: 'refused otherwise', led: (queue, first) => refuse(queue, first, 'other'), next: 'b' },
   { why: 'refused as nobody else', led: (queue, first) => refuse(queue, first), next: 'b' },
   { why: 'an error', led: (queue, first) => queue.requeue(first, { why: 'error' }, first.info), next: 'b' },
+  { why: 'one that room is made for', led: (queue, one) => meanwhile(queue, one, () => queue.hold(one.info.uid)), next: 'b' },
+  { why: 'one with gates', led: (queue, first) => queue.requeue(first, like, gated()), next: 'b' },
+  // The first has to wait the longest now: the others would not have had to, but for it.
   {
-    why: 'one that room is made for',
-    led: (queue, first) => {
-      queue.hold(first.info.uid);
-      refuse(queue, first, 'like');
-    },
-    next: 'b',
-  },
-  {
-    why: 'one with gates',
-    led: (queue, first) => {
-      const gated = info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }));
-      queue.requeue(first, { why: 'refused', by: new Set(['NodeResourcesFit']), equivalenceClass: 'like' }, gated);
-    },
-    next: 'b',
-  },
-  {
-    why: 'refused like before, and something happened meanwhile',
-    led: (queue, first) => {
-      queue.enqueueOn(went('x'));
-      refuse(queue, first, 'like');
-    },
-    // The first has to wait the longest now: the others would not have had to, but for it.
+    why: 'refused, and something happened',
+    led: (queue, one) => meanwhile(queue, one, () => queue.enqueueOn(went('x'))),
     next: 'b',
     after: 'a',
   },
@@ -81,16 +68,8 @@ const changes: { why: string; does: (queue: SchedulingQueue) => void; next: read
   { why: 'goes', does: (queue) => queue.delete(info(pod('a'))), next: ['b'] },
   { why: 'is held', does: (queue) => queue.hold(uidOf('a')), next: ['b'] },
   { why: 'gets another label', does: (queue) => queue.add(info(pod('a').labels({ is: 'other' }))), next: ['a', 'b'] },
-  {
-    why: 'gets a gate',
-    does: (queue) => queue.add(info(pod('a').spec({ schedulingGates: [{ name: 'g' }] }))),
-    next: ['b'],
-  },
-  {
-    why: 'is told why it waits',
-    does: (queue) => queue.add(podInfoOf({ ...pod('a').build(), status: { message: 'no place' } })),
-    next: ['a'],
-  },
+  { why: 'gets a gate', does: (queue) => queue.add(gated()), next: ['b'] },
+  { why: 'is told why it waits', does: (queue) => queue.add(podInfoOf({ ...pod('a').build(), status: { message: 'x' } })), next: ['a'] },
   { why: 'has to wait until something else happens as well', does: (queue) => queue.enqueueOn(went('y')), next: ['a'] },
 ];
 for (const { why, does, next } of changes)

@@ -1,37 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
+import type { Rejector } from '../../../../scheduler/plugins/names.ts';
 import { dumpQueue } from '../../../../scheduler/queue/contract.ts';
-import { createQueue } from '../../../../scheduler/queue/queue.ts';
 import { pod } from '../builders.ts';
+import { info, pop, queueWith } from './set-up.ts';
 
 test('how pods stand, as plain values', () => {
-  let now = Date.parse('2026-03-01T00:00:00Z');
-  const queue = createQueue({
-    now: () => now,
-    initialBackoffMs: 1_000,
-    maxBackoffMs: 10_000,
-    flushMs: 300_000,
-    hints: new Map(),
-    prioritized: () => false,
-  });
-  queue.add(podInfoOf(pod('refused').priority(7).build()));
-  const queued = queue.pop();
-  assert.ok(queued);
-  now += 500;
-  queue.requeue(
-    queued,
-    { why: 'refused', by: new Set(['TaintToleration', 'NodeResourcesFit']), short: new Set(['pods', 'cpu']) },
-    queued.info,
-  );
-  for (const name of ['flying', 'held', 'active']) queue.add(podInfoOf(pod(name).build()));
-  queue.add(
-    podInfoOf(
-      pod('gated')
-        .spec({ schedulingGates: [{ name: 'x' }] })
-        .build(),
-    ),
-  );
+  const { clock, queue } = queueWith(() => false, { hints: new Map() });
+  clock.now = Date.parse('2026-03-01T00:00:00Z');
+  queue.add(info(pod('refused').priority(7)));
+  const queued = pop(queue);
+  clock.now += 500;
+  const [by, short] = [new Set<Rejector>(['TaintToleration', 'NodeResourcesFit']), new Set(['pods', 'cpu'])];
+  queue.requeue(queued, { why: 'refused', by, short }, queued.info);
+  for (const name of ['flying', 'held', 'active']) queue.add(info(pod(name)));
+  queue.add(info(pod('gated').spec({ schedulingGates: [{ name: 'x' }] })));
   queue.hold('uid-default-held');
   queue.pop();
   const { pools, inFlight, pods } = dumpQueue(queue, 300_000);

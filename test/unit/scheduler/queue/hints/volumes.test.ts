@@ -5,25 +5,16 @@ import type { ClusterEvent, StorageObjects } from '../../../../../scheduler/type
 import type { Rejector } from '../../../../../scheduler/plugins/names.ts';
 import { podInfoOf } from '../../../../../scheduler/pod/pod-info.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
-import { node, pod, type NodeBuilder, type PodBuilder } from '../../builders.ts';
+import { node, pod, type PodBuilder } from '../../builders.ts';
+import { changed, left, newNode as added } from './hint-table.ts';
 
 const claimed = (name: string): PodVolume => ({ name: 'data', persistentVolumeClaim: { claimName: name } });
 const own: PodVolume = { name: 'own', ephemeral: {} };
 const disk = (name: string): PodVolume => ({ name: 'disk', gcePersistentDisk: { pdName: name } });
 const using = (path: string, ...volumes: PodVolume[]): PodBuilder => pod(path).spec({ volumes });
-const left = (built: PodBuilder): ClusterEvent => ({ kind: 'assigned-pod-deleted', before: podInfoOf(built.on('n').build()) });
-const newNode: ClusterEvent = { kind: 'node-added', after: node('n').build() };
-const relabelled = (before: NodeBuilder, after: NodeBuilder): ClusterEvent => ({
-  kind: 'node-updated',
-  before: before.build(),
-  after: after.build(),
-  changed: new Set(['labels']),
-});
-function turned<K extends keyof StorageObjects>(
-  of: K,
-  before: StorageObjects[K] | undefined,
-  after: StorageObjects[K] | undefined,
-): ClusterEvent {
+const newNode = added(node('n'));
+const relabelled = changed.bind(undefined, 'labels');
+function turned<K extends keyof StorageObjects>(of: K, before?: StorageObjects[K], after?: StorageObjects[K]): ClusterEvent {
   return { kind: 'storage-changed', of, before, after } as ClusterEvent;
 }
 const claim = (name: string, volumeName?: string, namespace = 'default', resourceVersion = '1') => ({
@@ -53,19 +44,9 @@ const capacity = (capacity: string) => ({ metadata: { name: 'c' }, storageClassN
 const a = using('a', claimed('c'));
 const row =
   (yes: boolean) =>
-  (
-    by: Rejector,
-    why: string,
-    event: ClusterEvent,
-    of: PodBuilder = a,
-  ): { by: Rejector; why: string; event: ClusterEvent; of: PodBuilder; yes: boolean } => ({
-    by,
-    why,
-    event,
-    of,
-    yes,
-  });
+  (by: Rejector, why: string, event: ClusterEvent, of: PodBuilder = a) => ({ by, why, event, of, yes });
 const [helps, fails] = [row(true), row(false)];
+const newerClaim = claim('c', undefined, 'default', '2');
 const table = [
   helps('VolumeRestrictions', 'a pod left that used the claim', left(using('b', claimed('c')))),
   fails('VolumeRestrictions', 'a pod left that used another claim', left(using('b', claimed('d')))),
@@ -90,11 +71,7 @@ const table = [
   fails('NodeVolumeLimits', 'a volume is free', turned('PersistentVolume', undefined, volume())),
   helps('VolumeBinding', 'its claim came', turned('PersistentVolumeClaim', undefined, claim('c'))),
   helps('VolumeBinding', 'its claim is bound', turned('PersistentVolumeClaim', claim('c'), claim('c', 'pv'))),
-  fails(
-    'VolumeBinding',
-    'its claim has another version',
-    turned('PersistentVolumeClaim', claim('c'), claim('c', undefined, 'default', '2')),
-  ),
+  fails('VolumeBinding', 'its claim has another version', turned('PersistentVolumeClaim', claim('c'), newerClaim)),
   fails('VolumeBinding', 'its claim is gone', turned('PersistentVolumeClaim', claim('c'), undefined)),
   fails('VolumeBinding', 'another claim came', turned('PersistentVolumeClaim', undefined, claim('d'))),
   fails('VolumeBinding', 'a claim of another namespace came', turned('PersistentVolumeClaim', undefined, claim('c', undefined, 'other'))),
