@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { table } from '../controllers/table.ts';
 import type { ApiServer } from '../../../apiserver/server.ts';
 import type { ApiHttp } from '../../support/api-http.ts';
 import { started } from './started.ts';
@@ -9,60 +10,44 @@ import { started } from './started.ts';
 const configMaps = '/api/v1/namespaces/default/configmaps';
 const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
 
-// Every one of these gets a Status, and the server goes on.
+// Every one of these gets a Status, and the server goes on. CMS is the path of ConfigMaps; a POST without a body has EMPTY.
+const written = table('request | raw | code | why')(
+  `
+  GET /api/v1/nodes/%zz                   |                                                 | 400 | broken percent-encoding
+  GET /api/v1/nodes/a%2Fb                 |                                                 | 404 | a name with a slash in it
+  GET /api/v1/nodes/%2e%2e                |                                                 | 404 | a name of dots
+  GET //                                  |                                                 | 404 | a path of slashes
+  GET /api/v1/constructor                 |                                                 | 404 | an object where a name is inherited
+  POST CMS/x/constructor                  | {}                                              | 404 | an inherited action
+  POST CMS                                | EMPTY                                           | 400 | no body
+  POST CMS                                | {"metadata":{"name":"x"                         | 400 | half a JSON
+  POST CMS                                | {"metadata":"x"}                                | 400 | metadata of the wrong type
+  POST CMS                                | {"metadata":{"name":"x","resourceVersion":"1"}} | 400 | a version for what is not there yet
+  POST CMS                                | {"metadata":{"name":"x","labels":[1]}}          | 400 | labels of the wrong type
+  POST CMS                                | {"metadata":{"name":"x","finalizers":{"a":1}}}  | 400 | finalizers of the wrong type
+  POST CMS                                | {"metadata":{"name":"x"},"data":["a"]}          | 400 | data of the wrong type
+  PUT /api/v1/nodes/there/status          | {"metadata":{"name":"there"},"status":3}        | 400 | a status of the wrong type
+  PATCH CMS/there                         | "x"                                             | 400 | a patch that is a text
+  PATCH CMS/there                         | {"metadata":"x"}                                | 400 | a patch that turns metadata into a text
+  PATCH CMS/there application/json-patch+json | [{"op":"replace","path":"","value":3}] | 400 | a JSON patch that removes everything
+  DELETE CMS/there                        | []                                              | 400 | delete options that are none
+  GET CMS?labelSelector=%00%ff((          |                                                 | 400 | a selector of noise
+  GET CMS?limit=-1                        |                                                 | 400 | a limit of noise
+  GET CMS?limit=1&continue=eyJydiI6IngifQ |                                                 | 400 | a continue token of somebody else
+  POST CMS?dryRun=Some                    | {"metadata":{"name":"x"}}                       | 422 | a dry run of noise
+  PROPFIND CMS                            |                                                 | 405 | a method nobody knows
+`,
+).map(({ request, raw, code, why }) => {
+  const [method = '', path = '', type] = request.replace('CMS', configMaps).split(' ');
+  const body = raw === '' ? {} : { raw: raw === 'EMPTY' ? '' : raw };
+  return { why, method, path, code: Number(code), ...body, ...(type === undefined ? {} : { type }) };
+});
 const requests = [
-  { why: 'broken percent-encoding', method: 'GET', path: '/api/v1/nodes/%zz', code: 400 },
-  { why: 'a name with a slash in it', method: 'GET', path: '/api/v1/nodes/a%2Fb', code: 404 },
-  { why: 'a name of dots', method: 'GET', path: '/api/v1/nodes/%2e%2e', code: 404 },
+  ...written,
   { why: 'a path without end', method: 'GET', path: `/api/v1/${'x/'.repeat(500)}`, code: 404 },
-  { why: 'a path of slashes', method: 'GET', path: '//', code: 404 },
-  { why: 'an object where a name is inherited', method: 'GET', path: '/api/v1/constructor', code: 404 },
-  { why: 'an inherited action', method: 'POST', path: `${configMaps}/x/constructor`, raw: '{}', code: 404 },
-  { why: 'no body', method: 'POST', path: configMaps, raw: '', code: 400 },
-  { why: 'half a JSON', method: 'POST', path: configMaps, raw: '{"metadata":{"name":"x"', code: 400 },
   { why: 'deep nesting', method: 'POST', path: configMaps, raw: `{"metadata":{"name":"x"},"data":${deep(100_000)}}`, code: 400 },
   { why: 'deep nesting in a patch', method: 'PATCH', path: `${configMaps}/there`, raw: deep(100_000), code: 400 },
   { why: 'invalid UTF-8', method: 'POST', path: configMaps, raw: Uint8Array.of(0x22, 0xff, 0x22), code: 400 },
-  { why: 'metadata of the wrong type', method: 'POST', path: configMaps, raw: '{"metadata":"x"}', code: 400 },
-  {
-    why: 'a version for what is not there yet',
-    method: 'POST',
-    path: configMaps,
-    raw: '{"metadata":{"name":"x","resourceVersion":"1"}}',
-    code: 400,
-  },
-  { why: 'labels of the wrong type', method: 'POST', path: configMaps, raw: '{"metadata":{"name":"x","labels":[1]}}', code: 400 },
-  {
-    why: 'finalizers of the wrong type',
-    method: 'POST',
-    path: configMaps,
-    raw: '{"metadata":{"name":"x","finalizers":{"a":1}}}',
-    code: 400,
-  },
-  { why: 'data of the wrong type', method: 'POST', path: configMaps, raw: '{"metadata":{"name":"x"},"data":["a"]}', code: 400 },
-  {
-    why: 'a status of the wrong type',
-    method: 'PUT',
-    path: '/api/v1/nodes/there/status',
-    raw: '{"metadata":{"name":"there"},"status":3}',
-    code: 400,
-  },
-  { why: 'a patch that is a text', method: 'PATCH', path: `${configMaps}/there`, raw: '"x"', code: 400 },
-  { why: 'a patch that turns metadata into a text', method: 'PATCH', path: `${configMaps}/there`, raw: '{"metadata":"x"}', code: 400 },
-  {
-    why: 'a JSON patch that removes everything',
-    method: 'PATCH',
-    path: `${configMaps}/there`,
-    raw: '[{"op":"replace","path":"","value":3}]',
-    type: 'application/json-patch+json',
-    code: 400,
-  },
-  { why: 'delete options that are none', method: 'DELETE', path: `${configMaps}/there`, raw: '[]', code: 400 },
-  { why: 'a selector of noise', method: 'GET', path: `${configMaps}?labelSelector=%00%ff((`, code: 400 },
-  { why: 'a limit of noise', method: 'GET', path: `${configMaps}?limit=-1`, code: 400 },
-  { why: 'a continue token of somebody else', method: 'GET', path: `${configMaps}?limit=1&continue=eyJydiI6IngifQ`, code: 400 },
-  { why: 'a dry run of noise', method: 'POST', path: `${configMaps}?dryRun=Some`, raw: '{"metadata":{"name":"x"}}', code: 422 },
-  { why: 'a method nobody knows', method: 'PROPFIND', path: configMaps, code: 405 },
 ];
 
 // Ten levels of ten aliases each: a few hundred bytes that would be ten thousand million.

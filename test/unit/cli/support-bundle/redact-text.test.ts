@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { table } from '../../controllers/table.ts';
 import { redactText } from '../../../../cli/support-bundle/redact/text.ts';
 import { redactFlags, redactUnit } from '../../../../cli/support-bundle/redact/unit.ts';
 import { redactObject } from '../../../../cli/support-bundle/redact/objects.ts';
@@ -7,61 +8,46 @@ import { redactObject } from '../../../../cli/support-bundle/redact/objects.ts';
 /** X stands for what is withheld. `why` finishes "removes". */
 const shown = (text: string): string => text.replaceAll('<redacted>', 'X');
 
-const texts = [
-  { why: 'a value after a colon, to the end of the line', text: 'password: correct horse battery', is: 'password: X' },
-  { why: 'one word after an equals sign', text: '--token=abc123 --v=2', is: '--token=X --v=2' },
-  { why: 'the word after a flag', text: 'run --client-secret abc123 now', is: 'run --client-secret X now' },
-  { why: 'a header', text: 'Authorization: Bearer abcdef123', is: 'Authorization: X' },
-  { why: 'a bearer token without a name', text: 'sent Bearer abcdef123 to it', is: 'sent Bearer X to it' },
-  { why: 'user and query of a URL', text: 'GET https://user:p@ss@host:1/x?sig=1 done', is: 'GET https://X@host:1/x?X done' },
-  { why: 'a quoted value of many words', text: 'a="b" token="q w e" err="z"', is: 'a="b" token="X" err="z"' },
-  { why: 'a value in JSON', text: '{"token":"abc","b":1}', is: '{"token":"X","b":1}' },
-  { why: 'a value in quoted JSON', text: String.raw`msg="{\"password\":\"hunter2\"}"`, is: String.raw`msg="{\"password\":\"X\"}"` },
-  { why: 'a variable', text: 'DB_PASSWORD=hunter2 FOO=1', is: 'DB_PASSWORD=X FOO=1' },
-  { why: 'a JSON web token', text: 'got eyJhbGciOi.eyJzdWIiO.c2ln here', is: 'got X here' },
-  { why: 'a bootstrap token at the end', text: 'with abcdef.0123456789abcdef', is: 'with X' },
-  { why: 'a key of a cloud', text: 'id AKIAIOSFODNN7EXAMPLE', is: 'id X' },
-  { why: 'a long random run', text: 'x Zm9vYmFy1zQmF6cXV4Q29ycmVjdA y', is: 'x X y' },
-  { why: 'a digest of unknown meaning', text: 'c6015908e2a6c6015908e2a6c6015908e2a6c6015908', is: 'X' },
-  {
-    why: 'nothing of a digest that is named',
-    text: 'sha256:c6015908e2a6c6015908e2a6c6015908',
-    is: 'sha256:c6015908e2a6c6015908e2a6c6015908',
-  },
-  { why: 'nothing of a uid', text: 'uid="8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55"', is: 'uid="8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55"' },
-  { why: 'no path of a key', text: '--tls-private-key-file=/etc/k.key', is: '--tls-private-key-file=/etc/k.key' },
-  { why: 'no switch', text: 'automountServiceAccountToken: false', is: 'automountServiceAccountToken: false' },
-  {
-    why: 'no name of a configuration',
-    text: 'fell back to dkc-system/web-1:kubelet@10188',
-    is: 'fell back to dkc-system/web-1:kubelet@10188',
-  },
-  { why: 'short names of passwords', text: 'DB_PASS=a pwd=b auth=c psk=d', is: 'DB_PASS=X pwd=X auth=X psk=X' },
-  {
-    why: 'nothing of words that contain them',
-    text: 'passed=3 bypass=always author=me authn=x',
-    is: 'passed=3 bypass=always author=me authn=x',
-  },
-  { why: 'a connection string', text: 'connectionString="Server=a;Pw=b"', is: 'connectionString="X"' },
-  {
-    why: 'no setting of a unit',
-    text: 'StartLimitIntervalSec=0',
-    is: 'StartLimitIntervalSec=0',
-  },
+/** `is` is empty where nothing is removed. */
+const texts = table('text | is | why')(
+  String.raw`
+  password: correct horse battery              | password: X                   | a value after a colon, to the end of the line
+  --token=abc123 --v=2                         | --token=X --v=2               | one word after an equals sign
+  run --client-secret abc123 now               | run --client-secret X now     | the word after a flag
+  Authorization: Bearer abcdef123              | Authorization: X              | a header
+  sent Bearer abcdef123 to it                  | sent Bearer X to it           | a bearer token without a name
+  GET https://user:p@ss@host:1/x?sig=1 done    | GET https://X@host:1/x?X done | user and query of a URL
+  a="b" token="q w e" err="z"                  | a="b" token="X" err="z"       | a quoted value of many words
+  {"token":"abc","b":1}                        | {"token":"X","b":1}           | a value in JSON
+  msg="{\"password\":\"hunter2\"}"             | msg="{\"password\":\"X\"}"    | a value in quoted JSON
+  DB_PASSWORD=hunter2 FOO=1                    | DB_PASSWORD=X FOO=1           | a variable
+  got eyJhbGciOi.eyJzdWIiO.c2ln here           | got X here                    | a JSON web token
+  with abcdef.0123456789abcdef                 | with X                        | a bootstrap token at the end
+  id AKIAIOSFODNN7EXAMPLE                      | id X                          | a key of a cloud
+  x Zm9vYmFy1zQmF6cXV4Q29ycmVjdA y             | x X y                         | a long random run
+  c6015908e2a6c6015908e2a6c6015908e2a6c6015908 | X                             | a digest of unknown meaning
+  sha256:c6015908e2a6c6015908e2a6c6015908      |                               | nothing of a digest that is named
+  uid="8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55"   |                               | nothing of a uid
+  --tls-private-key-file=/etc/k.key            |                               | no path of a key
+  automountServiceAccountToken: false          |                               | no switch
+  fell back to dkc-system/web-1:kubelet@10188  |                               | no name of a configuration
+  DB_PASS=a pwd=b auth=c psk=d                 | DB_PASS=X pwd=X auth=X psk=X  | short names of passwords
+  passed=3 bypass=always author=me authn=x     |                               | nothing of words that contain them
+  connectionString="Server=a;Pw=b"             | connectionString="X"          | a connection string
+  StartLimitIntervalSec=0                      |                               | no setting of a unit
+  "-----BEGIN PRIVATE KEY-----\nMIIB\n-----END PRIVATE KEY-----\n" | "<redacted PRIVATE KEY>\n" | a key in one line
+`,
+).map((row) => ({ ...row, is: row.is === '' ? row.text : row.is }));
+const keys = [
   {
     why: 'a key in PEM',
     text: 'a\n-----BEGIN RSA PRIVATE KEY-----\nMIIB\nabc\n-----END RSA PRIVATE KEY-----\nb',
     is: 'a\n<redacted RSA PRIVATE KEY>\nX\nb',
   },
-  {
-    why: 'a key in one line',
-    text: '"-----BEGIN PRIVATE KEY-----\\nMIIB\\n-----END PRIVATE KEY-----\\n"',
-    is: '"<redacted PRIVATE KEY>\\n"',
-  },
   { why: 'a key that a log has line by line', text: '01:00 k: -----BEGIN PRIVATE KEY-----\n01:00 k: MII\n01:00 k: -----END PRIVATE KEY-----', is: '01:00 k: <redacted PRIVATE KEY>\nX' }, // prettier-ignore
   { why: 'a key without an end', text: '-----BEGIN PRIVATE KEY-----\nMII', is: '<redacted PRIVATE KEY>' },
 ];
-for (const { why, text, is } of texts) test(`removes ${why}`, () => assert.equal(shown(redactText(text)), is));
+for (const { why, text, is } of [...texts, ...keys]) test(`removes ${why}`, () => assert.equal(shown(redactText(text)), is));
 
 test('a line of megabytes is cut, and read in time that grows with its length', () => {
   for (const part of ['a', 'token', 'a://', '"', 'password="', '-----BEGIN ', 'eyJ', '\\']) {
