@@ -153,18 +153,6 @@ test('nodes shows where each one stands, and json holds just the contract', asyn
   assert.deepEqual((JSON.parse((await run('nodes node-c -o json')).stdout) as unknown[]).length, 1);
 });
 
-test('assign --wait=active ends with 0 once the node uses it', async () => {
-  await run('unassign node-c');
-  const waiting = run('assign node-c --configmap dkc-system/web --key kubelet --wait=active --timeout=100s');
-  const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
-  while (((await config('node-c')).spec?.configSource ?? null) === null) await turn();
-  await report('node-c', { assigned: { configMap: source }, active: null });
-  await report('node-c', { active: { configMap: source } });
-  const { code, stderr } = await waiting;
-  assert.equal(code, 0);
-  assert.match(stderr, /^node-c: active after \d+s\n$/);
-});
-
 test('assign --wait goes on through the trial, and ends with 0 when the node trusts it', async () => {
   await report('node-c', null);
   await run('unassign node-c');
