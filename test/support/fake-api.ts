@@ -13,10 +13,10 @@ interface Change {
 export interface Caller {
   /** A process that was killed reaches nobody. */
   alive: () => boolean;
-  /** Told of each `status.config` of a Node that it wrote, and of each status of a NodeConfig. */
-  onStatus: (config: unknown, resource: Resource) => void;
+  /** Told of each `status.config` of a Node that it wrote, with the `dkc.dev/agent` that came with it, and of each status of a NodeConfig. */
+  onStatus: (config: unknown, resource: Resource, annotation?: string) => void;
   onEvent: (event: KubeObject) => void;
-  /** Told of each `dkc.dev/agent` that it wrote. */
+  /** Told of each `dkc.dev/agent` that it wrote without a status. */
   onAnnotation?: (text: string) => void;
 }
 
@@ -182,9 +182,9 @@ export class FakeApi {
         const kept = keeps && status !== undefined ? patch : rest;
         const answer = this.put(resource, applyMergePatch(old, kept) as KubeObject);
         const note = rest.metadata?.annotations?.['dkc.dev/agent'];
-        if (note !== undefined) onAnnotation?.(note);
         const written = answer['status'] as { config?: unknown } | undefined;
-        if (keeps && status !== undefined) onStatus(isNode ? written?.config : written, resource);
+        if (keeps && status !== undefined) onStatus(isNode ? written?.config : written, resource, note);
+        else if (note !== undefined) onAnnotation?.(note);
         return answer as T;
       },
       watch: <T extends KubeObject>(resource: Resource, query: { resourceVersion?: string }, signal: AbortSignal) =>

@@ -45,6 +45,12 @@ function statusText(config: unknown): string {
   return `assigned=${a} active=${b} last-known-good=${c}${error === undefined ? '' : ` error=${error}`}`;
 }
 
+/** When the trial that an annotation tells of ends. */
+function trialText(annotation: string): string {
+  const { trial } = JSON.parse(annotation) as { trial: { endsAt: string } | null };
+  return trial?.endsAt ?? 'none';
+}
+
 interface Process {
   alive: boolean;
   stop: AbortController;
@@ -272,9 +278,9 @@ export class SimulatedNode {
   }
 
   /** A NodeConfig says more than the four facts: its patch is told where these changed. */
-  #tellStatus(config: unknown, isNode: boolean): void {
+  #tellStatus(config: unknown, isNode: boolean, annotation: string | undefined): void {
     const text = `status ${statusText(config)}`;
-    if (isNode) return this.tell(text);
+    if (isNode) return this.tell(annotation === undefined ? text : `${text} trial=${trialText(annotation)}`);
     if (text !== this.#toldStatus) this.tell(`${this.carrierPrefix}${text}`);
     this.#toldStatus = text;
   }
@@ -349,8 +355,8 @@ export class SimulatedNode {
       connect: async () =>
         this.api.client({
           alive,
-          onStatus: (config, resource) => this.#tellStatus(config, resource === nodes),
-          onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: ${text}`),
+          onStatus: (config, resource, annotation) => this.#tellStatus(config, resource === nodes, annotation),
+          onAnnotation: (text) => this.tell(`annotation dkc.dev/agent: trial=${trialText(text)}`),
           onEvent: ({ type, reason, message }) => this.tell(`event ${String(type)} ${String(reason)}: ${String(message)}`),
         }),
       version: '0.0.0',

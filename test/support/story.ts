@@ -36,6 +36,7 @@ export class Story {
   /** @returns what happened, each line with the seconds since the command where that is not 0 */
   async run(line: string): Promise<string[]> {
     const [command = '', ...words] = line.split(' ');
+    if (command === 'given') return this.#given(words);
     // `node-b: COMMAND` speaks to another node than the first.
     if (command.endsWith(':')) return this.#on(this.on(command.slice(0, -1)), words.join(' '));
     return this.#on(this.node, line);
@@ -49,7 +50,20 @@ export class Story {
     const told = [...this.#nodes.values()].flatMap((one) =>
       one.told.splice(0).map(({ at, line: text }) => ({ at, text: this.#nodes.size > 1 ? `${one.name}: ${text}` : text })),
     );
-    return told.map(({ at, text }) => `${at > from ? `${Math.round((at - from) / 100) / 10}s ` : ''}${text}`);
+    return folded(told.map(({ at, text }) => `${at > from ? `${Math.round((at - from) / 100) / 10}s ` : ''}${text}`));
+  }
+
+  /**
+   * `web maxPods=40`: a new node with this config on trial; `trusted web maxPods=40`: past it. good-config-promoted.txt tells how it
+   * comes to that; here only where it ends.
+   */
+  async #given(words: readonly string[]): Promise<string[]> {
+    const trusted = words[0] === 'trusted';
+    const [name, ...fields] = trusted ? words.slice(1) : words;
+    const told: string[] = [];
+    for (const command of ['start', `configmap ${name} ${fields.join(' ')}`, `assign ${name}`, ...(trusted ? ['pass 11m'] : [])])
+      told.push(...(await this.run(command)));
+    return told.flatMap((line) => /status .*/.exec(line)?.[0] ?? []).slice(-1);
   }
 
   async end(): Promise<{ sleepers: number; watches: number }> {
@@ -211,6 +225,16 @@ export class Story {
     if (this.#carrier === 'node') node.carrierPrefix = 'NodeConfig ';
     this.#nodes.set(name, node);
   }
+}
+
+/** A kubelet that dies again and again is told of twice, and of the last time. */
+function folded(lines: readonly string[]): string[] {
+  const text = lines.map((line) => `${line}\n`).join('');
+  const short = text.replace(/(?:[\d.]+s kubelet dies\n[\d.]+s kubelet starts with .*\n){5,}/g, (loop) => {
+    const all = loop.split('\n');
+    return [...all.slice(0, 4), `... and ${(all.length - 1) / 2 - 3} times more`, ...all.slice(-3)].join('\n');
+  });
+  return short.split('\n').slice(0, -1);
 }
 
 /** The same key each time. */

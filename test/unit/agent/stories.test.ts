@@ -52,6 +52,7 @@ class Names {
   plain(lines: readonly string[]): string[] {
     return lines
       .filter((line) => !line.includes('annotation dkc.dev/agent'))
+      .map((line) => line.replace(/ trial=\S+$/, ''))
       .map((line) => line.replace(/^(\d+)(\.\d)?s /, (_all, seconds: string) => (Number(seconds) <= 30 ? '' : `${seconds}s `)))
       .map((line) => line.replaceAll(/\d{4}-\d\d-\d\dT[\d:]+Z exited/g, 'exited'))
       .map((line) => line.replaceAll(/uid-\d+|(?<=@|\/|ResourceVersion: )\d+/g, (name) => this.#name(name)))
