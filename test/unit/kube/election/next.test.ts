@@ -12,107 +12,74 @@ const found = (s: number, what: Lease | undefined): Saw => ({ kind: 'found', lea
 const after = (...saws: Saw[]): Standing => saws.reduce((standing, saw) => next(standing, saw, settings), firstStanding);
 const waited = (s: number, wall?: number): Saw => ({ kind: 'waited', at: moment(s, wall) });
 const wrote = (from: number, at: number, what = held('me')): Saw => ({ kind: 'wrote', lease: what, from: moment(from), at: moment(at) });
+const failed = (s: number): Saw => ({ kind: 'failed', at: moment(s) });
+const refused = (s: number): Saw => ({ kind: 'refused', at: moment(s) });
 const led = (...saws: Saw[]): Standing => after(found(0, undefined), wrote(0, 0.1), ...saws);
 
-const candidates: { why: string; saws: Saw[]; at: number; wall?: number; jitter?: number; step: string }[] = [
-  { why: 'looks first', saws: [], at: 0, step: 'look' },
-  { why: 'makes a lease that was never there', saws: [found(0, undefined)], at: 0, step: 'take' },
-  { why: 'takes one that was released', saws: [found(0, held(''))], at: 0, step: 'take' },
-  { why: 'takes one with an empty spec after its own duration', saws: [found(0, lease({ holderIdentity: 'a' }))], at: 15, step: 'take' },
-  {
-    why: 'leaves one that it has just seen, however old it says it is',
-    saws: [found(0, held('a', '1970-01-01T00:00:00.000000Z'))],
-    at: 0,
-    step: 'wait 2000',
-  },
-  { why: 'waits up to 2.2 periods', saws: [found(0, held('a'))], at: 0, jitter: 1, step: 'wait 4400' },
-  { why: 'waits no longer than the lease stands', saws: [found(0, held('a'))], at: 14, step: 'wait 1000' },
-  { why: 'takes what stood still for its duration', saws: [found(0, held('a'))], at: 15, step: 'take' },
-  { why: "waits by the record's duration, not its own", saws: [found(0, held('a', 'r1', '1', 60))], at: 59, step: 'wait 1000' },
-  {
-    why: 'counts from the first look that saw the record',
-    saws: [found(0, held('a')), waited(14), found(14, held('a'))],
-    at: 15,
-    step: 'take',
-  },
-  {
-    why: 'counts anew after a renewal',
-    saws: [found(0, held('a')), waited(14), found(14, held('a', 'r2', '2'))],
-    at: 28,
-    step: 'wait 1000',
-  },
-  {
-    why: 'takes a label for no sign of life',
-    saws: [found(0, held('a')), waited(14), found(14, held('a', 'r1', '2'))],
-    at: 15,
-    step: 'take',
-  },
-  {
-    why: 'waits for a holder whose lease was deleted',
-    saws: [found(0, held('a')), waited(14), found(14, undefined)],
-    at: 28,
-    step: 'wait 1000',
-  },
-  { why: 'and makes it then', saws: [found(0, held('a')), waited(14), found(14, undefined)], at: 29, step: 'take' },
-  { why: 'looks again after a wait', saws: [found(0, held('a')), waited(2)], at: 2, step: 'look' },
-  { why: 'rests after a failed look', saws: [{ kind: 'failed', at: moment(0) }], at: 0, step: 'wait 2000' },
-  { why: 'rests after another was faster', saws: [found(0, held('')), { kind: 'refused', at: moment(0) }], at: 0, step: 'wait 2000' },
-  { why: 'waits for a namesake, who may be alive', saws: [found(0, held('me'))], at: 1, step: 'wait 2000' },
-  {
-    why: 'knows its own write by a lost answer',
-    saws: [found(0, held('')), { kind: 'failed', at: moment(0) }, waited(2), found(2, held('me'))],
-    at: 2,
-    step: 'take',
-  },
-  { why: 'does not trust a wall clock set forward', saws: [found(0, held('a'))], at: 1, wall: 90_000, step: 'wait 2000' },
-];
-for (const { why, saws, at, wall, jitter = 0, step } of candidates) {
-  test(`a candidate ${why}`, () => {
-    const planned = plan(after(...saws), moment(at, wall), jitter, settings);
-    assert.equal('ms' in planned ? `${planned.do} ${planned.ms}` : planned.do, step);
-  });
+function planned(now: Moment, jitter: number, ...saws: Saw[]): string {
+  const step = plan(after(...saws), now, jitter, settings);
+  return 'ms' in step ? `${step.do} ${step.ms}` : step.do;
 }
 
-const leaders: { why: string; saws: Saw[]; at: string; due?: number }[] = [
-  { why: 'leads by a write that counted, and renews a period after that began', saws: [], at: 'leading', due: 2 },
-  { why: 'counts from before the renewal was sent', saws: [wrote(2, 9)], at: 'leading', due: 4 },
-  { why: 'has lost when an answer took longer than the deadline', saws: [wrote(2, 12)], at: 'lost' },
-  { why: 'goes on after a failure', saws: [{ kind: 'failed', at: moment(3) }], at: 'leading', due: 5 },
-  { why: 'has lost at the deadline', saws: [{ kind: 'failed', at: moment(9) }, waited(10)], at: 'lost' },
-  { why: 'has not lost just before it', saws: [waited(9.99)], at: 'leading', due: 2 },
-  { why: 'has lost after a suspension, by the wall clock', saws: [waited(1, 61)], at: 'lost' },
-  { why: 'is not impressed by a wall clock set back', saws: [waited(9, -9_000)], at: 'leading', due: 2 },
-  { why: 'looks when a renewal is refused', saws: [{ kind: 'refused', at: moment(2) }], at: 'doubting', due: 2 },
-  {
-    why: 'renews at once when it finds its own',
-    saws: [{ kind: 'refused', at: moment(2) }, found(2.1, held('me', 'r1', '9'))],
-    at: 'leading',
-    due: 2.1,
-  },
-  { why: 'is made no surer by a look', saws: [{ kind: 'refused', at: moment(9) }, found(9.5, held('me')), waited(10)], at: 'lost' },
-  { why: "has lost when it finds another's", saws: [{ kind: 'refused', at: moment(2) }, found(2.1, held('a'))], at: 'lost' },
-  { why: "has lost when it finds nobody's", saws: [{ kind: 'refused', at: moment(2) }, found(2.1, held(''))], at: 'lost' },
-  { why: 'has lost when the lease was deleted', saws: [{ kind: 'refused', at: moment(2) }, found(2.1, undefined)], at: 'lost' },
-  {
-    why: 'doubts on after a failed look',
-    saws: [
-      { kind: 'refused', at: moment(2) },
-      { kind: 'failed', at: moment(3) },
-    ],
-    at: 'doubting',
-    due: 5,
-  },
-  { why: 'who has lost never comes back', saws: [waited(10), wrote(11, 11.1), found(12, held('me'))], at: 'lost' },
+const candidates: [why: string, step: string, now: Moment, ...saws: Saw[]][] = [
+  ['looks first', 'look', moment(0)],
+  ['makes a lease that was never there', 'take', moment(0), found(0, undefined)],
+  ['takes one that was released', 'take', moment(0), found(0, held(''))],
+  ['takes one with an empty spec after its own duration', 'take', moment(15), found(0, lease({ holderIdentity: 'a' }))],
+  [
+    'leaves one that it has just seen, however old it says it is',
+    'wait 2000',
+    moment(0),
+    found(0, held('a', '1970-01-01T00:00:00.000000Z')),
+  ],
+  ['waits no longer than the lease stands', 'wait 1000', moment(14), found(0, held('a'))],
+  ['takes what stood still for its duration', 'take', moment(15), found(0, held('a'))],
+  ["waits by the record's duration, not its own", 'wait 1000', moment(59), found(0, held('a', 'r1', '1', 60))],
+  ['counts from the first look that saw the record', 'take', moment(15), found(0, held('a')), waited(14), found(14, held('a'))],
+  ['counts anew after a renewal', 'wait 1000', moment(28), found(0, held('a')), waited(14), found(14, held('a', 'r2', '2'))],
+  ['takes a label for no sign of life', 'take', moment(15), found(0, held('a')), waited(14), found(14, held('a', 'r1', '2'))],
+  ['waits for a holder whose lease was deleted', 'wait 1000', moment(28), found(0, held('a')), waited(14), found(14, undefined)],
+  ['and makes it then', 'take', moment(29), found(0, held('a')), waited(14), found(14, undefined)],
+  ['looks again after a wait', 'look', moment(2), found(0, held('a')), waited(2)],
+  ['rests after a failed look', 'wait 2000', moment(0), failed(0)],
+  ['rests after another was faster', 'wait 2000', moment(0), found(0, held('')), refused(0)],
+  ['waits for a namesake, who may be alive', 'wait 2000', moment(1), found(0, held('me'))],
+  ['knows its own write by a lost answer', 'take', moment(2), found(0, held('')), failed(0), waited(2), found(2, held('me'))],
+  ['does not trust a wall clock set forward', 'wait 2000', moment(1, 90_000), found(0, held('a'))],
 ];
-for (const { why, saws, at, due } of leaders) {
+for (const [why, step, now, ...saws] of candidates) {
+  test(`a candidate ${why}`, () => assert.equal(planned(now, 0, ...saws), step));
+}
+
+test('a candidate waits up to 2.2 periods', () => assert.equal(planned(moment(0), 1, found(0, held('a'))), 'wait 4400'));
+
+const leaders: [why: string, at: string, ...saws: Saw[]][] = [
+  ['leads by a write that counted, and renews a period after that began', 'leading, due 2'],
+  ['counts from before the renewal was sent', 'leading, due 4', wrote(2, 9)],
+  ['has lost when an answer took longer than the deadline', 'lost', wrote(2, 12)],
+  ['goes on after a failure', 'leading, due 5', failed(3)],
+  ['has lost at the deadline', 'lost', failed(9), waited(10)],
+  ['has not lost just before it', 'leading, due 2', waited(9.99)],
+  ['has lost after a suspension, by the wall clock', 'lost', waited(1, 61)],
+  ['is not impressed by a wall clock set back', 'leading, due 2', waited(9, -9_000)],
+  ['has lost at the deadline, also with a wall clock set back', 'lost', waited(10, -9_000)],
+  ['looks when a renewal is refused', 'doubting, due 2', refused(2)],
+  ['renews at once when it finds its own', 'leading, due 2.1', refused(2), found(2.1, held('me', 'r1', '9'))],
+  ['is made no surer by a look', 'lost', refused(9), found(9.5, held('me')), waited(10)],
+  ["has lost when it finds another's", 'lost', refused(2), found(2.1, held('a'))],
+  ["has lost when it finds nobody's", 'lost', refused(2), found(2.1, held(''))],
+  ['has lost when the lease was deleted', 'lost', refused(2), found(2.1, undefined)],
+  ['doubts on after a failed look', 'doubting, due 5', refused(2), failed(3)],
+  ['who has lost never comes back', 'lost', waited(10), wrote(11, 11.1), found(12, held('me'))],
+];
+for (const [why, at, ...saws] of leaders) {
   test(`a leader ${why}`, () => {
     const standing = led(...saws);
-    assert.equal(standing.at, at);
-    if (due !== undefined && 'due' in standing) assert.ok(Math.abs(standing.due - due * 1_000) < 1e-6, `due at ${standing.due}`);
+    assert.equal('due' in standing ? `${standing.at}, due ${Math.round(standing.due) / 1_000}` : standing.at, at);
   });
 }
 
 test('a renewal goes over the version that was found', () => {
-  const step = plan(led({ kind: 'refused', at: moment(2) }, found(2, held('me', 'r1', '9'))), moment(2), 0, settings);
+  const step = plan(led(refused(2), found(2, held('me', 'r1', '9'))), moment(2), 0, settings);
   assert.equal(step.do === 'renew' && step.lease.metadata.resourceVersion, '9');
 });
