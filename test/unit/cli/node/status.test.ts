@@ -93,76 +93,44 @@ Next: Fix the ConfigMap, or allow single fields with the annotation dkc.dev/allo
   assert.equal(json['error'], statusErrors.validate, "scripts get upstream's own words");
 });
 
-const exits: {
-  why: string;
-  make: (node: NodeOnDisk, a: Source, b: Source) => Promise<unknown>;
-  code: number;
-  state: string;
-  says?: RegExp;
-}[] = [
-  { why: 'all is well', make: async () => {}, code: 0, state: 'trusted' },
-  { why: 'a config is on trial', make: (node, a) => node.trust(a), code: 0, state: 'running' },
-  {
-    why: 'the node fell back from a condemned config',
-    make: async (node, a, b) => {
-      await node.condemn(b);
-      await node.trust(a);
-      await node.runs('last-known-good', a, { error: statusErrors.failedTrial });
-    },
-    code: 1,
-    state: 'condemned',
-    says: /^dkc: this node fell back: the assigned config is condemned\n$/,
-  },
-  {
-    why: 'the node fell back for another reason',
-    make: async (node, a) => node.runs('last-known-good', a, { error: statusErrors.validate }),
-    code: 1,
-    state: 'fell-back',
-    says: /fell back: the assigned config cannot be used/,
-  },
-  {
-    why: 'the store is damaged',
-    make: (node, a) => writeFile(node.paths.file(a, 'kubelet'), 'torn'),
-    code: 1,
-    state: 'trusted',
-    says: /^dkc: the store is damaged\n$/,
-  },
-  {
-    why: 'there is no local config',
-    make: (node) => rm(node.localConfig),
-    code: 1,
-    state: 'trusted',
-    says: /^dkc: the local config .*config.yaml is missing\n$/,
-  },
-  {
-    why: 'the agent says that the local config is broken',
-    make: (node, _, b) => node.runs('assigned', b, { notices: [{ about: 'local-config', text: 'it does not decode' }] }),
-    code: 1,
-    state: 'trusted',
-    says: /local config cannot be used/,
-  },
-  {
-    why: 'the ConfigMap cannot be had',
-    make: (node, _, b) => node.runs('assigned', b, { error: statusErrors.download }),
-    code: 0,
-    state: 'error',
-  },
+type Make = (node: NodeOnDisk, a: Source, b: Source) => Promise<unknown>;
+const fellBack: Make = async (node, a, b) => {
+  await node.condemn(b);
+  await node.trust(a);
+  await node.runs('last-known-good', a, { error: statusErrors.failedTrial });
+};
+const { validate: error, download } = statusErrors;
+const notices = [{ about: 'local-config', text: 'it does not decode' }] as const;
+const exits: [why: string, code: number, state: string, says: RegExp, make: Make][] = [
+  ['all is well', 0, 'trusted', /^$/, async () => {}],
+  ['a config is on trial', 0, 'running', /^$/, (node, a) => node.trust(a)],
+  [
+    'the node fell back from a condemned config',
+    1,
+    'condemned',
+    /^dkc: this node fell back: the assigned config is condemned\n$/,
+    fellBack,
+  ],
+  ['the node fell back for another reason', 1, 'fell-back', /fell back: the assigned config cannot be used/, (node, a) => node.runs('last-known-good', a, { error })], // prettier-ignore
+  ['the store is damaged', 1, 'trusted', /^dkc: the store is damaged\n$/, (node, a) => writeFile(node.paths.file(a, 'kubelet'), 'torn')],
+  ['there is no local config', 1, 'trusted', /^dkc: the local config .*config.yaml is missing\n$/, (node) => rm(node.localConfig)],
+  ['the agent says that the local config is broken', 1, 'trusted', /local config cannot be used/, (node, _, b) => node.runs('assigned', b, { notices })], // prettier-ignore
+  ['the ConfigMap cannot be had', 0, 'error', /^$/, (node, _, b) => node.runs('assigned', b, { error: download })],
 ];
-for (const c of exits) {
-  test(`dkc status exits with ${c.code} when ${c.why}, and has one word for it in json`, async (t) => {
+for (const [why, code, state, says, make] of exits) {
+  test(`dkc status exits with ${code} when ${why}, and has one word for it in json`, async (t) => {
     const node = await nodeOnDisk(t);
     const [a, b] = [await node.save('1'), await node.save('2')];
     await node.trust(b);
     await node.assign(b);
     await node.runs('assigned', b);
-    await c.make(node, a, b);
+    await make(node, a, b);
     const ran = await node.dkc('status', '-o', 'json');
     const json = JSON.parse(ran.stdout) as { state: string; since: string; next: string };
-    assert.deepEqual([ran.code, json.state], [c.code, c.state], ran.stderr);
+    assert.deepEqual([ran.code, json.state], [code, state], ran.stderr);
     assert.equal(json.since, '2026-03-01T00:02:00.000Z');
     assert.notEqual(json.next, '');
-    if (c.says) assert.match(ran.stderr, c.says);
-    else assert.equal(ran.stderr, '');
+    assert.match(ran.stderr, says);
   });
 }
 
