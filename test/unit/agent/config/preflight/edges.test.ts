@@ -1,139 +1,220 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostFacts } from '../../../../../agent/config/contract.ts';
-import { preflighted } from '../../../../support/preflighted.ts';
+import { pathsToProbe } from '../../../../../agent/config/preflight/files.ts';
+import { defaulted, preflighted } from '../../../../support/preflighted.ts';
 
-// Both sides of every limit in preflight: what just passes, and what just does not.
-interface Edge {
-  text: string;
-  minor?: string;
-  host?: HostFacts;
-  args?: string[];
-  errors?: string[];
-  warnings?: string[];
+/** What is known of the host and its kubelet, which is one of 1.34 unless said. */
+type Known = HostFacts & { minor?: string; args?: string[] };
+
+/** @param finds - `FIELD RULE` for an error, `~FIELD RULE` for a warning; several have commas between them */
+function finds(name: string, text: string, finds = '', { minor, args, ...host }: Known = {}): void {
+  const all = finds === '' ? [] : finds.split(', ');
+  const errors = all.filter((one) => !one.startsWith('~'));
+  const warnings = all.filter((one) => one.startsWith('~')).map((one) => one.slice(1));
+  test(name, () => assert.deepEqual(preflighted(`resolvConf: ""\n${text}`, host, minor, args), { errors, warnings }));
 }
+
 const NONE = { swapOn: false } satisfies HostFacts; // something is known of the host, but nothing that matters
+const GIB = { memoryBytes: 1n << 30n } satisfies HostFacts;
 const TOPOLOGY = 'topologyManagerPolicy: best-effort\n';
 const NUMA_NODES = 'topologyManagerPolicyOptions.max-allowable-numa-nodes policy-option';
 const STATIC = 'cpuManagerPolicy: static\n';
+const RESERVED = `${STATIC}systemReserved: {cpu: 1m}\n`;
+const FULL = 'cpuManagerPolicyOptions: {full-pcpus-only: "true"}';
+const OPTIONS = 'featureGates: {CPUManagerPolicyOptions: true}\n';
+const SWAP = 'featureGates: {NodeSwap: true}\nmemorySwap: {swapBehavior: LimitedSwap}';
 const option = (name: string): string => `cpuManagerPolicyOptions.${name} policy-option`;
+const CA = 'authentication: {x509: {clientCAFile: /etc/ca.crt}}';
 
-const edges: Edge[] = [
-  { text: 'evictionHard: {memory.available: 100%, nodefs.available: 0%}' },
-  { text: 'evictionHard: {memory.available: -1%}', errors: ['evictionHard.memory.available eviction-percent'] },
-  { text: 'evictionHard: {memory.available: "-1"}', errors: ['evictionHard.memory.available eviction-positive'] },
-  { text: 'evictionMinimumReclaim: {memory.available: "0"}' },
-  { text: 'evictionMinimumReclaim: {memory.available: "-1"}', errors: ['evictionMinimumReclaim.memory.available eviction-positive'] },
-  { text: 'evictionHard: {containerfs.available: 1Gi}', minor: '1.29' },
-  { text: 'evictionHard: {containerfs.available: 1Gi}', minor: '1.28', errors: ['evictionHard.containerfs.available eviction-signal'] },
-  { text: 'evictionSoft: {memory.available: 1Gi}\nevictionSoftGracePeriod: {memory.available: 0s}' },
+// Both sides of every limit in preflight: what just passes, and what just does not.
+const edges: [text: string, finds?: string, known?: Known][] = [
+  ['evictionHard: {memory.available: 100%, nodefs.available: 0%}'],
+  ['evictionHard: {memory.available: -1%}', 'evictionHard.memory.available eviction-percent'],
+  ['evictionHard: {memory.available: "-1"}', 'evictionHard.memory.available eviction-positive'],
+  ['evictionMinimumReclaim: {memory.available: "0"}'],
+  ['evictionMinimumReclaim: {memory.available: "-1"}', 'evictionMinimumReclaim.memory.available eviction-positive'],
+  ['evictionHard: {containerfs.available: 1Gi}', '', { minor: '1.29' }],
+  ['evictionHard: {containerfs.available: 1Gi}', 'evictionHard.containerfs.available eviction-signal', { minor: '1.28' }],
+  ['evictionSoft: {memory.available: 1Gi}\nevictionSoftGracePeriod: {memory.available: 0s}'],
 
-  { text: `${STATIC}reservedSystemCPUs: "0"`, host: { onlineCpus: [0] } },
-  { text: `${STATIC}kubeReserved: {cpu: "0"}`, host: NONE, errors: ['cpuManagerPolicy cpu-manager-reserved'] },
-  { text: `${STATIC}systemReserved: {cpu: 1m}`, host: NONE },
-  { text: 'cpuManagerPolicyOptions: {full-pcpus-only: "true"}', errors: ['cpuManagerPolicyOptions policy-option'] },
-  { text: `${STATIC}systemReserved: {cpu: 1m}\ncpuManagerPolicyOptions: {full-pcpus-only: "true"}`, host: NONE },
-  {
-    text: `${STATIC}systemReserved: {cpu: 1m}\ncpuManagerPolicyOptions: {full-pcpus-only: maybe}`,
-    host: NONE,
-    errors: [option('full-pcpus-only')],
-  },
+  [`${STATIC}reservedSystemCPUs: "0"`, '', { onlineCpus: [0] }],
+  [`${STATIC}kubeReserved: {cpu: "0"}`, 'cpuManagerPolicy cpu-manager-reserved', NONE],
+  [`${STATIC}systemReserved: {cpu: 1m}`, '', NONE],
+  [FULL, 'cpuManagerPolicyOptions policy-option'],
+  [`${RESERVED}${FULL}`, '', NONE],
+  [`${RESERVED}cpuManagerPolicyOptions: {full-pcpus-only: maybe}`, option('full-pcpus-only'), NONE],
   // 1.22 brought the first option and one gate for all
-  {
-    text: `featureGates: {CPUManagerPolicyOptions: true}\n${STATIC}systemReserved: {cpu: 1m}\ncpuManagerPolicyOptions: {full-pcpus-only: "true"}`,
-    minor: '1.22',
-    host: NONE,
-  },
-  {
-    text: `${STATIC}systemReserved: {cpu: 1m}\ncpuManagerPolicyOptions: {full-pcpus-only: "true"}`,
-    minor: '1.22',
-    host: NONE,
-    errors: ['cpuManagerPolicyOptions policy-option'],
-  },
-  {
-    text: `featureGates: {CPUManagerPolicyOptions: true}\n${STATIC}systemReserved: {cpu: 1m}\ncpuManagerPolicyOptions: {distribute-cpus-across-numa: "true"}`,
-    minor: '1.22',
-    host: NONE,
-    errors: [option('distribute-cpus-across-numa')],
-  },
-  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "8"}` },
-  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "7"}`, errors: [NUMA_NODES] },
-  { text: `${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: x}`, errors: [NUMA_NODES] },
+  [`${OPTIONS}${RESERVED}${FULL}`, '', { minor: '1.22', ...NONE }],
+  [`${RESERVED}${FULL}`, 'cpuManagerPolicyOptions policy-option', { minor: '1.22', ...NONE }],
+  [
+    `${OPTIONS}${RESERVED}cpuManagerPolicyOptions: {distribute-cpus-across-numa: "true"}`,
+    option('distribute-cpus-across-numa'),
+    { minor: '1.22', ...NONE },
+  ],
+  [`${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "8"}`],
+  [`${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "7"}`, NUMA_NODES],
+  [`${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: x}`, NUMA_NODES],
   // the policy none reads no options
-  { text: 'topologyManagerPolicyOptions: {max-allowable-numa-nodes: x, foo: bar}' },
+  ['topologyManagerPolicyOptions: {max-allowable-numa-nodes: x, foo: bar}'],
   // without its gate a manager reads nothing
-  { text: 'featureGates: {CPUManager: false}\ncpuManagerPolicy: foo', minor: '1.25' },
-  { text: 'featureGates: {MemoryManager: false}\nmemoryManagerPolicy: foo', minor: '1.31' },
-  {
-    text: 'featureGates: {MemoryManager: true}\nmemoryManagerPolicy: foo',
-    minor: '1.21',
-    errors: ['memoryManagerPolicy memory-manager-policy'],
-  },
-  { text: '', host: { cpuManagerState: { policyName: '' }, memoryManagerState: { policyName: '' } } },
+  ['featureGates: {CPUManager: false}\ncpuManagerPolicy: foo', '', { minor: '1.25' }],
+  ['featureGates: {MemoryManager: false}\nmemoryManagerPolicy: foo', '', { minor: '1.31' }],
+  ['featureGates: {MemoryManager: true}\nmemoryManagerPolicy: foo', 'memoryManagerPolicy memory-manager-policy', { minor: '1.21' }],
+  ['', '', { cpuManagerState: { policyName: '' }, memoryManagerState: { policyName: '' } }],
 
-  { text: 'systemReserved: {memory: 924Mi}', host: { memoryBytes: 1n << 30n }, warnings: ['systemReserved.memory reserved-capacity'] },
+  ['systemReserved: {memory: 924Mi}', '~systemReserved.memory reserved-capacity', GIB],
   // evictionHard keeps 100Mi by default
-  { text: 'systemReserved: {memory: 925Mi}', host: { memoryBytes: 1n << 30n }, errors: ['systemReserved.memory reserved-capacity'] },
-  { text: 'systemReserved: {memory: 925Mi}\nevictionHard: {memory.available: 100%}', host: { memoryBytes: 1n << 30n } },
-  {
-    text: 'systemReserved: {ephemeral-storage: 1Gi}',
-    host: { diskBytes: 1n << 30n },
-    errors: ['systemReserved.ephemeral-storage reserved-capacity'],
-  },
-  { text: 'localStorageCapacityIsolation: false\nsystemReserved: {ephemeral-storage: 2Gi}', host: { diskBytes: 1n << 30n } },
-  {
-    text: 'kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}',
-    host: { memoryBytes: 1n << 30n },
-    errors: ['kubeReserved.memory reserved-capacity'],
-  },
-  { text: 'systemReserved: {cpu: "2"}', host: { onlineCpus: [0, 1] }, warnings: ['systemReserved.cpu reserved-capacity'] },
-  {
-    text: 'kubeReserved: {memory: 900Gi, cpu: "1"}\nsystemReserved: {cpu: "900", memory: 1Mi}',
-    host: { memoryBytes: 1n << 30n, onlineCpus: [0, 1] },
-    errors: ['kubeReserved.memory reserved-capacity', 'systemReserved.cpu reserved-capacity'],
-  },
+  ['systemReserved: {memory: 925Mi}', 'systemReserved.memory reserved-capacity', GIB],
+  ['systemReserved: {memory: 925Mi}\nevictionHard: {memory.available: 100%}', '', GIB],
+  ['systemReserved: {ephemeral-storage: 1Gi}', 'systemReserved.ephemeral-storage reserved-capacity', { diskBytes: 1n << 30n }],
+  ['localStorageCapacityIsolation: false\nsystemReserved: {ephemeral-storage: 2Gi}', '', { diskBytes: 1n << 30n }],
+  ['kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}', 'kubeReserved.memory reserved-capacity', GIB],
+  ['systemReserved: {cpu: "2"}', '~systemReserved.cpu reserved-capacity', { onlineCpus: [0, 1] }],
+  [
+    'kubeReserved: {memory: 900Gi, cpu: "1"}\nsystemReserved: {cpu: "900", memory: 1Mi}',
+    'kubeReserved.memory reserved-capacity, systemReserved.cpu reserved-capacity',
+    { ...GIB, onlineCpus: [0, 1] },
+  ],
   // reservedSystemCPUs beats what the quantities say
-  { text: 'systemReserved: {cpu: "3"}\nreservedSystemCPUs: "0"', host: { onlineCpus: [0, 1] } },
-  { text: 'reservedSystemCPUs: 0-2', host: { onlineCpus: [0, 2] }, errors: ['reservedSystemCPUs cpuset-host'] },
-  { text: 'containerLogMaxFiles: 1', minor: '1.32', errors: ['containerLogMaxFiles log-files'] },
-  { text: 'containerLogMaxSize: "-1"', minor: '1.32', warnings: ['containerLogMaxSize log-size'] },
+  ['systemReserved: {cpu: "3"}\nreservedSystemCPUs: "0"', '', { onlineCpus: [0, 1] }],
+  ['reservedSystemCPUs: 0-2', 'reservedSystemCPUs cpuset-host', { onlineCpus: [0, 2] }],
+  ['containerLogMaxFiles: 1', 'containerLogMaxFiles log-files', { minor: '1.32' }],
+  ['containerLogMaxSize: "-1"', '~containerLogMaxSize log-size', { minor: '1.32' }],
 
-  { text: '', args: ['--bootstrap-kubeconfig=/b'] },
-  { text: '', args: ['--bootstrap_kubeconfig', '/b'] },
-  { text: 'readOnlyPort: 0\nhealthzPort: 0', warnings: ['healthzPort healthz-off'] },
-  { text: 'readOnlyPort: 10255', host: { listening: [{ address: '::', port: 10_255 }] }, errors: ['readOnlyPort port-taken'] },
-  { text: 'readOnlyPort: 10255\naddress: 127.0.0.1', host: { listening: [{ address: '127.0.0.2', port: 10_255 }] } },
-  { text: 'enableServer: false', host: { listening: [{ address: '127.0.0.1', port: 10_250 }] }, warnings: ['enableServer server-off'] },
-  { text: 'address: "2001:db8::1"', host: { addresses: ['2001:db8::1'] } },
-  { text: 'address: "2001:db8::1::2"', errors: ['address ip'] },
-  { text: 'address: 256.0.0.1', errors: ['address ip'] },
-  { text: 'address: "::"\nhealthzBindAddress: "::1"', host: { addresses: [] } },
-  { text: 'tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_256_GCM_SHA384]', errors: ['tlsCipherSuites http2-cipher'] },
-  { text: 'tlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]' },
-  { text: 'tlsMinVersion: VersionTLS13\ntlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384]' },
-  { text: 'tlsPrivateKeyFile: /k', host: { paths: { '/k': 'file' } }, errors: ['tlsCertFile tls-pair'] },
+  ['', '', { args: ['--bootstrap-kubeconfig=/b'] }],
+  ['', '', { args: ['--bootstrap_kubeconfig', '/b'] }],
+  ['readOnlyPort: 0\nhealthzPort: 0', '~healthzPort healthz-off'],
+  ['readOnlyPort: 10255', 'readOnlyPort port-taken', { listening: [{ address: '::', port: 10_255 }] }],
+  ['readOnlyPort: 10255\naddress: 127.0.0.1', '', { listening: [{ address: '127.0.0.2', port: 10_255 }] }],
+  ['enableServer: false', '~enableServer server-off', { listening: [{ address: '127.0.0.1', port: 10_250 }] }],
+  ['address: "2001:db8::1"', '', { addresses: ['2001:db8::1'] }],
+  ['address: "2001:db8::1::2"', 'address ip'],
+  ['address: 256.0.0.1', 'address ip'],
+  ['address: "::"\nhealthzBindAddress: "::1"', '', { addresses: [] }],
+  ['tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_256_GCM_SHA384]', 'tlsCipherSuites http2-cipher'],
+  ['tlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256]'],
+  ['tlsMinVersion: VersionTLS13\ntlsCipherSuites: [TLS_RSA_WITH_AES_256_GCM_SHA384]'],
+  ['tlsPrivateKeyFile: /k', 'tlsCertFile tls-pair', { paths: { '/k': 'file' } }],
 
-  { text: 'protectKernelDefaults: true', host: { sysctls: { 'kernel/panic': '10\n' } } },
-  { text: 'allowedUnsafeSysctls: [net.core.somaxconn, "kernel.msg*", kernel/sem]' },
-  { text: 'allowedUnsafeSysctls: [vm.swappiness]', errors: ['allowedUnsafeSysctls sysctl-namespace'] },
-  { text: 'singleProcessOOMKill: false', host: { cgroupVersion: 1 }, errors: ['singleProcessOOMKill cgroup-v1'] },
-  { text: 'singleProcessOOMKill: false', warnings: ['singleProcessOOMKill cgroup-v1'] },
-  { text: 'singleProcessOOMKill: false', host: { cgroupVersion: 2 } },
-  { text: 'featureGates: {NodeSwap: true}\nmemorySwap: {swapBehavior: LimitedSwap}', minor: '1.27', host: { cgroupVersion: 1 } },
-  {
-    text: 'featureGates: {NodeSwap: true}\nmemorySwap: {swapBehavior: LimitedSwap}',
-    minor: '1.28',
-    host: { cgroupVersion: 1 },
-    errors: ['memorySwap.swapBehavior cgroup-v1'],
-  },
+  ['protectKernelDefaults: true', '', { sysctls: { 'kernel/panic': '10\n' } }],
+  ['allowedUnsafeSysctls: [net.core.somaxconn, "kernel.msg*", kernel/sem]'],
+  ['allowedUnsafeSysctls: [vm.swappiness]', 'allowedUnsafeSysctls sysctl-namespace'],
+  ['singleProcessOOMKill: false', 'singleProcessOOMKill cgroup-v1', { cgroupVersion: 1 }],
+  ['singleProcessOOMKill: false', '~singleProcessOOMKill cgroup-v1'],
+  ['singleProcessOOMKill: false', '', { cgroupVersion: 2 }],
+  [SWAP, '', { minor: '1.27', cgroupVersion: 1 }],
+  [SWAP, 'memorySwap.swapBehavior cgroup-v1', { minor: '1.28', cgroupVersion: 1 }],
   // a gate on the command line counts as one in the text
-  {
-    text: 'qosReserved: {memory: x%}',
-    args: ['--kubeconfig=/k', '--feature-gates=QOSReserved=true'],
-    errors: ['qosReserved.memory qos-percent'],
-  },
+  ['qosReserved: {memory: x%}', 'qosReserved.memory qos-percent', { args: ['--kubeconfig=/k', '--feature-gates=QOSReserved=true'] }],
+
+  // a CA file; a sandbox may hide one, maybe not from the kubelet
+  [CA, '', { paths: { '/etc/ca.crt': 'file' } }],
+  [CA, 'authentication.x509.clientCAFile file', { paths: { '/etc/ca.crt': 'missing' } }],
+  [CA, 'authentication.x509.clientCAFile file', { paths: { '/etc/ca.crt': 'dir' } }],
+  [CA, '~authentication.x509.clientCAFile file', { paths: { '/etc/ca.crt': 'unreadable' } }],
+  [CA, '~authentication.x509.clientCAFile file'],
+
+  ['runtimeRequestTimeout: -1s', 'runtimeRequestTimeout runtime-timeout'],
+  ['runtimeRequestTimeout: 1ns', 'runtimeRequestTimeout runtime-timeout'],
+  ['runtimeRequestTimeout: 9999us', 'runtimeRequestTimeout runtime-timeout'],
+  ['runtimeRequestTimeout: 10ms', '~runtimeRequestTimeout runtime-timeout'],
+  ['runtimeRequestTimeout: 999ms', '~runtimeRequestTimeout runtime-timeout'],
+  ['runtimeRequestTimeout: 1s'],
+  ['runtimeRequestTimeout: 0s'], // counts as absent
 ];
-for (const [at, { text, minor = '1.34', host, args, errors = [], warnings = [] }] of edges.entries()) {
-  test(`preflight at an edge, ${at}: ${text.replaceAll('\n', ' ')} ${minor}`, () =>
-    assert.deepEqual(preflighted(`resolvConf: ""\n${text}`, host, minor, args), { errors, warnings }));
-}
+for (const [at, [text, ...rest]] of edges.entries())
+  finds(`preflight at an edge, ${at}: ${text.replaceAll('\n', ' ')} ${rest[1]?.minor ?? '1.34'}`, text, ...rest);
+
+const HUGE = 'reservedMemory: [{limits: {memory: 100Mi, hugepages-2Mi: 4Mi}}]';
+const GIVEN = 'reservedMemory: [{limits: {memory: 1Gi}}]';
+const LEAST = 'reservedMemory: [{limits: {memory: 100Mi}}]'; // what evictionHard keeps by default
+const HALF = 'reservedMemory: [{limits: {memory: 2Gi}}]';
+const ONE = { numaNodes: [0], memoryBytes: 4n << 30n } satisfies HostFacts;
+const ALL = `kubeReserved: {memory: 1Gi}\n${GIVEN}`;
+const STATE = { policyName: 'Static', reserved: { 0: 100n << 20n } };
+const SUM = 'reservedMemory memory-manager-sum';
+/** Of a host with NUMA nodes 0 and 1 unless said. */
+const memory: [why: string, text: string, finds?: string, known?: Known][] = [
+  ["counts evictionHard's default", LEAST],
+  ['refuses a sum that lacks it', ALL, SUM],
+  [
+    'adds up NUMA nodes, kubeReserved, systemReserved and evictionHard in any spelling',
+    'kubeReserved: {memory: 1Gi}\nsystemReserved: {memory: "1048576"}\nevictionHard: {memory.available: 1024Ki}\nreservedMemory: [{limits: {memory: 0.5Gi}}, {numaNode: 1, limits: {memory: 514Mi}}]',
+  ],
+  ['counts no evictionHard that is off', `kubeReserved: {memory: 1Gi}\nevictionHard: {memory.available: 0%}\n${GIVEN}`],
+  ['counts no evictionHard without memory', `kubeReserved: {memory: 1Gi}\nevictionHard: {}\n${GIVEN}`],
+  ['counts the default that is merged', `mergeDefaultEvictionSettings: true\nevictionHard: {}\n${LEAST}`],
+  ['warns of a share of an unknown memory', `evictionHard: {memory.available: 10%}\n${LEAST}`, `~${SUM}`],
+  ['takes the right share of the memory', `evictionHard: {memory.available: 50%}\n${HALF}`, '', ONE],
+  ['refuses a wrong share', `evictionHard: {memory.available: 25%}\n${HALF}`, SUM, ONE],
+  ['heeds the switch that ignores eviction', ALL, '', { args: ['--kubeconfig=k', '--experimental-allocatable-ignore-eviction'] }],
+  ['cannot tell whether there are huge pages', HUGE, '~reservedMemory huge-pages'],
+  ['takes huge pages that are there', HUGE, '', { numaNodes: [0], hugePages: ['hugepages-2Mi'] }],
+  ['refuses huge pages that are not', HUGE, 'reservedMemory huge-pages', { numaNodes: [0], hugePages: [] }],
+  ['keeps to what its state file was written with', LEAST, '', { numaNodes: [0], memoryManagerState: STATE }],
+  [
+    'refuses a NUMA node that is not there',
+    'reservedMemory: [{numaNode: 1, limits: {memory: 100Mi}}]',
+    'reservedMemory numa',
+    { numaNodes: [0] },
+  ],
+  ['wants reservedMemory', '', 'memoryManagerPolicy memory-manager-reserved'],
+];
+for (const [why, text, found, known] of memory)
+  finds(`the memory manager's policy Static ${why}`, `memoryManagerPolicy: Static\n${text}`, found, { numaNodes: [0, 1], ...known });
+
+const ENFORCED = 'kubeReservedCgroup: /a/kube-let.slice\nenforceNodeAllocatable: [pods, kube-reserved]\nkubeReserved: {memory: 1Mi}\n';
+const gone = { '/sys/fs/cgroup/a/kube-let.slice': 'missing', '/sys/fs/cgroup/kube.slice/kube-let.slice': 'missing' } as const;
+const V2 = (there: string): Known => ({ cgroupVersion: 2, paths: { ...gone, [`/sys/fs/cgroup/${there}`]: 'dir' } });
+const cgroups: [why: string, text: string, finds?: string, known?: Known][] = [
+  ['is missing gives a warning', ENFORCED, '~kubeReservedCgroup cgroup', { cgroupVersion: 2, paths: gone }],
+  ['is not known gives a warning', ENFORCED, '~kubeReservedCgroup cgroup'],
+  ['is there for the driver cgroupfs is fine', ENFORCED, '', V2('a/kube-let.slice')],
+  ['is there for the driver systemd is fine', ENFORCED, '', V2('kube.slice/kube-let.slice')],
+  [
+    'is there in version 1 is fine',
+    ENFORCED,
+    '',
+    { cgroupVersion: 1, paths: { '/sys/fs/cgroup/memory/kube.slice/kube-let.slice': 'dir' } },
+  ],
+  ['is only where version 1 would have it gives a warning', ENFORCED, '~kubeReservedCgroup cgroup', V2('memory/a/kube-let.slice')],
+  ['nothing is enforced on is not looked at', 'kubeReservedCgroup: /a'],
+  [
+    'holds the system gives a warning',
+    'systemReservedCgroup: sys\nenforceNodeAllocatable: [system-reserved-compressible]\nsystemReserved: {cpu: 1m}',
+    '~systemReservedCgroup cgroup',
+  ],
+  ['is the root of all is not looked at', 'cgroupRoot: /'],
+  ['is a root of pods gives a warning', 'cgroupRoot: /k', '~cgroupRoot cgroup'],
+  ['is the root of pods but unused is not looked at', 'cgroupRoot: /k\ncgroupsPerQOS: false\nenforceNodeAllocatable: []'],
+];
+for (const [why, ...rest] of cgroups) finds(`a cgroup that ${why}`, ...rest);
+
+test('cgroups are asked for in both versions and under both drivers, and never outside of them', () => {
+  assert.deepEqual(pathsToProbe(defaulted(`resolvConf: ""\n${ENFORCED}cgroupRoot: /x-y/z`)), [
+    '/sys/fs/cgroup/memory/x-y/z',
+    '/sys/fs/cgroup/x-y/z',
+    '/sys/fs/cgroup/memory/x_y.slice/x_y-z.slice',
+    '/sys/fs/cgroup/x_y.slice/x_y-z.slice',
+    '/sys/fs/cgroup/memory/a/kube-let.slice',
+    '/sys/fs/cgroup/a/kube-let.slice',
+    '/sys/fs/cgroup/memory/kube.slice/kube-let.slice',
+    '/sys/fs/cgroup/kube.slice/kube-let.slice',
+  ]);
+  const above = pathsToProbe(defaulted('resolvConf: ""\ncgroupRoot: /../../etc'));
+  assert.deepEqual(above.slice(0, 2), ['/sys/fs/cgroup/memory/etc', '/sys/fs/cgroup/etc']);
+});
+
+finds('reservedMemory is looked at by the policy Static only', 'reservedMemory: [{numaNode: 7, limits: {memory: 1Gi}}]', '', {
+  numaNodes: [0],
+});
+
+test('a missing resolv.conf is a warning: the kubelet lives, its pods do not', () => {
+  assert.deepEqual(preflighted('resolvConf: /no', { paths: { '/no': 'missing' } }), { errors: [], warnings: ['resolvConf file'] });
+});
+
+test('preflight asks for each absolute path once', () => {
+  const config = defaulted('tlsCertFile: /a\ntlsPrivateKeyFile: /a\nauthentication: {x509: {clientCAFile: b}}\nresolvConf: /r');
+  assert.deepEqual(pathsToProbe(config), ['/a', '/r']);
+});
