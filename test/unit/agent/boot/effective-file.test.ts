@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
 import type { AgentOptions } from '../../../../agent/options.ts';
+import { bootOn } from '../../../support/boot-on-disk.ts';
 import { filesOf } from '../../../support/builders.ts';
+import { nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 
 const VALIDATE = 'failed to validate config, see Kubelet log for details';
 
@@ -79,6 +82,11 @@ test('the same content in another checkpoint directory leaves the effective file
   assert.deepEqual(outcome.source, numbered(2));
   assert.equal(outcome.effective.changed, false);
   assert.equal(await node.effective(), before);
+  await assigned(node, { ...files, 'ca.crt': 'another certificate' }, { n: 3 });
+  assert.equal((await node.boot()).effective.changed, true);
+  await assigned(node, files);
+  await node.boot();
+  await assigned(node, files, { n: 2 });
   // Only as long as what it points at is whole.
   await node.write(join(checkpointDir(node), 'ca.crt'), 'another certificate');
   const third = await node.boot();
@@ -107,4 +115,24 @@ test('boot leaves nothing behind but what the layout names', async (t) => {
     names.join(' '),
   );
   assert.equal((await stat(node.options.effectiveConfig)).mode & 0o777, 0o600);
+});
+
+test('a config that renders the same anywhere costs no look at the rest of the store', async (t) => {
+  const node = await nodeOnDisk(t);
+  let read: string[] = [];
+  const reading = (path: string, limit?: number): Promise<Uint8Array> => {
+    read.push(path);
+    return unsyncedDisk.read(path, limit);
+  };
+  const disk = { ...unsyncedDisk, read: reading };
+  for (const rv of ['1', '2', '3']) await node.save(rv);
+  const trusted = await node.save('4');
+  await node.trust(trusted);
+  await node.assign(trusted);
+  await bootOn(node, disk);
+  await node.assign(await node.save('5'));
+  read = [];
+  assert.equal((await bootOn(node, disk)).effective.changed, true);
+  const versions = read.flatMap((path) => /\/checkpoints\/[^/]+\/([^/]+)\//.exec(path)?.[1] ?? []);
+  assert.deepEqual([...new Set(versions)].toSorted(), ['4', '5']);
 });

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Executor } from '../../../../agent/sync/execute.ts';
+import type { CheckpointState, JournalLine, Store } from '../../../../agent/store/store.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { silentLog } from '../../../../base/log.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
+import { payload, source } from '../../../support/builders.ts';
+import { localSituation } from '../../../support/situations.ts';
+
+/** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */
+function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?: boolean; back?: CheckpointState } = {}) {
+  const [messages, exits, journal, assigned]: [unknown[], string[], string[], unknown[]] = [[], [], [], []];
+  const configState = localSituation();
+  // All that these steps use.
+  const store: Pick<Store, 'save' | 'load' | 'addToJournal' | 'setRecord'> = {
+    save: async () => {},
+    load: async () => back,
+    addToJournal: async ({ event, detail }: JournalLine) => void journal.push(`${event}: ${detail}`),
+    setRecord: async (...what: unknown[]) => void assigned.push(what),
+  };
+  const create = async <T extends KubeObject>(_resource: unknown, object: T): Promise<T> => {
+    messages.push(object['message']);
+    return object;
+  };
+  const exit = (why: string): Promise<never> => {
+    exits.push(why);
+    return new Promise(() => {});
+  };
+  const world = { client: { create }, nodeName: 'node-a', clock: realClock, random: () => 0, log: silentLog };
+  const executor = new Executor({ ...world, store: store as Store, configState, onCheckpoint: () => {}, exitWaits, exit });
+  return { executor, configState, messages, exits, journal, assigned };
+}
+
+test('an exit that is put off does not keep the next assignment from being looked at', async () => {
+  const { executor, exits } = executing();
+  await executor.run([{ do: 'exit', to: source('web@1') }]);
+  await executor.run([{ do: 'exit', to: null }]);
+  assert.equal(exits.length, 2);
+});
+
+test('while an exit is put off, each destination is announced once', async () => {
+  const { executor, messages } = executing();
+  for (const to of [source('web@1'), source('web@1'), null, null]) await executor.run([{ do: 'exit', to }]);
+  assert.equal(messages.length, 2);
+  assert.match(String(messages[0]), /ResourceVersion: 1/);
+  assert.equal(messages[1], 'Kubelet restarting to use local config');
+});
+
+test('what a look changes is shown at its end, and before an exit only where that is put off', async () => {
+  const steps = [{ do: 'report', error: 'e', detail: '' } as const, { do: 'exit', to: null } as const];
+  for (const exitWaits of [true, false]) {
+    const { executor, configState } = executing({ exitWaits });
+    await executor.run(steps);
+    assert.equal(configState.shown.error, exitWaits ? 'e' : null);
+  }
+  const { executor, configState } = executing({ exitWaits: false });
+  await executor.run(steps.slice(0, 1));
+  assert.equal(configState.shown.error, 'e');
+});
+
+const web = source('web@1');
+const assign = { do: 'assign', to: web, why: 'it changed' } as const;
+const saveAndAssign = (again: boolean) => [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, again } as const, assign];
+
+test('a look that fails shows what it has done', async () => {
+  const { executor, configState } = executing({ exitWaits: false, back: { at: 'missing' } });
+  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, ...saveAndAssign(false), { do: 'exit', to: null }]));
+  assert.equal(configState.shown.error, 'e');
+});
+
+const damaged: CheckpointState = { at: 'damaged', path: '/store/checkpoints/web', problem: 'its sha256 is another one' };
+const reason = /\/store\/checkpoints\/web.*reading it back failed: its sha256 is another one; check the disk/;
+const readings: { why: string; back: CheckpointState; again?: true; refused?: RegExp }[] = [
+  { why: 'damaged', back: damaged, refused: reason },
+  { why: 'damaged for the second time', back: damaged, again: true, refused: reason },
+  { why: 'not at all', back: { at: 'missing' }, refused: /reading it back failed: it is not there/ },
+  { why: 'as it was saved', back: { at: 'intact' } as CheckpointState },
+];
+for (const { why, back, again = false, refused } of readings)
+  test(`a checkpoint that reads back ${why} is ${refused ? 'not ' : ''}assigned`, async () => {
+    const { executor, assigned, journal } = executing({ back });
+    const error = await executor.run(saveAndAssign(again)).then(() => 'none', String);
+    assert.match(error, refused ?? /^none$/);
+    assert.deepEqual(
+      [assigned.length, journal],
+      refused ? [0, ['damaged: its checkpoint is damaged: saved again']] : [1, ['assigned: it changed']],
+    );
+  });

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
+import type { Store, TrialRecord } from '../../../../agent/store/store.ts';
+import type { ExitsFile, KubeletExit } from '../../../../agent/trial/exits.ts';
+import { TrialWatch } from '../../../../agent/trial/trial.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { type Clock, realClock } from '../../../../base/clock.ts';
+import { condemned, content, source } from '../../../support/builders.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+
+const A = content('A');
+const noTrial = { trial: async () => undefined, load: async () => ({ at: 'missing' }) };
+
+/** A watch of a trial of A, whose effective file has the hash `now`, on what these tests use of a store. */
+function watching(given: { trialDuration: number; clock: Clock; store: object; exits: KubeletExit[]; onHealthy?: () => void }): TrialWatch {
+  return new TrialWatch({
+    options: { kubeletHealthz: '', trialDuration: given.trialDuration, unhealthyDeadline: 600_000, maxKubeletExits: 3 },
+    store: { ...noTrial, ...given.store } as unknown as Store,
+    configState: new NodeConfigState({
+      used: 'assigned',
+      source: source('web@1'),
+      content: A,
+      assigned: source('web@1'),
+      assignedKnown: true,
+      lastKnownGood: null,
+      error: null,
+      effective: { path: '/e', sha256: 'now', changed: false, usable: true },
+    }),
+    exits: { length: async () => 0, since: async () => ({ exits: given.exits.splice(0), offset: 400 }) } as unknown as ExitsFile,
+    clock: given.clock,
+    log: silentLog,
+    boot: { bootId: 'boot', stoppedIn: undefined },
+    probe: async () => ({ healthy: true, detail: '' }),
+    isRunning: async () => true,
+    onHealthy: given.onHealthy ?? (() => {}),
+    exit: async () => assert.fail('the agent goes back, though one exit is allowed'),
+  });
+}
+
+test('of the exits of the kubelet only those under the config on trial count, and they are on disk before the next look', async () => {
+  const crash = (effectiveSha256: string): KubeletExit => {
+    return { at: '2026-01-01T00:00:00Z', serviceResult: 'exit-code', exitCode: 'exited', exitStatus: '1', effectiveSha256 };
+  };
+  const written: (TrialRecord | undefined)[] = [];
+  const looks: (() => void)[] = [];
+  const look = (): Promise<void> => new Promise((resolve) => looks.push(resolve));
+  const stop = new AbortController();
+  const watch = watching({
+    trialDuration: 600_000,
+    clock: new FakeClock(),
+    store: { setTrial: async (record: TrialRecord | undefined) => void written.push(record) },
+    exits: ['before', 'before', 'before', 'now'].map(crash),
+    onHealthy: () => looks.shift()?.(),
+  });
+  await watch.open();
+  const first = look();
+  const running = watch.run(stop.signal);
+  await first;
+  const second = look();
+  watch.notify();
+  await second;
+  assert.deepEqual([written.at(-1)?.exits, written.at(-1)?.exitsOffset], [1, 400]);
+  stop.abort();
+  await running;
+});
+
+/** A trial of A that passes at once. @returns what was written to the store once the promotion was tried */
+async function promote({ rolledBack }: { rolledBack: boolean }): Promise<string[]> {
+  const written: string[] = [];
+  const tried = Promise.withResolvers<void>();
+  const store = {
+    ...noTrial,
+    setTrial: async (record: unknown) => void (record ?? written.push('trial removed')),
+    condemned: async () => (rolledBack ? [condemned(A, { by: 'admin' })] : []),
+    setRecord: async (name: string) => void written.push(name),
+    addToJournal: async ({ event }: { event: string }) => void written.push(event),
+    locked: async (change: (own: unknown) => Promise<unknown>) => {
+      const result = await change(store);
+      tried.resolve();
+      return result;
+    },
+  };
+  const watch = watching({ trialDuration: 1, clock: realClock, store, exits: [] });
+  await watch.open();
+  const stop = new AbortController();
+  const running = watch.run(stop.signal);
+  await tried.promise;
+  stop.abort();
+  await running;
+  return written;
+}
+
+test('a trial that passes makes its config last known good', async () => {
+  assert.deepEqual(await promote({ rolledBack: false }), ['last-known-good', 'trial removed', 'promoted']);
+});
+
+test('a config that an admin rolled back at that very moment does not replace what is trusted', async () => {
+  assert.deepEqual(await promote({ rolledBack: true }), []);
+});
