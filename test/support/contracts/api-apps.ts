@@ -36,7 +36,6 @@ const storedTemplate = {
 
 // Servers of today leave a time that is not set out.
 const todaysTemplate = { ...storedTemplate, metadata: { labels: { a: 'b' } } };
-const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } };
 
 const base = {
   daemonsets: { selector, template },
@@ -45,62 +44,31 @@ const base = {
 } as const;
 type Resource = keyof typeof base;
 
-const storedSet = {
-  replicas: 0,
-  selector,
-  template: storedTemplate,
-  serviceName: 'x',
-  podManagementPolicy: 'OrderedReady',
-  revisionHistoryLimit: 10,
+// What every set has when it is stored, and what it has besides on servers of today.
+const storedBase = {
+  daemonsets: { selector, revisionHistoryLimit: 10 },
+  statefulsets: { selector, serviceName: 'x', replicas: 0, podManagementPolicy: 'OrderedReady', revisionHistoryLimit: 10 },
+  replicasets: { selector, replicas: 0 },
+};
+const todaysBase = {
+  daemonsets: {},
+  statefulsets: { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } },
+  replicasets: {},
 };
 
-const defaults: readonly { of: Resource; why: string; spec: object; stored: object; today?: object }[] = [
-  {
-    of: 'daemonsets',
-    why: 'rolls one by one',
-    spec: {},
-    stored: {
-      selector,
-      template: storedTemplate,
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
-      revisionHistoryLimit: 10,
-    },
-    today: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } },
-  },
-  {
-    of: 'daemonsets',
-    why: 'keeps no numbers for OnDelete',
-    spec: { updateStrategy: { type: 'OnDelete' } },
-    stored: { selector, template: storedTemplate, updateStrategy: { type: 'OnDelete' }, revisionHistoryLimit: 10 },
-  },
-  {
-    of: 'daemonsets',
-    why: 'has a surge from 1.21 on, and loses the field before',
-    spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0 } } },
-    stored: {
-      selector,
-      template: storedTemplate,
-      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1 } },
-      revisionHistoryLimit: 10,
-    },
-    today: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } } },
-  },
-  {
-    of: 'statefulsets',
-    why: 'rolls from partition 0',
-    spec: {},
-    stored: { ...storedSet, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } },
-    today: retention,
-  },
-  {
-    of: 'statefulsets',
-    why: 'keeps no partition where only the type is given',
-    spec: { updateStrategy: { type: 'RollingUpdate' }, ordinals: { start: 2 }, minReadySeconds: 3 },
-    stored: { ...storedSet, updateStrategy: { type: 'RollingUpdate' } },
-    today: { ...retention, ordinals: { start: 2 }, minReadySeconds: 3 },
-  },
-  { of: 'replicasets', why: 'has little to say', spec: {}, stored: { replicas: 0, selector, template: storedTemplate } },
-];
+const defaults = table('of | why | spec | stored | today')(`
+  daemonsets | rolls one by one | {} | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}
+    | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}
+  daemonsets | keeps no numbers for OnDelete | {updateStrategy: {type: OnDelete}} | {updateStrategy: {type: OnDelete}} | {}
+  daemonsets | has a surge from 1.21 on, and loses the field before | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxSurge: 0}}}
+    | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}}
+    | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}
+  statefulsets | rolls from partition 0 | {} | {updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}} | {}
+  statefulsets | keeps no partition where only the type is given
+    | {updateStrategy: {type: RollingUpdate}, ordinals: {start: 2}, minReadySeconds: 3}
+    | {updateStrategy: {type: RollingUpdate}} | {ordinals: {start: 2}, minReadySeconds: 3}
+  replicasets | has little to say | {} | {} | {}
+`);
 
 // Specs in YAML; `OTHER TEMPLATE` has labels that the selector does not match, `pod` is followed by fields of the spec of its pods.
 const refused = table('of | spec | says | today')(`
@@ -165,11 +133,14 @@ function appsTests(here: () => ContractWorld, own: () => string, release: Server
   const create = (of: Resource, spec: object) =>
     here().api.post(path(of), { metadata: { name: `apps-${++made}` }, spec: { ...base[of], ...spec } });
 
-  for (const { of, why, spec, stored, today = {} } of defaults) {
+  for (const { of, why, spec, stored, today } of defaults) {
+    const kind = of as Resource;
+    const then = { ...storedBase[kind], template: storedTemplate, ...(parse(stored) as object) };
+    const now = { ...then, template: todaysTemplate, ...todaysBase[kind], ...(parse(today) as object) };
     test(`defaults: one of ${of} ${why}`, async () => {
-      const { code, json } = await create(of, spec);
+      const { code, json } = await create(kind, parse(spec) as object);
       assert.equal(code, 201, text(json['message']));
-      assert.deepEqual(json['spec'], byRelease(release, stored, { ...stored, template: todaysTemplate, ...today }));
+      assert.deepEqual(json['spec'], byRelease<object>(release, then, now));
       assert.equal(json['metadata']?.['generation'], 1);
     });
   }

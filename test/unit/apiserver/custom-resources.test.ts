@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, test } from 'node:test';
+import { parse } from 'yaml';
 import { byVersion, isJsonPath, valuesAt } from '../../../apiserver/crd/custom-kind.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { ApiError } from '../../../kube/client/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { table } from '../controllers/table.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';
 
@@ -154,49 +157,36 @@ describe('a definition', () => {
     await assert.rejects(client.list({ ...things, resource: 'others' }), { code: 404 });
   });
 
-  const wrong: { why: string; change: Parameters<typeof define>[0]; says: RegExp }[] = [
-    {
-      why: 'without a schema',
-      change: ({ versions }) => delete versions[0]?.['schema'],
-      says: /openAPIV3Schema: Required value: schemas are required/,
-    },
-    {
-      why: 'without a storage version',
-      change: ({ versions }) => Object.assign(versions[0] ?? {}, { storage: false }),
-      says: /exactly one version/,
-    },
-    { why: 'of another scope', change: (spec) => Object.assign(spec, { scope: 'X' }), says: /spec.scope: Unsupported value: "X"/ },
-    {
-      why: 'of another name',
-      change: ({ names }) => Object.assign(names, { plural: 'x' }),
-      says: /must be spec\.names\.plural\+"\."\+spec\.group/,
-    },
+  const wrong: [why: string, change: Parameters<typeof define>[0], says: RegExp][] = [
+    ['without a schema', ({ versions }) => delete versions[0]?.['schema'], /openAPIV3Schema: Required value: schemas are required/],
+    ['without a storage version', ({ versions }) => Object.assign(versions[0] ?? {}, { storage: false }), /exactly one version/],
+    ['of another scope', (spec) => Object.assign(spec, { scope: 'X' }), /spec.scope: Unsupported value: "X"/],
+    ['of another name', ({ names }) => Object.assign(names, { plural: 'x' }), /must be spec\.names\.plural\+"\."\+spec\.group/],
   ];
-  for (const { why, change, says } of wrong) {
+  for (const [why, change, says] of wrong) {
     test(`is refused ${why}`, () => assert.rejects(client.create(definitions, define(change)), { code: 422, message: says }));
   }
 
-  const nodes = [
-    { node: {}, says: /\[x\]\.type: Required value: must not be empty for specified object fields/ },
-    { node: { type: 'foo' }, says: /\[x\]\.type: Unsupported value: "foo"/ },
-    { node: { type: 'array' }, says: /\[x\]\.items: Required value: must be specified/ },
-    {
-      node: { type: 'integer', default: 'a' },
-      says: /\[x\]\.default: Invalid value: "string": {2}in body must be of type integer: "string"/,
-    },
-    { node: { type: 'object', anyOf: [{ type: 'object' }] }, says: /\[x\]\.anyOf\[0\]\.type: Forbidden: must be empty to be structural/ },
-    { node: { type: 'string', pattern: '(' }, says: /\[x\]\.pattern: Invalid value: "\("/ },
-    { node: { type: 'string', $ref: '#/a' }, says: /\[x\]\.\$ref: Forbidden: \$ref is not supported/ },
-    {
-      node: { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: { type: 'string' } },
-      says: /additionalProperties and properties are mutual exclusive/,
-    },
-  ];
+  // Schemas in YAML.
+  const nodes = table('node | says')(`
+    {} | [x].type: Required value: must not be empty for specified object fields
+    {type: foo} | [x].type: Unsupported value: "foo"
+    {type: array} | [x].items: Required value: must be specified
+    {type: integer, default: a} | [x].default: Invalid value: "string":  in body must be of type integer: "string"
+    {type: object, anyOf: [{type: object}]} | [x].anyOf[0].type: Forbidden: must be empty to be structural
+    {type: string, pattern: (} | [x].pattern: Invalid value: "("
+    {type: string, $ref: '#/a'} | [x].$ref: Forbidden: $ref is not supported
+    {type: object, properties: {a: {type: string}}, additionalProperties: {type: string}}
+      | additionalProperties and properties are mutual exclusive
+  `);
   for (const { node, says } of nodes) {
-    test(`is refused with a schema that is not structural: ${JSON.stringify(node)}`, () => {
-      const schema = { openAPIV3Schema: { type: 'object', properties: { x: node } } };
+    test(`is refused with a schema that is not structural: ${node}`, () => {
+      const schema = { openAPIV3Schema: { type: 'object', properties: { x: parse(node) as object } } };
       const definition = define(({ versions }) => Object.assign(versions[0] ?? {}, { schema }));
-      return assert.rejects(client.create(definitions, definition), { code: 422, message: says });
+      return assert.rejects(
+        client.create(definitions, definition),
+        (error: ApiError) => error.code === 422 && error.message.includes(says),
+      );
     });
   }
 });
