@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { earliest } from '../../../../controllers/common/reconcile.ts';
+import { done } from '../../../../kube/controller/controller.ts';
 import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../controllers/common/cached-objects.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
+
+test('of several times a set is looked at again at the first', () => {
+  const at = (requeueAfter: number) => ({ requeueAfter, why: `in ${requeueAfter} ms` });
+  assert.deepEqual(earliest([at(30), at(10), at(20)]), at(10));
+  assert.deepEqual(earliest([]), done);
+});
 
 const revision = (name: string, namespace: string, owner?: { kind: string; uid: string }): KubeObject => ({
   metadata: {
