@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { KubeObject } from '../../../kube/api/object.ts';
+import { writeStatus } from '../../../controllers/common/set-writer.ts';
+import { daemonSets, type KubeObject } from '../../../kube/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
 import { apiErrorFrom } from '../../../kube/client/errors.ts';
 import { daemonSet } from '../../support/simulated/sets.ts';
 import { SimWorld } from '../../support/simulated/sim-world.ts';
@@ -84,3 +86,18 @@ for (const subject of subjects) {
     assert.equal(stored().status?.[counter], 2);
   });
 }
+
+test('the status of a set that is gone is not written on another of its name', async () => {
+  const set = { metadata: { name: 'web', namespace: 'ns', uid: 'gone' }, status: {} };
+  const written: (string | undefined)[] = [];
+  const client = {
+    replace: (_: unknown, { metadata }: KubeObject) => {
+      written.push(metadata.uid);
+      return Promise.reject(apiErrorFrom({ method: 'PUT', path: '/', host: 'test' }, 409, ''));
+    },
+    get: () => Promise.resolve({ ...set, metadata: { ...set.metadata, uid: 'another' } }),
+  } as unknown as Client;
+  const status = { client, resource: daemonSets, set, change: () => ({}), wrote: () => {} };
+  assert.equal(await writeStatus(status, new AbortController().signal), false);
+  assert.deepEqual(written, ['gone']);
+});

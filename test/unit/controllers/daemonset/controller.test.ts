@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
-import { daemonSets, type KubeObject, pods } from '../../../../kube/api/object.ts';
+import { daemonSets, type KubeObject } from '../../../../kube/api/object.ts';
 import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
-import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
 
 /** Repetitions that do no harm are seen by nothing but counting. */
 
@@ -142,6 +140,48 @@ test('a pod that somebody marks while the pass writes the history is not waited 
   assert.equal(world.set()?.status?.updatedNumberScheduled, 1, 'node b is updated, and not after five minutes');
 });
 
+test('no pod is made for a set that goes while the pass writes the history', async (t) => {
+  const { world, calls } = await scene(t, '', async ({ api, clock }, what) => {
+    if (what !== 'create controllerrevisions') return;
+    api.hooks.storage.remove('apps/daemonsets', 'default/web');
+    // The cache has it before the answer comes.
+    await clock.sleep(200);
+  });
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(10_000);
+  assert.deepEqual([count(calls, 'create controllerrevisions'), count(calls, 'create pods')], [1, 0]);
+});
+
+test('a pod that another of its name takes the place of while the pass writes the history is not deleted', async (t) => {
+  let swaps = false;
+  const { world, process } = await scene(t, '', async (at, what) => {
+    if (what !== 'create controllerrevisions' || !swaps) return;
+    for (const pod of at.pods()) {
+      const { name, uid } = pod.metadata;
+      at.api.hooks.storage.put('/pods', `default/${name}`, { ...pod, metadata: { ...pod.metadata, uid: `${uid}-2` } });
+    }
+    await at.clock.sleep(200);
+  });
+  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
+  await world.clock.advance(10_000);
+  swaps = true;
+  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
+  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  assert.deepEqual(process.failures(), []);
+  assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
+});
+
+test('a pod that fails at once is made again after pauses that grow', async (t) => {
+  const { world, calls } = await scene(t, '');
+  const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'hollow/failed:1' }] } };
+  world.api.add(daemonSet('web', { template }));
+  await world.clock.advance(60_000);
+  // On each of two nodes at once, then after 1, 2, 4, 8, 16 and 32 s.
+  const made = count(calls, 'create pods');
+  assert.ok(made > 8 && made <= 16, `${made} pods`);
+});
+
 test('with a progress deadline, too, the status is written ten times a second at most', async (t) => {
   const { world, calls } = await scene(t, '');
   world.addNodes(...Array.from({ length: 98 }, (_, at) => `n-${at}`));
@@ -205,68 +245,3 @@ test('a pod that came and went while the cache relisted is not waited for', asyn
   assert.equal(removed.length, 1);
   assert.equal(world.set()?.status?.numberAvailable, 2, 'and not after five minutes');
 });
-
-const cases = [
-  {
-    why: 'a host port',
-    takes: { ports: [{ containerPort: 80, hostPort: 80 }] },
-    told: [],
-  },
-  {
-    why: 'memory',
-    takes: { resources: { requests: { memory: '10Gi' } } },
-    told: [
-      `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
-    ],
-  },
-];
-for (const { why, takes, told } of cases)
-  test(`where the controller places pods, ${why} that becomes free is taken`, async (t) => {
-    const world = new SimWorld({ setup: (runtime) => [daemonSetController(runtime, { placement: 'controller' })] });
-    t.after(() => world.stop());
-    world.addNodes({ name: 'a', allocatable: { memory: '16Gi', pods: '10' } });
-    const containers = [{ name: 'c', image: 'v1', ...takes }];
-    const metadata = { name: 'other', namespace: 'default' };
-    world.api.add({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'a', containers } });
-    const process = world.start();
-    await world.until(() => process.ready, 10_000);
-    world.api.add(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec: { containers } } }));
-    await world.clock.advance(10_000);
-    assert.deepEqual(
-      world.pods().map(({ metadata: { name } }) => name),
-      ['other'],
-    );
-    assert.deepEqual(messages(world, 'FailedPlacement'), told);
-    await world.user.delete(pods, { name: 'other', namespace: 'default' });
-    await world.clock.advance(10_000);
-    assert.equal(world.set()?.status?.numberAvailable, 1);
-    assert.equal(world.pods()[0]?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
-  });
-
-test('makes one pod and no thousands when a webhook takes the affinity away', async (t) => {
-  const world = new SimWorld();
-  t.after(() => world.stop());
-  world.addNodes('a', 'b', 'c');
-  let made = 0;
-  const process = world.start({
-    call: async ({ verb, resource, body }, pass) => {
-      if (verb === 'create' && resource === 'pods') {
-        made += 1;
-        delete (body as Pod).spec?.affinity;
-      }
-      return pass();
-    },
-  });
-  await world.until(() => process.ready, 10_000);
-  world.api.add(daemonSet('web'));
-  await world.until(() => messages(world, 'PlacementLost').length > 0 && world.pods().length === 0, 900, 50);
-  assert.equal(made, 1);
-  const expected =
-    /^Pod web-\w{5} was created for node a, but the API server returned it for no node: an admission webhook .* no more are created for 1 s$/;
-  assert.match(messages(world, 'PlacementLost')[0] ?? '', expected);
-});
-
-function messages(world: SimWorld, reason: string): string[] {
-  const { objects } = world.api.hooks.storage.list('/events');
-  return objects.filter((event) => event['reason'] === reason).map(({ message }) => String(message));
-}

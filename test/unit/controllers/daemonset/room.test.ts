@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
+import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import { pods } from '../../../../kube/api/object.ts';
+import { daemonSet } from '../../../support/simulated/sets.ts';
+import { SimWorld } from '../../../support/simulated/sim-world.ts';
+
+const cases = [
+  {
+    why: 'a host port',
+    takes: { ports: [{ containerPort: 80, hostPort: 80 }] },
+    told: [],
+  },
+  {
+    why: 'memory',
+    takes: { resources: { requests: { memory: '10Gi' } } },
+    told: [
+      `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
+    ],
+  },
+];
+for (const { why, takes, told } of cases)
+  test(`where the controller places pods, ${why} that becomes free is taken`, async (t) => {
+    const world = new SimWorld({ setup: (runtime) => [daemonSetController(runtime, { placement: 'controller' })] });
+    t.after(() => world.stop());
+    world.addNodes({ name: 'a', allocatable: { memory: '16Gi', pods: '10' } });
+    const containers = [{ name: 'c', image: 'v1', ...takes }];
+    const metadata = { name: 'other', namespace: 'default' };
+    world.api.add({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'a', containers } });
+    const process = world.start();
+    await world.until(() => process.ready, 10_000);
+    world.api.add(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec: { containers } } }));
+    await world.clock.advance(10_000);
+    assert.deepEqual(
+      world.pods().map(({ metadata: { name } }) => name),
+      ['other'],
+    );
+    assert.deepEqual(messages(world, 'FailedPlacement'), told);
+    await world.user.delete(pods, { name: 'other', namespace: 'default' });
+    await world.clock.advance(10_000);
+    assert.equal(world.set()?.status?.numberAvailable, 1);
+    assert.equal(world.pods()[0]?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
+  });
+
+test('makes one pod and no thousands when a webhook takes the affinity away', async (t) => {
+  const world = new SimWorld();
+  t.after(() => world.stop());
+  world.addNodes('a', 'b', 'c');
+  let made = 0;
+  const process = world.start({
+    call: async ({ verb, resource, body }, pass) => {
+      if (verb === 'create' && resource === 'pods') {
+        made += 1;
+        delete (body as Pod).spec?.affinity;
+      }
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(daemonSet('web'));
+  await world.until(() => messages(world, 'PlacementLost').length > 0 && world.pods().length === 0, 900, 50);
+  assert.equal(made, 1);
+  const expected =
+    /^Pod web-\w{5} was created for node a, but the API server returned it for no node: an admission webhook .* no more are created for 1 s$/;
+  assert.match(messages(world, 'PlacementLost')[0] ?? '', expected);
+});
+
+function messages(world: SimWorld, reason: string): string[] {
+  const { objects } = world.api.hooks.storage.list('/events');
+  return objects.filter((event) => event['reason'] === reason).map(({ message }) => String(message));
+}
