@@ -63,180 +63,127 @@ function candidate(record: MetaRecord, then: AdminFacts): Candidate {
   return { at: 'unusable', source: named, stage: 'load', problem: 'its checkpoint is damaged' };
 }
 
-/** `promoted 8, condemned 8`, oldest first. */
+/** `promoted 5 8, condemned 8`, oldest first. */
 const journal = (text: string): JournalLine[] =>
-  text === ''
-    ? []
-    : text.split(', ').map((line) => {
-        const [event = '', name] = line.split(' ');
-        return { at, event: event as JournalLine['event'], source: name === undefined ? null : source(name), detail: '' };
-      });
+  text.split(', ').flatMap((line) => {
+    const [event = '', ...names] = line.split(' ');
+    const of = (name?: string) => ({
+      at,
+      event: event as JournalLine['event'],
+      source: name === undefined ? null : source(name),
+      detail: '',
+    });
+    return event === '' ? [] : names.length === 0 ? [of()] : names.map(of);
+  });
 
 const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? planned.why : planned.notes.join('\n'));
 
 const base: Given = { stored, assigned: '9', lkg: '8' };
 const condemn = 'condemn 9 by admin; journal rolled-back';
-const cases: { why: string; given: Given; journal?: string; to?: string; force?: true; steps: string; says: RegExp }[] = [
-  { why: 'goes to last-known-good', given: base, steps: condemn, says: /goes to ns\/web:kubelet@8/ },
-  { why: 'goes to the local config without one', given: { ...base, lkg: '-' }, steps: condemn, says: /no last-known-good.*local config/ },
-  {
-    why: 'goes to the local config when last-known-good has the same content and nothing was trusted before',
-    given: { ...base, lkg: '7' },
-    journal: 'promoted 9, promoted 7',
-    steps: condemn,
-    says: /^last-known-good has the same content, so this node reverts to its local config \(use --to to pick another checkpoint\)$/,
-  },
-  {
-    why: 'goes to what was trusted before the assigned, as an undo does',
-    given: { ...base, stored: '9 8 5 4', lkg: '9' },
-    journal: 'promoted 4, promoted 5, promoted 8, promoted 9',
-    steps: `set-last-known-good 8; ${condemn}`,
-    says: /goes to ns\/web:kubelet@8/,
-  },
-  {
-    why: 'passes over what is damaged, condemned, gone or of the same content on its way back',
-    given: { ...base, stored: '9 7=9 6! 5 4', lkg: '9', condemned: [condemnation('5')] },
-    journal: 'promoted 4, promoted 3, promoted 5, promoted 6, promoted 7, promoted 9',
-    steps: `set-last-known-good 4; ${condemn}`,
-    says: /goes to ns\/web:kubelet@4/,
-  },
-  {
-    why: 'does not go back to what a later trial condemned, though that was retried since',
-    given: { ...base, stored: '9 5 4', lkg: '9' },
-    journal: 'promoted 4, promoted 5, condemned 5, retried 5, promoted 9',
-    steps: `set-last-known-good 4; ${condemn}`,
-    says: /goes to ns\/web:kubelet@4/,
-  },
-  {
-    why: 'goes back to what an admin rolled back and retried: a trial had trusted it',
-    given: { ...base, stored: '9 5', lkg: '9' },
-    journal: 'promoted 5, rolled-back 5, retried 5, promoted 9',
-    steps: `set-last-known-good 5; ${condemn}`,
-    says: /goes to ns\/web:kubelet@5/,
-  },
-  {
-    why: 'goes to the local config where that was before it: the assignment had been cleared',
-    given: { ...base, stored: '9 5', lkg: '9' },
-    journal: 'promoted 5, reset, promoted 9',
-    steps: condemn,
-    says: /reverts to its local config/,
-  },
-  {
-    why: 'goes to what was trusted before a last-known-good that is damaged',
-    given: { ...base, stored: '9 6! 4', lkg: '6' },
-    journal: 'promoted 4, promoted 6',
-    steps: `set-last-known-good 4; ${condemn}`,
-    says: /kubelet@4/,
-  },
-  { why: 'warns when last-known-good is damaged', given: { ...base, lkg: '6' }, steps: condemn, says: /cannot be used.*local config/ },
-  {
-    why: 'trusts what --to names, before it condemns, when it was trusted once',
-    given: { ...base, lkg: '-' },
-    journal: 'promoted 8',
-    to: 'u1/8',
-    steps: `set-last-known-good 8; ${condemn}`,
-    says: /goes to ns\/web:kubelet@8/,
-  },
-  { why: 'does not write the same trust again', given: base, to: 'last-known-good', steps: condemn, says: /kubelet@8/ },
-  { why: 'takes --to by name', given: base, to: 'ns/web@8', steps: condemn, says: /kubelet@8/ },
-  { why: 'refuses a damaged --to', given: base, to: 'u1/6', steps: 'refused', says: /damaged/ },
-  { why: 'refuses the condemned content as --to', given: base, to: 'u1/7', force: true, steps: 'refused', says: /being rolled back/ },
-  {
-    why: 'refuses a --to that was never trusted',
-    given: { ...base, lkg: '-' },
-    to: 'u1/8',
-    steps: 'refused',
-    says: /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force uses it anyway, on trial like any other$/,
-  },
-  {
-    why: 'refuses a --to that a trial condemned after it had been trusted, and that was retried',
-    given: { ...base, lkg: '-' },
-    journal: 'promoted 8, condemned 8, retried 8',
-    to: 'u1/8',
-    steps: 'refused',
-    says: /never trusted/,
-  },
-  {
-    why: 'tries a --to that was never trusted with --force: it is assigned here, not trusted',
-    given: { ...base, lkg: '-' },
-    to: 'u1/8',
-    force: true,
-    steps: 'condemn 9 by admin; assign 8; journal rolled-back; journal assigned',
-    says: /^this node goes to ns\/web:kubelet@8, on trial$/,
-  },
-  {
-    why: 'tries a --to with --force on a node that fell back from the assigned',
-    given: { ...base, lkg: '-', condemned: [condemnation('9')] },
-    to: 'u1/8',
-    force: true,
-    steps: 'assign 8; journal rolled-back; journal assigned',
-    says: /kubelet@8, on trial/,
-  },
-  {
-    why: 'refuses a --to that is condemned',
-    given: { ...base, condemned: [condemnation('8')] },
-    to: 'u1/8',
-    steps: 'refused',
-    says: /kubelet@8 is condemned \(by agent: kubelet exits\); --force/,
-  },
-  {
-    why: 'clears the condemnation of a --to with --force, and does not trust it',
-    given: { ...base, lkg: '-', condemned: [condemnation('8')] },
-    journal: 'promoted 8',
-    to: 'u1/8',
-    force: true,
-    steps: 'condemn 9 by admin; clear-condemned; assign 8; journal rolled-back; journal assigned',
-    says: /kubelet@8, on trial/,
-  },
-  {
-    why: 'leaves a trial something trusted to go back to, where last-known-good is what is rolled back',
-    given: { ...base, stored: '9 8 5', lkg: '9' },
-    journal: 'promoted 5, promoted 9',
-    to: 'u1/8',
-    force: true,
-    steps: 'set-last-known-good 5; condemn 9 by admin; assign 8; journal rolled-back; journal assigned',
-    says: /kubelet@8, on trial/,
-  },
-  {
-    why: 'refuses a --to that preflight refused',
-    given: { ...base, lkg: '-' },
-    journal: 'refused 8',
-    to: 'u1/8',
-    steps: 'refused',
-    says: /kubelet@8 was refused by this node; --force/,
-  },
-  { why: 'refuses a --to that is not there', given: base, to: 'u1/5', steps: 'refused', says: /no checkpoint/ },
-  {
-    why: 'refuses the local config as --to',
-    given: { ...base, assigned: '9', active: 'local' },
-    to: 'active',
-    steps: 'refused',
-    says: /the active config is the local config; it cannot become last-known-good/,
-  },
-  { why: 'refuses with nothing assigned', given: { ...base, assigned: '-' }, steps: 'refused', says: /nothing is assigned/ },
-  { why: 'refuses when the assigned is not known', given: { ...base, assigned: '!' }, steps: 'refused', says: /unknown/ },
-  { why: 'refuses when the content is not known', given: { ...base, assigned: '5' }, steps: 'refused', says: /missing or damaged/ },
-  {
-    why: 'condemns a damaged checkpoint by its manifest',
-    given: { ...base, assigned: '6' },
-    steps: 'condemn 6 by admin; journal rolled-back',
-    says: /kubelet@8/,
-  },
-  {
-    why: 'does nothing twice',
-    given: { ...base, condemned: [condemnation('9', { by: 'admin' })] },
-    steps: '',
-    says: /is already condemned \(by admin, /,
-  },
-];
-for (const c of cases) {
-  test(`rollback ${c.why}`, () => {
-    const facts = { ...adminFacts(c.given), journal: journal(c.journal ?? '') };
-    const planned = plan(facts, { at, force: c.force ?? false, ...(c.to === undefined ? {} : { to: c.to }) });
-    assert.equal(steps(planned), c.steps);
-    assert.match(said(planned), c.says);
+/** What differs from `base`, where 9 is assigned and 8 last known good, and what an admin says. */
+type On = Given & { journal?: string; to?: string; force?: true };
+
+function rollback(why: string, { journal: lines = '', to, force = false, ...given }: On, wanted: string, says: RegExp): void {
+  test(`rollback ${why}`, () => {
+    const facts = { ...adminFacts({ ...base, ...given }), journal: journal(lines) };
+    const planned = plan(facts, { at, force, ...(to === undefined ? {} : { to }) });
+    assert.equal(steps(planned), wanted);
+    assert.match(said(planned), says);
   });
 }
+
+const ways: [why: string, on: On, to: string][] = [
+  ['what was trusted before the assigned, as an undo does', { stored: '9 8 5 4', lkg: '9', journal: 'promoted 4 5 8 9' }, '8'],
+  [
+    'what was trusted before: past what is damaged, condemned, gone or of the same content',
+    { stored: '9 7=9 6! 5 4', lkg: '9', condemned: [condemnation('5')], journal: 'promoted 4 3 5 6 7 9' },
+    '4',
+  ],
+  [
+    'what was trusted before: past what a later trial condemned, though that was retried since',
+    { stored: '9 5 4', lkg: '9', journal: 'promoted 4 5, condemned 5, retried 5, promoted 9' },
+    '4',
+  ],
+  [
+    'what an admin rolled back and retried: a trial had trusted it',
+    { stored: '9 5', lkg: '9', journal: 'promoted 5, rolled-back 5, retried 5, promoted 9' },
+    '5',
+  ],
+  ['what was trusted before a last-known-good that is damaged', { stored: '9 6! 4', lkg: '6', journal: 'promoted 4 6' }, '4'],
+  ['what --to names, which it trusts before it condemns, when it was trusted once', { lkg: '-', journal: 'promoted 8', to: 'u1/8' }, '8'],
+];
+for (const [why, on, to] of ways)
+  rollback(`goes to ${why}`, on, `set-last-known-good ${to}; ${condemn}`, new RegExp(`goes to ns/web:kubelet@${to}`));
+
+const same = /^last-known-good has the same content, so this node reverts to its local config \(use --to to pick another checkpoint\)$/;
+const condemns: [why: string, on: On, says: RegExp][] = [
+  ['goes to last-known-good', {}, /goes to ns\/web:kubelet@8/],
+  ['goes to the local config without one', { lkg: '-' }, /no last-known-good.*local config/],
+  [
+    'goes to the local config when last-known-good has the same content and nothing was trusted before',
+    { lkg: '7', journal: 'promoted 9 7' },
+    same,
+  ],
+  [
+    'goes to the local config where that was before it: the assignment had been cleared',
+    { stored: '9 5', lkg: '9', journal: 'promoted 5, reset, promoted 9' },
+    /reverts to its local config/,
+  ],
+  ['warns when last-known-good is damaged', { lkg: '6' }, /cannot be used.*local config/],
+  ['does not write the same trust again', { to: 'last-known-good' }, /kubelet@8/],
+  ['takes --to by name', { to: 'ns/web@8' }, /kubelet@8/],
+];
+for (const [why, on, says] of condemns) rollback(why, on, condemn, says);
+
+const never = /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force uses it anyway, on trial like any other$/;
+const refusals: [why: string, on: On, says: RegExp][] = [
+  ['a damaged --to', { to: 'u1/6' }, /damaged/],
+  ['the condemned content as --to', { to: 'u1/7', force: true }, /being rolled back/],
+  ['a --to that was never trusted', { lkg: '-', to: 'u1/8' }, never],
+  [
+    'a --to that a trial condemned after it had been trusted, and that was retried',
+    { lkg: '-', journal: 'promoted 8, condemned 8, retried 8', to: 'u1/8' },
+    /never trusted/,
+  ],
+  [
+    'a --to that is condemned',
+    { condemned: [condemnation('8')], to: 'u1/8' },
+    /kubelet@8 is condemned \(by agent: kubelet exits\); --force/,
+  ],
+  ['a --to that preflight refused', { lkg: '-', journal: 'refused 8', to: 'u1/8' }, /kubelet@8 was refused by this node; --force/],
+  ['a --to that is not there', { to: 'u1/5' }, /no checkpoint/],
+  [
+    'the local config as --to',
+    { active: 'local', to: 'active' },
+    /the active config is the local config; it cannot become last-known-good/,
+  ],
+  ['with nothing assigned', { assigned: '-' }, /nothing is assigned/],
+  ['when the assigned is not known', { assigned: '!' }, /unknown/],
+  ['when the content is not known', { assigned: '5' }, /missing or damaged/],
+];
+for (const [why, on, says] of refusals) rollback(`refuses ${why}`, on, 'refused', says);
+
+const tried = 'assign 8; journal rolled-back; journal assigned';
+const forced: [why: string, on: On, steps: string][] = [
+  ['that was never trusted: it is assigned here, not trusted', { lkg: '-' }, `condemn 9 by admin; ${tried}`],
+  ['on a node that fell back from the assigned', { lkg: '-', condemned: [condemnation('9')] }, tried],
+  [
+    'that is condemned, which it clears, and does not trust it',
+    { lkg: '-', condemned: [condemnation('8')], journal: 'promoted 8' },
+    `condemn 9 by admin; clear-condemned; ${tried}`,
+  ],
+  [
+    'and leaves the trial something trusted to go back to, where last-known-good is what is rolled back',
+    { stored: '9 8 5', lkg: '9', journal: 'promoted 5 9' },
+    `set-last-known-good 5; condemn 9 by admin; ${tried}`,
+  ],
+];
+for (const [why, on, steps] of forced)
+  rollback(`with --force tries a --to ${why}`, { ...on, to: 'u1/8', force: true }, steps, /goes to ns\/web:kubelet@8, on trial$/);
+
+rollback('condemns a damaged checkpoint by its manifest', { assigned: '6' }, 'condemn 6 by admin; journal rolled-back', /kubelet@8/);
+const twice = { condemned: [condemnation('9', { by: 'admin' })] };
+rollback('does nothing twice', twice, '', /is already condemned \(by admin, /);
 
 test('a rollback records who, what, why, and the retry annotation of that moment', () => {
   const facts = adminFacts(base);

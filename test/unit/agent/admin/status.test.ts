@@ -11,60 +11,42 @@ import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
 const vitals: Vitals = { agent: { alive: true, detail: 'running' }, kubelet: { healthy: null, detail: 'not asked' } };
-const { load, internal, failedTrial, rolledBack } = statusErrors;
+const { load, internal, failedTrial, rolledBack, noSource, download, syncInternal, validate } = statusErrors;
 
-const workedOut: (Given & { why: string; used: string; says: string | null })[] = [
-  { why: 'nothing is assigned', lkg: '7', stored: '7', used: 'local', says: null },
-  { why: 'the assigned is whole', assigned: '9', lkg: '7', stored: '9 7', used: 'assigned', says: null },
-  { why: 'the assigned is damaged', assigned: '9', lkg: '7', stored: '9! 7', used: 'last-known-good', says: load },
-  { why: 'the assigned is gone', assigned: '9', lkg: '7', stored: '7', used: 'last-known-good', says: load },
-  { why: 'both are damaged', assigned: '9', lkg: '7', stored: '9! 7!', used: 'local', says: load },
-  {
-    why: 'the trial condemned it',
-    assigned: '9',
-    lkg: '7',
-    stored: '9 7',
-    condemned: [condemnation('9')],
-    used: 'last-known-good',
-    says: failedTrial,
-  },
-  { why: 'an admin condemned it', assigned: '9', lkg: '7', stored: '9 7', condemned: [byAdmin], used: 'last-known-good', says: rolledBack },
-  {
-    why: 'its content was condemned under another version',
-    assigned: '10',
-    lkg: '7',
-    stored: '10=9 7',
-    condemned: [byAdmin],
-    used: 'last-known-good',
-    says: rolledBack,
-  },
-  {
-    why: 'last-known-good has the condemned content too',
-    assigned: '9',
-    lkg: '8',
-    stored: '9 8=9',
-    condemned: [byAdmin],
-    used: 'local',
-    says: rolledBack,
-  },
-  { why: 'the assigned is not known', assigned: '!', lkg: '7', stored: '7', used: 'last-known-good', says: internal },
-  { why: 'nothing is known', assigned: '?', lkg: '?', used: 'local', says: internal },
+const both: Given = { assigned: '9', lkg: '7', stored: '9 7' };
+const none: Given = { lkg: '7', stored: '7' };
+const workedOut: [why: string, given: Given, used: string, says: string | null][] = [
+  ['nothing is assigned', none, 'local', null],
+  ['the assigned is whole', both, 'assigned', null],
+  ['the assigned is damaged', { ...both, stored: '9! 7' }, 'last-known-good', load],
+  ['the assigned is gone', { ...both, stored: '7' }, 'last-known-good', load],
+  ['both are damaged', { ...both, stored: '9! 7!' }, 'local', load],
+  ['the trial condemned it', { ...both, condemned: [condemnation('9')] }, 'last-known-good', failedTrial],
+  ['an admin condemned it', { ...both, condemned: [byAdmin] }, 'last-known-good', rolledBack],
+  [
+    'its content was condemned under another version',
+    { assigned: '10', lkg: '7', stored: '10=9 7', condemned: [byAdmin] },
+    'last-known-good',
+    rolledBack,
+  ],
+  [
+    'last-known-good has the condemned content too',
+    { assigned: '9', lkg: '8', stored: '9 8=9', condemned: [byAdmin] },
+    'local',
+    rolledBack,
+  ],
+  ['the assigned is not known', { ...none, assigned: '!' }, 'last-known-good', internal],
+  ['nothing is known', { assigned: '?', lkg: '?' }, 'local', internal],
 ];
-for (const c of workedOut) {
-  test(`without word of the agent, what is active when ${c.why} is worked out as ${c.used}`, () => {
-    const active = viewActive(adminFacts(c));
-    assert.deepEqual([active.used, active.error, active.from], [c.used, c.says, 'records']);
+for (const [why, given, used, says] of workedOut)
+  test(`without word of the agent, what is active when ${why} is worked out as ${used}`, () => {
+    const active = viewActive(adminFacts(given));
+    assert.deepEqual([active.used, active.error, active.from], [used, says, 'records']);
   });
-}
 
 test('the word of the agent counts more than what the records suggest', () => {
-  const active = viewActive(
-    adminFacts({ stored: '9 7', assigned: '9', lkg: '7', active: 'last-known-good 7', error: statusErrors.validate }),
-  );
-  assert.deepEqual(
-    [active.used, active.source, active.error, active.from],
-    ['last-known-good', source('7'), statusErrors.validate, 'agent'],
-  );
+  const active = viewActive(adminFacts({ ...both, active: 'last-known-good 7', error: validate }));
+  assert.deepEqual([active.used, active.source, active.error, active.from], ['last-known-good', source('7'), validate, 'agent']);
 });
 
 test('an effective file that is not the one the agent wrote is noticed', () => {
@@ -91,7 +73,6 @@ for (const { is, ...given } of standings) {
   test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
 }
 
-const { noSource, download, syncInternal, validate } = statusErrors;
 const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
 const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
@@ -139,16 +120,8 @@ test('every error has a next step of its own', () => {
 });
 
 test('a node on trial is known by the record of that trial', () => {
-  const trial = {
-    source: source('9'),
-    kubeletConfigKey: 'kubelet',
-    contentSha256: 'x',
-    assignedAt: 'then',
-    healthyMs: 5,
-    exits: 0,
-    exitsOffset: 0,
-    bootId: '',
-  };
+  const content = { source: source('9'), kubeletConfigKey: 'kubelet', contentSha256: 'x' };
+  const trial = { ...content, assignedAt: 'then', healthyMs: 5, exits: 0, exitsOffset: 0, bootId: '' };
   const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
   assert.equal(standingOf(facts), 'trial');
   assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
@@ -159,28 +132,9 @@ test('a node on trial is known by the record of that trial', () => {
 
 test('status in json has the keys of the contract, api only when it was asked', () => {
   const facts = adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' });
-  const keys = [
-    'state',
-    'since',
-    'next',
-    'agent',
-    'kubelet',
-    'refused',
-    'node',
-    'assigned',
-    'active',
-    'lastKnownGood',
-    'error',
-    'trial',
-    'condemned',
-    'effective',
-    'assignment',
-    'localConfig',
-    'problems',
-    'notices',
-    'drift',
-  ];
-  assert.deepEqual(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })), keys);
+  const keys =
+    'state since next agent kubelet refused node assigned active lastKnownGood error trial condemned effective assignment localConfig problems notices drift';
+  assert.equal(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })).join(' '), keys);
   assert.equal(viewStatus(facts, { node: 'n', needMs: 1, vitals, api: 'away' }).api, 'away');
 });
 
