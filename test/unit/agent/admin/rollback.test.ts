@@ -81,7 +81,7 @@ const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? plan
 const base: Given = { stored, assigned: '9', lkg: '8' };
 const condemn = 'condemn 9 by admin; journal rolled-back';
 /** What differs from `base`, where 9 is assigned and 8 last known good, and what an admin says. */
-type On = Given & { journal?: string; to?: string; force?: true };
+type On = Given & { journal?: string; to?: string; force?: boolean };
 
 function rollback(why: string, { journal: lines = '', to, force = false, ...given }: On, wanted: string, says: RegExp): void {
   test(`rollback ${why}`, () => {

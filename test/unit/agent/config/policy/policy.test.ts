@@ -9,86 +9,63 @@ const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
 const local = { ...KIND, authentication: { anonymous: { enabled: true } }, port: 10255, maxPods: 50 };
-const policies: { why: string; dynamic: object; policy?: string; allow?: string; refused: string[] }[] = [
-  { why: 'lets safe and needs-drain fields differ', dynamic: { ...local, maxPods: 10, eventBurst: 7 }, refused: [] },
-  { why: 'refuses what a bare ConfigMap resets', dynamic: { ...KIND, maxPods: 10 }, refused: ['authentication.anonymous.enabled', 'port'] },
-  { why: 'heeds the annotation', dynamic: { ...KIND, maxPods: 10 }, allow: 'port, authentication.anonymous.enabled', refused: [] },
-  {
-    why: 'heeds the annotation for all below a name',
-    dynamic: { ...local, featureGates: { NodeSwap: true } },
-    allow: 'featureGates',
-    refused: [],
-  },
-  {
-    why: 'heeds no annotation with overrides false',
-    dynamic: { ...local, port: 1 },
-    policy: 'overrides: false',
-    allow: 'port',
-    refused: ['port'],
-  },
-  {
-    why: 'allows and denies single fields',
-    dynamic: { ...local, port: 1, maxPods: 9, featureGates: { A: true, B: true } },
-    policy: 'fields: {port: allow, maxPods: deny, featureGates: deny, featureGates.A: allow}',
-    allow: 'maxPods',
-    refused: ['featureGates.B', 'maxPods'],
-  },
-  {
-    why: 'without a word on overrides heeds annotations',
-    dynamic: { ...local, port: 1 },
-    policy: 'allow: [safe]',
-    allow: 'port',
-    refused: [],
-  },
-  { why: 'without a word on classes has the default ones', dynamic: { ...local, maxPods: 9 }, policy: 'allow: ~\nfields: ~', refused: [] },
-  {
-    why: 'names a field once that differs in known and unknown members',
-    dynamic: { ...local, tracing: { endpoint: 'x', newThing: 1 } },
-    policy: 'allow: []',
-    refused: ['tracing'],
-  },
-  { why: 'takes a narrower list of classes', dynamic: { ...local, maxPods: 9 }, policy: 'allow: [safe]', refused: ['maxPods'] },
+const fieldPolicy = (text: string) => parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}\n`);
+const both = 'authentication.anonymous.enabled, port';
+const single = 'fields: {port: allow, maxPods: deny, featureGates: deny, featureGates.A: allow}';
+/** What a ConfigMap says beside the local config, or, with `bare`, instead of it; `says` is the annotation dkc.dev/allow. */
+type Asked = { set?: JsonObject; bare?: JsonObject; says?: string; policy?: string; local?: JsonObject; minor?: string };
+const policies: [why: string, asked: Asked, refused: string][] = [
+  ['lets safe and needs-drain fields differ', { set: { maxPods: 10, eventBurst: 7 } }, ''],
+  ['refuses what a bare ConfigMap resets', { bare: { maxPods: 10 } }, both],
+  ['heeds the annotation', { bare: { maxPods: 10 }, says: 'port, authentication.anonymous.enabled' }, ''],
+  ['heeds the annotation for all below a name', { set: { featureGates: { NodeSwap: true } }, says: 'featureGates' }, ''],
+  ['heeds no annotation with overrides false', { set: { port: 1 }, policy: 'overrides: false', says: 'port' }, 'port'],
+  [
+    'allows and denies single fields',
+    { set: { port: 1, maxPods: 9, featureGates: { A: true, B: true } }, policy: single, says: 'maxPods' },
+    'featureGates.B, maxPods',
+  ],
+  ['without a word on overrides heeds annotations', { set: { port: 1 }, policy: 'allow: [safe]', says: 'port' }, ''],
+  ['without a word on classes has the default ones', { set: { maxPods: 9 }, policy: 'allow: ~\nfields: ~' }, ''],
+  [
+    'names a field once that differs in known and unknown members',
+    { set: { tracing: { endpoint: 'x', newThing: 1 } }, policy: 'allow: []' },
+    'tracing',
+  ],
+  ['takes a narrower list of classes', { set: { maxPods: 9 }, policy: 'allow: [safe]' }, 'maxPods'],
 ];
-for (const { why, dynamic, policy, allow, refused } of policies) {
+const taint = { key: 'a', effect: 'NoSchedule' };
+const unknowns: [why: string, asked: Asked, refused: string][] = [
+  ['refuses one that the ConfigMap sets', { set: { newThing: 1 } }, 'newThing'],
+  ['refuses one that the ConfigMap lacks', { local: { newThing: 1 } }, 'newThing'],
+  ['lets one be that is the same', { local: { newThing: { a: 1 } }, set: { newThing: { a: 1 } } }, ''],
+  [
+    'refuses one inside of a struct',
+    { set: { authentication: { anonymous: { enabled: true, newThing: true } } } },
+    'authentication.anonymous.newThing',
+  ],
+  ['refuses one inside of a safe field', { set: { tracing: { samplingRatePerMillion: 1, newThing: 1 } } }, 'tracing'],
+  [
+    'refuses one inside of a list',
+    { local: { registerWithTaints: [taint] }, set: { registerWithTaints: [{ ...taint, newThing: 1 }] } },
+    'registerWithTaints',
+  ],
+  ['heeds the annotation', { set: { newThing: { a: 1 } }, says: 'newThing' }, ''],
+  ['lets an older kubelet ignore it', { set: { newThing: 1 }, minor: '1.36' }, ''],
+];
+const newest = newestKubeletVersion.text;
+for (const [why, asked, refused] of [
+  ...policies,
+  ...unknowns.map(([why, asked, refused]) => [`${why}, of fields that no table has`, { minor: newest, ...asked }, refused] as const),
+])
   test(`the policy ${why}`, () => {
-    const parsed = policy === undefined ? defaultPolicy : parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${policy}\n`);
-    const findings = checkPolicy({ local, dynamic: { ...dynamic }, version, policy: parsed, allowAnnotation: allow });
-    assert.deepEqual(findings.map(({ field }) => field).sort(), refused);
+    const { set, bare, says, policy, local: own, minor = '1.34' } = asked;
+    const dynamic = bare ? { ...KIND, ...bare } : { ...local, ...set };
+    const question = { local: { ...local, ...own }, dynamic, version: parseKubeletVersion(minor), allowAnnotation: says };
+    const findings = checkPolicy({ ...question, policy: policy === undefined ? defaultPolicy : fieldPolicy(policy) });
+    const fields = findings.map(({ field }) => field);
+    assert.equal(fields.toSorted().join(', '), refused);
   });
-}
-
-const unknowns: { why: string; local?: JsonObject; dynamic: JsonObject; minor?: string; allow?: string; refused: string[] }[] = [
-  { why: 'refuses one that the ConfigMap sets', dynamic: { ...local, newThing: 1 }, refused: ['newThing'] },
-  { why: 'refuses one that the ConfigMap lacks', local: { ...local, newThing: 1 }, dynamic: local, refused: ['newThing'] },
-  { why: 'lets one be that is the same', local: { ...local, newThing: { a: 1 } }, dynamic: { ...local, newThing: { a: 1 } }, refused: [] },
-  {
-    why: 'refuses one inside of a struct',
-    dynamic: { ...local, authentication: { anonymous: { enabled: true, newThing: true } } },
-    refused: ['authentication.anonymous.newThing'],
-  },
-  {
-    why: 'refuses one inside of a safe field',
-    dynamic: { ...local, tracing: { samplingRatePerMillion: 1, newThing: 1 } },
-    refused: ['tracing'],
-  },
-  {
-    why: 'refuses one inside of a list',
-    local: { ...local, registerWithTaints: [{ key: 'a', effect: 'NoSchedule' }] },
-    dynamic: { ...local, registerWithTaints: [{ key: 'a', effect: 'NoSchedule', newThing: 1 }] },
-    refused: ['registerWithTaints'],
-  },
-  { why: 'heeds the annotation', dynamic: { ...local, newThing: { a: 1 } }, allow: 'newThing', refused: [] },
-  { why: 'lets an older kubelet ignore it', dynamic: { ...local, newThing: 1 }, minor: '1.36', refused: [] },
-];
-for (const { why, local: own = local, dynamic, minor = newestKubeletVersion.text, allow, refused } of unknowns) {
-  test(`of fields that no table has, the policy ${why}`, () => {
-    const question = { local: own, dynamic, version: parseKubeletVersion(minor), policy: defaultPolicy, allowAnnotation: allow };
-    assert.deepEqual(
-      checkPolicy(question).map(({ field }) => field),
-      refused,
-    );
-  });
-}
 
 test('without a policy nothing is refused', () => {
   assert.deepEqual(checkPolicy({ local, dynamic: { ...local, port: 1 }, version, policy: 'none' }), []);
@@ -97,50 +74,47 @@ test('without a policy nothing is refused', () => {
 const port = { ...local, port: 4711 };
 const DENY = 'only the field policy of this node could allow it, and it denies the field by name';
 const STRICT = 'only the field policy of this node could allow it, and it ignores annotations';
+const setPort =
+  'port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap';
+const LEFT = 'left at the default of 1.34 in the ConfigMap, set in the local config';
+const allow = (field: string): string => `or allow it with the annotation dkc.dev/allow: "${field}"`;
+const anonymous = 'authentication.anonymous.enabled';
+const noPort = { ...KIND, authentication: local.authentication };
 const remedies: { why: string; dynamic: JsonObject; merge?: 'overlay'; policy?: string; says: string }[] = [
   {
     why: 'that only fails to say what the local config says offers overlay',
     dynamic: { ...KIND, port: local.port },
-    says: 'authentication.anonymous.enabled (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; merge with --merge=overlay, start from the output of dkc render, or allow it with the annotation dkc.dev/allow: "authentication.anonymous.enabled"',
+    says: `${anonymous} (dangerous) differs from the local config: ${LEFT}; merge with --merge=overlay, start from the output of dkc render, ${allow(anonymous)}`,
   },
-  {
-    why: 'that sets a field itself offers to take it out',
-    dynamic: port,
-    says: 'port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
-  },
+  { why: 'that sets a field itself offers to take it out', dynamic: port, says: `${setPort}, ${allow('port')}` },
   {
     why: 'that sets a field itself offers no other overlay to a node that overlays',
     dynamic: port,
     merge: 'overlay',
-    says: 'port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
+    says: `${setPort}, ${allow('port')}`,
   },
   {
     why: 'whose overlay takes a field away offers to leave it',
-    dynamic: { ...KIND, authentication: local.authentication },
+    dynamic: noPort,
     merge: 'overlay',
-    says: 'port (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "port"',
+    says: `port (dangerous) differs from the local config: ${LEFT}; remove it from the ConfigMap, ${allow('port')}`,
   },
-  {
-    why: 'of a denied field names who can allow it',
-    dynamic: port,
-    policy: 'fields: {port: deny}',
-    says: `port (dangerous) differs from the local config: set in the ConfigMap, set in the local config; remove it from the ConfigMap; ${DENY}`,
-  },
+  { why: 'of a denied field names who can allow it', dynamic: port, policy: 'fields: {port: deny}', says: `${setPort}; ${DENY}` },
   {
     why: 'where annotations do not count names who can allow it',
-    dynamic: { ...KIND, authentication: local.authentication },
+    dynamic: noPort,
     policy: 'overrides: false',
-    says: `port (dangerous) differs from the local config: left at the default of 1.34 in the ConfigMap, set in the local config; merge with --merge=overlay, or start from the output of dkc render; ${STRICT}`,
+    says: `port (dangerous) differs from the local config: ${LEFT}; merge with --merge=overlay, or start from the output of dkc render; ${STRICT}`,
   },
   {
     why: 'of a gate knows where it is set',
     dynamic: { ...local, featureGates: { A: true } },
-    says: `featureGates.A (dangerous) differs from the local config: set in the ConfigMap, left at the kubelet's default in the local config; remove it from the ConfigMap, or allow it with the annotation dkc.dev/allow: "featureGates.A"`,
+    says: `featureGates.A (dangerous) differs from the local config: set in the ConfigMap, left at the kubelet's default in the local config; remove it from the ConfigMap, ${allow('featureGates.A')}`,
   },
 ];
 for (const { why, dynamic, merge, policy, says } of remedies) {
   test(`the refusal of a ConfigMap ${why}`, () => {
-    const parsed = policy === undefined ? defaultPolicy : parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${policy}\n`);
+    const parsed = policy === undefined ? defaultPolicy : fieldPolicy(policy);
     const findings = checkPolicy({ local, dynamic, version, policy: parsed, ...(merge === undefined ? {} : { merge }) });
     assert.equal(findings[0]?.message, says);
     assert.ok(findings.every(({ message }) => !/4711|10255/.test(message))); // never a value
@@ -148,7 +122,7 @@ for (const { why, dynamic, merge, policy, says } of remedies) {
 }
 
 test('a field policy says whether drift is corrected; it is not where that is not said', () => {
-  const drift = (text: string) => parsePolicy(`apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}\n`).drift;
+  const drift = (text: string) => fieldPolicy(text).drift;
   assert.deepEqual(['drift: correct', 'drift: report', 'drift:', ''].map(drift), ['correct', 'report', undefined, undefined]);
 });
 
