@@ -1,3 +1,4 @@
+import { daemonSets } from '../../../../kube/api/object.ts';
 import type { Revision } from '../world.ts';
 import { story, type Story } from '../story.ts';
 import type { Stage } from './stage.ts';
@@ -80,19 +81,11 @@ export const ownership: readonly Story<Stage>[] = [
   }),
   story('empty-selector', async (s) => {
     const manifest = s.manifest();
-    const refused = s.client.create(
-      { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true },
-      {
-        ...manifest,
-        spec: { ...manifest.spec, selector: {} },
-      },
+    const refused = s.client.create(daemonSets, { ...manifest, spec: { ...manifest.spec, selector: {} } }).then(
+      () => 'taken',
+      (error: unknown) => `refused: ${error instanceof Error ? error.name : ''}`,
     );
-    s.note(
-      await refused.then(
-        () => 'taken',
-        (error: unknown) => `refused: ${error instanceof Error ? error.name : ''}`,
-      ),
-    );
+    s.note(await refused);
     await s.quiet();
   }),
   // Whoever patches a revision later must find the very bytes that a server would write.

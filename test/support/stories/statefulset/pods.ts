@@ -1,3 +1,4 @@
+import { persistentVolumeClaims } from '../../../../kube/api/object.ts';
 import { story, type Story } from '../story.ts';
 import type { Stage } from './stage.ts';
 
@@ -91,14 +92,9 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
   }),
   story('claim-is-somebody-elses', async (s) => {
     const claim = s.manifest({ claims: ['data'] }).spec?.volumeClaimTemplates?.[0];
-    await s.client.create(
-      { group: '', version: 'v1', resource: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim', namespaced: true },
-      {
-        ...claim,
-        metadata: { name: 'data-web-0', namespace: s.name, labels: { made: 'by-hand' } },
-        spec: { ...claim?.spec, resources: { requests: { storage: '5Gi' } } },
-      },
-    );
+    const metadata = { name: 'data-web-0', namespace: s.name, labels: { made: 'by-hand' } };
+    const spec = { ...claim?.spec, resources: { requests: { storage: '5Gi' } } };
+    await s.client.create(persistentVolumeClaims, { ...claim, metadata, spec });
     await s.running({ replicas: 2, claims: ['data'] });
   }),
   story('volume-of-the-template-gives-way', async (s) => {

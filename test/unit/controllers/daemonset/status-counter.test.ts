@@ -21,20 +21,8 @@ const names = fc.constantFrom('a', 'b', 'c');
 const revision = fc.constantFrom('new', 'old', 'older', '');
 const marks = fc.constantFrom('', '', '', '!', '!?', '?', '-', '!-', '#', '#-', '$', '$-');
 
-type Step =
-  | { do: 'node'; node: string }
-  | { do: 'node goes'; name: string }
-  | { do: 'pod'; name: string; pod: string; as: 'own' | 'orphan' | 'unselected' | 'nowhere' }
-  | { do: 'pod goes'; name: string }
-  | { do: 'time'; seconds: number }
-  | { do: 'set'; set: number }
-  /** The set is deleted; the next count starts from zero. */
-  | { do: 'forget' }
-  /** Its template is of a revision with another hash than before. */
-  | { do: 'hash' };
-
 const podName = fc.constantFrom('p1', 'p2', 'p3', 'p4', 'p5', 'p6');
-const step: fc.Arbitrary<Step> = fc.oneof(
+const step = fc.oneof(
   fc.record({
     do: fc.constant('node' as const),
     node: fc.tuple(names, fc.constantFrom('', ':canary'), fc.constantFrom('', '', '!', '~', '^')).map((parts) => parts.join('')),
@@ -48,15 +36,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       pod: fc
         .tuple(names, revision, marks, fc.nat(40), fc.nat(25))
         .map(([on, of, marks, age, ready]) => `${on}@${of}${marks}/${age}=${ready}`),
-      as: fc.constantFrom('own', 'own', 'own', 'own', 'orphan', 'unselected', 'nowhere'),
+      as: fc.constantFrom('own', 'own', 'own', 'own', 'orphan', 'unselected', 'nowhere' as const),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('pod goes' as const), name: podName }) },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('time' as const), seconds: fc.constantFrom(1, 5, 10, 20) }) },
   fc.record({ do: fc.constant('set' as const), set: fc.nat(4) }),
+  // The set is deleted; the next count starts from zero.
   fc.record({ do: fc.constant('forget' as const) }),
+  // Its template is of a revision with another hash than before.
   fc.record({ do: fc.constant('hash' as const) }),
 );
+type Step = typeof step extends fc.Arbitrary<infer One> ? One : never;
 
 const COUNT = { 'deprecated.daemonset.template.generation': '7' };
 
