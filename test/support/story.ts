@@ -54,15 +54,18 @@ export class Story {
   }
 
   /**
-   * `web maxPods=40`: a new node with this config on trial; `trusted web maxPods=40`: past it. good-config-promoted.txt tells how it
-   * comes to that; here only where it ends.
+   * `web maxPods=40`: a new node with this config on trial; `trusted web maxPods=40`: past it; `... then maxPods=50`: with the next one
+   * on trial. good-config-promoted.txt and fatal-rolled-back.txt tell how it comes to that; here only where it ends.
    */
   async #given(words: readonly string[]): Promise<string[]> {
     const trusted = words[0] === 'trusted';
-    const [name, ...fields] = trusted ? words.slice(1) : words;
+    const [first = '', next] = (trusted ? words.slice(1) : words).join(' ').split(' then ');
+    const [name] = first.split(' ');
+    const commands = ['start', `configmap ${first}`, `assign ${name}`];
+    if (trusted) commands.push('pass 11m');
+    if (next !== undefined) commands.push(`configmap ${name} ${next}`);
     const told: string[] = [];
-    for (const command of ['start', `configmap ${name} ${fields.join(' ')}`, `assign ${name}`, ...(trusted ? ['pass 11m'] : [])])
-      told.push(...(await this.run(command)));
+    for (const command of commands) told.push(...(await this.run(command)));
     return told.flatMap((line) => /status .*/.exec(line)?.[0] ?? []).slice(-1);
   }
 

@@ -10,11 +10,17 @@ const dir = join(import.meta.dirname, '../../transcripts');
 const nodesOf = (name: string): string[] => (name.startsWith('two-nodes') ? ['node-a', 'node-b'] : ['node-a']);
 const files = readdirSync(dir).filter((file) => file.endsWith('.txt'));
 
-for (const name of files) {
-  test(`story: ${name.slice(0, -4).replaceAll('-', ' ')}`, async () => {
+/** What `disk broken` does: a story of it is played with each. */
+const disksOf = (name: string): string[] => (name.startsWith('broken-disk') ? ['full', 'read-only'] : ['']);
+const plays = files.flatMap((name) =>
+  disksOf(name).map((disk) => ({ name, disk, title: `${name.slice(0, -4).replaceAll('-', ' ')} ${disk}`.trim() })),
+);
+
+for (const { name, disk, title } of plays) {
+  test(`story: ${title}`, async () => {
     const story = new Story(nodesOf(name));
     try {
-      await replay(join(dir, name), (command) => story.run(command));
+      await replay(join(dir, name), (command) => story.run(command.replace('disk broken', `disk ${disk}`)));
     } finally {
       assert.deepEqual(await story.end(), { sleepers: 0, watches: 0 }, 'an agent that ended left something behind');
     }
@@ -24,15 +30,15 @@ for (const name of files) {
 /** Stories of Node.spec.configSource itself, of both objects, or of a version that is known by its number. */
 const ofTheNode = /^(gate-off|empty-source|spoiled-checkpoint|(moves|nodeconfig)-.*)\.txt$/;
 
-for (const name of files.filter((file) => !ofTheNode.test(file))) {
-  test(`the same on NodeConfig: ${name.slice(0, -4).replaceAll('-', ' ')}`, async () => {
+for (const { name, disk, title } of plays.filter((play) => !ofTheNode.test(play.name))) {
+  test(`the same on NodeConfig: ${title}`, async () => {
     const exchanges = parseTranscript(await readFile(join(dir, name), 'utf8'));
     const story = new Story(nodesOf(name), 'nodeconfig');
     const [seen, expected] = [new Names(), new Names()];
     try {
       for (const { commands, expected: lines } of exchanges) {
         const told: string[] = [];
-        for (const command of commands) told.push(...(await story.run(command)));
+        for (const command of commands) told.push(...(await story.run(command.replace('disk broken', `disk ${disk}`))));
         assert.deepEqual(seen.plain(told), expected.plain(lines), `after ${commands.join(', ')}`);
       }
     } finally {

@@ -8,105 +8,67 @@ import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
-interface FlagCase {
-  why: string;
-  args: string[];
-  field: string;
-  value: Json;
-  /** What is reported as shadowed, where that is not the field. */
-  shadow?: string;
-}
-const flags: FlagCase[] = [
-  { why: 'beats the field', args: ['--max-pods=7'], field: 'maxPods', value: 7 },
-  { why: 'may stand beside its value', args: ['--max-pods', '7'], field: 'maxPods', value: 7 },
-  { why: 'may be written with underscores', args: ['--max_pods=7'], field: 'maxPods', value: 7 },
-  { why: 'is a switch without a value', args: ['--fail-swap-on'], field: 'failSwapOn', value: true },
-  { why: 'does not take the next argument for a switch', args: ['--fail-swap-on', '--max-pods=7'], field: 'failSwapOn', value: true },
-  { why: 'reads Go numbers', args: ['--oom-score-adj=-0x10'], field: 'oomScoreAdj', value: -16 },
-  {
-    why: 'reads lists',
-    args: ['--cluster-dns=10.0.0.1,10.0.0.2', '--cluster-dns=10.0.0.3'],
-    field: 'clusterDNS',
-    value: ['10.0.0.1', '10.0.0.2', '10.0.0.3'],
-  },
-  {
-    why: 'reads thresholds',
-    args: ['--eviction-hard=memory.available<1Gi,nodefs.available<5%'],
-    field: 'evictionHard',
-    value: { 'memory.available': '1Gi', 'nodefs.available': '5%' },
-  },
-  { why: 'takes the place of its value even where that begins with a dash', args: ['--max-pods', '-5'], field: 'maxPods', value: -5 },
-  { why: 'is read from behind the value of another', args: ['--node-ip', '--max-pods=7'], field: 'maxPods', value: 7 },
-  { why: 'eats its value', args: ['--hostname-override', 'x', '--max-pods', '7', '--event-burst=3'], field: 'eventBurst', value: 3 },
-  {
-    why: 'is read from behind a switch nobody knows, the short one too',
-    args: ['--who-knows', '-v=3'],
-    field: 'logging.verbosity',
-    value: 3,
-  },
-  { why: 'may be empty', args: ['--cluster-domain=', 'x'], field: 'clusterDomain', value: '' },
-  { why: 'may be the short one for verbosity', args: ['-v=4'], field: 'logging.verbosity', value: 4 },
-  { why: 'may be the short one with its value attached', args: ['-v4'], field: 'logging.verbosity', value: 4 },
-  { why: 'reads octal numbers', args: ['--max-pods=010'], field: 'maxPods', value: 8 },
-  { why: 'reads every spelling of true', args: ['--fail-swap-on=T'], field: 'failSwapOn', value: true },
-  { why: 'takes quotes off list items', args: ['--cluster-dns="10.0.0.1"'], field: 'clusterDNS', value: ['10.0.0.1'] },
-  {
-    why: 'adds up maps',
-    args: ['--kube-reserved=cpu=1', '--kube-reserved=memory=1Gi'],
-    field: 'kubeReserved',
-    value: { cpu: '1', memory: '1Gi' },
-  },
-  {
-    why: 'adds up gates',
-    args: ['--feature-gates=A=true', '--feature-gates=B=false'],
-    field: 'featureGates',
-    value: { A: true, B: false },
-    shadow: 'featureGates.A',
-  },
-  {
-    why: 'adds up reserved memory',
-    args: ['--reserved-memory=0:memory=1Gi', '--reserved-memory=1:memory=1Gi'],
-    field: 'reservedMemory',
-    value: [
-      { numaNode: 0, limits: { memory: '1Gi' } },
-      { numaNode: 1, limits: { memory: '1Gi' } },
-    ],
-  },
-  {
-    why: 'reads verbosity of single files',
-    args: ['--vmodule=a*=3,b=1'],
-    field: 'logging.vmodule',
-    value: [
+const numa = (numaNode: number, memory: string) => ({ numaNode, limits: { memory } });
+/** `shadow` is what is reported as shadowed, where that is not the field. */
+const flags: [why: string, args: string, field: string, value: Json, shadow?: string][] = [
+  ['beats the field', '--max-pods=7', 'maxPods', 7],
+  ['may stand beside its value', '--max-pods 7', 'maxPods', 7],
+  ['may be written with underscores', '--max_pods=7', 'maxPods', 7],
+  ['is a switch without a value', '--fail-swap-on', 'failSwapOn', true],
+  ['does not take the next argument for a switch', '--fail-swap-on --max-pods=7', 'failSwapOn', true],
+  ['reads Go numbers', '--oom-score-adj=-0x10', 'oomScoreAdj', -16],
+  ['reads lists', '--cluster-dns=10.0.0.1,10.0.0.2 --cluster-dns=10.0.0.3', 'clusterDNS', ['10.0.0.1', '10.0.0.2', '10.0.0.3']],
+  [
+    'reads thresholds',
+    '--eviction-hard=memory.available<1Gi,nodefs.available<5%',
+    'evictionHard',
+    { 'memory.available': '1Gi', 'nodefs.available': '5%' },
+  ],
+  ['takes the place of its value even where that begins with a dash', '--max-pods -5', 'maxPods', -5],
+  ['is read from behind the value of another', '--node-ip --max-pods=7', 'maxPods', 7],
+  ['eats its value', '--hostname-override x --max-pods 7 --event-burst=3', 'eventBurst', 3],
+  ['is read from behind a switch nobody knows, the short one too', '--who-knows -v=3', 'logging.verbosity', 3],
+  ['may be empty', '--cluster-domain= x', 'clusterDomain', ''],
+  ['may be the short one for verbosity', '-v=4', 'logging.verbosity', 4],
+  ['may be the short one with its value attached', '-v4', 'logging.verbosity', 4],
+  ['reads octal numbers', '--max-pods=010', 'maxPods', 8],
+  ['reads every spelling of true', '--fail-swap-on=T', 'failSwapOn', true],
+  ['takes quotes off list items', '--cluster-dns="10.0.0.1"', 'clusterDNS', ['10.0.0.1']],
+  ['adds up maps', '--kube-reserved=cpu=1 --kube-reserved=memory=1Gi', 'kubeReserved', { cpu: '1', memory: '1Gi' }],
+  ['adds up gates', '--feature-gates=A=true --feature-gates=B=false', 'featureGates', { A: true, B: false }, 'featureGates.A'],
+  [
+    'adds up reserved memory',
+    '--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi',
+    'reservedMemory',
+    [numa(0, '1Gi'), numa(1, '1Gi')],
+  ],
+  [
+    'reads verbosity of single files',
+    '--vmodule=a*=3,b=1',
+    'logging.vmodule',
+    [
       { filePattern: 'a*', verbosity: 3 },
       { filePattern: 'b', verbosity: 1 },
     ],
-  },
-  { why: 'reads maps', args: ['--kube-reserved', 'cpu=100m'], field: 'kubeReserved', value: { cpu: '100m' } },
-  { why: 'reads headers', args: ['--manifest-url-header=a:x,a:y'], field: 'staticPodURLHeader', value: { a: ['x', 'y'] } },
-  {
-    why: 'reads taints',
-    args: ['--register-with-taints=a=b:NoSchedule,c:NoExecute'],
-    field: 'registerWithTaints',
-    value: [
+  ],
+  ['reads maps', '--kube-reserved cpu=100m', 'kubeReserved', { cpu: '100m' }],
+  ['reads headers', '--manifest-url-header=a:x,a:y', 'staticPodURLHeader', { a: ['x', 'y'] }],
+  [
+    'reads taints',
+    '--register-with-taints=a=b:NoSchedule,c:NoExecute',
+    'registerWithTaints',
+    [
       { key: 'a', value: 'b', effect: 'NoSchedule' },
       { key: 'c', effect: 'NoExecute' },
     ],
-  },
-  {
-    why: 'reads reserved memory',
-    args: ['--reserved-memory=0:memory=1Gi;1:memory=2Gi'],
-    field: 'reservedMemory',
-    value: [
-      { numaNode: 0, limits: { memory: '1Gi' } },
-      { numaNode: 1, limits: { memory: '2Gi' } },
-    ],
-  },
+  ],
+  ['reads reserved memory', '--reserved-memory=0:memory=1Gi;1:memory=2Gi', 'reservedMemory', [numa(0, '1Gi'), numa(1, '2Gi')]],
 ];
-for (const { why, args, field, value, shadow } of flags) {
+for (const [why, args, field, value, shadow] of flags) {
   test(`a flag ${why}`, () => {
     const { merged, shadowed, problems } = applyFlags(
       field.includes('.') || shadow !== undefined ? KIND : { ...KIND, [field]: 'as it was' },
-      args,
+      args.split(' '),
       version,
     );
     assert.deepEqual(valueAt(merged, field.split('.')), value);

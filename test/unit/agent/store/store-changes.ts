@@ -75,7 +75,31 @@ export async function livedIn(store: Store): Promise<void> {
   await store.addToJournal(line('first'));
 }
 
+/** The same with these files on its disk, as somebody else left them. */
+const holding =
+  (files: Readonly<Record<string, string | Uint8Array>>) =>
+  async (store: Store, disk: CrashDisk): Promise<void> => {
+    await livedIn(store);
+    for (const [path, bytes] of Object.entries(files)) disk.plant(path, bytes);
+  };
 const manyLines = Array.from({ length: 1100 }, (_, i) => `${JSON.stringify(line(`old ${i}`))}\n`).join('');
+
+const full = holding({ [paths.journal]: manyLines });
+const rubbish = holding({ [paths.meta('assigned')]: 'rubbish' });
+const torn = holding({ [`${paths.checkpoints}/a/2/..manifest.json`]: '{"cut": ' });
+const leftovers = holding({
+  [`${paths.metaDir}/tmp_assigned123`]: 'upstream',
+  [`${paths.metaDir}/.dkc-tmp-9-a`]: 'ours',
+  [`${paths.checkpoints}/a/.dkc-tmp-9-b/kubelet`]: 'ours',
+});
+const upstreams = holding(
+  Object.fromEntries(Array.from(payload(source('u'), 'u').files, ([key, bytes]) => [`${paths.checkpoints}/u/1/${key}`, bytes])),
+);
+const began = async (store: Store): Promise<void> => void (await store.initialize());
+const thirdSaved = async (store: Store): Promise<void> => {
+  await livedIn(store);
+  await store.save(payload(source('c'), 'c'));
+};
 
 export const storeChanges: readonly StoreChange[] = [
   { why: 'initialize', before: async () => {}, change: (store) => store.initialize(), between: { assigned: 'missing', good: 'missing' } },
@@ -93,79 +117,31 @@ export const storeChanges: readonly StoreChange[] = [
   { why: 'save a second version', change: (store) => store.save(payload(source('a', '2'), 'a2')) },
   {
     why: 'save over a damaged one',
-    before: damage('a/2'),
+    before: torn,
     change: (store) => store.save(payload(source('a', '2'), 'a2')),
     between: { 'a/2': 'missing' },
   },
   {
     why: 'adopt a checkpoint of upstream',
-    before: upstreams('u'),
+    before: upstreams,
     change: (store) => store.load(source('u'), source('u')),
     unacknowledged: true,
   },
-  { why: 'save over one of upstream', before: upstreams('u'), change: (store) => store.save(payload(source('u'), 'u')) },
+  { why: 'save over one of upstream', before: upstreams, change: (store) => store.save(payload(source('u'), 'u')) },
   { why: 'setTrial', change: (store) => store.setTrial(trial(2)) },
   { why: 'setTrial to none', change: (store) => store.setTrial(undefined) },
   { why: 'setCondemned', change: (store) => store.setCondemned([condemned('x'), condemned('y')]) },
   { why: 'addToJournal', change: (store) => store.addToJournal(line('second')) },
-  {
-    why: 'addToJournal for the first time',
-    before: async (store) => void (await store.initialize()),
-    change: (store) => store.addToJournal(line('second')),
-  },
-  {
-    why: 'addToJournal to a full one',
-    before: async (store, disk) => {
-      await livedIn(store);
-      disk.plant(paths.journal, manyLines);
-    },
-    change: (store) => store.addToJournal(line('second')),
-  },
-  {
-    why: 'setAside',
-    before: async (store, disk) => {
-      await livedIn(store);
-      disk.plant(paths.meta('assigned'), 'rubbish');
-    },
-    change: (store) => store.setAside(paths.meta('assigned')),
-  },
-  {
-    why: 'sweep',
-    before: async (store, disk) => {
-      await livedIn(store);
-      disk.plant(`${paths.metaDir}/tmp_assigned123`, 'upstream');
-      disk.plant(`${paths.metaDir}/.dkc-tmp-9-a`, 'ours');
-      disk.plant(`${paths.checkpoints}/a/.dkc-tmp-9-b/kubelet`, 'ours');
-    },
-    change: (store) => store.sweep(),
-  },
-  {
-    why: 'removeCheckpoint',
-    before: async (store) => {
-      await livedIn(store);
-      await store.save(payload(source('c'), 'c'));
-    },
-    change: (store) => store.removeCheckpoint(source('c')),
-  },
+  { why: 'addToJournal for the first time', before: began, change: (store) => store.addToJournal(line('second')) },
+  { why: 'addToJournal to a full one', before: full, change: (store) => store.addToJournal(line('second')) },
+  { why: 'setAside', before: rubbish, change: (store) => store.setAside(paths.meta('assigned')) },
+  { why: 'sweep', before: leftovers, change: (store) => store.sweep() },
+  { why: 'removeCheckpoint', before: thirdSaved, change: (store) => store.removeCheckpoint(source('c')) },
 ];
 
 async function loseAssigned(store: Store, disk: CrashDisk): Promise<void> {
   await livedIn(store);
   await disk.disk().remove(paths.meta('assigned'));
-}
-
-function damage(ref: string): NonNullable<StoreChange['before']> {
-  return async (store, disk) => {
-    await livedIn(store);
-    disk.plant(`${paths.checkpoints}/${ref}/..manifest.json`, '{"cut": ');
-  };
-}
-
-function upstreams(uid: string): NonNullable<StoreChange['before']> {
-  return async (store, disk) => {
-    await livedIn(store);
-    for (const [key, bytes] of payload(source(uid), uid).files) disk.plant(`${paths.checkpoints}/${uid}/1/${key}`, bytes);
-  };
 }
 
 const watched = [source('a'), source('a', '2'), source('b'), source('c'), source('c', '7'), source('u')];
