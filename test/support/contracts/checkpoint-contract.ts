@@ -42,43 +42,24 @@ export function checkpointContract({ initialized }: Suite): void {
     assert.deepEqual(await savedAt(), ['2026-01-02T00:00:00.000Z', 1]);
   });
 
-  const damages: { why: string; by: (disk: Disk, dir: string) => Promise<void> }[] = [
-    { why: 'a changed file', by: (disk, dir) => disk.replace(join(dir, 'kubelet'), bytes('maxPods: 6')) },
-    { why: 'a shorter file', by: (disk, dir) => disk.replace(join(dir, 'kubelet'), bytes('max')) },
-    { why: 'an emptied file', by: (disk, dir) => disk.replace(join(dir, 'ca.crt'), bytes('')) },
-    { why: 'a missing file', by: (disk, dir) => disk.remove(join(dir, 'ca.crt')) },
-    { why: 'an extra file', by: (disk, dir) => disk.replace(join(dir, 'more'), bytes('x')) },
-    { why: 'a directory in it', by: (disk, dir) => disk.makeDir(join(dir, 'more')) },
-    {
-      why: 'a directory for a file',
-      by: async (disk, dir) => {
-        await disk.remove(join(dir, 'ca.crt'));
-        await disk.makeDir(join(dir, 'ca.crt'));
-      },
-    },
-    { why: 'a cut manifest', by: (disk, dir) => disk.replace(join(dir, '..manifest.json'), bytes('{"files": [')) },
-    { why: 'a manifest of the wrong shape', by: (disk, dir) => disk.replace(join(dir, '..manifest.json'), bytes('{"files": {}}')) },
-    {
-      why: 'a manifest that names a path',
-      by: (disk, dir) => disk.replace(join(dir, '..manifest.json'), bytes(manifestNaming('../../../meta/assigned'))),
-    },
-    { why: 'an empty manifest', by: (disk, dir) => disk.replace(join(dir, '..manifest.json'), bytes('')) },
-    {
-      why: 'a file for the directory',
-      by: async (disk, dir) => {
-        await disk.remove(dir);
-        await disk.replace(dir, bytes('x'));
-      },
-    },
-    {
-      why: 'an emptied directory',
-      by: async (disk, dir) => {
-        await disk.remove(dir);
-        await disk.makeDir(dir);
-      },
-    },
-  ];
-  for (const { why, by } of damages) {
+  const file = (name: string, content: string) => (disk: Disk, dir: string) => disk.replace(join(dir, name), bytes(content));
+  const manifest = (content: string) => file('..manifest.json', content);
+  const damages: Record<string, (disk: Disk, dir: string) => Promise<void>> = {
+    'a changed file': file('kubelet', 'maxPods: 6'),
+    'a shorter file': file('kubelet', 'max'),
+    'an emptied file': file('ca.crt', ''),
+    'a missing file': (disk, dir) => disk.remove(join(dir, 'ca.crt')),
+    'an extra file': file('more', 'x'),
+    'a directory in it': (disk, dir) => disk.makeDir(join(dir, 'more')),
+    'a directory for a file': (disk, dir) => disk.remove(join(dir, 'ca.crt')).then(() => disk.makeDir(join(dir, 'ca.crt'))),
+    'a cut manifest': manifest('{"files": ['),
+    'a manifest of the wrong shape': manifest('{"files": {}}'),
+    'a manifest that names a path': manifest(manifestNaming('../../../meta/assigned')),
+    'an empty manifest': manifest(''),
+    'a file for the directory': (disk, dir) => disk.remove(dir).then(() => disk.replace(dir, bytes('x'))),
+    'an emptied directory': (disk, dir) => disk.remove(dir).then(() => disk.makeDir(dir)),
+  };
+  for (const [why, by] of Object.entries(damages)) {
     initialized(`${why} is damage, and saving again mends it`, async ({ disk, root }, store) => {
       await store.save(payload());
       await by(disk, layout(root).checkpoint(source()));

@@ -14,25 +14,17 @@ import {
 const labels = { disk: 'ssd', zone: '', cores: '16', old: '007', huge: '9223372036854775807', beyond: '9223372036854775808', 'a.b/c': 'd' };
 const node = { name: 'n1', labels };
 
-const selectors: { why: string; selector: Record<string, string> | undefined; mismatch: SelectorMismatch | undefined }[] = [
-  { why: 'asks for nothing', selector: undefined, mismatch: undefined },
-  { why: 'is empty', selector: {}, mismatch: undefined },
-  { why: 'has every label', selector: { disk: 'ssd', 'a.b/c': 'd' }, mismatch: undefined },
-  { why: 'wants an empty value that is there', selector: { zone: '' }, mismatch: undefined },
-  { why: 'wants an empty value of an absent label', selector: { absent: '' }, mismatch: { key: 'absent', wanted: '', found: undefined } },
-  { why: 'finds another value', selector: { disk: 'hdd' }, mismatch: { key: 'disk', wanted: 'hdd', found: 'ssd' } },
-  {
-    why: 'names the first that is missing',
-    selector: { disk: 'ssd', gpu: 'yes', zone: 'z' },
-    mismatch: { key: 'gpu', wanted: 'yes', found: undefined },
-  },
-  {
-    why: 'does not take what every object has for a label',
-    selector: { toString: 'x' },
-    mismatch: { key: 'toString', wanted: 'x', found: undefined },
-  },
+const selectors: [why: string, selector: Record<string, string> | undefined, mismatch?: SelectorMismatch][] = [
+  ['asks for nothing', undefined],
+  ['is empty', {}],
+  ['has every label', { disk: 'ssd', 'a.b/c': 'd' }],
+  ['wants an empty value that is there', { zone: '' }],
+  ['wants an empty value of an absent label', { absent: '' }, { key: 'absent', wanted: '', found: undefined }],
+  ['finds another value', { disk: 'hdd' }, { key: 'disk', wanted: 'hdd', found: 'ssd' }],
+  ['names the first that is missing', { disk: 'ssd', gpu: 'yes', zone: 'z' }, { key: 'gpu', wanted: 'yes', found: undefined }],
+  ['does not take what every object has for a label', { toString: 'x' }, { key: 'toString', wanted: 'x', found: undefined }],
 ];
-for (const { why, selector, mismatch } of selectors) {
+for (const [why, selector, mismatch] of selectors) {
   test(`node selector ${why}`, () => assert.deepEqual(matchesNodeSelector(selector, labels), mismatch));
 }
 test('node selector finds nothing on a node without labels', () => {
@@ -115,11 +107,7 @@ const lists: { why: string; required: NodeSelector | null | undefined; matches: 
   { why: 'of a term with nothing in it', required: { nodeSelectorTerms: [{}] }, matches: false },
   { why: 'of two terms, the second matching', required: { nodeSelectorTerms: [term('disk In hdd'), term('disk In ssd')] }, matches: true },
   { why: 'of two terms, none matching', required: { nodeSelectorTerms: [term('disk In hdd'), term('gpu Exists')] }, matches: false },
-  {
-    why: 'of a term that cannot be read, and one that matches',
-    required: { nodeSelectorTerms: [term('disk Like ssd'), term('disk In ssd')] },
-    matches: true,
-  },
+  { why: 'of a term that cannot be read, and one that matches', required: { nodeSelectorTerms: [term('disk Like ssd'), term('disk In ssd')] }, matches: true }, // prettier-ignore
   { why: 'of an empty term, and one that matches', required: { nodeSelectorTerms: [{}, term('disk In ssd')] }, matches: true },
 ];
 for (const { why, required, matches } of lists) {
@@ -134,6 +122,13 @@ test('affinity on a node without labels', () => {
 const taint: Taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
 const bare: Taint = { key: 'k', effect: 'NoExecute' };
 
+// prettier-ignore
+// An operator with its value, the value of a taint, and whether the first tolerates the second.
+const compared = [
+  ['Gt', '4', '5', true], ['Gt', '5', '5', false], ['Gt', '6', '5', false], ['Gt', '-1', '0', true],
+  ['Gt', '4', '9223372036854775807', true], ['Gt', '4', '9223372036854775808', false], ['Gt', '4', 'abc', false], ['Gt', '4', undefined, false],
+  ['Lt', '10', '5', true], ['Lt', '10', '9', true], ['Lt', '5', '5', false], ['Lt', '10', '007', false], ['Lt', '007', '5', false], ['Lt', '10', '5.0', false],
+] as const;
 const tolerations: { why: string; toleration: Toleration; taint: Taint; tolerates: boolean }[] = [
   { why: 'the same in all', toleration: { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }, taint, tolerates: true },
   { why: 'without an operator, the value', toleration: { key: 'k', value: 'v' }, taint, tolerates: true },
@@ -151,24 +146,7 @@ const tolerations: { why: string; toleration: Toleration; taint: Taint; tolerate
   { why: 'an empty effect', toleration: { key: 'k', value: 'v', effect: '' }, taint, tolerates: true },
   { why: 'a value without a key', toleration: { operator: 'Equal', value: 'v' }, taint, tolerates: false },
   { why: 'by an operator that nobody knows', toleration: { key: 'k', operator: 'Like', value: 'v' }, taint, tolerates: false },
-  ...(
-    [
-      ['Gt', '4', '5', true],
-      ['Gt', '5', '5', false],
-      ['Gt', '6', '5', false],
-      ['Gt', '-1', '0', true],
-      ['Gt', '4', '9223372036854775807', true],
-      ['Gt', '4', '9223372036854775808', false],
-      ['Lt', '10', '5', true],
-      ['Lt', '10', '9', true],
-      ['Lt', '5', '5', false],
-      ['Lt', '10', '007', false],
-      ['Lt', '007', '5', false],
-      ['Lt', '10', '5.0', false],
-      ['Gt', '4', 'abc', false],
-      ['Gt', '4', undefined, false],
-    ] as const
-  ).map(([operator, than, value, tolerates]) => ({
+  ...compared.map(([operator, than, value, tolerates]) => ({
     why: `${operator} ${than}, of a taint with value ${value},`,
     toleration: { key: 'k', operator, value: than },
     taint: { key: 'k', effect: 'NoSchedule', ...(value !== undefined && { value }) },
@@ -210,29 +188,20 @@ const ever: Toleration = { key: 'k', operator: 'Exists', effect: 'NoExecute' };
 const other: Toleration = { key: 'x', operator: 'Exists' };
 const implied: Toleration = { key: 'k', value: 'v' };
 const spelled: Toleration = { key: 'k', operator: 'Equal', value: 'v', tolerationSeconds: 9 };
-const merges = [
-  { why: 'appends to none', own: undefined, added: [ever], merged: [ever] },
-  { why: 'keeps own ones in front', own: [other], added: [ever], merged: [other, ever] },
-  { why: 'replaces in place, duration and all', own: [short, other], added: [ever], merged: [ever, other] },
-  { why: 'keeps own duplicates', own: [other, other], added: [ever], merged: [other, other, ever] },
-  { why: 'replaces each of two of its kind', own: [short, ever], added: [ever], merged: [ever, ever] },
-  { why: 'takes no operator for Equal', own: [implied], added: [spelled], merged: [spelled] },
-  { why: 'tells keys apart', own: [{ ...ever, key: 'x' }], added: [ever], merged: [{ ...ever, key: 'x' }, ever] },
-  {
-    why: 'tells effects apart',
-    own: [{ ...short, effect: 'NoSchedule' }],
-    added: [ever],
-    merged: [{ ...short, effect: 'NoSchedule' }, ever],
-  },
-  { why: 'tells values apart', own: [{ ...implied, value: 'w' }], added: [implied], merged: [{ ...implied, value: 'w' }, implied] },
-  {
-    why: 'tells operators apart',
-    own: [{ key: 'k' }],
-    added: [{ key: 'k', operator: 'Exists' }],
-    merged: [{ key: 'k' }, { key: 'k', operator: 'Exists' }],
-  },
+const elsewhere: Toleration = { ...short, effect: 'NoSchedule' };
+const merges: [why: string, own: Toleration[] | undefined, added: Toleration[], merged: Toleration[]][] = [
+  ['appends to none', undefined, [ever], [ever]],
+  ['keeps own ones in front', [other], [ever], [other, ever]],
+  ['replaces in place, duration and all', [short, other], [ever], [ever, other]],
+  ['keeps own duplicates', [other, other], [ever], [other, other, ever]],
+  ['replaces each of two of its kind', [short, ever], [ever], [ever, ever]],
+  ['takes no operator for Equal', [implied], [spelled], [spelled]],
+  ['tells keys apart', [{ ...ever, key: 'x' }], [ever], [{ ...ever, key: 'x' }, ever]],
+  ['tells effects apart', [elsewhere], [ever], [elsewhere, ever]],
+  ['tells values apart', [{ ...implied, value: 'w' }], [implied], [{ ...implied, value: 'w' }, implied]],
+  ['tells operators apart', [{ key: 'k' }], [{ key: 'k', operator: 'Exists' }], [{ key: 'k' }, { key: 'k', operator: 'Exists' }]],
 ];
-for (const { why, own, added, merged } of merges) {
+for (const [why, own, added, merged] of merges) {
   test(`merging tolerations ${why}`, () => {
     const before = structuredClone(own);
     assert.deepEqual(mergeTolerations(own, added), merged);

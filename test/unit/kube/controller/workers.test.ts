@@ -75,60 +75,36 @@ test('after no time at all: at once, behind the others', async (t) => {
 });
 
 test('stalled: each reason is told once, and the key waits for an event', async (t) => {
-  const outcomes: Outcome[] = [
-    { stalled: true, why: 'no selector' },
-    { stalled: true, why: 'no selector' },
-    { stalled: true, why: 'bad selector' },
-    done,
-    { stalled: true, why: 'no selector' },
-  ];
+  const stalled = (why: string): Outcome => ({ stalled: true, why });
+  const outcomes = [stalled('no selector'), stalled('no selector'), stalled('bad selector'), done, stalled('no selector')];
   const { queue, clock, lines, fields } = workersOf(t, () => Promise.resolve(outcomes.shift() ?? done));
   for (let event = 0; event < 5; event++) {
     queue.add('a');
     await clock.advance(3_600_000);
   }
   assert.deepEqual(outcomes, []);
-  assert.deepEqual(lines, [
-    'info: stalled until something changes',
-    'info: stalled until something changes',
-    'info: no longer stalled',
-    'info: stalled until something changes',
+  const told = lines.map((line, at) => `${line}, ${String(fields[at]?.['key'])}: ${String(fields[at]?.['why'])}`);
+  assert.deepEqual(told, [
+    'info: stalled until something changes, a: no selector',
+    'info: stalled until something changes, a: bad selector',
+    'info: no longer stalled, a: undefined',
+    'info: stalled until something changes, a: no selector',
   ]);
-  assert.deepEqual(
-    fields.map(({ key, why }) => [key, why]),
-    [
-      ['a', 'no selector'],
-      ['a', 'bad selector'],
-      ['a', undefined],
-      ['a', 'no selector'],
-    ],
-  );
 });
 
 const circular: { self?: unknown } = {};
 circular.self = circular;
-const failures: { why: string; reconcile: Reconcile; says: string }[] = [
-  { why: 'a rejection', reconcile: () => Promise.reject(new Error('conflict')), says: 'conflict' },
-  {
-    why: 'a throw before any promise',
-    reconcile: () => {
-      throw new Error('bug');
-    },
-    says: 'bug',
-  },
-  { why: 'something that is no error', reconcile: () => Promise.reject(undefined), says: 'unknown error' },
-  {
-    why: 'something that cannot be printed',
-    reconcile: () => Promise.reject(circular),
-    says: 'a thrown object that cannot be printed',
-  },
-  {
-    why: 'an outcome that makes no sense',
-    reconcile: () => Promise.resolve({ requeueAfter: NaN, why: 'a bug' }),
-    says: 'a delay of NaN ms for a',
-  },
+const bug: Reconcile = () => {
+  throw new Error('bug');
+};
+const failures: [why: string, says: string, reconcile: Reconcile][] = [
+  ['a rejection', 'conflict', () => Promise.reject(new Error('conflict'))],
+  ['a throw before any promise', 'bug', bug],
+  ['something that is no error', 'unknown error', () => Promise.reject(undefined)],
+  ['something that cannot be printed', 'a thrown object that cannot be printed', () => Promise.reject(circular)],
+  ['an outcome that makes no sense', 'a delay of NaN ms for a', () => Promise.resolve({ requeueAfter: NaN, why: 'a bug' })],
 ];
-for (const { why, reconcile, says } of failures)
+for (const [why, says, reconcile] of failures)
   test(`${why} is that key's failure alone: it comes back with backoff, and others go on`, async (t) => {
     const seen: string[] = [];
     const { queue, clock, lines, fields } = workersOf(
