@@ -4,17 +4,35 @@ import { byRelease, isRefused, type ContractWorld, type ServerRelease } from './
 
 const MAX_BYTES = 1024 * 1024;
 
-const refused: [why: string, bags: object, says: RegExp, today?: RegExp][] = [
-  ['keys with separators', { data: { 'a/b': 'x' } }, /^ConfigMap "bad" is invalid: data\[a\/b\]: Invalid value: "a\/b": a valid config key must consist of/], // prettier-ignore
-  ['the key of the parent directory', { data: { '..': 'x' } }, /data\[\.\.\]: Invalid value: "\.\.": must not be '\.\.'$/],
-  ['keys that start with two dots', { data: { '..x': 'x' } }, /data\[\.\.x\]: Invalid value: "\.\.x": must not start with '\.\.'$/],
-  ['a key in both bags', { data: { a: 'x' }, binaryData: { a: 'eA==' } }, /data\[a\]: Invalid value: "a": duplicate of key present in binaryData$/], // prettier-ignore
-  ['more than a mebibyte', { data: { a: 'x'.repeat(MAX_BYTES), b: 'y' } }, /Too long: must have at most 1048576 bytes$/, /Too long: may not be more than 1048576 bytes$/], // prettier-ignore
+const refused = [
+  {
+    why: 'keys with separators',
+    data: { 'a/b': 'x' },
+    says: /^ConfigMap "bad" is invalid: data\[a\/b\]: Invalid value: "a\/b": a valid config key must consist of/,
+  },
+  { why: 'the key of the parent directory', data: { '..': 'x' }, says: /data\[\.\.\]: Invalid value: "\.\.": must not be '\.\.'$/ },
+  {
+    why: 'keys that start with two dots',
+    data: { '..x': 'x' },
+    says: /data\[\.\.x\]: Invalid value: "\.\.x": must not start with '\.\.'$/,
+  },
+  {
+    why: 'a key in both bags',
+    data: { a: 'x' },
+    binaryData: { a: 'eA==' },
+    says: /data\[a\]: Invalid value: "a": duplicate of key present in binaryData$/,
+  },
+  {
+    why: 'more than a mebibyte',
+    data: { a: 'x'.repeat(MAX_BYTES), b: 'y' },
+    says: /Too long: must have at most 1048576 bytes$/,
+    today: /Too long: may not be more than 1048576 bytes$/,
+  },
 ];
 
 /** What dkc relies on of ConfigMaps: safe keys, bounded size, immutability. */
 export function configMapContract(here: () => ContractWorld, release: ServerRelease): void {
-  for (const [why, bags, says, today] of refused) {
+  for (const { why, says, today, ...bags } of refused) {
     test(`a ConfigMap is refused for ${why}`, async () => {
       const { api, configMaps } = here();
       isRefused(await api.post(configMaps, { metadata: { name: 'bad' }, ...bags }), 422, byRelease(release, says, today));

@@ -30,35 +30,69 @@ const storedSpec = {
   preemptionPolicy: 'PreemptLowerPriority',
 };
 
+/** `c`: the fields of its one container besides name and image. */
+type Spec = { c?: object };
+
 const one = (fields: object) => ({ containers: [{ ...container, ...fields }] });
 
-// Specs as `specOf` reads them; those that are stored have the fields of every pod besides.
-const defaults = table('why | spec | is')(`
-  says the least | {} | {}
-  is probed | {c: {livenessProbe: {httpGet: {port: 80}}, ports: [{containerPort: 80}]}}
-    | {c: {livenessProbe: {httpGet: {path: /, port: 80, scheme: HTTP}, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3}, ports: [{containerPort: 80, protocol: TCP}]}}
-  limits itself | {c: {resources: {limits: {cpu: 1000m, memory: 1024Mi}}}}
-    | {c: {resources: {limits: {cpu: '1', memory: 1Gi}, requests: {cpu: '1', memory: 1Gi}}}}
-  reads about itself
-    | {c: {env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: B, value: ''}, {name: C, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}]}}
-    | {c: {env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}, {name: B}, {name: C, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: '0'}}}]}}
-  mounts
-    | {volumes: [{name: a, configMap: {name: x}}, {name: b}, {name: c, hostPath: {path: /x}}, {name: d, downwardAPI: {items: [{path: p, fieldRef: {fieldPath: metadata.name}}]}}]}
-    | {volumes: [{name: a, configMap: {name: x, defaultMode: 420}}, {name: b, emptyDir: {}}, {name: c, hostPath: {path: /x, type: ''}}, {name: d, downwardAPI: {items: [{path: p, fieldRef: {apiVersion: v1, fieldPath: metadata.name}}], defaultMode: 420}}]}
-  uses the network of its host | {hostNetwork: true, c: {ports: [{containerPort: 80}]}}
-    | {hostNetwork: true, c: {ports: [{hostPort: 80, containerPort: 80, protocol: TCP}]}}
-  says nothing in many words
-    | {terminationGracePeriodSeconds: 0, hostPID: false, shareProcessNamespace: false, tolerations: [], nodeSelector: {}, c: {stdin: false, env: [], securityContext: {privileged: false}}}
-    | {terminationGracePeriodSeconds: 0, shareProcessNamespace: false, c: {securityContext: {privileged: false}}}
-  tolerates everything | {tolerations: [{operator: Exists}]} | {tolerations: [{operator: Exists}]}
-  is critical | {priorityClassName: system-node-critical} | {priorityClassName: system-node-critical, priority: 2000001000}
-  has an account | {serviceAccountName: foo} | {serviceAccountName: foo, serviceAccount: foo}
-  has fields that nobody knows | {foo: 1, c: {bar: 2}} | {}
-`);
+// Specs as `specOf` takes them; those that are stored have the fields of every pod besides.
+const defaults = parse(`
+- {why: says the least, spec: {}, is: {}}
+- why: is probed
+  spec: {c: {livenessProbe: {httpGet: {port: 80}}, ports: [{containerPort: 80}]}}
+  is:
+    c:
+      livenessProbe:
+        {httpGet: {path: /, port: 80, scheme: HTTP}, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3}
+      ports: [{containerPort: 80, protocol: TCP}]
+- why: limits itself
+  spec: {c: {resources: {limits: {cpu: 1000m, memory: 1024Mi}}}}
+  is: {c: {resources: {limits: {cpu: '1', memory: 1Gi}, requests: {cpu: '1', memory: 1Gi}}}}
+- why: reads about itself
+  spec:
+    c:
+      env:
+      - {name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+      - {name: B, value: ''}
+      - {name: C, valueFrom: {resourceFieldRef: {resource: limits.cpu}}}
+  is:
+    c:
+      env:
+      - {name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}
+      - {name: B}
+      - {name: C, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: '0'}}}
+- why: mounts
+  spec:
+    volumes:
+    - {name: a, configMap: {name: x}}
+    - {name: b}
+    - {name: c, hostPath: {path: /x}}
+    - {name: d, downwardAPI: {items: [{path: p, fieldRef: {fieldPath: metadata.name}}]}}
+  is:
+    volumes:
+    - {name: a, configMap: {name: x, defaultMode: 420}}
+    - {name: b, emptyDir: {}}
+    - {name: c, hostPath: {path: /x, type: ''}}
+    - {name: d, downwardAPI: {items: [{path: p, fieldRef: {apiVersion: v1, fieldPath: metadata.name}}], defaultMode: 420}}
+- why: uses the network of its host
+  spec: {hostNetwork: true, c: {ports: [{containerPort: 80}]}}
+  is: {hostNetwork: true, c: {ports: [{hostPort: 80, containerPort: 80, protocol: TCP}]}}
+- why: says nothing in many words
+  spec:
+    {terminationGracePeriodSeconds: 0, hostPID: false, shareProcessNamespace: false, tolerations: [], nodeSelector: {},
+     c: {stdin: false, env: [], securityContext: {privileged: false}}}
+  is: {terminationGracePeriodSeconds: 0, shareProcessNamespace: false, c: {securityContext: {privileged: false}}}
+- {why: tolerates everything, spec: {tolerations: [{operator: Exists}]}, is: {tolerations: [{operator: Exists}]}}
+- why: is critical
+  spec: {priorityClassName: system-node-critical}
+  is: {priorityClassName: system-node-critical, priority: 2000001000}
+- {why: has an account, spec: {serviceAccountName: foo}, is: {serviceAccountName: foo, serviceAccount: foo}}
+- {why: has fields that nobody knows, spec: {foo: 1, c: {bar: 2}}, is: {}}
+`) as { why: string; spec: Spec; is: Spec }[];
 
 const images = { 'r:5000/x': 'Always', 'x:latest': 'Always', 'x:1': 'IfNotPresent', [`x@sha256:${'0'.repeat(64)}`]: 'IfNotPresent' };
 
-// Specs as `specOf` reads them.
+// Specs in YAML.
 const refused = table('spec | says | today | code')(`
   {containers: []} | spec.containers: Required value | |
   {containers: [{name: c, image: example/i}, {name: c, image: example/i}]} | spec.containers[1].name: Duplicate value: "c" | |
@@ -119,11 +153,11 @@ const changes = table('why | from | spec | says | today')(`
     | spec.containers: Forbidden: pod updates may not add or remove containers |
 `);
 
-/** @param yaml - `c`: the fields of the one container besides those of `of` */
-function specOf(yaml: string, of: object = container): object {
-  const { c, ...others } = (parse(yaml) ?? {}) as { c?: object };
+function specOf({ c, ...others }: Spec, of: object = container): object {
   return { ...others, ...(c === undefined ? {} : { containers: [{ ...of, ...c }] }) };
 }
+
+const read = (yaml: string): object => specOf((parse(yaml) ?? {}) as Spec);
 
 /** Pods: their defaults, admission and rules. */
 export function podSpecContract(here: () => ContractWorld, release: ServerRelease): void {
@@ -168,15 +202,15 @@ function podsTests(here: () => ContractWorld, own: () => string, release: Server
   for (const { spec, code, ...row } of refused) {
     const says = said(release, row);
     test(`a pod is refused: ${says}`, async () => {
-      isRefused(await create(specOf(spec)), Number(code || 422), says);
+      isRefused(await create(read(spec)), Number(code || 422), says);
     });
   }
 
   for (const { why, from, spec, ...row } of changes) {
     const says = row.says === 'KEPT' ? byRelease(release, kept, keptToday) : said(release, row);
     test(`a pod ${says === '' ? 'takes' : 'does not take'} ${why}`, async () => {
-      const { json } = await create(specOf(from));
-      const { code, json: answer } = await here().api.patch(`${path()}/${text(json['metadata']?.['name'])}`, { spec: specOf(spec) });
+      const { json } = await create(read(from));
+      const { code, json: answer } = await here().api.patch(`${path()}/${text(json['metadata']?.['name'])}`, { spec: read(spec) });
       assert.equal(code, says === '' ? 200 : 422, text(answer['message']));
       assert.ok(text(answer['message'] ?? '').includes(says), text(answer['message']));
     });

@@ -92,7 +92,12 @@ const failures = [
   { why: 'a set that is not there, with what is', argv: ['default/zzzzzz'], code: 3, says: 'Cannot explain DaemonSet default/zzzzzz: no such set; namespace default has other, web' }, // prettier-ignore
   { why: 'a namespace without any', argv: ['nowhere/web'], code: 3, says: 'Cannot explain DaemonSet nowhere/web: no such set; namespace nowhere has none' }, // prettier-ignore
   { why: 'a node that is not there', argv: ['default/web', '--node=node-c'], code: 3, says: 'Cannot explain DaemonSet default/web on node node-c: no such node; did you mean node-a?' }, // prettier-ignore
-  { why: 'a name of three parts', argv: ['a/b/web'], code: 2, says: 'why daemonset: "a/b/web" must be NAME or NAMESPACE/NAME; see dkc why daemonset --help' }, // prettier-ignore
+  {
+    why: 'a name of three parts',
+    argv: ['a/b/web'],
+    code: 2,
+    says: 'why daemonset: "a/b/web" must be NAME or NAMESPACE/NAME; see dkc why daemonset --help',
+  },
   { why: 'no name', argv: [], code: 2, says: 'why daemonset: NAME is missing; see dkc why daemonset --help' },
 ];
 for (const { why: about, argv, code, says } of failures)
@@ -117,26 +122,55 @@ const left = (nodeName: string, status: Pod['status'], metadata: Pod['metadata']
 const node = (name: string, spec: object = {}, status: object = {}) => ({ metadata: { name }, spec, status });
 const hostPort = { ...template, spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] }] } };
 const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
-const going = { deletionTimestamp: '2026-01-01T00:00:00Z' };
-const surges = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
-const noRoom: Partial<SetInCluster> = {
-  placement: 'controller',
-  set: set({ spec: { ...spec, template: hostPort } }),
-  nodes: [node('a', {}, { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } })],
-  pods: [{ metadata: { name: 'x', namespace: 'other' }, spec: { ...hostPort.spec, nodeName: 'a' } }],
-};
-const creating = 'a creating a pod is about to be created';
-const told: [why: string, seen: Partial<SetInCluster>, ...says: string[]][] = [
-  ['where nothing is there yet', {}, creating],
-  ['on a node that is tainted', { nodes: [node('b', { taints: [taint] }), node('a')] }, creating, 'b taint taint k=v:NoSchedule is not tolerated'], // prettier-ignore
-  ['whose selector is empty', { set: set({ spec: { selector: {}, template } }) }, 'a selector the set is not synced: its selector is empty and would select all pods'], // prettier-ignore
-  ['that is being deleted', { set: set({ metadata: { name: 'set', namespace: 'default', uid: 'u', ...going } }) }, 'a deleting the set is terminating; the garbage collector deletes its pods'], // prettier-ignore
-  ['whose pod is going', { pods: [left('a', {}, going)] }, 'a terminating pod left is terminating, grace period ends at 2026-01-01T00:00:00Z; the next pod is created once this one is deleted'], // prettier-ignore
-  ['whose pod is going while it surges, which does not wait for that', { set: set({ spec: { ...spec, updateStrategy: surges } }), pods: [left('a', {}, going)] }, creating], // prettier-ignore
-  ['with what is left of a node that is gone', { pods: [left('z', { phase: 'Failed' }, going)] }, creating, 'z no-node the node does not exist; pod left waits for it or is left over'], // prettier-ignore
-  ['whose port is taken, where the controller looks for room', noRoom, 'a host-ports another pod has host port 80'],
+const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
+  { why: 'where nothing is there yet', seen: {}, says: ['a creating a pod is about to be created'] },
+  {
+    why: 'on a node that is tainted',
+    seen: { nodes: [node('b', { taints: [taint] }), node('a')] },
+    says: ['a creating a pod is about to be created', 'b taint taint k=v:NoSchedule is not tolerated'],
+  },
+  {
+    why: 'whose selector is empty',
+    seen: { set: set({ spec: { selector: {}, template } }) },
+    says: ['a selector the set is not synced: its selector is empty and would select all pods'],
+  },
+  {
+    why: 'that is being deleted',
+    seen: { set: set({ metadata: { name: 'set', namespace: 'default', uid: 'u', deletionTimestamp: '2026-01-01T00:00:00Z' } }) },
+    says: ['a deleting the set is terminating; the garbage collector deletes its pods'],
+  },
+  {
+    why: 'whose pod is going',
+    seen: { pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: [
+      'a terminating pod left is terminating, grace period ends at 2026-01-01T00:00:00Z; the next pod is created once this one is deleted',
+    ],
+  },
+  {
+    why: 'whose pod is going while it surges, which does not wait for that',
+    seen: {
+      set: set({ spec: { ...spec, updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } } } }),
+      pods: [left('a', {}, { deletionTimestamp: '2026-01-01T00:00:00Z' })],
+    },
+    says: ['a creating a pod is about to be created'],
+  },
+  {
+    why: 'with what is left of a node that is gone',
+    seen: { pods: [left('z', { phase: 'Failed' }, { deletionTimestamp: '2026-01-01T00:00:00Z' })] },
+    says: ['a creating a pod is about to be created', 'z no-node the node does not exist; pod left waits for it or is left over'],
+  },
+  {
+    why: 'whose port is taken, where the controller looks for room',
+    seen: {
+      placement: 'controller',
+      set: set({ spec: { selector: { matchLabels: { app: 'web' } }, template: hostPort } }),
+      nodes: [node('a', {}, { allocatable: { cpu: '4', memory: '4Gi', pods: '10' } })],
+      pods: [{ metadata: { name: 'x', namespace: 'other' }, spec: { ...hostPort.spec, nodeName: 'a' } }],
+    },
+    says: ['a host-ports another pod has host port 80'],
+  },
 ];
-for (const [why, seen, ...says] of told)
+for (const { why, seen, says } of told)
   test(`a set ${why} is explained by the controller's decision`, () => {
     const cluster: SetInCluster = { set: set({}), nodes: [node('a')], pods: [], revisions: [], now: 0, placement: 'scheduler', ...seen };
     assert.deepEqual(

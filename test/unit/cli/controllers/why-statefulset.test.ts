@@ -102,29 +102,58 @@ function former(ordinal: number): Pod {
   return { ...of, metadata: { ...of.metadata, ownerReferences: [{ ...controllerOf(of), uid: 'former' }] as OwnerReference[] } };
 }
 
-const taken = (name: string, why: string) => `${name} name-taken a pod with this name exists and is not owned by this StatefulSet: ${why}; the pod is created once that one is deleted`; // prettier-ignore
-const three: SetOptions = { spec: { replicas: 3, podManagementPolicy: 'Parallel' } };
-const others = [former(0), { ...pod(1), metadata: { name: 'web-1', namespace: 'ns' } }, { ...pod(2), metadata: going(2) }];
-const unread: SetOptions = { spec: { replicas: 0 }, annotations: { 'dkc.dev/paused': 'yes' } };
-const annotations = { 'dkc.dev/paused': 'true', 'dkc.dev/expand-claims': 'true' };
-const growing: SetOptions = { spec: { replicas: 1 }, annotations, claims: [claimTemplate('data', '2Gi')] };
-const cannotGrow: Partial<StatefulSetInCluster> = {
-  pods: [owned(0, ready, ['data'])],
-  claims: [claim('data-web-0', {}, { storageClassName: 'slow' })],
-  classes: [{ metadata: { name: 'slow' }, provisioner: 'p' }],
-};
-const deleted = { metadata: { ...statefulSet({}).metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-const told: [why: string, set: SetOptions, seen: Partial<StatefulSetInCluster>, ...says: string[]][] = [
-  ['whose names others have', three, { pods: others }, taken('web-0', 'its owner is StatefulSet web with uid former'), taken('web-1', 'its labels do not match the selector'), taken('web-2', 'it is terminating')], // prettier-ignore
-  ['with an annotation that cannot be read, whose pod should go', unread, { pods: [owned(0)] }, 'web annotation rollout and scale-down are paused: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"', 'web-0 scaling-down its ordinal is no longer part of the set'], // prettier-ignore
-  ['with a claim that cannot grow', growing, cannotGrow, 'web-0 paused of an old revision; dkc.dev/paused stops updates', 'data-web-0 cannot-expand it is smaller than the 2Gi of its template, and storage class slow does not set allowVolumeExpansion'], // prettier-ignore
-  ['whose selector is empty', { spec: { selector: {} } }, {}, 'web selector the set is not synced: its selector is invalid, or is empty and would select all pods'], // prettier-ignore
-  ['that is being deleted', {}, { set: { ...statefulSet({}), ...deleted }, pods: [owned(0)] }, 'web deleting the set is terminating; the garbage collector deletes its pods'], // prettier-ignore
-  ['that wants no pods', { spec: { replicas: 0 } }, {}],
+const paused = { 'dkc.dev/paused': 'true' };
+const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<StatefulSetInCluster>; says: string[] }[] = [
+  {
+    why: 'whose names others have',
+    set: { spec: { replicas: 3, podManagementPolicy: 'Parallel' } },
+    seen: { pods: [former(0), { ...pod(1), metadata: { name: 'web-1', namespace: 'ns' } }, { ...pod(2), metadata: going(2) }] },
+    says: [
+      'web-0 name-taken a pod with this name exists and is not owned by this StatefulSet: its owner is StatefulSet web with uid former; the pod is created once that one is deleted',
+      'web-1 name-taken a pod with this name exists and is not owned by this StatefulSet: its labels do not match the selector; the pod is created once that one is deleted',
+      'web-2 name-taken a pod with this name exists and is not owned by this StatefulSet: it is terminating; the pod is created once that one is deleted',
+    ],
+  },
+  {
+    why: 'with an annotation that cannot be read, whose pod should go',
+    set: { spec: { replicas: 0 }, annotations: { 'dkc.dev/paused': 'yes' } },
+    seen: { pods: [owned(0)] },
+    says: [
+      'web annotation rollout and scale-down are paused: invalid annotation: dkc.dev/paused is "yes"; write "true" or "false"',
+      'web-0 scaling-down its ordinal is no longer part of the set',
+    ],
+  },
+  {
+    why: 'with a claim that cannot grow',
+    set: { spec: { replicas: 1 }, annotations: { ...paused, 'dkc.dev/expand-claims': 'true' }, claims: [claimTemplate('data', '2Gi')] },
+    seen: {
+      pods: [owned(0, ready, ['data'])],
+      claims: [claim('data-web-0', {}, { storageClassName: 'slow' })],
+      classes: [{ metadata: { name: 'slow' }, provisioner: 'p' }],
+    },
+    says: [
+      'web-0 paused of an old revision; dkc.dev/paused stops updates',
+      'data-web-0 cannot-expand it is smaller than the 2Gi of its template, and storage class slow does not set allowVolumeExpansion',
+    ],
+  },
+  {
+    why: 'whose selector is empty',
+    set: { spec: { selector: {} } },
+    says: ['web selector the set is not synced: its selector is invalid, or is empty and would select all pods'],
+  },
+  {
+    why: 'that is being deleted',
+    set: {},
+    deleting: true,
+    seen: { pods: [owned(0)] },
+    says: ['web deleting the set is terminating; the garbage collector deletes its pods'],
+  },
+  { why: 'that wants no pods', set: { spec: { replicas: 0 } }, says: [] },
 ];
-for (const [why, options, seen, ...says] of told)
+for (const { why, set: options, deleting = false, seen, says } of told)
   test(`a set ${why} is explained by the controller's decision`, () => {
     const set = statefulSet(options);
+    if (deleting) set.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
     const cluster: StatefulSetInCluster = { set, pods: [], claims: [], revisions: [], classes: [], now: 0, ...seen };
     assert.deepEqual(
       explainStatefulSet(cluster).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`),

@@ -111,10 +111,22 @@ const exits: [why: string, code: number, state: string, says: RegExp, make: Make
     /^dkc: this node fell back: the assigned config is condemned\n$/,
     fellBack,
   ],
-  ['the node fell back for another reason', 1, 'fell-back', /fell back: the assigned config cannot be used/, (node, a) => node.runs('last-known-good', a, { error })], // prettier-ignore
+  [
+    'the node fell back for another reason',
+    1,
+    'fell-back',
+    /fell back: the assigned config cannot be used/,
+    (node, a) => node.runs('last-known-good', a, { error }),
+  ],
   ['the store is damaged', 1, 'trusted', /^dkc: the store is damaged\n$/, (node, a) => writeFile(node.paths.file(a, 'kubelet'), 'torn')],
   ['there is no local config', 1, 'trusted', /^dkc: the local config .*config.yaml is missing\n$/, (node) => rm(node.localConfig)],
-  ['the agent says that the local config is broken', 1, 'trusted', /local config cannot be used/, (node, _, b) => node.runs('assigned', b, { notices })], // prettier-ignore
+  [
+    'the agent says that the local config is broken',
+    1,
+    'trusted',
+    /local config cannot be used/,
+    (node, _, b) => node.runs('assigned', b, { notices }),
+  ],
   ['the ConfigMap cannot be had', 0, 'error', /^$/, (node, _, b) => node.runs('assigned', b, { error: download })],
 ];
 for (const [why, code, state, says, make] of exits) {

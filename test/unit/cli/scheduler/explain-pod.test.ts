@@ -71,35 +71,71 @@ const pending = (over: Partial<Pending> = {}): Pending => ({
 
 const unknown =
   'shop/web-0 kept-room-unknown reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
-const running = (over: Partial<RunningFacts>) => ({ running: { rooms: [], pending: pending(), unlisted: 0, ...over } });
-const queued = (over: Partial<Pending>) => running({ pending: pending(over) });
+const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
 const waits = 'shop/web-0 unschedulable tried 3 times; waiting for a change in the cluster, or for a retry at 2026-01-01T00:05:00.000Z';
-const promised = 'node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere';
-const unlisted = 'shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more';
-const kept = { pod: web().priority(5).build(), ...running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }) };
-const alone = running({ rooms: [room({ requests: { cpu: '1000m' } }), room({ name: 'db-2', requests: {} })] });
-const own = {
-  pod: web().priority(9).build(),
-  ...running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }),
-};
-const backoff = queued({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null });
-const standing: [why: string, of: { pod?: Pod; reservation?: boolean; running?: RunningFacts }, ...says: string[]][] = [
-  ['nobody was asked', {}, unknown],
-  ['nobody was asked, and no room is kept', { reservation: false }],
-  ['it was promised a node', { pod: at({ nominatedNodeName: 'node-b' }, web().build()) }, promised, unknown],
-  ['no room is kept', running({}), waits],
-  ['room is kept that it has to leave, and some that it may take', kept, `node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits], // prettier-ignore
-  ['room of one kind is kept, and a place alone', alone, `node-a kept-room cpu 1000m is reserved for shop/db-1 ${until}`, `node-a kept-room a pod slot is reserved for shop/db-2 ${until}`, waits], // prettier-ignore
-  ['room is kept for it, whatever its priority, and for its namesake elsewhere', own, `node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits], // prettier-ignore
-  ['it failed a moment ago', backoff, 'shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'],
-  ['it is its turn soon', queued({ pool: 'active', attempts: 0, flushAt: null }), 'shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'], // prettier-ignore
-  ['it is being placed', queued({ pool: 'in-flight', flushAt: null }), 'shop/web-0 in-flight tried 3 times; being scheduled or bound right now'], // prettier-ignore
-  ['others go for it', queued({ held: true, wakesOn: ['the preempted pods are deleted'] }), 'shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the preempted pods are deleted'], // prettier-ignore
-  ['the running scheduler does not know it', running({ pending: undefined }), 'shop/web-0 not-queued it is not among the pending pods of the running scheduler'], // prettier-ignore
-  ['the running scheduler does not list all', running({ pending: undefined, unlisted: 9_000 }), unlisted],
+const standing: { why: string; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
+  { why: 'nobody was asked', says: [unknown] },
+  { why: 'nobody was asked, and no room is kept', reservation: false, says: [] },
+  {
+    why: 'it was promised a node',
+    pod: at({ nominatedNodeName: 'node-b' }, web().build()),
+    says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere', unknown],
+  },
+  { why: 'no room is kept', running: running({}), says: [waits] },
+  {
+    why: 'room is kept that it has to leave, and some that it may take',
+    pod: web().priority(5).build(),
+    running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }),
+    says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits],
+  },
+  {
+    why: 'room of one kind is kept, and a place alone',
+    running: running({ rooms: [room({ requests: { cpu: '1000m' } }), room({ name: 'db-2', requests: {} })] }),
+    says: [
+      `node-a kept-room cpu 1000m is reserved for shop/db-1 ${until}`,
+      `node-a kept-room a pod slot is reserved for shop/db-2 ${until}`,
+      waits,
+    ],
+  },
+  {
+    why: 'room is kept for it, whatever its priority, and for its namesake elsewhere',
+    pod: web().priority(9).build(),
+    running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }),
+    says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits],
+  },
+  {
+    why: 'it failed a moment ago',
+    running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }),
+    says: ['shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'],
+  },
+  {
+    why: 'it is its turn soon',
+    running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }),
+    says: ['shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'],
+  },
+  {
+    why: 'it is being placed',
+    running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }),
+    says: ['shop/web-0 in-flight tried 3 times; being scheduled or bound right now'],
+  },
+  {
+    why: 'others go for it',
+    running: running({ pending: pending({ held: true, wakesOn: ['the preempted pods are deleted'] }) }),
+    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the preempted pods are deleted'],
+  },
+  {
+    why: 'the running scheduler does not know it',
+    running: running({ pending: undefined }),
+    says: ['shop/web-0 not-queued it is not among the pending pods of the running scheduler'],
+  },
+  {
+    why: 'the running scheduler does not list all',
+    running: running({ pending: undefined, unlisted: 9_000 }),
+    says: ['shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more'],
+  },
 ];
-for (const [why, { pod = web().build(), reservation = true, running }, ...says] of standing)
+for (const { why, pod = web().build(), reservation = true, running, says } of standing)
   test(`how a pod stands is told where ${why}`, () => {
     const facts = { pod, config: { ...config, reservation: { ...config.reservation, enabled: reservation } }, running };
     assert.deepEqual(explainStanding(facts).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`), says); // prettier-ignore

@@ -8,24 +8,34 @@ import {
   qualifiedNameProblems,
 } from '../../../../kube/api/names.ts';
 
-const kinds: [what: string, problems: (value: string) => string[], good: string[], bad: string[]][] = [
-  [
-    'label',
-    dnsLabelProblems,
-    ['a', '0', 'kube-system', 'a'.repeat(63)],
-    ['', 'A', 'a.b', '-a', 'a-', 'a_b', 'a\n', 'a'.repeat(64), '../etc'],
-  ],
-  ['subdomain', dnsSubdomainProblems, ['a', 'node-1.example.com', 'a'.repeat(253)], ['', 'A', 'a..b', '.a', 'a.', 'a/b', 'a%2fb', 'a'.repeat(254), 'ü']], // prettier-ignore
-  ['ConfigMap key', configMapKeyProblems, ['kubelet', '.hidden', 'a..b', '-', 'KEY_name.1', 'a'.repeat(253)], ['', '.', '..', '..a', 'a/b', 'a\0', 'a\n', 'a b', 'a'.repeat(254), '../../etc/passwd']], // prettier-ignore
-  [
-    'qualified name',
-    qualifiedNameProblems,
-    ['a', 'A_b.c-d', 'example.com/name'],
-    ['', '/a', 'a/', 'a/b/c', 'EXAMPLE/a', '-a', 'a'.repeat(64)],
-  ],
-  ['label value', labelValueProblems, ['', 'a', 'A_b.c-d'], ['-a', 'a b', 'a/b', 'a'.repeat(64)]],
+const kinds: { what: string; problems: (value: string) => string[]; good: string[]; bad: string[] }[] = [
+  {
+    what: 'label',
+    problems: dnsLabelProblems,
+    good: ['a', '0', 'kube-system', 'a'.repeat(63)],
+    bad: ['', 'A', 'a.b', '-a', 'a-', 'a_b', 'a\n', 'a'.repeat(64), '../etc'],
+  },
+  {
+    what: 'subdomain',
+    problems: dnsSubdomainProblems,
+    good: ['a', 'node-1.example.com', 'a'.repeat(253)],
+    bad: ['', 'A', 'a..b', '.a', 'a.', 'a/b', 'a%2fb', 'a'.repeat(254), 'ü'],
+  },
+  {
+    what: 'ConfigMap key',
+    problems: configMapKeyProblems,
+    good: ['kubelet', '.hidden', 'a..b', '-', 'KEY_name.1', 'a'.repeat(253)],
+    bad: ['', '.', '..', '..a', 'a/b', 'a\0', 'a\n', 'a b', 'a'.repeat(254), '../../etc/passwd'],
+  },
+  {
+    what: 'qualified name',
+    problems: qualifiedNameProblems,
+    good: ['a', 'A_b.c-d', 'example.com/name'],
+    bad: ['', '/a', 'a/', 'a/b/c', 'EXAMPLE/a', '-a', 'a'.repeat(64)],
+  },
+  { what: 'label value', problems: labelValueProblems, good: ['', 'a', 'A_b.c-d'], bad: ['-a', 'a b', 'a/b', 'a'.repeat(64)] },
 ];
-for (const [what, problems, good, bad] of kinds) {
+for (const { what, problems, good, bad } of kinds) {
   test(`a ${what} is judged as the API server does`, () => {
     for (const value of good) assert.deepEqual(problems(value), [], value);
     for (const value of bad) assert.notDeepEqual(problems(value), [], value);
@@ -50,6 +60,6 @@ test("complaints are in the API server's words", () => {
 test('a name of a megabyte is judged at once', () => {
   const long = 'a-'.repeat(500_000);
   const from = performance.now();
-  for (const [, problems] of kinds) assert.notDeepEqual(problems(long), []);
+  for (const { problems } of kinds) assert.notDeepEqual(problems(long), []);
   assert.ok(performance.now() - from < 20_000);
 });

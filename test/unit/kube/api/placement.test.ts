@@ -107,7 +107,11 @@ const lists: { why: string; required: NodeSelector | null | undefined; matches: 
   { why: 'of a term with nothing in it', required: { nodeSelectorTerms: [{}] }, matches: false },
   { why: 'of two terms, the second matching', required: { nodeSelectorTerms: [term('disk In hdd'), term('disk In ssd')] }, matches: true },
   { why: 'of two terms, none matching', required: { nodeSelectorTerms: [term('disk In hdd'), term('gpu Exists')] }, matches: false },
-  { why: 'of a term that cannot be read, and one that matches', required: { nodeSelectorTerms: [term('disk Like ssd'), term('disk In ssd')] }, matches: true }, // prettier-ignore
+  {
+    why: 'of a term that cannot be read, and one that matches',
+    required: { nodeSelectorTerms: [term('disk Like ssd'), term('disk In ssd')] },
+    matches: true,
+  },
   { why: 'of an empty term, and one that matches', required: { nodeSelectorTerms: [{}, term('disk In ssd')] }, matches: true },
 ];
 for (const { why, required, matches } of lists) {
@@ -122,12 +126,22 @@ test('affinity on a node without labels', () => {
 const taint: Taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
 const bare: Taint = { key: 'k', effect: 'NoExecute' };
 
-// prettier-ignore
 // An operator with its value, the value of a taint, and whether the first tolerates the second.
 const compared = [
-  ['Gt', '4', '5', true], ['Gt', '5', '5', false], ['Gt', '6', '5', false], ['Gt', '-1', '0', true],
-  ['Gt', '4', '9223372036854775807', true], ['Gt', '4', '9223372036854775808', false], ['Gt', '4', 'abc', false], ['Gt', '4', undefined, false],
-  ['Lt', '10', '5', true], ['Lt', '10', '9', true], ['Lt', '5', '5', false], ['Lt', '10', '007', false], ['Lt', '007', '5', false], ['Lt', '10', '5.0', false],
+  ['Gt', '4', '5', true],
+  ['Gt', '5', '5', false],
+  ['Gt', '6', '5', false],
+  ['Gt', '-1', '0', true],
+  ['Gt', '4', '9223372036854775807', true],
+  ['Gt', '4', '9223372036854775808', false],
+  ['Gt', '4', 'abc', false],
+  ['Gt', '4', undefined, false],
+  ['Lt', '10', '5', true],
+  ['Lt', '10', '9', true],
+  ['Lt', '5', '5', false],
+  ['Lt', '10', '007', false],
+  ['Lt', '007', '5', false],
+  ['Lt', '10', '5.0', false],
 ] as const;
 const tolerations: { why: string; toleration: Toleration; taint: Taint; tolerates: boolean }[] = [
   { why: 'the same in all', toleration: { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }, taint, tolerates: true },

@@ -105,33 +105,52 @@ function plugin<T extends object>(of: T) {
   return { kubeconfig: '/etc/k/config', context: 'main', user: 'u', ...of };
 }
 
-const refused: [why: string, document: unknown, says: RegExp, context?: string][] = [
-  ['is empty', null, /is not a mapping/],
-  ['is a list', [], /is not a mapping/],
-  ['has no current context', {}, /no current-context; set one/],
-  ['lacks the context', config(), /no context "nope"; there are main, other/, 'nope'],
-  ['lacks the user', config(), /no user "nobody"; there are u/, 'other'],
-  ['lacks the cluster', config({ context: { cluster: 'gone' } }), /no cluster "gone"; there are c/],
-  ['names no server', config({ cluster: { server: '' } }), /cluster "c" has no server/],
-  ['names a server without scheme', config({ cluster: { server: '10.0.0.1:6443' } }), /not an https:\/\/ URL/],
-  ['names an ftp server', config({ cluster: { server: 'ftp://x' } }), /not an https:\/\/ URL/],
-  ['wants a SOCKS proxy', config({ cluster: { 'proxy-url': 'socks5://u:secret@p' } }), /^(?!.*secret).*proxy-url of cluster "c" is a SOCKS proxy, which is not supported/], // prettier-ignore
-  [
-    'has broken certificate data',
-    config({ cluster: { 'certificate-authority-data': 'eA==' } }),
-    /certificate-authority-data that is not PEM/,
-  ],
-  ['has a certificate without key', config({ user: { 'client-certificate': 'c' } }), /without client-key/],
-  ['has an exec without command', config({ user: { exec: {} } }), /user "u" has an exec without command/],
-  ['has an exec that asks a person', config({ user: { exec: { command: 'x', interactiveMode: 'Always' } } }), /interactiveMode Always, and dkc runs it without a terminal/], // prettier-ignore
-  ['has an auth-provider that Kubernetes removed', config({ user: { 'auth-provider': { name: 'gcp' } } }), /user "u" has auth-provider "gcp", which dkc does not support; use an exec plugin/], // prettier-ignore
-  ['trusts everybody and somebody', config({ cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority': 'ca' } }), /both insecure-skip-tls-verify and/], // prettier-ignore
+const refused: { why: string; document: unknown; context?: string; says: RegExp }[] = [
+  { why: 'is empty', document: null, says: /is not a mapping/ },
+  { why: 'is a list', document: [], says: /is not a mapping/ },
+  { why: 'has no current context', document: {}, says: /no current-context; set one/ },
+  { why: 'lacks the context', document: config(), context: 'nope', says: /no context "nope"; there are main, other/ },
+  { why: 'lacks the user', document: config(), context: 'other', says: /no user "nobody"; there are u/ },
+  { why: 'lacks the cluster', document: config({ context: { cluster: 'gone' } }), says: /no cluster "gone"; there are c/ },
+  { why: 'names no server', document: config({ cluster: { server: '' } }), says: /cluster "c" has no server/ },
+  { why: 'names a server without scheme', document: config({ cluster: { server: '10.0.0.1:6443' } }), says: /not an https:\/\/ URL/ },
+  { why: 'names an ftp server', document: config({ cluster: { server: 'ftp://x' } }), says: /not an https:\/\/ URL/ },
+  {
+    why: 'wants a SOCKS proxy',
+    document: config({ cluster: { 'proxy-url': 'socks5://u:secret@p' } }),
+    says: /^(?!.*secret).*proxy-url of cluster "c" is a SOCKS proxy, which is not supported/,
+  },
+  {
+    why: 'has broken certificate data',
+    document: config({ cluster: { 'certificate-authority-data': 'eA==' } }),
+    says: /certificate-authority-data that is not PEM/,
+  },
+  { why: 'has a certificate without key', document: config({ user: { 'client-certificate': 'c' } }), says: /without client-key/ },
+  { why: 'has an exec without command', document: config({ user: { exec: {} } }), says: /user "u" has an exec without command/ },
+  {
+    why: 'has an exec that asks a person',
+    document: config({ user: { exec: { command: 'x', interactiveMode: 'Always' } } }),
+    says: /interactiveMode Always, and dkc runs it without a terminal/,
+  },
+  {
+    why: 'has an auth-provider that Kubernetes removed',
+    document: config({ user: { 'auth-provider': { name: 'gcp' } } }),
+    says: /user "u" has auth-provider "gcp", which dkc does not support; use an exec plugin/,
+  },
+  {
+    why: 'trusts everybody and somebody',
+    document: config({ cluster: { 'insecure-skip-tls-verify': true, 'certificate-authority': 'ca' } }),
+    says: /both insecure-skip-tls-verify and/,
+  },
 ];
-for (const [why, document, says, context] of refused) {
+for (const { why, document, context, says } of refused) {
   test(`a kubeconfig is refused that ${why}`, () => {
     const choice = context === undefined ? {} : { context };
-    const error = { name: 'ActionError', object: '/etc/k/config', message: says };
-    assert.throws(() => accessFromKubeconfig(document, '/etc/k/config', choice), error);
+    assert.throws(() => accessFromKubeconfig(document, '/etc/k/config', choice), {
+      name: 'ActionError',
+      object: '/etc/k/config',
+      message: says,
+    });
   });
 }
 
