@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TransportError } from '../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
-import type { SeenCall } from '../../support/simulated/intercepted.ts';
+import type { Interceptor, SeenCall } from '../../support/simulated/intercepted.ts';
 import { pod } from './builders.ts';
 import { Witness } from './simulated/audit.ts';
 import { Stage } from './simulated/stage.ts';
@@ -29,29 +29,17 @@ for (const at of [0, 1_000, 3_900, 4_100, 5_000, 9_000])
       let isCut = false;
       try {
         stage.begin(['a', 'b']);
-        const first = world.start(
-          {
-            call: (call, pass) => {
-              if (isCut) return Promise.reject(unreachable(call));
-              if (call.resource === 'pods/binding') bindings.push(`one ${call.key}`);
-              return pass();
-            },
+        const binding = (who: string): Interceptor => ({
+          call: (call, pass) => {
+            if (who === 'one' && isCut) return Promise.reject(unreachable(call));
+            if (call.resource === 'pods/binding') bindings.push(`${who} ${call.key}`);
+            return pass();
           },
-          lease,
-          'one',
-        );
+        });
+        const first = world.start(binding('one'), lease, 'one');
         await world.clock.advance(2_000);
         assert.equal(first.ready, true);
-        const second = world.start(
-          {
-            call: (call, pass) => {
-              if (call.resource === 'pods/binding') bindings.push(`two ${call.key}`);
-              return pass();
-            },
-          },
-          lease,
-          'two',
-        );
+        const second = world.start(binding('two'), lease, 'two');
         stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' });
         await world.clock.advance(3_000);
         for (let n = 0; n < 4; n++) stage.add(pod(`rival-${n}`).cpu('1'));

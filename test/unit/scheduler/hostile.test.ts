@@ -8,8 +8,8 @@ import { Engine } from '../../../scheduler/engine/engine.ts';
 import { podInfoOf } from '../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../scheduler/pod/pod-limits.ts';
 import { node, pod, type PodBuilder } from './builders.ts';
-import { Stage } from './simulated/stage.ts';
-import { SchedulerWorld, type Parts } from './simulated/world.ts';
+import { scene } from './simulated/scene.ts';
+import type { Parts } from './simulated/world.ts';
 
 const ORDINARY = 100;
 const list = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_, at) => make(at));
@@ -33,126 +33,96 @@ const apart = (name: string, count: number): PodBuilder =>
     },
   });
 
+const hostilePod = () => pod('hostile');
+const constraints = list(8_000, (at) => ({ maxSkew: 1, topologyKey: `key-${at}`, whenUnsatisfiable: 'DoNotSchedule' }));
+const staying = list(8_000, (at) => ({
+  name: `c${at}`,
+  restartPolicy: 'Always',
+  resources: { requests: { [`example.com/r-${at}`]: '1' } },
+}));
+const ports = list(10_000, (at) => ({ containerPort: at + 1, hostPort: at + 1 }));
+const volumes = list(10_000, (at) => ({ name: `v${at}`, persistentVolumeClaim: { claimName: `v${at}` } }));
+const taints = list(10_000, (at) => ({ key: `t-${at}`, effect: 'NoSchedule' }));
+const images = list(10_000, (at) => ({ names: [`image:${at}`], sizeBytes: 1 }));
+const hostileNode = () => node('hostile').cordoned();
+
 /** What a user of one namespace may make, and what a node may say of itself. */
-const hostile: { what: string; kind: '/pods' | '/nodes'; object: object }[] = [
-  { what: 'a pod with as many terms as may be', kind: '/pods', object: preferring('hostile', MAX_TERMS).build() },
-  { what: 'a pod with 4,000 terms', kind: '/pods', object: preferring('hostile', 4_000).build() },
-  { what: 'a pod on a node with 6,000 terms of anti-affinity', kind: '/pods', object: apart('hostile', 6_000).on('n1').build() },
-  {
-    what: 'a pod with 8,000 constraints',
-    kind: '/pods',
-    object: pod('hostile')
-      .spec({
-        topologySpreadConstraints: list(8_000, (at) => ({ maxSkew: 1, topologyKey: `key-${at}`, whenUnsatisfiable: 'DoNotSchedule' })),
-      })
-      .build(),
-  },
-  {
-    what: 'a pod with 10,000 tolerations',
-    kind: '/pods',
-    object: pod('hostile')
+const hostile: [what: string, object: object][] = [
+  ['a pod with as many terms as may be', preferring('hostile', MAX_TERMS).build()],
+  ['a pod with 4,000 terms', preferring('hostile', 4_000).build()],
+  ['a pod on a node with 6,000 terms of anti-affinity', apart('hostile', 6_000).on('n1').build()],
+  ['a pod with 8,000 constraints', hostilePod().spec({ topologySpreadConstraints: constraints }).build()],
+  [
+    'a pod with 10,000 tolerations',
+    hostilePod()
       .tolerates(...list(10_000, (at) => ({ key: `t-${at}` })))
       .build(),
-  },
-  { what: 'a pod with 20,000 node selectors', kind: '/pods', object: pod('hostile').selects(labelsOf(20_000)).build() },
-  {
-    what: 'a pod on a node with 8,000 init containers that stay, each with a resource of its own',
-    kind: '/pods',
-    object: pod('hostile')
+  ],
+  ['a pod with 20,000 node selectors', hostilePod().selects(labelsOf(20_000)).build()],
+  [
+    'a pod on a node with 8,000 init containers that stay, each with its resource',
+    hostilePod().on('n1').spec({ initContainers: staying }).build(),
+  ],
+  [
+    'a pod on a node with 10,000 host ports',
+    hostilePod()
       .on('n1')
-      .spec({
-        initContainers: list(8_000, (at) => ({
-          name: `c${at}`,
-          restartPolicy: 'Always',
-          resources: { requests: { [`example.com/r-${at}`]: '1' } },
-        })),
-      })
+      .spec({ containers: [{ name: 'c', ports }] })
       .build(),
-  },
-  {
-    what: 'a pod on a node with 10,000 host ports',
-    kind: '/pods',
-    object: pod('hostile')
-      .on('n1')
-      .spec({ containers: [{ name: 'c', ports: list(10_000, (at) => ({ containerPort: at + 1, hostPort: at + 1 })) }] })
+  ],
+  ['a pod with 10,000 claims', hostilePod().spec({ volumes }).build()],
+  ['a pod with 40,000 labels', hostilePod().labels(labelsOf(40_000)).build()],
+  ['a node with 40,000 labels', hostileNode().labels(labelsOf(40_000)).build()],
+  [
+    'a node with 10,000 taints',
+    node('hostile')
+      .taints(...taints)
       .build(),
-  },
-  {
-    what: 'a pod with 10,000 claims',
-    kind: '/pods',
-    object: pod('hostile')
-      .spec({ volumes: list(10_000, (at) => ({ name: `v${at}`, persistentVolumeClaim: { claimName: `v${at}` } })) })
-      .build(),
-  },
-  { what: 'a pod with 40,000 labels', kind: '/pods', object: pod('hostile').labels(labelsOf(40_000)).build() },
-  { what: 'a node with 40,000 labels', kind: '/nodes', object: node('hostile').labels(labelsOf(40_000)).cordoned().build() },
-  {
-    what: 'a node with 10,000 taints',
-    kind: '/nodes',
-    object: node('hostile')
-      .taints(...list(10_000, (at) => ({ key: `t-${at}`, effect: 'NoSchedule' })))
-      .build(),
-  },
-  {
-    what: 'a node with 10,000 images',
-    kind: '/nodes',
-    object: {
-      ...node('hostile').cordoned().build(),
-      status: { allocatable: { pods: '5' }, images: list(10_000, (at) => ({ names: [`image:${at}`], sizeBytes: 1 })) },
-    },
-  },
+  ],
+  ['a node with 10,000 images', { ...hostileNode().build(), status: { allocatable: { pods: '5' }, images } }],
 ];
 
 /** What is held of pods and nodes, in entries. */
 function entries({ cluster: view, queue, nominator }: Parts): object {
-  const cluster = view as Cluster;
-  const { groups } = cluster.groups.sizes;
-  const { sizes } = queue;
-  return {
-    carried: cluster.carried.size,
-    groups,
-    columns: cluster.topologies.size,
-    taints: cluster.taintSetCount,
-    pods: cluster.podCount,
-    sizes,
-    nominated: nominator.size,
-  };
+  const { carried, groups, topologies, taintSetCount, podCount } = view as Cluster;
+  const held = { carried: carried.size, groups: groups.sizes.groups, columns: topologies.size, taints: taintSetCount, pods: podCount };
+  return { ...held, sizes: queue.sizes, nominated: nominator.size };
 }
 
-for (const { what, kind, object } of hostile)
-  test(`beside ${what} ${ORDINARY} ordinary pods are placed as without, and nothing of it stays`, async () => {
-    const world = await SchedulerWorld.make({ pace: { bindMs: () => 0, startMs: () => 100, endMs: () => 100 } });
-    try {
-      const scheduler = world.start();
-      const stage = new Stage(world);
-      stage.begin(list(10, (at) => `n${at}`));
-      stage.add(...list(10, (at) => pod(`first-${at}`).cpu('10m').labels({ app: 'web' })));
-      await stage.pass(5_000);
-      const { parts } = world;
-      assert.ok(parts !== undefined);
-      const before = entries(parts);
-      const { storage } = world.api.hooks;
-      const key = kind === '/pods' ? 'default/hostile' : 'hostile';
-      storage.put(kind, key, object as KubeObject);
-      stage.add(...list(ORDINARY, (at) => pod(`ordinary-${at}`).cpu('100m').labels({ app: 'web' })));
-      await stage.pass(10_000);
-      const placed = world.pods().filter(({ metadata, spec }) => metadata.name?.startsWith('ordinary') && (spec?.nodeName ?? '') !== '');
-      assert.equal(placed.length, ORDINARY, scheduler.failures().join('\n'));
-      storage.remove(kind, key);
-      for (let at = 0; at < ORDINARY; at++) storage.remove('/pods', `default/ordinary-${at}`);
-      await stage.pass(5_000);
-      stage.add(pod('last').cpu('10m').labels({ app: 'web' }));
-      await stage.pass(5_000);
-      storage.remove('/pods', 'default/last');
-      await stage.pass(5_000);
-      assert.deepEqual(entries(parts), before);
-      assert.deepEqual(
-        scheduler.failures().filter((line) => !line.includes('slow scheduling decision')),
-        [],
-      );
-    } finally {
-      await world.stop();
-    }
+for (const [what, object] of hostile)
+  test(`beside ${what} ${ORDINARY} ordinary pods are placed as without, and nothing of it stays`, async (t) => {
+    const { world, stage, scheduler, nodeOf } = await scene(
+      t,
+      list(10, (at) => `n${at}`),
+    );
+    const web = (name: string, cpu = '10m') => pod(name).cpu(cpu).labels({ app: 'web' });
+    stage.add(...list(10, (at) => web(`first-${at}`)));
+    await stage.pass(5_000);
+    const { parts = assert.fail('no scheduler') } = world;
+    const before = entries(parts);
+    const { storage } = world.api.hooks;
+    const [kind, key] = (object as KubeObject).kind === 'Pod' ? ['/pods', 'default/hostile'] : ['/nodes', 'hostile'];
+    storage.put(kind, key, object as KubeObject);
+    const ordinary = list(ORDINARY, (at) => `ordinary-${at}`);
+    stage.add(...ordinary.map((name) => web(name, '100m')));
+    await stage.pass(10_000);
+    assert.deepEqual(
+      ordinary.filter((name) => nodeOf(name) === ''),
+      [],
+      scheduler.failures().join('\n'),
+    );
+    storage.remove(kind, key);
+    for (const name of ordinary) storage.remove('/pods', `default/${name}`);
+    await stage.pass(5_000);
+    stage.add(web('last'));
+    await stage.pass(5_000);
+    storage.remove('/pods', 'default/last');
+    await stage.pass(5_000);
+    assert.deepEqual(entries(parts), before);
+    assert.deepEqual(
+      scheduler.failures().filter((line) => !line.includes('slow scheduling decision')),
+      [],
+    );
   });
 
 test('what takes long of the first decision over a pod is done in small steps: a step compares it with one kind of pods, and the decision with none', () => {

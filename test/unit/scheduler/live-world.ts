@@ -121,40 +121,32 @@ export class LiveWorld {
     return found.status === 'True' ? 'True' : `${found.reason}: ${found.message}`;
   }
 
+  #eventsAbout(name: string): KubeObject[] {
+    const { objects } = this.api.hooks.storage.list('/events');
+    return objects.filter((event) => (event['involvedObject'] as { name?: string }).name === name);
+  }
+
   /** How often objects of this name were told this. */
   told(name: string, reason: string): number {
-    const { objects } = this.api.hooks.storage.list('/events');
-    const mine = objects.filter((event) => (event['involvedObject'] as { name?: string }).name === name && event['reason'] === reason);
-    return mine.reduce((sum, { count }) => sum + Number(count ?? 1), 0);
+    const mine = this.#eventsAbout(name).filter((event) => event['reason'] === reason);
+    return mine.reduce((sum, event) => sum + Number(event['count'] ?? 1), 0);
   }
 
   /** Who reported each event of an object, as `REASON component reportingComponent reportingInstance`. */
   reportersOf(name: string): string[] {
-    return this.api.hooks.storage
-      .list('/events')
-      .objects.filter((event) => (event['involvedObject'] as { name?: string }).name === name)
-      .map((event) => {
-        const { component } = event['source'] as { component: string };
-        return [event['reason'], component, event['reportingComponent'], event['reportingInstance']].join(' ');
-      });
+    return this.#eventsAbout(name).map((event) => {
+      const { component } = event['source'] as { component: string };
+      return [event['reason'], component, event['reportingComponent'], event['reportingInstance']].join(' ');
+    });
   }
 
   /** Of an object, as `TYPE REASON message`. */
   eventsOf(name: string): string[] {
-    return this.api.hooks.storage
-      .list('/events')
-      .objects.filter((event) => (event['involvedObject'] as { name?: string }).name === name)
-      .map(({ type, reason, message }) => `${String(type)} ${String(reason)} ${String(message)}`);
+    return this.#eventsAbout(name).map((event) => [event['type'], event['reason'], event['message']].join(' '));
   }
 
   add(...pods: readonly { build(): Pod }[]): void {
-    for (const one of pods) {
-      const pod = one.build();
-      const { priority = 0 } = pod.spec ?? {};
-      if (priority !== 0 && this.api.hooks.storage.get('scheduling.k8s.io/priorityclasses', `p${priority}`) === undefined)
-        this.api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: `p${priority}` }, value: priority });
-      this.api.add(manifestOf(pod));
-    }
+    addPods(this.api, pods);
   }
 
   async delete(name: string): Promise<void> {
@@ -211,8 +203,20 @@ export class LiveWorld {
   }
 }
 
+/** With a class for each priority. */
+export function addPods(api: LocalApi, pods: readonly { build(): Pod }[]): void {
+  for (const one of pods) {
+    const pod = one.build();
+    const { priority: value = 0 } = pod.spec ?? {};
+    const metadata = { name: `p${value}` };
+    if (value !== 0 && api.hooks.storage.get('scheduling.k8s.io/priorityclasses', metadata.name) === undefined)
+      api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value });
+    api.add(manifestOf(pod));
+  }
+}
+
 /** As people write it: the server gives the rest. Who is more important than others is so by a class. */
-export function manifestOf({ apiVersion, kind, metadata, spec }: Pod): Record<string, unknown> {
+function manifestOf({ apiVersion, kind, metadata, spec }: Pod): Record<string, unknown> {
   const { namespace, name, labels, ownerReferences } = metadata;
   const { priority = 0, ...rest } = spec ?? { containers: [] };
   const important = priority === 0 ? {} : { priorityClassName: `p${priority}` };

@@ -2,7 +2,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
-import { manifestOf, statefulSet } from '../live-world.ts';
+import { addPods, statefulSet } from '../live-world.ts';
 import type { PodBuilder } from '../builders.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { audit } from './audit.ts';
@@ -65,18 +65,7 @@ export class Stage implements AnyStage {
   }
 
   add(...pods: readonly PodBuilder[]): void {
-    for (const one of pods) {
-      const pod = one.build();
-      const { priority = 0 } = pod.spec ?? {};
-      if (priority !== 0 && this.#world.api.hooks.storage.get('scheduling.k8s.io/priorityclasses', `p${priority}`) === undefined)
-        this.#world.api.add({
-          apiVersion: 'scheduling.k8s.io/v1',
-          kind: 'PriorityClass',
-          metadata: { name: `p${priority}` },
-          value: priority,
-        });
-      this.#world.api.add(manifestOf(pod));
-    }
+    addPods(this.#world.api, pods);
   }
 
   addSet(name: string, cpu: string, spec: Record<string, unknown> = {}, podSpec: object = {}): void {
