@@ -1,4 +1,4 @@
-import type { NodeSelectorTerm, PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
+import type { NodeSelectorTerm, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../../../../scheduler/types.ts';
 import type { StorageView } from '../../../../scheduler/volumes/contract.ts';
@@ -9,55 +9,75 @@ import { pod, type PodBuilder } from '../builders.ts';
  * Storage of a scheduler's tests in one line: `claim('data').class('fast').asks('1Gi').to('pv-1').build()`.
  */
 
-export class ClaimBuilder {
-  readonly #claim: Claim;
+/** What claims and volumes have in common. */
+class StorageBuilder<T extends Claim | Volume> {
+  readonly #object: T;
 
+  constructor(object: T) {
+    this.#object = object;
+  }
+
+  spec(more: NonNullable<T['spec']>): this {
+    return this.#with({ spec: { ...this.#object.spec, ...more } });
+  }
+
+  class(storageClassName: string): this {
+    return this.spec({ storageClassName } as NonNullable<T['spec']>);
+  }
+
+  modes(...accessModes: string[]): this {
+    return this.spec({ accessModes } as NonNullable<T['spec']>);
+  }
+
+  phase(phase: string): this {
+    return this.#with({ status: { ...this.#object.status, phase } });
+  }
+
+  metadata(more: T['metadata']): this {
+    Object.assign(this.#object.metadata, more);
+    return this;
+  }
+
+  deleted(): this {
+    return this.metadata({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+  }
+
+  build(): T {
+    return this.#object;
+  }
+
+  #with(more: object): this {
+    Object.assign(this.#object, more);
+    return this;
+  }
+}
+
+export class ClaimBuilder extends StorageBuilder<Claim> {
   constructor(name: string) {
-    this.#claim = {
+    super({
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',
       metadata: { namespace: 'default', name, uid: `uid-${name}`, resourceVersion: '1', annotations: {} },
       spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
       status: { phase: 'Pending' },
-    };
-  }
-
-  spec(more: NonNullable<Claim['spec']>): this {
-    this.#claim.spec = { ...this.#claim.spec, ...more };
-    return this;
-  }
-
-  class(storageClassName: string): this {
-    return this.spec({ storageClassName });
+    });
   }
 
   asks(storage: string): this {
     return this.spec({ resources: { requests: { storage } } });
   }
 
-  modes(...accessModes: string[]): this {
-    return this.spec({ accessModes });
-  }
-
   /** Bound, for good. */
   to(volumeName: string): this {
-    this.phase('Bound');
-    return this.spec({ volumeName }).annotated('pv.kubernetes.io/bind-completed', 'yes');
+    return this.phase('Bound').spec({ volumeName }).annotated('pv.kubernetes.io/bind-completed', 'yes');
   }
 
   uid(uid: string): this {
-    this.#claim.metadata.uid = uid;
-    return this;
-  }
-
-  phase(phase: string): this {
-    Object.assign(this.#claim, { status: { ...this.#claim.status, phase } });
-    return this;
+    return this.metadata({ uid });
   }
 
   annotated(name: string, value: string): this {
-    this.#claim.metadata.annotations = { ...this.#claim.metadata.annotations, [name]: value };
-    return this;
+    return this.metadata({ annotations: { ...this.build().metadata.annotations, [name]: value } });
   }
 
   /** A volume is being made for it. */
@@ -66,53 +86,27 @@ export class ClaimBuilder {
   }
 
   ownedBy(uid: string): this {
-    this.#claim.metadata.ownerReferences = [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }];
-    return this;
-  }
-
-  deleted(): this {
-    this.#claim.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    return this;
-  }
-
-  build(): Claim {
-    return this.#claim;
+    return this.metadata({ ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }] });
   }
 }
 
-export class VolumeBuilder {
-  readonly #volume: Volume;
-
+export class VolumeBuilder extends StorageBuilder<Volume> {
   constructor(name: string) {
-    this.#volume = {
+    super({
       apiVersion: 'v1',
       kind: 'PersistentVolume',
       metadata: { name, uid: `uid-${name}`, resourceVersion: '1', labels: {} },
       spec: { accessModes: ['ReadWriteOnce'], capacity: { storage: '1Gi' } },
       status: { phase: 'Available' },
-    };
-  }
-
-  spec(more: PersistentVolumeSpec): this {
-    this.#volume.spec = { ...this.#volume.spec, ...more };
-    return this;
-  }
-
-  class(storageClassName: string): this {
-    return this.spec({ storageClassName });
+    });
   }
 
   size(storage: string): this {
     return this.spec({ capacity: { storage } });
   }
 
-  modes(...accessModes: string[]): this {
-    return this.spec({ accessModes });
-  }
-
   labels(labels: Record<string, string>): this {
-    this.#volume.metadata.labels = { ...this.#volume.metadata.labels, ...labels };
-    return this;
+    return this.metadata({ labels: { ...this.build().metadata.labels, ...labels } });
   }
 
   reachedBy(...nodeSelectorTerms: NodeSelectorTerm[]): this {
@@ -135,20 +129,6 @@ export class VolumeBuilder {
   /** Reserved for this claim. */
   for(name: string, uid?: string): this {
     return this.spec({ claimRef: { namespace: 'default', name, ...(uid === undefined ? {} : { uid }) } });
-  }
-
-  phase(phase: string): this {
-    Object.assign(this.#volume, { status: { ...this.#volume.status, phase } });
-    return this;
-  }
-
-  deleted(): this {
-    this.#volume.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    return this;
-  }
-
-  build(): Volume {
-    return this.#volume;
   }
 }
 
@@ -174,12 +154,9 @@ export const attached = (persistentVolumeName: string, nodeName: string): Volume
   spec: { attacher: 'driver', nodeName, source: { persistentVolumeName } },
 });
 
-export const csiDriver = (name: string, storageCapacity?: boolean, preventPodSchedulingIfMissing?: boolean): CsiDriver => ({
+export const csiDriver = (name: string, storageCapacity = false, preventPodSchedulingIfMissing = false): CsiDriver => ({
   metadata: { name },
-  spec: {
-    ...(storageCapacity === undefined ? {} : { storageCapacity }),
-    ...(preventPodSchedulingIfMissing === undefined ? {} : { preventPodSchedulingIfMissing }),
-  },
+  spec: { storageCapacity, preventPodSchedulingIfMissing },
 });
 
 export const csiCapacity = (storageClassName: string, more: Partial<CsiCapacity>): CsiCapacity => ({
@@ -206,16 +183,8 @@ export interface World {
   pods?: readonly PodBuilder[];
 }
 
-export function viewOf({
-  claims = [],
-  volumes = [],
-  classes = [],
-  csiNodes = [],
-  drivers = [],
-  capacities = [],
-  attachments = [],
-  pods = [],
-}: World): StorageView {
+export function viewOf(world: World): StorageView {
+  const { claims = [], volumes = [], classes = [], csiNodes = [], drivers = [], capacities = [], attachments = [], pods = [] } = world;
   const named = <T extends { metadata: { name?: string } }>(objects: readonly T[], name: string): T | undefined =>
     objects.find(({ metadata }) => metadata.name === name);
   const allClaims = claims.map((each) => each.build());
