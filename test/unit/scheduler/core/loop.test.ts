@@ -4,10 +4,7 @@ import { Loop, type LoopOptions, LoopTrigger } from '../../../../scheduler/core/
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 /** A queue whose only pod's time comes at the second look, after the first slice. */
-function loopOf(
-  binding: number,
-  caches: LoopOptions['caches'] = { settled: true, whenSettled: () => Promise.resolve() },
-): { loop: Loop; clock: FakeClock; pops: () => number; notify: () => void; free: () => void } {
+function loopOf(binding: number, caches: LoopOptions['caches'] = { settled: true, whenSettled: () => Promise.resolve() }) {
   const clock = new FakeClock();
   const cycle = { inFlight: binding };
   const idle = { idle: () => Promise.resolve() };

@@ -11,13 +11,7 @@ import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 type Written = { status: { conditions: { message: string }[]; nominatedNodeName?: string | null } };
 
 /** Writes that end when the test says so. */
-function writer(atOnce = 1): {
-  statuses: StatusWriter;
-  written: string[];
-  clock: FakeClock;
-  end: () => Promise<void>;
-  fail: (error?: Error) => Promise<void>;
-} {
+function writer(atOnce = 1) {
   const clock = new FakeClock();
   const written: string[] = [];
   const open: ((error?: Error) => void)[] = [];
@@ -45,16 +39,13 @@ const says = (message: string, nominate?: string): Wanted => ({ reason: 'Unsched
 const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'A' }];
 const waiting = podInfoOf(Object.assign(pod('web').build(), { status: { conditions } }));
 
+const TAKEN_BACK = 'A nominated=null';
 const cases: { why: string; writes: Wanted[]; becomes: string[] }[] = [
   { why: 'what it says already is not written', writes: [says('A')], becomes: [] },
   { why: 'of what waits only the last is written', writes: [says('B'), says('C'), says('D')], becomes: ['B', 'D'] },
   { why: 'what is being written is not written again', writes: [says('B'), says('B')], becomes: ['B'] },
   { why: 'what it said before something else was being written is', writes: [says('B'), says('A')], becomes: ['B', 'A'] },
-  {
-    why: 'a promise that is being written is taken back',
-    writes: [says('B', 'a'), says('A', '')],
-    becomes: ['B nominated=a', 'A nominated=null'],
-  },
+  { why: 'a promise that is being written is taken back', writes: [says('B', 'a'), says('A', '')], becomes: ['B nominated=a', TAKEN_BACK] },
   { why: 'a promise that waits to be written is kept', writes: [says('B'), says('C', 'a'), says('D')], becomes: ['B', 'D nominated=a'] },
 ];
 for (const { why, writes, becomes } of cases)

@@ -11,6 +11,8 @@ import { node, pod, type PodBuilder } from '../builders.ts';
 
 const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
 
+const inZone = (name: string, n: number) => node(name).zone(`z${n}`);
+
 function engineOn(nodes: number, deviceClasses: Readonly<Record<string, string>> = {}): { cluster: Cluster; engine: Engine } {
   const cluster = new Cluster();
   const engine = new Engine({
@@ -22,12 +24,7 @@ function engineOn(nodes: number, deviceClasses: Readonly<Record<string, string>>
     volumes: { key: () => '', prepare: () => undefined },
     deviceClassOf: (resource) => deviceClasses[resource],
   });
-  for (let n = 0; n < nodes; n++)
-    cluster.setNode(
-      node(`n${n}`)
-        .zone(`z${n % 3}`)
-        .build(),
-    );
+  for (let n = 0; n < nodes; n++) cluster.setNode(inZone(`n${n}`, n % 3).build());
   return { cluster, engine };
 }
 
@@ -68,31 +65,14 @@ test('selectors of pods that were asked for once are dropped: no more rules are 
 
 test('terms about a label that no node had count from the moment when one has it', () => {
   const { cluster, engine } = engineOn(2);
-  const apart = (name: string): PodBuilder =>
-    pod(name)
-      .labels({ app: 'x' })
-      .affinity({
-        podAntiAffinity: {
-          requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'rack', labelSelector: { matchLabels: { app: 'x' } } }],
-        },
-      });
+  const byRack = { topologyKey: 'rack', labelSelector: { matchLabels: { app: 'x' } } };
+  const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [byRack] };
+  const apart = (name: string) => pod(name).labels({ app: 'x' }).affinity({ podAntiAffinity });
   const fits = (name: string): string[] => [...engine.evaluate(podInfoOf(apart(name).build()), profile).totals.keys()];
   const plain = (): string[] => [...engine.evaluate(podInfoOf(pod('plain').labels({ app: 'x' }).build()), profile).totals.keys()];
   cluster.addPod(podInfoOf(apart('there').on('n0').build()));
-  assert.deepEqual(
-    [fits('new'), plain()],
-    [
-      ['n0', 'n1'],
-      ['n0', 'n1'],
-    ],
-  );
-  for (const name of ['n0', 'n1'])
-    cluster.setNode(
-      node(name)
-        .zone(`z${name === 'n0' ? 0 : 1}`)
-        .labels({ rack: name })
-        .build(),
-    );
+  for (const found of [fits('new'), plain()]) assert.deepEqual(found, ['n0', 'n1']);
+  for (const [n, rack] of ['n0', 'n1'].entries()) cluster.setNode(inZone(rack, n).labels({ rack }).build());
   assert.deepEqual([fits('new'), plain()], [['n1'], ['n1']]);
 });
 
@@ -112,39 +92,22 @@ test('a feature counts from the moment when a node declares it, for pods that re
 const newer = (fields: object): PodSpec => fields as PodSpec;
 const elsewhere =
   'which this scheduler does not support: give the pod a spec.schedulerName of a scheduler that does, such as kube-scheduler';
-const left: { why: string; of: PodBuilder; by?: string; says?: string }[] = [
-  {
-    why: 'with resource claims',
-    of: pod('p').spec(newer({ resourceClaims: [{ name: 'gpu' }] })),
-    by: 'DynamicResources',
-    says: 'pod has resourceClaims',
-  },
-  { why: 'without any', of: pod('p').spec(newer({ resourceClaims: [] })) },
-  {
-    why: 'of a group',
-    of: pod('p').spec(newer({ schedulingGroup: { podGroupName: 'g' } })),
-    by: 'GangScheduling',
-    says: 'pod has a schedulingGroup',
-  },
-  {
-    why: 'of a workload',
-    of: pod('p').spec(newer({ workloadRef: { name: 'w' } })),
-    by: 'GangScheduling',
-    says: 'pod has a workloadRef',
-  },
-  {
-    why: 'that request a device by its class',
-    of: pod('p').asks('deviceclass.resource.kubernetes.io/fast', '1'),
-    by: 'DynamicResources',
-    says: 'pod requests deviceclass.resource.kubernetes.io/fast of DeviceClass fast',
-  },
-  {
-    why: 'that request an extended resource of a class',
-    of: pod('p').asks('example.com/npu', '1'),
-    by: 'DynamicResources',
-    says: 'pod requests example.com/npu of DeviceClass npu',
-  },
-  { why: 'that request one which nodes have as well', of: pod('p').asks('example.com/gpu', '1') },
+const p = (fields: object = {}) => pod('p').spec(newer(fields));
+const row = (why: string, of: PodBuilder, by?: string, says?: string) => ({ why, of, by, says });
+const device = 'deviceclass.resource.kubernetes.io/fast';
+const left = [
+  row('with resource claims', p({ resourceClaims: [{ name: 'gpu' }] }), 'DynamicResources', 'pod has resourceClaims'),
+  row('without any', p({ resourceClaims: [] })),
+  row('of a group', p({ schedulingGroup: { podGroupName: 'g' } }), 'GangScheduling', 'pod has a schedulingGroup'),
+  row('of a workload', p({ workloadRef: { name: 'w' } }), 'GangScheduling', 'pod has a workloadRef'),
+  row('that request a device by its class', p().asks(device, '1'), 'DynamicResources', `pod requests ${device} of DeviceClass fast`),
+  row(
+    'that request an extended resource of a class',
+    p().asks('example.com/npu', '1'),
+    'DynamicResources',
+    'pod requests example.com/npu of DeviceClass npu',
+  ),
+  row('that request one which nodes have as well', p().asks('example.com/gpu', '1')),
 ];
 for (const { why, of, by, says } of left)
   test(`pods ${why} are ${by === undefined ? 'scheduled here' : 'left to another scheduler'}`, () => {

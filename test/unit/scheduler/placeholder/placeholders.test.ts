@@ -28,11 +28,7 @@ function stage() {
     ignorePod: (uid: string) => void counted.push(`-${uid}`),
     placed: () => undefined,
   };
-  const seen = new SeenPlaceholders({
-    state: cluster,
-    reservations,
-    isOurs,
-  });
+  const seen = new SeenPlaceholders({ state: cluster, reservations, isOurs });
   const calls: string[] = [];
   const answers: (() => Error | undefined)[] = [];
   const there = new Map<string, Pod>();
@@ -84,21 +80,8 @@ function stage() {
     placeholders.look();
     return reservation;
   };
-  return {
-    clock,
-    reservations,
-    seen,
-    placeholders,
-    calls,
-    answers,
-    there,
-    counted,
-    unseen,
-    larger,
-    keep,
-    over,
-    begin: () => placeholders.begin(over.signal),
-  };
+  const server = { calls, answers, there, larger };
+  return { clock, reservations, seen, placeholders, ...server, counted, unseen, keep, over, begin: () => placeholders.begin(over.signal) };
 }
 
 const made = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo => {
@@ -192,26 +175,24 @@ test('what is in the way of a binding and cannot be removed fails it, once for e
 test('which pods count is decided when they are first seen', () => {
   const s = stage();
   const room = s.keep();
+  const called = (uid: string) => made(room, (pod) => (pod.metadata.uid = uid));
   const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
   assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it requests more than is reserved');
   assert.equal(s.seen.standsFor(room), false);
-  assert.equal(
-    s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u2'), (pod.metadata.name = 'forged')))),
-    false,
-    'it has another name',
-  );
-  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u3'))), true);
+  const forged = made(room, ({ metadata }) => Object.assign(metadata, { uid: 'u2', name: 'forged' }));
+  assert.equal(s.seen.ignores(forged), false, 'it has another name');
+  assert.equal(s.seen.ignores(called('u3')), true);
   assert.equal(s.seen.standsFor(room), true);
   // Made by this process, and larger on the way; or seen when its room is used already.
   s.seen.expect(placeholderKey(room));
   assert.equal(s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
   s.seen.made(placeholderKey(room), 'u5');
   s.reservations.setChanged('uid-web', undefined);
-  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u5'))), true);
-  assert.equal(s.seen.ignores(made(room, (pod) => (pod.metadata.uid = 'u6'))), false, 'no room is kept');
+  assert.equal(s.seen.ignores(called('u5')), true);
+  assert.equal(s.seen.ignores(called('u6')), false, 'no room is kept');
   s.seen.count('u3');
   assert.deepEqual(s.counted, ['+u3']);
-  assert.deepEqual([s.seen.deleted(made(room, (pod) => (pod.metadata.uid = 'u3'))), s.seen.deleted(made(room, (pod) => (pod.metadata.uid = 'u5')))], [false, true]); // prettier-ignore
+  assert.deepEqual([s.seen.deleted(called('u3')), s.seen.deleted(called('u5'))], [false, true]); // prettier-ignore
 });
 
 test('a pod that counted already does not any more once its room is known', () => {
