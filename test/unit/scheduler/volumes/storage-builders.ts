@@ -22,11 +22,11 @@ class StorageBuilder<T extends Claim | Volume> {
   }
 
   class(storageClassName: string): this {
-    return this.spec({ storageClassName } as NonNullable<T['spec']>);
+    return this.spec({ storageClassName });
   }
 
   modes(...accessModes: string[]): this {
-    return this.spec({ accessModes } as NonNullable<T['spec']>);
+    return this.spec({ accessModes });
   }
 
   phase(phase: string): this {
