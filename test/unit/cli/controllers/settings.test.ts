@@ -50,9 +50,12 @@ const read = table('why | argv | gives')(`
   it shall place pods itself, one set at a time | --daemonset-placement=controller --concurrent-syncs=1
     | {daemonSet: {placement: controller, workers: 1}, statefulSet: {workers: 1}, rollout: {configMapNamespace: dkc-system, workers: 1}}
   there is one process alone            | --leader-elect=false --leader-elect-lease-duration=1s | {leaderElect: false}
-  the lease is as kube-controller-manager is told
-    | --leader-elect --leader-elect-resource-namespace=ns --leader-elect-resource-name=a.b --leader-elect-lease-duration=60s --leader-elect-renew-deadline=40s --leader-elect-retry-period=5s
-    | {leaderElect: {namespace: ns, name: a.b, leaseDurationMs: 60000, renewDeadlineMs: 40000, retryPeriodMs: 5000}}
+  the lease is named as kube-controller-manager is told
+    | --leader-elect --leader-elect-resource-namespace=ns --leader-elect-resource-name=a.b
+    | {leaderElect: {namespace: ns, name: a.b, leaseDurationMs: 15000, renewDeadlineMs: 10000, retryPeriodMs: 2000}}
+  the times of the lease are as kube-controller-manager is told
+    | --leader-elect-lease-duration=60s --leader-elect-renew-deadline=40s --leader-elect-retry-period=5s
+    | {leaderElect: {namespace: kube-system, name: dkc-controllers, leaseDurationMs: 60000, renewDeadlineMs: 40000, retryPeriodMs: 5000}}
   only the name of the lease is another | --leader-elect-resource-name=x
     | {leaderElect: {namespace: kube-system, name: x, leaseDurationMs: 15000, renewDeadlineMs: 10000, retryPeriodMs: 2000}}
   it serves to all                      | --metrics-bind-address=:8080                          | {metricsAddress: :8080}

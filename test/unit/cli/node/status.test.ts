@@ -7,6 +7,7 @@ import { memoryLocks } from '../../../support/memory-locks.ts';
 import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
+import { LockError } from '../../../../base/lock.ts';
 import { nodeFlags } from '../../../../cli/agent/flags.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
@@ -171,7 +172,7 @@ test('status says in red that there is no fallback of last resort', async (t) =>
 });
 let seen = '';
 
-test('status says whether agent and kubelet live, and what the kubelet answers', async (t) => {
+test('status says whether agent and kubelet live, or that it cannot tell, and what the kubelet answers', async (t) => {
   const kubelet = createServer((_, answer) => void answer.writeHead(healthy ? 200 : 500).end());
   let healthy = true;
   await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
@@ -193,6 +194,11 @@ test('status says whether agent and kubelet live, and what the kubelet answers',
   assert.match(stdout, /^Agent: +running$/m);
   assert.match(stdout, /^Kubelet: +not healthy: http:.* answered 500$/m);
   assert.match((await node.dkc('status')).stdout, /^Agent: +not running: systemctl status dkc-agent$/m);
+  const denied = new LockError(node.paths.agentLock, 'it cannot be opened', { cause: new Error('EACCES') });
+  assert.match(
+    (await node.dkcIn({ locks: { take: () => Promise.reject(denied) } }, 'status')).stdout,
+    /^Agent: +unknown \(.*it cannot be opened.*\)$/m,
+  );
 });
 
 test('status stays readable with very many condemnations and damaged checkpoints', async (t) => {

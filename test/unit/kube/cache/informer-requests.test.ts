@@ -30,7 +30,8 @@ const exchanges = table('why | steps | asks | tells')(`
     | cached, watch 5, watch 9 | there a#1@3, updated a#1@3 a#1@6, updated a#1@6 a#1@10
   lists again after 410, and tells what it missed
     | list 5: a#1@3 b#2@4 c#3@5 / fail 410 / list 9: a#1@8 c#4@9 / watch hold
-    | cached, watch 5, known 5, watch 9 | there a#1@3, there b#2@4, there c#3@5, updated a#1@3 a#1@8, deleted c#3@5 unseen, added c#4@9, deleted b#2@4 unseen
+    | cached, watch 5, known 5, watch 9
+    | there a#1@3, there b#2@4, there c#3@5, updated a#1@3 a#1@8, deleted c#3@5 unseen, added c#4@9, deleted b#2@4 unseen
   lists in one piece when a page has expired
     | list 5 more: a#1@3 / fail 410 / list 6: a#1@3 b#2@5 / watch hold
     | cached, page after 5, whole, watch 6 | there a#1@3, there b#2@5
