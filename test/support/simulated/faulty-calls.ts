@@ -1,4 +1,3 @@
-import type { Clock } from '../../../base/clock.ts';
 import { BrokenConnection } from '../../../kube/client/connection.ts';
 import { ApiError, TransportError, type Call } from '../../../kube/client/errors.ts';
 import { controllerOf } from '../../../kube/controller/owners.ts';
@@ -26,6 +25,8 @@ function says(name: string, code: number, reason: string, of: Pick<FaultKind, 'b
   };
   return { name, ...of, do: refuse };
 }
+
+const breaks = (name: string, of: FaultKind['class'], act: FaultKind['do']): FaultKind => ({ name, class: of, befalls: any, do: act });
 
 function cut(call: SeenCall, reached: 'never' | 'perhaps'): TransportError {
   const cause = new BrokenConnection(reached, 'the test cut it');
@@ -77,55 +78,26 @@ export const faultKinds: readonly FaultKind[] = [
     costs: 1,
   },
   says('429', 429, 'TooManyRequests', { befalls: any, class: 'refused' }, { retryAfterMs: 1_000 }),
-  {
-    name: 'a cut before it was sent',
-    class: 'refused',
-    befalls: any,
-    do: async (call) => {
-      throw cut(call, 'never');
-    },
-  },
-  {
-    name: 'a cut before the server saw it',
-    class: 'perhaps, and was not',
-    befalls: any,
-    do: async (call) => {
-      throw cut(call, 'perhaps');
-    },
-  },
-  {
-    name: 'a cut after it took effect',
-    class: 'perhaps, and was',
-    befalls: any,
-    do: async (call, pass) => {
-      await pass();
-      throw cut(call, 'perhaps');
-    },
-  },
-  {
-    name: 'no answer in time',
-    class: 'perhaps, and was not',
-    befalls: any,
-    do: async (call, _, { clock }) => {
-      await patience(clock, call);
-      throw timeout(call);
-    },
-  },
-  {
-    name: 'no answer in time, and an effect after that',
-    class: 'perhaps, and was',
-    befalls: any,
-    do: async (call, pass, { clock }) => {
-      await patience(clock, call);
-      void clock
-        .sleep(LATE)
-        .then(pass)
-        .catch(() => {});
-      throw timeout(call);
-    },
-  },
+  breaks('a cut before it was sent', 'refused', async (call) => {
+    throw cut(call, 'never');
+  }),
+  breaks('a cut before the server saw it', 'perhaps, and was not', async (call) => {
+    throw cut(call, 'perhaps');
+  }),
+  breaks('a cut after it took effect', 'perhaps, and was', async (call, pass) => {
+    await pass();
+    throw cut(call, 'perhaps');
+  }),
+  breaks('no answer in time', 'perhaps, and was not', async (call, _, { clock }) => {
+    await clock.sleep(PATIENCE, call.signal);
+    throw timeout(call);
+  }),
+  breaks('no answer in time, and an effect after that', 'perhaps, and was', async (call, pass, { clock }) => {
+    await clock.sleep(PATIENCE, call.signal);
+    void clock
+      .sleep(LATE)
+      .then(pass)
+      .catch(() => {});
+    throw timeout(call);
+  }),
 ];
-
-async function patience(clock: Clock, { signal }: SeenCall): Promise<void> {
-  await clock.sleep(PATIENCE, signal);
-}

@@ -27,48 +27,30 @@ export function pick<T>(from: readonly T[], random: Random): T | undefined {
 /** Servers, connections and processes fail. @param troubles - what a server may do wrong, each with its probability */
 export function roughActs(troubles: readonly Record<string, unknown>[]): readonly Act[] {
   return [
-    {
-      what: 'server in trouble',
-      rough: true,
-      weight: 4,
-      do: ({ world, crew, random }) => {
-        const chosen = troubles.filter(() => random() < 0.2);
-        crew.troubled();
-        world.api.hooks.setFaults(parseFaults(chosen));
-        return JSON.stringify(chosen);
-      },
-    },
-    {
-      what: 'server well again',
-      rough: true,
-      weight: 5,
-      do: ({ world, crew }) => {
-        crew.well();
-        world.api.hooks.setFaults([]);
-        return '';
-      },
-    },
-    {
-      what: 'connections cut',
-      rough: true,
-      weight: 1,
-      do: ({ world, crew }) => {
-        crew.shaken();
-        world.api.hooks.dropConnections();
-        return '';
-      },
-    },
-    {
-      what: 'history forgotten',
-      rough: true,
-      weight: 1,
-      do: ({ world, crew }) => {
-        crew.shaken();
-        world.api.hooks.compact();
-        return '';
-      },
-    },
-    { what: 'controller anew', rough: true, weight: 2, do: ({ crew }) => crew.replace(0) },
-    { what: 'controller anew, the old one writes late', rough: true, weight: 1, do: ({ crew, random }) => crew.replace(random() * 4_000) },
+    rough('server in trouble', 4, ({ world, crew, random }) => {
+      const chosen = troubles.filter(() => random() < 0.2);
+      crew.troubled();
+      world.api.hooks.setFaults(parseFaults(chosen));
+      return JSON.stringify(chosen);
+    }),
+    rough('server well again', 5, ({ world, crew }) => {
+      crew.well();
+      world.api.hooks.setFaults([]);
+      return '';
+    }),
+    rough('connections cut', 1, ({ world, crew }) => {
+      crew.shaken();
+      world.api.hooks.dropConnections();
+      return '';
+    }),
+    rough('history forgotten', 1, ({ world, crew }) => {
+      crew.shaken();
+      world.api.hooks.compact();
+      return '';
+    }),
+    rough('controller anew', 2, ({ crew }) => crew.replace(0)),
+    rough('controller anew, the old one writes late', 1, ({ crew, random }) => crew.replace(random() * 4_000)),
   ];
 }
+
+const rough = (what: string, weight: number, act: Act['do']): Act => ({ what, rough: true, weight, do: act });

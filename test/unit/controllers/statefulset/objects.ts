@@ -1,3 +1,4 @@
+import type { Rules } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
 
 export interface SetOptions {
@@ -68,4 +69,9 @@ export function pod(ordinal: number, claims: readonly string[] = []): Pod {
 /** Looks up by name. */
 export function lookupOf(...claims: readonly Readonly<Pvc>[]): (name: string) => Readonly<Pvc> | undefined {
   return (name) => claims.find(({ metadata }) => metadata.name === name);
+}
+
+/** All ordinals of a small set. */
+export function ordinalsOf({ places }: Pick<Rules, 'places'>): number[] {
+  return Array.from({ length: places.length }, (_, at) => places.ordinalAt(at));
 }

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { type OptIns, optInsOf, ordinalsIn, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { StatefulSet } from '../../../../controllers/statefulset/types.ts';
 import { table } from '../table.ts';
-import { claimTemplate, statefulSet } from './objects.ts';
-import { ordinalsOf } from './ordinals.ts';
+import { claimTemplate, ordinalsOf, statefulSet } from './objects.ts';
 
 test('a set that says nothing is read as a server would default it', () => {
   const set: StatefulSet = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web', namespace: 'ns' } };

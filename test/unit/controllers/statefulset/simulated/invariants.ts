@@ -9,7 +9,7 @@ import { resolveIntOrPercent } from '../../../../../kube/api/quantity.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import { type KubeObject, statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
-import { ordinalsOf } from '../ordinals.ts';
+import { ordinalsOf } from '../objects.ts';
 import { type PodChange, SetInvariants } from '../../simulated/invariants.ts';
 import { isGoing } from './world.ts';
 

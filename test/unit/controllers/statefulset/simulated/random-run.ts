@@ -11,7 +11,7 @@ import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';
 import { playRandomly, type RandomRun, type Ran } from '../../../../support/simulated/play-randomly.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
-import { ordinalsOf } from '../ordinals.ts';
+import { ordinalsOf } from '../objects.ts';
 import { acts } from './acts.ts';
 import { Invariants } from './invariants.ts';
 import { claimsOf, isGoing, NODE, setsOf, simWorld } from './world.ts';
