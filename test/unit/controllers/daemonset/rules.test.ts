@@ -221,7 +221,7 @@ const open = { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] };
 
 const warned: { why: string; set: SetOptions; warns: string[] }[] = [
   { why: 'nothing', set: {}, warns: [] },
-  { why: 'a host port that two pods of a surging would want', set: { ...surging, spec: port(9100) }, warns: ['HostPortWithSurge'] },
+  { why: 'a host port that two pods of a surge would want', set: { ...surging, spec: port(9100) }, warns: ['HostPortWithSurge'] },
   { why: 'no host port where pods are replaced in place', set: { spec: port(9100) }, warns: [] },
   { why: 'no host port where people delete', set: { ...surging, onDelete: true, spec: port(9100) }, warns: [] },
   { why: 'no port of the pod alone', set: { ...surging, spec: open }, warns: [] },

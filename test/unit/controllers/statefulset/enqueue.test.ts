@@ -62,7 +62,7 @@ const gone = [
   { why: 'of another namespace', last: pod('web-0', { namespace: 'other' }), wakes: false },
 ];
 for (const { why, last, wakes } of gone)
-  test(`a pod that is gone ${wakes ? 'wakes' : 'does not wake'} the web: one ${why}`, () => {
+  test(`a pod that is gone ${wakes ? 'wakes' : 'does not wake'} the set: one ${why}`, () => {
     assert.deepEqual(enqueueOnPodName({ do: 'delete', last, unseen: false }, alone), wakes ? [`${web.metadata.namespace}/web`] : []);
     assert.deepEqual(enqueueOnPodName({ do: 'add', object: last }, alone), []);
   });
