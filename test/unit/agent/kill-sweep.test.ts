@@ -9,17 +9,25 @@ const NAMESPACE = 'dkc-system';
 /** What is under way when the agent is killed, and where the node must arrive. */
 interface Sweep {
   why: string;
-  /** Brings the node to where the sweep begins. */
-  before(node: SimulatedNode): Promise<void>;
+  /** Brings the node to where the sweep begins. @default trusting */
+  before?: (node: SimulatedNode) => Promise<void>;
   /** Starts what is to be survived. */
   change(node: SimulatedNode): Promise<void>;
   /** Given again after the kill: an admin's command that died with the disk. */
   again?(node: SimulatedNode): Promise<void>;
-  /** Time for it, before and after the kill, in ms. */
-  takesMs: number;
-  arrives: { effective: RegExp; assigned: string | undefined; active: string | undefined; lastKnownGood: string | undefined; error: string | undefined }; // prettier-ignore
+  /** Time for it, before and after the kill, in ms. @default 1_000 */
+  takesMs?: number;
+  arrives: Arrival;
   /** Starts of a kubelet from the change on, when nothing goes wrong. */
   kubeletStarts: number;
+}
+
+interface Arrival {
+  effective: RegExp;
+  assigned: string | undefined;
+  active: string | undefined;
+  lastKnownGood: string | undefined;
+  error: string | undefined;
 }
 
 /** Short, so that a node that trusts something is made quickly. */
@@ -28,6 +36,19 @@ const TRIAL_MS = 30_000;
 const good = configYaml({ maxPods: 40 });
 const better = configYaml({ maxPods: 41 });
 const fatal = configYaml({ maxPods: 50, providerID: 'fatal' });
+
+const [forty, fortyOne, local] = [/maxPods: 40/, /maxPods: 41/, /maxPods: 110/];
+/** Where a node arrives that had trusted `good`. */
+const arrives = (effective: RegExp, assigned: string, active: string, error?: string): Arrival => ({
+  effective,
+  assigned,
+  active,
+  lastKnownGood: good,
+  error,
+});
+const FAILED = 'failed trial, see dkc-agent log for details';
+const INVALID = 'failed to validate config, see Kubelet log for details';
+const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
 
 const sweeps: Sweep[] = [
   {
@@ -39,79 +60,55 @@ const sweeps: Sweep[] = [
     },
     change: async () => {},
     takesMs: 9_000,
-    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: undefined },
+    arrives: arrives(forty, good, good),
     kubeletStarts: 0,
   },
   {
     why: 'a change of what is trusted',
-    before: trusting,
     change: async (node) => void assign(node, better),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 41/, assigned: better, active: better, lastKnownGood: good, error: undefined },
+    arrives: arrives(fortyOne, better, better),
     kubeletStarts: 1,
   },
   {
     why: 'the way back from a fatal config',
-    before: async (node) => {
-      await trusting(node);
-      assign(node, fatal);
-      await node.clock.advance(25_900);
-    },
+    before: (node) => trusting(node, [fatal], 25_900),
     change: async () => {},
     takesMs: 12_000,
-    arrives: { effective: /maxPods: 40/, assigned: fatal, active: good, lastKnownGood: good, error: 'failed trial, see dkc-agent log for details' }, // prettier-ignore
+    arrives: arrives(forty, fatal, good, FAILED),
     kubeletStarts: 1,
   },
   {
     why: 'a refusal',
-    before: trusting,
     change: async (node) => void assign(node, configYaml({ maxPods: -1 })),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: 'failed to validate config, see Kubelet log for details' }, // prettier-ignore
+    arrives: arrives(forty, good, good, INVALID),
     kubeletStarts: 0,
   },
   {
     why: 'a touched label',
-    before: trusting,
     change: async (node) => void assign(node, good, { label: 'touched' }),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 40/, assigned: good, active: good, lastKnownGood: good, error: undefined },
+    arrives: arrives(forty, good, good),
     kubeletStarts: 0,
   },
   {
     why: 'the way back to local',
-    before: trusting,
     change: async (node) => setSource(node, undefined),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 110/, assigned: undefined, active: undefined, lastKnownGood: undefined, error: undefined },
+    arrives: { effective: local, assigned: undefined, active: undefined, lastKnownGood: undefined, error: undefined },
     kubeletStarts: 1,
   },
   {
     why: 'a rollback by an admin',
-    before: async (node) => {
-      await trusting(node);
-      assign(node, better);
-      await node.clock.advance(1_000);
-    },
+    before: (node) => trusting(node, [better]),
     change: async (node) => void (await node.rollback().catch(() => '')),
     again: async (node) => void (await node.rollback()),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 40/, assigned: better, active: good, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
+    arrives: arrives(forty, better, good, ROLLED_BACK),
     kubeletStarts: 1,
   },
   {
     why: 'a rollback by an admin to what was never trusted',
-    before: async (node) => {
-      await trusting(node);
-      assign(node, better);
-      await node.clock.advance(1_000);
-      assign(node, good);
-      await node.clock.advance(1_000);
-    },
+    before: (node) => trusting(node, [better, good]),
     change: async (node) => void (await toBetter(node).catch(() => '')),
     again: async (node) => void (await toBetter(node)),
-    takesMs: 1_000,
-    arrives: { effective: /maxPods: 41/, assigned: better, active: better, lastKnownGood: good, error: 'rolled back by admin, see dkc-agent log for details' }, // prettier-ignore
+    arrives: arrives(fortyOne, better, better, ROLLED_BACK),
     kubeletStarts: 1,
   },
 ];
@@ -136,19 +133,20 @@ for (const sweep of sweeps)
 /** @returns the writes of an agent that was let live until `n` of them were done */
 async function run(sweep: Sweep, n: number): Promise<string[]> {
   const node = new SimulatedNode({ trialDuration: TRIAL_MS });
-  await sweep.before(node);
+  const { takesMs = 1_000, before = trusting } = sweep;
+  await before(node);
   await node.clock.advance(0);
   const [started, from] = [node.kubelet.starts.length, node.fs.changes];
   node.fs.fault = { kind: 'cut', at: from + n };
   const { fs } = node;
   await sweep.change(node);
-  await node.clock.advance(sweep.takesMs);
+  await node.clock.advance(takesMs);
   const writes = fs.trace.slice(from);
   await node.kill();
   // An admin's command that died with the disk is given again; what it had done already does no harm.
   await sweep.again?.(node);
   await node.start();
-  await node.clock.advance(sweep.takesMs);
+  await node.clock.advance(takesMs);
   await arrived(node, sweep, n);
   const starts = node.kubelet.starts.length - started;
   const expected = sweep.kubeletStarts;
@@ -159,8 +157,8 @@ async function run(sweep: Sweep, n: number): Promise<string[]> {
   return writes;
 }
 
-/** As an earlier agent left it after a trial that passed. */
-async function trusting(node: SimulatedNode): Promise<void> {
+/** As an earlier agent left it after a trial of `good` that passed; then with these assigned, one after the other, each for so long. */
+async function trusting(node: SimulatedNode, then: readonly string[] = [], eachMs = 1_000): Promise<void> {
   const web = assign(node, good);
   const downloaded = payloadOf(web);
   assert.ok(downloaded.ok);
@@ -172,6 +170,10 @@ async function trusting(node: SimulatedNode): Promise<void> {
   for (const record of ['assigned', 'last-known-good'] as const)
     await store.setRecord(record, { namespace, name, uid, resourceVersion, kubeletConfigKey: 'kubelet' });
   await node.start();
+  for (const text of then) {
+    assign(node, text);
+    await node.clock.advance(eachMs);
+  }
 }
 
 async function arrived(node: SimulatedNode, { arrives, why }: Sweep, n: number): Promise<void> {
