@@ -136,3 +136,18 @@ test('a config that renders the same anywhere costs no look at the rest of the s
   const versions = read.flatMap((path) => /\/checkpoints\/[^/]+\/([^/]+)\//.exec(path)?.[1] ?? []);
   assert.deepEqual([...new Set(versions)].toSorted(), ['4', '5']);
 });
+
+test('a single boot leaves word of what it chose, whatever an agent wrote before', async (t) => {
+  const node = await nodeOnDisk(t);
+  const trusted = await node.save('1');
+  const assigned = await node.save('2', { files: { kubelet: 'kind: Nonsense' } });
+  await node.trust(trusted);
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  const outcome = await bootOn(node);
+  const { active, effective } = await node.observe();
+  assert.ok(active?.ok);
+  const { used, source, error, effectiveSha256 } = active.record;
+  assert.deepEqual([used, source, error], ['last-known-good', trusted, outcome.error]);
+  assert.equal(effectiveSha256, effective.sha256);
+});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { evaluate, pathsOf, type NodeInputs, type EvaluatedConfig } from '../../../../agent/evaluate/evaluate.ts';
-import { parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
+import { applyFlags, defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { evaluate, type EvaluatedConfig, type NodeInputs, pathsOf, shadowWarnings } from '../../../../agent/evaluate/evaluate.ts';
+import { type LocalConfig, parseLocal } from '../../../../agent/evaluate/local.ts';
 import { parseDropIns } from '../../../../agent/config/overlay.ts';
 import { filesOf } from '../../../support/builders.ts';
 
@@ -135,4 +135,14 @@ test('a config that cannot be loaded has no paths; one that breaks a rule still 
   assert.deepEqual(pathsOf(input('maxPods: many'), inputs), []);
   assert.deepEqual(pathsOf(input(ca), { ...inputs, merge: 'overlay', local: broken }), []);
   assert.ok(pathsOf(input(`${ca}\nmaxPods: -1`), inputs).includes('/etc/ca.pem'));
+});
+
+test('a flag is worth a warning where it beats what a config says, and only there', () => {
+  const args = ['--event-qps=7', '--max-pods=30', '--anonymous-auth=false', '--feature-gates=A=true,B=true'];
+  const config = { maxPods: 50, authentication: { anonymous: { enabled: true } }, featureGates: { A: false } };
+  const { shadowed } = applyFlags(config, args, parseKubeletVersion('1.20.2'));
+  assert.deepEqual(
+    shadowWarnings(shadowed, config).map(({ field }) => field),
+    ['maxPods', 'authentication.anonymous.enabled', 'featureGates.A'],
+  );
 });

@@ -9,57 +9,27 @@ function source(rv: string | undefined): MaybeSource {
   return { namespace: 'ns', name: 'web', uid: 'u1', resourceVersion: rv, kubeletConfigKey: 'kubelet' };
 }
 
-interface Case {
-  why: string;
-  stored: string;
-  assigned?: string;
-  lkg?: string;
-  active?: string;
-  text?: string;
-  keep: number;
-  unknown?: true;
-  removed: string;
-}
-
-const cases: Case[] = [
-  { why: 'keeps the newest N others', stored: '9 8 7 6', keep: 2, removed: '7 6' },
-  { why: 'keeps roles however old they are', stored: '9 8 7 6 5', assigned: '9', lkg: '6', active: '5', keep: 0, removed: '8 7' },
-  { why: 'does not count a role as one of the others', stored: '9 8 7 6', assigned: '9', keep: 2, removed: '6' },
-  {
-    why: 'keeps what the effective file refers to',
-    stored: '9 8 7',
-    text: 'tlsCertFile: /d/checkpoints/u1/7/tls.crt',
-    keep: 0,
-    removed: '9 8',
-  },
-  { why: 'is not fooled by a longer version', stored: '12 1', text: 'a: /d/u1/12/ca', keep: 0, removed: '1' },
-  { why: 'removes nothing while the assigned one is unknown', stored: '9 8 7', unknown: true, keep: 0, removed: '' },
-  { why: 'finds nothing to do in an empty store', stored: '', keep: 5, removed: '' },
+/** Versions with a role, what the effective file says, and how many others are kept. */
+type On = { assigned?: string; lkg?: string; active?: string; text?: string; keep: number; unknown?: true };
+const cases: [why: string, stored: string, on: On, removed: string][] = [
+  ['keeps the newest N others', '9 8 7 6', { keep: 2 }, '7 6'],
+  ['keeps roles however old they are', '9 8 7 6 5', { assigned: '9', lkg: '6', active: '5', keep: 0 }, '8 7'],
+  ['does not count a role as one of the others', '9 8 7 6', { assigned: '9', keep: 2 }, '6'],
+  ['keeps what the effective file refers to', '9 8 7', { text: 'tlsCertFile: /d/checkpoints/u1/7/tls.crt', keep: 0 }, '9 8'],
+  ['is not fooled by a longer version', '12 1', { text: 'a: /d/u1/12/ca', keep: 0 }, '1'],
+  ['removes nothing while the assigned one is unknown', '9 8 7', { unknown: true, keep: 0 }, ''],
+  ['finds nothing to do in an empty store', '', { keep: 5 }, ''],
 ];
-
-for (const c of cases) {
-  test(`prune ${c.why}`, () => {
-    const entries = c.stored
-      .split(' ')
-      .filter(Boolean)
-      .map((resourceVersion) => ({ ref: { uid: 'u1', resourceVersion }, state: 'intact' as const }));
-    const decisions = planPrune({
-      entries,
-      assignedKnown: !c.unknown,
-      assigned: source(c.assigned),
-      lastKnownGood: source(c.lkg),
-      active: source(c.active),
-      effectiveText: c.text ?? '',
-      keep: c.keep,
-    });
-    const removed = decisions.filter((one) => one.kept === undefined).map((one) => one.entry.ref.resourceVersion);
-    assert.deepEqual(removed.join(' '), c.removed);
-    assert.deepEqual(
-      decisions.map((one) => one.entry),
-      entries,
-    );
+for (const [why, stored, { assigned, lkg, active, text = '', keep, unknown }, removed] of cases)
+  test(`prune ${why}`, () => {
+    const versions = stored.split(' ').filter(Boolean);
+    const entries = versions.map((resourceVersion) => ({ ref: { uid: 'u1', resourceVersion }, state: 'intact' as const }));
+    const roles = { assigned: source(assigned), lastKnownGood: source(lkg), active: source(active) };
+    const decisions = planPrune({ entries, assignedKnown: !unknown, ...roles, effectiveText: text, keep });
+    const gone = decisions.filter((one) => one.kept === undefined).map((one) => one.entry.ref.resourceVersion);
+    assert.equal(gone.join(' '), removed);
+    assert.ok(decisions.every((one, at) => one.entry === entries[at]) && decisions.length === entries.length);
   });
-}
 
 test('a reference may end the text, or be followed by anything that cannot continue a version', () => {
   const ref = { uid: 'u', resourceVersion: '1' };

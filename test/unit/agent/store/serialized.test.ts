@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
-import { parseSource, serializeSource } from '../../../../agent/store/serialized.ts';
+import { parseSource, serializeSource, yamlString } from '../../../../agent/store/serialized.ts';
+import { readFileSync } from 'node:fs';
 
 const source: Source = { namespace: 'ns', name: 'n', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: SerializedNodeConfigSource\n';
@@ -93,4 +94,18 @@ test('no bytes make the reader throw', () => {
       (bytes) => void parseSource(bytes),
     ),
   );
+});
+
+// What the YAML writer that upstream's kubelet uses made of these words (sigs.k8s.io/yaml as vendored in v1.20).
+const upstream = JSON.parse(
+  readFileSync(new URL('../../../../fixtures/store/upstream-yaml-strings.json', import.meta.url), 'utf8'),
+) as readonly (readonly [string, string])[];
+
+test('strings are quoted exactly where the writer of upstream quotes them', () => {
+  assert.ok(upstream.length > 300);
+  for (const [text, written] of upstream) assert.equal(yamlString(text), written, JSON.stringify(text));
+});
+
+test('what could break out of a line is refused', () => {
+  for (const text of ['a b', 'a\nb', 'a\tb', 'é', '\u0000', '\ud800']) assert.throws(() => yamlString(text), RangeError);
 });
