@@ -35,6 +35,7 @@ class Story implements Interceptor {
   #refusals = 0;
   #heard = Promise.resolve();
   #hear: (() => void) | undefined;
+  #told = '';
 
   private constructor(world: SchedulerWorld) {
     this.#world = world;
@@ -47,10 +48,10 @@ class Story implements Interceptor {
       const { nodeName = '' } = (object['spec'] ?? {}) as { nodeName?: string };
       const was = nodeOf.get(uid);
       nodeOf.set(uid, `${nodeName} ${deletionTimestamp ?? ''}`);
-      if (type === 'DELETED') this.#say(`${name} is gone`);
-      else if (was === undefined) this.#say(`${name} is made`);
-      else if (was.startsWith(' ') && nodeName !== '') this.#say(`${name} is bound to ${nodeName}`);
-      else if (was.endsWith(' ') && deletionTimestamp !== undefined) this.#say(`${name} is on its way out`);
+      if (type === 'DELETED') this.#say(name, ': gone');
+      else if (was === undefined) this.#say(name, ': made');
+      else if (was.startsWith(' ') && nodeName !== '') this.#say(name, `: bound to ${nodeName}`);
+      else if (was.endsWith(' ') && deletionTimestamp !== undefined) this.#say(name, ': on the way out');
     });
   }
 
@@ -64,11 +65,11 @@ class Story implements Interceptor {
   async call(call: Parameters<Interceptor['call']>[0], pass: () => Promise<unknown>): Promise<unknown> {
     if (call.resource === 'events') {
       const { reason, message, involvedObject } = call.body as { reason: string; message: string; involvedObject: { name: string } };
-      if (reason !== 'Scheduled') this.#say(`${involvedObject.name}: ${reason}: ${message.replace(/[0-9a-f-]{36}/, 'UID')}`);
+      if (reason !== 'Scheduled') this.#say(involvedObject.name, `: ${reason}: ${message.replace(/[0-9a-f-]{36}/, 'UID')}`);
     }
     if (call.resource !== 'pods/binding' || this.#refusals === 0) return pass();
     this.#refusals -= 1;
-    this.#say(`binding ${call.key} fails`);
+    this.#say(`binding ${call.key}`, ': failed');
     throw new ApiError(
       { method: 'POST', path: call.key, host: 'local' },
       { code: 500, reason: 'InternalError', message: 'the test says so' },
@@ -176,8 +177,13 @@ class Story implements Interceptor {
     return [...placed.toSorted(), ...(waiting.length === 0 ? [] : [`waiting: ${waiting.toSorted().join(' ')}`])];
   }
 
-  #say(what: string): void {
-    this.lines.push(`${this.#world.seconds()}s ${what}`);
+  /** What happens alike to several, one after the other, is one line: `7s a, b: made`. */
+  #say(name: string | undefined, what: string): void {
+    const [at, last] = [`${this.#world.seconds()}s `, this.lines.at(-1)];
+    const isAlike = last !== undefined && last === this.#told && last.startsWith(at) && last.endsWith(what);
+    this.#told = isAlike ? `${last.slice(0, -what.length)}, ${name}${what}` : `${at}${name}${what}`;
+    if (isAlike) this.lines.pop();
+    this.lines.push(this.#told);
   }
 }
 
