@@ -3,24 +3,22 @@ import { test } from 'node:test';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { pods } from '../../../../kube/api/object.ts';
+import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import { SimWorld } from '../../../support/simulated/sim-world.ts';
 
+const memory = {
+  takes: { resources: { requests: { memory: '10Gi' } } },
+  told: [
+    `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
+  ],
+};
 const cases = [
-  {
-    why: 'a host port',
-    takes: { ports: [{ containerPort: 80, hostPort: 80 }] },
-    told: [],
-  },
-  {
-    why: 'memory',
-    takes: { resources: { requests: { memory: '10Gi' } } },
-    told: [
-      `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
-    ],
-  },
+  { why: 'a host port', takes: { ports: [{ containerPort: 80, hostPort: 80 }] }, told: [], ends: false },
+  { why: 'memory', ...memory, ends: false },
+  { why: 'memory of a pod that ends', ...memory, ends: true },
 ];
-for (const { why, takes, told } of cases)
+for (const { why, takes, told, ends } of cases)
   test(`where the controller places pods, ${why} that becomes free is taken`, async (t) => {
     const world = new SimWorld({ setup: (runtime) => [daemonSetController(runtime, { placement: 'controller' })] });
     t.after(() => world.stop());
@@ -37,10 +35,12 @@ for (const { why, takes, told } of cases)
       ['other'],
     );
     assert.deepEqual(messages(world, 'FailedPlacement'), told);
-    await world.user.delete(pods, { name: 'other', namespace: 'default' });
+    if (ends) await world.user.patch(pods, { name: 'other', namespace: 'default' }, behave('succeeded'), { type: 'merge' });
+    else await world.user.delete(pods, { name: 'other', namespace: 'default' });
     await world.clock.advance(10_000);
     assert.equal(world.set()?.status?.numberAvailable, 1);
-    assert.equal(world.pods()[0]?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
+    const made = world.pods().find(({ metadata: { name } }) => name !== 'other');
+    assert.equal(made?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
   });
 
 test('makes one pod and no thousands when a webhook takes the affinity away', async (t) => {
