@@ -76,6 +76,12 @@ for (const { why, text, gives } of keys)
 const weights = (over: Readonly<Record<string, number>>): ProfileConfig['scores'] =>
   new Map([...defaultProfile.scores].map(([name, weight]) => [name, over[name] ?? weight] as const).filter(([, weight]) => weight > 0));
 const zone = 'topology.kubernetes.io/zone';
+const matchExpressions = [
+  { key: 'a', operator: 'In', values: ['b', ''] },
+  { key: zone, operator: 'Exists' },
+  { key: 'n', operator: 'Gt', values: ['3'] },
+];
+const matchFields = [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }];
 const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] = [
   { why: 'a name alone', text: 'schedulerName: batch', gives: { schedulerName: 'batch' } },
   { why: 'a plugin that gives no points, and filters all the same', text: 'plugins: {TaintToleration: {weight: 0}}', gives: { scores: weights({ TaintToleration: 0 }) } }, // prettier-ignore
@@ -112,22 +118,7 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
     text: `pluginArgs: {NodeAffinity: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
       {matchExpressions: [{key: a, operator: In, values: [b, '']}, {key: ${zone}, operator: Exists}, {key: n, operator: Gt, values: ['3']}]},
       {matchFields: [{key: metadata.name, operator: NotIn, values: [node-a]}]}]}}}}`,
-    gives: {
-      nodeAffinity: {
-        addedAffinity: {
-          nodeSelectorTerms: [
-            {
-              matchExpressions: [
-                { key: 'a', operator: 'In', values: ['b', ''] },
-                { key: zone, operator: 'Exists' },
-                { key: 'n', operator: 'Gt', values: ['3'] },
-              ],
-            },
-            { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }] },
-          ],
-        },
-      },
-    },
+    gives: { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions }, { matchFields }] } } },
   },
   {
     why: 'points for free storage',

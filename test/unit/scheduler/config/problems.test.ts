@@ -28,6 +28,8 @@ const texts: { why: string; text: string; says: string }[] = [
 for (const { why, text, says } of texts) test(`a text is refused that ${why}`, () => assert.deepEqual(problems(text), [says]));
 
 const whole = (min: number, max: number): string => `it must be a whole number from ${min} to ${max}`;
+const DURATION = 'it must be a Go duration above 0, such as 5s or 1m30s';
+const USE = 'use `daemonSets: true` for DaemonSets';
 const values: { at: string; is: string; says: string }[] = [
   { at: 'percentageOfNodesToScore', is: '101', says: `it is 101; ${whole(0, 100)}` },
   { at: 'percentageOfNodesToScore', is: '1.5', says: `it is 1.5; ${whole(0, 100)}` },
@@ -49,11 +51,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'reservation.persist', is: 'true', says: 'it is true; it must be one of none, annotation' },
   { at: 'reservation.ownerKinds', is: 'apps/StatefulSet', says: 'it is "apps/StatefulSet"; it must be a list' },
   { at: 'reservation.ownerKinds[0]', is: 'StatefulSet', says: 'it is "StatefulSet"; it must be GROUP/KIND, such as apps/StatefulSet' },
-  {
-    at: 'reservation.ownerKinds[0]',
-    is: 'apps/DaemonSet',
-    says: 'it is "apps/DaemonSet"; it must be removed: use `daemonSets: true` for DaemonSets',
-  },
+  { at: 'reservation.ownerKinds[0]', is: 'apps/DaemonSet', says: `it is "apps/DaemonSet"; it must be removed: ${USE}` },
   { at: 'reservation.ownerKinds[0]', is: 'apps/ReplicaSet', says: 'it is "apps/ReplicaSet"; it must be removed: their new pods have other names and are created before the old ones are deleted' }, // prettier-ignore
   { at: 'reservation.ownerKinds[1]', is: 'apps/StatefulSet', says: 'it is "apps/StatefulSet", which is there already; leave it out' },
   { at: 'compat.taintMessage', is: '1.20', says: 'it is 1.2; it must be one of 1.34, head' },
@@ -62,11 +60,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'api.maxInflightBinds', is: '0', says: `it is 0; ${whole(1, 10_000)}` },
   { at: 'leaderElection.leaseName', is: 'A', says: 'it is "A"; it must be a DNS name in lower case' },
   { at: 'leaderElection.namespace', is: 'a.b', says: 'it is "a.b"; it must be a namespace' },
-  {
-    at: 'leaderElection.leaseDuration',
-    is: '15',
-    says: 'it is 15; it must be a Go duration above 0, such as 5s or 1m30s',
-  },
+  { at: 'leaderElection.leaseDuration', is: '15', says: `it is 15; ${DURATION}` },
   { at: 'leaderElection.leaseDuration', is: '10s', says: 'it must be longer than renewDeadline' },
   { at: 'leaderElection.renewDeadline', is: '2400ms', says: 'it must be longer than 1.2 times retryPeriod' },
   { at: 'profiles[0].schedulerName', is: 'Big', says: 'it is "Big"; it must be a DNS name in lower case' },
@@ -75,11 +69,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'profiles[0].pluginArgs.InterPodAffinity.hardPodAffinityWeight', is: '101', says: `it is 101; ${whole(0, 100)}` },
   { at: 'extenders[0].urlPrefix', is: 'e:8888', says: 'it is "e:8888"; it must be a URL, such as https://extender.example:8888/v1' },
   { at: 'extenders[0].urlPrefix', is: 'https://e/?a=b', says: 'it is "https://e/?a=b"; it must be a URL, such as https://extender.example:8888/v1' }, // prettier-ignore
-  {
-    at: 'extenders[0].httpTimeout',
-    is: '0s',
-    says: 'it is "0s"; it must be a Go duration above 0, such as 5s or 1m30s',
-  },
+  { at: 'extenders[0].httpTimeout', is: '0s', says: `it is "0s"; ${DURATION}` },
   { at: 'extenders[0].weight', is: '-1', says: `it is -1; ${whole(0, 10_000)}` },
   { at: 'extenders[0].filterVerb', is: '1', says: 'it is 1; it must be text; put it in quotes' },
   { at: 'extenders[0].managedResources[0].name', is: 'cpu', says: 'it is "cpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore

@@ -9,6 +9,7 @@ import { scene } from '../simulated/scene.ts';
 
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
+const onA = { [HOST]: 'a' };
 
 test('the log says when the scheduler begins to place pods, and when it has stopped', async (t) => {
   const { stage, scheduler } = await scene(t, ['a']);
@@ -48,20 +49,10 @@ test('without the reservation module the cycle schedules, preempts and binds, an
   const { world, stage, scheduler, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, withoutReservations: true });
   const comesTo = async (name: string, on: RegExp, why?: string): Promise<void> =>
     assert.notEqual(await world.until(() => on.test(nodeOf(name)), SOON), undefined, why);
-  stage.add(
-    pod('low')
-      .cpu('3')
-      .selects({ [HOST]: 'a' }),
-    pod('other').cpu('3'),
-  );
+  stage.add(pod('low').cpu('3').selects(onA), pod('other').cpu('3'));
   await comesTo('low', /^a$/, 'schedules and binds');
   await comesTo('other', /^b$/, 'to the node with room');
-  stage.add(
-    pod('high')
-      .cpu('3')
-      .priority(10)
-      .selects({ [HOST]: 'a' }),
-  );
+  stage.add(pod('high').cpu('3').priority(10).selects(onA));
   await comesTo('high', /^a$/, 'preempts');
   assert.equal(find('low'), undefined);
 

@@ -14,24 +14,17 @@ import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
 /** Longer than any backoff, and much shorter than the flush. */
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
+const [onA, onB] = [{ [HOST]: 'a' }, { [HOST]: 'b' }];
+const gated = { schedulingGates: [{ name: 'wait' }] };
+const anything = { operator: 'Exists' };
 const scene = (t: TestContext, nodes: readonly string[], options: SceneOptions = {}) => withOptions(t, nodes, { endMs: 5_000, ...options });
 
 test('a node that was promised to a pod which goes elsewhere is there for the others at once', async (t) => {
   const { world, stage, nodeOf, change } = await scene(t, ['a']);
-  stage.add(
-    pod('high')
-      .cpu('3')
-      .priority(10)
-      .selects({ [HOST]: 'b' })
-      .spec({ schedulingGates: [{ name: 'wait' }] }),
-  );
+  stage.add(pod('high').cpu('3').priority(10).selects(onB).spec(gated));
   await change('high', { status: { nominatedNodeName: 'a' } }, 'status');
   await world.clock.advance(1_000);
-  stage.add(
-    pod('low')
-      .cpu('3')
-      .selects({ [HOST]: 'a' }),
-  );
+  stage.add(pod('low').cpu('3').selects(onA));
   await world.clock.advance(1_000);
   assert.equal(nodeOf('low'), '', 'the node is promised');
   stage.begin(['b']);
@@ -66,11 +59,7 @@ test('so is one promised to a pod that somebody else puts elsewhere', async (t) 
 
 test('so is one promised to a pod that is gone, though it was on its way out for long', async (t) => {
   const { world, stage, find, nodeOf, change } = await scene(t, ['a']);
-  stage.add(
-    pod('victim')
-      .cpu('4')
-      .selects({ [HOST]: 'a' }),
-  );
+  stage.add(pod('victim').cpu('4').selects(onA));
   await world.until(() => nodeOf('victim') === 'a', SOON);
   stage.add(pod('high').cpu('3').priority(10));
   await change('high', { metadata: { finalizers: ['test/wait'] } });
@@ -95,13 +84,7 @@ test('so is one that nothing can make fit any more, though nobody else heard of 
   await world.until(() => nodeOf('victim') === 'a', SOON);
   stage.add(pod('high').cpu('3').priority(10));
   assert.notEqual(await world.until(() => world.parts?.nominator.size === 1, SOON), undefined);
-  stage.add(
-    pod('low')
-      .cpu('1')
-      .memory('1Gi')
-      .selects({ [HOST]: 'a' })
-      .tolerates({ operator: 'Exists' }),
-  );
+  stage.add(pod('low').cpu('1').memory('1Gi').selects(onA).tolerates(anything));
   await world.clock.advance(15_000);
   assert.equal(nodeOf('low'), '', 'the node is promised');
   await world.patchNode('a', { spec: { unschedulable: true } });
