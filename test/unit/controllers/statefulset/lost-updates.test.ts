@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { type KubeObject, pods, statefulSets } from '../../../../kube/api/object.ts';
+import { type KubeObject, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/object.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { claimsOf, simWorld, statefulSet } from './simulated/world.ts';
 
@@ -73,6 +73,21 @@ test('claims grow when their class is allowed to let them', async (t) => {
   change(storage, 'storage.k8s.io/storageclasses', 'fast', { allowVolumeExpansion: true });
   await world.clock.advance(10_000);
   assert.equal(size(), '2Gi');
+});
+
+test('no pod is made on a claim that is being deleted, and one is once it is gone', async (t) => {
+  const world = await scene(t, () => {});
+  const ref = { name: 'data-web-0', namespace: 'default' };
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  const metadata = { ...ref, finalizers: ['kubernetes.io/pvc-protection'] };
+  world.api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec });
+  await world.user.delete(persistentVolumeClaims, ref);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(10_000);
+  assert.deepEqual(world.pods(), []);
+  await world.user.patch(persistentVolumeClaims, ref, { metadata: { finalizers: null } }, { type: 'merge' });
+  await world.clock.advance(60_000);
+  assert.equal(world.pods().length, 1);
 });
 
 function change(storage: SimWorld['api']['hooks']['storage'], kind: string, key: string, fields: Partial<KubeObject>): void {
