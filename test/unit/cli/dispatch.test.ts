@@ -49,6 +49,8 @@ const usage = table('argv | says | why')(`
   --yes thing               | flags go after the command: dkc COMMAND --yes; see dkc help    | a flag before the command
   thing do                  | thing do: FIRST is missing; HELP                               | a missing positional
   thing do a --count=1e3    | thing do: --count must be an integer, 0 or more; HELP          | a number that is none
+  thing do a --count=9999999999 | thing do: --count must be an integer, 0 or more; HELP      | a number of ten digits
+  thing do a --count=       | thing do: --count must be an integer, 0 or more; HELP          | a number of no digits
   thing do a --yes=True     | thing do: --yes must be true or false; HELP                    | a yes or no that is "True"
   thing do a --yes=yes      | thing do: --yes must be true or false; HELP                    | a yes or no that is "yes"
   thing do a --yes=         | thing do: --yes must be true or false; HELP                    | a yes or no that is ""
