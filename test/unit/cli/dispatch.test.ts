@@ -56,6 +56,7 @@ const usage = table('argv | says | why')(`
   thing do a --yes=         | thing do: --yes must be true or false; HELP                    | a yes or no that is ""
   thing do a --verbose=much | thing do: --verbose must be an integer, 0 or more; HELP        | a number of times that is none
   thing do a --wait=5       | thing do: --wait must be a duration such as 10s or 1m30s; HELP | a duration without unit
+  thing do a --wait=-5s     | thing do: --wait must be a duration such as 10s or 1m30s; HELP | a negative duration
   thing do a --word         | thing do: --word needs a value; HELP                           | a flag without its value
 `);
 for (const { why, argv, says } of usage)
