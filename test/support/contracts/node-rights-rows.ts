@@ -1,5 +1,5 @@
 import { parse } from 'yaml';
-import { table } from '../../unit/controllers/table.ts';
+import { table } from '../table.ts';
 
 /** What differs between API servers. */
 export interface RightsOf {

@@ -7,7 +7,7 @@ import type { LocalApi } from '../../../apiserver/local-api.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { ApiError } from '../../../kube/client/errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { table } from '../controllers/table.ts';
+import { table } from '../../support/table.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';
 

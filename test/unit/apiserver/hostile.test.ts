@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { table } from '../controllers/table.ts';
+import { table } from '../../support/table.ts';
 import type { ApiServer } from '../../../apiserver/server.ts';
 import type { ApiHttp } from '../../support/api-http.ts';
 import { started } from './started.ts';

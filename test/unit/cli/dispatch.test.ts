@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../controllers/table.ts';
+import { table } from '../../support/table.ts';
 import { ActionError } from '../../../base/errors.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';

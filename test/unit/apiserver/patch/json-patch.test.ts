@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { applyJsonPatch } from '../../../../apiserver/patch/json-patch.ts';
 
 const applied = table('target | patch | result | why')(`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { applyPatch } from '../../../../apiserver/handlers/patch.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../apiserver/patch/strategic-patch.ts';
 import { PatchError } from '../../../../apiserver/patch/json-patch.ts';

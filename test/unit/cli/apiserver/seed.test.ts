@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { ActionError, describeError } from '../../../../base/errors.ts';
 import { parseManifests, readManifests, seed } from '../../../../cli/apiserver/seed.ts';

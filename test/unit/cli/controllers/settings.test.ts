@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { UsageError } from '../../../../cli/failure.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { settling, waitForNodes, type Goal, type Wait } from '../../../../cli/fleet/wait.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { redactKubeletConfig, redactSettings } from '../../../../cli/support-bundle/redact/configuration.ts';
 import { KnownValues } from '../../../../cli/support-bundle/redact/known-values.ts';
 

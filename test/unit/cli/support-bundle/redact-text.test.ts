@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { redactText } from '../../../../cli/support-bundle/redact/text.ts';
 import { redactFlags, redactUnit } from '../../../../cli/support-bundle/redact/unit.ts';
 import { redactObject } from '../../../../cli/support-bundle/redact/objects.ts';

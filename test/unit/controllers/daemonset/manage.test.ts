@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, eventsOf, planned, wakesOf } from './notation.ts';
 import { rows, situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 
 // Every pod is of the present revision, unless a row is about revisions: updates are another matter.
 // What is done where pods are replaced in place, and while surging.

@@ -4,7 +4,7 @@ import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Pod } from '../../../../controllers/daemonset/types.ts';
 import { NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
 import { situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 
 const DEADLINE = { 'dkc.dev/progress-deadline': '10m' };
 

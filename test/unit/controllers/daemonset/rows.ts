@@ -9,7 +9,7 @@
  * `maxSurge=34%`; `+partition=1` is an annotation, `+rollout-node-selector="a in (b, c)"` one with blanks; `backoff=5` ms have failed pods to stay;
  * `nodeName=a` and `pool=x` (a node selector) are of the template.
  */
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import type { Situation } from './notation.ts';
 
 export interface Row {

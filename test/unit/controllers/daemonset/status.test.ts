@@ -4,7 +4,7 @@ import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { statusChange } from '../../../../controllers/daemonset/status.ts';
 import { numbersOf, planned } from './notation.ts';
 import { situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 
 /** Numbers are desired/current/ready/available/updated, and what is unavailable and misscheduled. */
 const cases = table('nodes | pods | numbers | why')(`

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Expect } from '../../../../controllers/rollout/gates/contract.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { gateProblems } from '../../../../controllers/rollout/gates/problems.ts';
 import { alertsQuery, queryUrl, readAlerts, readObject, readPrometheus } from '../../../../controllers/rollout/gates/readings.ts';
 

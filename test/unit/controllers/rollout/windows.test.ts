@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows.ts';
 
 const MINUTE = 60_000;

@@ -8,7 +8,7 @@ import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { factsOf, NOW, pod, revisions, setOf } from './notation.ts';
 
 const other = controllerRef({ metadata: { name: 'web', uid: 'earlier-uid' } }, statefulSets);

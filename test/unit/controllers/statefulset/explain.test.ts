@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { explain } from '../../../../controllers/statefulset/explain.ts';
 import { factsOf, type Situation } from './notation.ts';
 import { situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 
 /** Each pod by its ordinal, with its reason; the one that is waited for first. */
 const cases = table('situation | says | why')(`

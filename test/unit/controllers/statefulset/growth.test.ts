@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Pvc, StorageClass } from '../../../../controllers/statefulset/types.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { claim, claimTemplate, statefulSet } from './objects.ts';
 
 const classes: Record<string, StorageClass> = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { actionsOf, factsOf, planned } from './notation.ts';
 import { situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 
 const revisions = table('situation | makes | why')(`
   none                                 | 0@new 1@new 2@new | no partition: all of the present one

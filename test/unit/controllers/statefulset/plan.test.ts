@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { actionsOf, ago, factsOf, numbersOf, planned, setOf, waitOf, type Situation } from './notation.ts';
 import { claim } from './objects.ts';
 import { situationOf } from './rows.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { statusOf } from '../../../../controllers/statefulset/status.ts';
 

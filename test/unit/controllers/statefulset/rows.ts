@@ -10,7 +10,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { actionsOf, planned, waitOf, words, type Situation } from './notation.ts';
 
 export interface Row {

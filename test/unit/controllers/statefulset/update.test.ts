@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, planned, waitOf, type Situation } from './notation.ts';
-import { table } from '../table.ts';
+import { table } from '../../../support/table.ts';
 import { rows, situationOf, testRows } from './rows.ts';
 
 /** Both policies come to the same. */

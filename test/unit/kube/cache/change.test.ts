@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { difference, applyEvent, replace } from '../../../../kube/cache/change.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import type { AppliedEvent } from '../../../../kube/cache/change.ts';

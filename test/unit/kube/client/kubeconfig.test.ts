@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse } from 'yaml';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { inClusterAccess, kubeconfigSource, loadKubeconfig } from '../../../../kube/client/access.ts';
 import { accessFromKubeconfig, mergeKubeconfigs } from '../../../../kube/client/kubeconfig.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';

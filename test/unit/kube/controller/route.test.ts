@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../controllers/table.ts';
+import { table } from '../../../support/table.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';

@@ -5,7 +5,7 @@ import { contentHash, HASH_LABEL, statefulSetHistory, wordHash } from '../../../
 import { currentRevision, planHistory, planTruncation } from '../../../../../controllers/common/history/plan.ts';
 import { deepFreeze } from '../../../../../kube/cache/sharing.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
-import { table } from '../../table.ts';
+import { table } from '../../../../support/table.ts';
 import { done, facts, names, revision, stepsOf } from './notation.ts';
 
 // Revisions are written name#number=image, with @hash where the label is not the end of the name; pods are written name@hash. The hash of what is made is new.

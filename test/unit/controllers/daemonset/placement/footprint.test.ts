@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Container, ContainerPort, PodSpec } from 'kubernetes-types/core/v1.js';
 import { footprintOf } from '../../../../../controllers/daemonset/placement/simulate.ts';
-import { table } from '../../table.ts';
+import { table } from '../../../../support/table.ts';
 import { amountOf, portsConflict, type HostPort } from '../../../../../kube/api/pod-requests.ts';
 
 /** `cpu=100m memory=1Gi`, requests; after `<` limits. */

@@ -4,7 +4,7 @@ import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/daemonset/types.ts';
-import { table } from '../../table.ts';
+import { table } from '../../../../support/table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
 function spec(text: string): PodSpec {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Failure } from '../../../../../controllers/daemonset/placement/simulate.ts';
-import { table } from '../../table.ts';
+import { table } from '../../../../support/table.ts';
 
 const short = { failed: 'resource', requested: 2n, used: 3n, capacity: 4n } as const;
 const known: Readonly<Record<string, Failure>> = {

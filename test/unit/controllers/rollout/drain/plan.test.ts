@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { planConditions, rolloutsOn, uncordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
 import { defaultDrainPolicy } from '../../../../../controllers/rollout/drain/contract.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
-import { table } from '../../table.ts';
+import { table } from '../../../../support/table.ts';
 import { changes, node, other, pods, print, START, web } from './notation.ts';
 
 const begun = 'drain +MaintenanceInProgress +DrainInProgress';
