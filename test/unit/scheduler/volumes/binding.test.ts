@@ -131,6 +131,7 @@ table('space for a volume to be made:', [
   row('enough nowhere in particular', NO_SPACE, inZone({}, '9Gi')),
   row('enough everywhere', 'ok data@node-a', inZone({ nodeTopology: {} }, '9Gi')),
   row('enough, but not in one piece', NO_SPACE, inZone({ maximumVolumeSize: '1Gi', nodeTopology: {} }, '9Gi')),
+  row('of a size that is not said', NO_SPACE, { ...counted, capacities: [csiCapacity('late', { nodeTopology: {} })] }),
   row('of another class', NO_SPACE, { ...counted, capacities: [csiCapacity('other', { capacity: '9Gi', nodeTopology: {} })] }),
   row('a claim that does not say how much', 'ok data@node-a', {
     ...counted,
