@@ -49,13 +49,22 @@ export class Copies {
           expectations: this.expectations,
         },
       ],
-      gone: (key) => {
-        this.expectations.forget(key);
-        this.#ownWrites.sets.forget(key);
-        this.#ownWrites.copies.forget(key);
+      gone: (key) => this.#forget(key),
+      reconcile: async (key, signal) => {
+        try {
+          return await this.#reconcile(key, signal);
+        } finally {
+          // It went while this pass wrote: what was noted after that nobody asks about again.
+          if (sets.get(key) === undefined) this.#forget(key);
+        }
       },
-      reconcile: (key, signal) => this.#reconcile(key, signal),
     };
+  }
+
+  #forget(key: Key): void {
+    this.expectations.forget(key);
+    this.#ownWrites.sets.forget(key);
+    this.#ownWrites.copies.forget(key);
   }
 
   /** Sets with writes that the caches do not show yet. */
