@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { type KubeObject, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/object.ts';
+import { coreEvents, type KubeObject, persistentVolumeClaims, pods, statefulSets } from '../../../../kube/api/object.ts';
+import { TransportError } from '../../../../kube/client/errors.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { claimsOf, simWorld, statefulSet } from './simulated/world.ts';
 
@@ -88,6 +89,47 @@ test('no pod is made on a claim that is being deleted, and one is once it is gon
   await world.user.patch(persistentVolumeClaims, ref, { metadata: { finalizers: null } }, { type: 'merge' });
   await world.clock.advance(60_000);
   assert.equal(world.pods().length, 1);
+});
+
+test('a pod that goes by itself while it is being deleted holds no rollout up', async (t) => {
+  const world = await scene(t, ({ api }, what) => {
+    if (what === 'delete pods') api.hooks.storage.remove('/pods', 'default/web-0');
+  });
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(10_000);
+  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
+  await world.user.patch(statefulSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  const { items } = await world.user.list(coreEvents);
+  assert.deepEqual(new Set(items.map((event) => event['reason'])), new Set(['SuccessfulCreate', 'SuccessfulDelete']));
+  assert.equal(world.pods()[0]?.spec?.containers[0]?.image, 'v2');
+});
+
+test('a pod whose creation was answered by nobody is looked for, and not made again before the cache shows it', async (t) => {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+  t.after(() => world.stop());
+  world.addNodes('a');
+  const calls: string[] = [];
+  const process = world.start({
+    call: async ({ verb, resource }, pass) => {
+      const what = `${verb} ${resource}`;
+      if (resource === 'pods' && verb !== 'list') calls.push(what);
+      const answer = await pass();
+      if (what === 'create pods')
+        throw new TransportError({ method: 'POST', path: '/pods', host: 'server' }, 'cut', { hint: 'nobody answered' });
+      return answer;
+    },
+    watch: async function* late({ resource }, pass) {
+      for await (const event of pass()) {
+        if (resource === 'pods') await world.clock.sleep(20_000);
+        yield event;
+      }
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(statefulSet('web', { replicas: 1 }));
+  await world.clock.advance(15_000);
+  assert.deepEqual(calls, ['create pods', 'get pods']);
 });
 
 function change(storage: SimWorld['api']['hooks']['storage'], kind: string, key: string, fields: Partial<KubeObject>): void {
