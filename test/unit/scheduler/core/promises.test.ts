@@ -248,3 +248,22 @@ test('room is kept for a pod of a rolling set whose binding was never seen befor
     [['web-0', 'a']],
   );
 });
+
+test('a pod that is deleted while it is bound gives its place to the next at once, whatever becomes of the binding', async (t) => {
+  const { world, stage, nodeOf, change } = await scene(t, ['a'], {
+    by: {
+      // It takes half a minute.
+      call: ({ verb, resource, key }, pass) =>
+        `${verb} ${resource} ${key}` === 'post pods/binding default/big' ? world.clock.sleep(SOON).then(pass) : pass(),
+    },
+  });
+  stage.add(pod('big').cpu('4'));
+  await change('big', { metadata: { finalizers: ['test/wait'] } });
+  await world.clock.advance(2_000);
+  stage.add(pod('next').cpu('4'));
+  await world.clock.advance(2_000);
+  assert.equal(nodeOf('next'), '', 'there is no room beside a pod that is being bound');
+  await stage.delete('big');
+  assert.notEqual(await world.until(() => nodeOf('next') === 'a', 5_000), undefined);
+  await world.clock.advance(SOON);
+});
