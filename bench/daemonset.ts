@@ -22,7 +22,7 @@ export async function daemonSetWork(): Promise<Figure[] | string> {
     await using site = await benchSite();
     await addNodes(site.client, counts.all, counts.some);
     await using _ = await startHollow({ kubeconfig: await site.kubeconfig(), binds: true });
-    // The first turn on a new API server is the slowest, whoever has it: it counts for nobody.
+    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
     await takeTurn('kube-controller-manager', site, counts, 'server-warm-up');
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -29,7 +29,7 @@ export async function schedulerWork(): Promise<Figure[] | string> {
     const { client } = place;
     const nodes = await addNodes(client, count, 0);
     await client.create<KubeObject & { value: number }>(priorityClasses, { metadata: { name: PRIORITY_CLASS }, value: 1_000 });
-    // The first turn on a new API server is the slowest, whoever has it: it counts for nobody.
+    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
     await takeTurn('kube-scheduler', 'basic', { place, nodes, pods: Math.ceil(pods / 2), namespace: 'server-warm-up' });
     for (const name of chosen) {
       const { standing }: Workload = workloads[name];

@@ -29,7 +29,7 @@ export async function statefulSetWork(): Promise<Figure[] | string> {
     await using site = await benchSite();
     await using _hollow = await startHollow({ kubeconfig: await site.kubeconfig(), binds: true, count: NODES, prefix: nodeNames });
     await using _collector = await startCollector(site);
-    // The first turn on a new API server is the slowest, whoever has it: it counts for nobody.
+    // The first turn on a new API server is the slowest, whichever subject takes it: it is not counted.
     await takeTurn('kube-controller-manager', site, shapes.map(firstOf), 'server-warm-up');
     const turns: Turn[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-import { listPages } from '../../../kube/client/client.ts';
+import { type Client, listPages } from '../../../kube/client/client.ts';
 import { jsonText } from '../../output/structured.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
@@ -8,7 +8,6 @@ import { GROUP, LEASE_NAMESPACE } from '../../../deploy/names.ts';
 import { type Collector, type Found, hasCommand, ownCommand } from '../collector.ts';
 import { redactObject } from '../redact/objects.ts';
 import type { ConnectQuery, Context } from '../../command.ts';
-import type { Client } from '../../../kube/client/client.ts';
 import type { KnownValues } from '../redact/known-values.ts';
 import { describeError } from '../../../base/errors.ts';
 import { REDACTED, redactText } from '../redact/text.ts';
