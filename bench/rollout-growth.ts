@@ -46,7 +46,7 @@ export async function rolloutGrowth(): Promise<Figure[]> {
   ];
 }
 
-/** One turn. @returns whether it came to a plan, and had not more nodes to read */
+/** One turn. @returns whether it came to a plan, and had not more nodes to read or to place */
 type Look = (event: number) => boolean;
 
 function costOf(look: Look): number {
@@ -110,7 +110,9 @@ function fleetOf(count: number): Look {
     fleets.changed(rollout.metadata.name ?? '', node);
     const facts = observe(rules, Date.parse(AT), observer);
     if (facts === undefined) return false;
-    const { status } = plan({ ...facts, gates: undefined });
+    const planned = plan({ ...facts, gates: undefined });
+    if (planned === undefined) return false;
+    const { status } = planned;
     if (status.nodes?.settled !== count) throw new Error(`the fleet is not settled: ${JSON.stringify(status)}`);
     return true;
   };

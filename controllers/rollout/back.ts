@@ -13,10 +13,12 @@ import { MAX_TOUCHES } from './touches.ts';
 /**
  * Takes nodes that have a stopped revision back to the one before, or to their local configuration. Windows, gates and holds do not apply: what runs now
  * is worse. Pure.
+ * @returns undefined: there are more nodes to place
  */
-export function planBack(facts: Facts, progress: Stopped): Decision {
+export function planBack(facts: Facts, progress: Stopped): Decision | undefined {
   const course = courseOf(facts, progress);
   const groups = facts.fleet.groups(placeBack, course);
+  if (groups === undefined) return undefined;
   const { goesOn, ...decision } = decide(facts, progress, groups);
   // A node that is on the way keeps what is on it until it has arrived; a drain for what is not rolled out any more ends.
   const isDone = (placement: Placement): boolean =>

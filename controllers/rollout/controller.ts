@@ -128,7 +128,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const facts = observe(rules, clock.now(), observer);
   if (facts === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be read' };
   const first = plan({ ...facts, gates: undefined });
-  const planned = first.asksGates ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
+  const planned = first?.asksGates === true ? plan({ ...facts, gates: await by.gates.results(rules, signal) }) : first;
+  if (planned === undefined) return { requeueAfter: 0, why: 'more of its nodes are to be placed' };
   cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
   // Without a budget there is no record, so that nobody takes it for one.
   const isStale = cluster === undefined && record !== undefined;

@@ -91,11 +91,10 @@ export class Fleet {
     return this.#uses.has(configMap);
   }
 
-  /** Where its nodes stand now. What is asked the same way as the last time costs what has changed since. */
-  groups(place: Placer, course: Course): Groups {
+  /** Where its nodes stand now; undefined: there are more to place. What is asked the same way as the last time costs what has changed since. */
+  groups(place: Placer, course: Course): Groups | undefined {
     if (this.#grouping?.serves(place, course) !== true) this.#grouping = new Grouping(place, course, this.#nodes);
-    this.#grouping.bringUpToDate(course);
-    return this.#grouping;
+    return this.#grouping.bringUpToDate(course) ? this.#grouping : undefined;
   }
 }
 

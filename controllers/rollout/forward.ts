@@ -14,10 +14,11 @@ import type { WakeUp } from '../common/reconcile.ts';
 /** How often gates are asked while something waits for them, in ms. */
 const ASK_AGAIN_MS: Millis = 30_000;
 
-/** Takes the revision to more nodes, as far as steps, budgets, windows and gates allow. Pure. */
-export function planForward(facts: Facts, progress: Progress): Decision {
+/** Takes the revision to more nodes, as far as steps, budgets, windows and gates allow; undefined: there are more nodes to place. Pure. */
+export function planForward(facts: Facts, progress: Progress): Decision | undefined {
   const { rules, fleet, now } = facts;
   const groups = fleet.groups(placeForward, courseOf(facts, progress));
+  if (groups === undefined) return undefined;
   const failures = failuresOf(progress.failures, groups, now);
   const touched = fleet.size - groups.of('left').length;
   const seen: Seen = { facts, groups, failures, touched, candidates: candidatesOf(groups, failures) };

@@ -20,6 +20,9 @@ export const nodeName = ({ node }: Placement): string => node.node;
 
 type Ranked = Placement & { rank: string };
 
+/** Nodes that changed and are placed in one look: those of a large fleet are placed in several, so that no turn of the event loop is long. */
+const MAX_PLACED = 1_000;
+
 const byRank = (a: Ranked, b: Ranked): number => (a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0);
 const byDeadline = (a: Ranked, b: Ranked): number => a.failsAt - b.failsAt || byRank(a, b);
 
@@ -36,7 +39,7 @@ export class Grouping implements Groups {
   readonly #deadlines = new SortedList<Ranked>(byDeadline);
   /** Assigned by a clock that is ahead of ours, or before ours was set: their deadlines move with ours. */
   readonly #ahead = new Set<string>();
-  #changed = new Set<string>();
+  readonly #changed = new Set<string>();
   #drains: Course['drains'] = new Map();
   #pending: Course['pending'] = new Map();
   #now: Millis = -Infinity;
@@ -61,10 +64,11 @@ export class Grouping implements Groups {
     this.#changed.add(node);
   }
 
-  bringUpToDate(course: Course): void {
+  /** @returns whether all nodes are placed; false: there are more that changed, for the next look */
+  bringUpToDate(course: Course): boolean {
     this.#now = course.now;
-    const [changed, drainsBefore, pendingBefore] = [this.#changed, this.#drains, this.#pending];
-    this.#changed = new Set();
+    const changed = firstOf(this.#changed, MAX_PLACED);
+    const [drainsBefore, pendingBefore] = [this.#drains, this.#pending];
     this.#drains = course.drains;
     this.#pending = course.pending;
     const again = new Set([...changed, ...this.#ahead]);
@@ -73,7 +77,11 @@ export class Grouping implements Groups {
       if (failsAt > course.now) break;
       again.add(node.node);
     }
-    for (const node of again) this.#placeAgain(node, course);
+    for (const node of again) {
+      this.#changed.delete(node);
+      this.#placeAgain(node, course);
+    }
+    return this.#changed.size === 0;
   }
 
   of(group: Group): readonly Placement[] {
@@ -113,6 +121,15 @@ export class Grouping implements Groups {
     this.#groups.set(group, known);
     return known;
   }
+}
+
+function firstOf(names: ReadonlySet<string>, most: number): string[] {
+  const first: string[] = [];
+  for (const name of names) {
+    if (first.length === most) break;
+    first.push(name);
+  }
+  return first;
 }
 
 /** In the order in which nodes are touched: by a hash of node and rollout, so that the same nodes are canaries of a rollout each time it is planned. */

@@ -32,8 +32,10 @@ export interface Plan {
  * stopped by failures, or aborted    -> take nodes back (back.ts)
  * else                               -> the next nodes of the step, within budgets, windows and gates (forward.ts)
  * ```
+ *
+ * @returns undefined: look again at once, there are more nodes to place
  */
-export function plan(facts: Facts): Plan {
+export function plan(facts: Facts): Plan | undefined {
   const { rules } = facts;
   if (rules.problems.length > 0)
     return finish(facts, { waitsFor: 'Spec', phase: 'Pending', reason: 'Invalid', text: rules.problems.join('; ') });
@@ -50,6 +52,7 @@ export function plan(facts: Facts): Plan {
   if (!isThere)
     return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'the copy of the ConfigMap is being created', progress, actions }); // prettier-ignore
   const decision = stopped === undefined ? planForward(facts, progress) : planBack(facts, { ...progress, stopped, complete: false });
+  if (decision === undefined) return undefined;
   return finish(facts, { ...decision, actions: [...actions, ...(decision.actions ?? [])] });
 }
 

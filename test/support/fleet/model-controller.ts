@@ -139,6 +139,7 @@ export class ModelController {
     if (isBehind(rollout.status?.touches, versionsOf(caches), this.#fleet.now) || cluster?.isBehind(caches) === true) return false;
     const rules = rulesRead(rollout);
     const planned = plan({ ...this.#observe(rules, this.#observer), gates: undefined });
+    if (planned === undefined) throw new Error('this fleet has more nodes than one look places');
     // What was followed from look to look is what is there.
     if ((this.#looks += 1) % 7 === 0)
       assert.deepEqual(planned, plan({ ...this.#observe(rules, { ...this.#observer, fleets: new Fleets() }), gates: undefined }));
