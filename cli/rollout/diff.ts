@@ -10,7 +10,7 @@ import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts'
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { ActionError } from '../../base/errors.ts';
 import type { RolloutNode } from '../../controllers/rollout/node.ts';
-import type { ConfigMap } from '../../controllers/rollout/revision.ts';
+import { type ConfigMap, keyOf } from '../../controllers/rollout/revision.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
 import { type Command, fine, wrong } from '../command.ts';
 import { classPaint, valueText } from '../config/diff.ts';
@@ -58,14 +58,15 @@ The API server does not have the local configurations of nodes: for a node that 
       const to = number === undefined ? await read(namespace, source) : revisionNumbered(await revisionsOf(client, rollout, signal), number, 'compare', rollout); // prettier-ignore
       if (to === undefined)
         throw new ActionError('read', `ConfigMap ${namespace}/${source}`, { hint: 'it does not exist or this user may not read it; --revision=N compares with a copy' }); // prettier-ignore
-      const title = sourceText({ namespace, name: to.metadata.name ?? '', kubeletConfigKey });
+      const key = number === undefined ? kubeletConfigKey : keyOf(to, kubeletConfigKey);
+      const title = sourceText({ namespace, name: to.metadata.name ?? '', kubeletConfigKey: key });
       const nodes = nodesOf(rollout, rules, await readFleet(client, signal));
       const groups: Group[] = [];
       for (const of of Map.groupBy(nodes, groupKey).values()) {
         const [first] = of;
         if (first === undefined) continue;
         const used = first.active === null ? undefined : await read(first.active.namespace, first.active.name);
-        groups.push(groupOf(of, first, { used, to, key: kubeletConfigKey, title }));
+        groups.push(groupOf(of, first, { used, to, key, title }));
       }
       await show(context, args, { data: groups, people: (how) => groupsText(groups, title, how) });
       const different = groups.filter(({ differences }) => differences.length > 0).reduce((sum, { nodes: of }) => sum + of.length, 0);

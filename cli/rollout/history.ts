@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { type ConfigMap, contentHash, numberOf } from '../../controllers/rollout/revision.ts';
+import { type ConfigMap, contentHash, keyOf, numberOf } from '../../controllers/rollout/revision.ts';
 import { COPY_OF_ANNOTATION, type NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { type Command, fine } from '../command.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
@@ -76,7 +76,7 @@ function revisionData(one: ConfigMap, { spec, status }: NodeConfigRollout, used:
     name,
     createdAt: creationTimestamp ?? null,
     copyOf: annotations?.[COPY_OF_ANNOTATION] ?? '',
-    hash: contentHash(one, spec?.configMap?.kubeletConfigKey ?? ''),
+    hash: contentHash(one, keyOf(one, spec?.configMap?.kubeletConfigKey ?? '')),
     nodes: used.get(name) ?? 0,
     role: name === status?.revision ? 'current' : name === status?.previousRevision ? 'previous' : null,
   };
@@ -93,6 +93,6 @@ const columns = (now: Millis): Column<Revision>[] => [
 ];
 
 function payloadText(one: ConfigMap, { spec }: NodeConfigRollout): string {
-  const text = one.data?.[spec?.configMap?.kubeletConfigKey ?? ''] ?? '';
+  const text = one.data?.[keyOf(one, spec?.configMap?.kubeletConfigKey ?? '')] ?? '';
   return printableLines(text.endsWith('\n') ? text : `${text}\n`);
 }

@@ -65,7 +65,11 @@ export async function preview(
     const why = configs.rejects(source, kubeletConfigKey, kubeletVersion);
     if (why.length > 0) refused.push({ node, why: `kubelet ${kubeletVersion}: ${why.join('; ')}` });
     const used = active === null ? undefined : await read(active.namespace, active.name);
-    const fields = configs.needsDrain(used, source, kubeletConfigKey, kubeletVersion);
+    const fields = configs.needsDrain(
+      used && { map: used, key: active?.kubeletConfigKey ?? '' },
+      { map: source, key: kubeletConfigKey },
+      kubeletVersion,
+    );
     if (fields.length === 0) continue;
     const same = drained.get(fields.join());
     if (same === undefined) drained.set(fields.join(), { fields, nodes: [node] });

@@ -14,7 +14,7 @@ import {
   revisionsOf,
   rolloutName,
 } from './rollouts.ts';
-import { type ConfigMap, numberOf } from '../../controllers/rollout/revision.ts';
+import { type ConfigMap, keyOf, numberOf } from '../../controllers/rollout/revision.ts';
 import { UsageError } from '../failure.ts';
 
 export const rolloutPause: Command = {
@@ -145,12 +145,15 @@ function before(rollout: NodeConfigRollout, revisions: readonly ConfigMap[]): Co
 function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal: AbortSignal): Change {
   const { spec = {}, metadata, status = {} } = rollout;
   const name = to.metadata.name ?? '';
-  const from = spec.configMap?.name ?? '';
-  if (from === name || (status.revision === name && status.stopped === undefined && spec.abortedRevision !== name))
+  const { name: from = '', kubeletConfigKey = '' } = spec.configMap ?? {};
+  const key = keyOf(to, kubeletConfigKey);
+  const isSameKey = key === kubeletConfigKey;
+  if ((from === name && isSameKey) || (status.revision === name && status.stopped === undefined && spec.abortedRevision !== name))
     return { done: `already rolls out ${name} (revision ${numberOf(to)})` };
   // The original, where an earlier undo names a copy already.
   const original = /^[^/]*\/([^:]*):/.exec(to.metadata.annotations?.[COPY_OF_ANNOTATION] ?? '')?.[1] ?? from;
-  const back = `kubectl patch ncr ${metadata.name} --type=merge -p '{"spec":{"configMap":{"name":"${original}"}}}'`;
+  const named = { name: original, ...(isSameKey ? {} : { kubeletConfigKey }) };
+  const back = `kubectl patch ncr ${metadata.name} --type=merge -p '${JSON.stringify({ spec: { configMap: named } })}'`;
   const notes = [
     ...(status.complete !== true && name === status.previousRevision
       ? ['it was complete before: no step is waited for, held or approved']
@@ -158,6 +161,6 @@ function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal:
     `edits of ConfigMap ${original} are no longer rolled out; to roll it out again: ${back}`,
     ...(spec.paused === true ? [`it is paused; to continue: dkc rollout resume ${metadata.name}`] : []),
   ];
-  const patch = { configMap: { name }, abortedRevision: null };
+  const patch = { configMap: { name, ...(isSameKey ? {} : { kubeletConfigKey: key }) }, abortedRevision: null };
   return { write: patchSpec(client, patch, signal), done: `rolls out ${name} (revision ${numberOf(to)}) again`, notes };
 }

@@ -59,7 +59,7 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
   const placed: readonly Placed[] =
     revision === undefined
       ? ordered.map((node) => ({ node, standing: { at: 'waiting' } }))
-      : placedOn(ordered, specOf(rules, revision), { rules, now });
+      : placedOn(ordered, specOf(rules, revision, []), { rules, now });
   const failed = new Map(failures.map(({ node, error }) => [node, error]));
   const views = placed.map((one) => nodeView(one, { rules, failed, now }));
   const last = (view: NodeView): number => (view.state === 'waiting' ? 1 : view.state === 'not-ready' || view.state === 'no-agent' ? 2 : 0);

@@ -3,7 +3,7 @@ import type { MaybeSource, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { ClusterFacts } from './cluster/places.ts';
 import type { Fleet } from './fleet.ts';
 import type { RolloutNode, Standing } from './node.ts';
-import type { ConfigMap } from './revision.ts';
+import { type ConfigMap, keyOf } from './revision.ts';
 import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
@@ -18,12 +18,13 @@ export interface KubeletConfigs {
   /** Why a kubelet of this version would reject the configuration: at most a few sentences; empty: it would not. */
   rejects(revision: Readonly<ConfigMap>, kubeletConfigKey: string, kubeletVersion: string): readonly string[];
   /** Fields that differ and need a drained node. @param from - absent: what the node uses is not known, and every such field that is set counts */
-  needsDrain(
-    from: Readonly<ConfigMap> | undefined,
-    to: Readonly<ConfigMap> | undefined,
-    kubeletConfigKey: string,
-    kubeletVersion: string,
-  ): readonly string[];
+  needsDrain(from: Keyed | undefined, to: Keyed | undefined, kubeletVersion: string): readonly string[];
+}
+
+/** A kubelet configuration: one key of a ConfigMap. */
+export interface Keyed {
+  map: Readonly<ConfigMap>;
+  key: string;
 }
 
 /** Where the drain of a node stands, as far as this process has taken it. */
@@ -70,10 +71,16 @@ export interface Placed {
   standing: Standing;
 }
 
-/** How a revision is written in the spec of a node. @param revision - absent: local */
-export function specOf(rules: Rules, revision: string | undefined): SpecSource | null {
+/**
+ * How a revision is written in the spec of a node.
+ * @param revision - absent: local
+ * @param copies - the revision among them; of one that is not there the key that spec names is the best guess
+ */
+export function specOf(rules: Rules, revision: string | undefined, copies: readonly Readonly<ConfigMap>[]): SpecSource | null {
+  if (revision === undefined) return null;
   const { namespace, kubeletConfigKey } = rules.configMap;
-  return revision === undefined ? null : { namespace, name: revision, kubeletConfigKey };
+  const copy = copies.find(({ metadata }) => metadata.name === revision);
+  return { namespace, name: revision, kubeletConfigKey: copy === undefined ? kubeletConfigKey : keyOf(copy, kubeletConfigKey) };
 }
 
 export type Action =

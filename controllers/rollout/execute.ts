@@ -8,7 +8,7 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/client/limits.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
-import { sourceText } from '../../agent/checkpoint/source.ts';
+import { sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
 import { newNodeConfig, ownerPatch } from '../fleet/fleet-node.ts';
 import { type Action, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -99,7 +99,7 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
       await drains.announce(rules, node, 'MaintenanceInProgress', onNode, signal);
       if (!(await assign(by, rules, action, signal))) return { requeueAfter: CHANGED_MS, why: `node ${node.node} has changed` };
       drains.forget(rules.name, node.node);
-      const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(specOf(rules, action.revision))}`;
+      const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(assignedBy(by, rules, action.revision))}`;
       events.event(node.object, 'Normal', 'RolloutAssigned', what, { resource: nodes });
       return undefined;
     }
@@ -150,7 +150,7 @@ async function assign(
   { node, revision }: { node: RolloutNode; revision: string | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const configMap = specOf(rules, revision);
+  const configMap = assignedBy(by, rules, revision);
   const annotations = { [ROLLOUT_ANNOTATION]: rules.name, [ASSIGNED_AT_ANNOTATION]: rfc3339(by.clock.now()) };
   if (node.carrier === 'node') return patchCarrier(by, rules, node, { metadata: { annotations }, spec: { configSource: configMap && { configMap } } }, signal); // prettier-ignore
   if (node.config !== undefined)
@@ -158,6 +158,11 @@ async function assign(
   const fresh = newNodeConfig(node, configMap);
   const object = { ...fresh, metadata: { ...fresh.metadata, annotations } };
   return unlessChanged(async () => wrote(by, rules, nodeConfigs, await by.client.create(nodeConfigs, object, { signal })));
+}
+
+function assignedBy({ caches: { configMaps: cache } }: Executor, rules: Rules, revision: string | undefined): SpecSource | null {
+  const copy = revision === undefined ? undefined : cache.get(`${rules.configMap.namespace}/${revision}`);
+  return specOf(rules, revision, copy === undefined ? [] : [copy]);
 }
 
 /** @returns false: somebody else has written it since it was read */

@@ -1,6 +1,6 @@
 import { applyDefaults, closestKubeletVersion, compareConfigs, decode, preflightFatal, validate } from '../../agent/config/config.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
-import type { KubeletConfigs } from './contract.ts';
+import type { Keyed, KubeletConfigs } from './contract.ts';
 import type { ConfigMap } from './revision.ts';
 
 /** Answers that are remembered: of a few revisions for each kubelet version of a fleet. */
@@ -24,8 +24,8 @@ export function kubeletConfigs(): KubeletConfigs {
   };
   return {
     rejects: (revision, key, version) => remember(`rejects ${idOf(revision)} ${key} ${version}`, () => rejects(revision, key, version)),
-    needsDrain: (from, to, key, version) =>
-      remember(`drain ${idOf(from)} ${idOf(to)} ${key} ${version}`, () => needsDrain(from, to, key, version)),
+    needsDrain: (from, to, version) =>
+      remember(`drain ${idOf(from?.map)} ${from?.key} ${idOf(to?.map)} ${to?.key} ${version}`, () => needsDrain(from, to, version)),
   };
 }
 
@@ -45,23 +45,18 @@ function rejects(revision: Readonly<ConfigMap>, key: string, text: string): read
 const sentence = ({ field, message }: { field: string; message: string }): string =>
   field === '' || message.includes(field) ? message : `${field}: ${message}`;
 
-function needsDrain(
-  from: Readonly<ConfigMap> | undefined,
-  to: Readonly<ConfigMap> | undefined,
-  key: string,
-  text: string,
-): readonly string[] {
+function needsDrain(from: Keyed | undefined, to: Keyed | undefined, text: string): readonly string[] {
   const version = versionOf(text);
   if (version === undefined) return [];
-  const [before, after] = [defaultedOf(from, key, version), defaultedOf(to, key, version)];
+  const [before, after] = [defaultedOf(from, version), defaultedOf(to, version)];
   return compareConfigs(before, after)
     .filter((difference) => difference.class === 'needs-drain')
     .map(({ field }) => field);
 }
 
 /** What is absent or cannot be read counts as a configuration that sets nothing. */
-function defaultedOf(object: Readonly<ConfigMap> | undefined, key: string, version: KubeletVersion): JsonObject {
-  const decoded = object === undefined ? undefined : decode(bytesOf(object, key), version);
+function defaultedOf(of: Keyed | undefined, version: KubeletVersion): JsonObject {
+  const decoded = of === undefined ? undefined : decode(bytesOf(of.map, of.key), version);
   return applyDefaults(decoded?.ok ? decoded.written : {}, version);
 }
 

@@ -3,6 +3,7 @@ import { memoize } from '../common/cached-objects.ts';
 import { hasCondition, recordOf, rolloutsOn } from './drain/record.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
 import type { RolloutNode } from './node.ts';
+import { keyOf } from './revision.ts';
 import type { Rules } from './rules.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 
@@ -52,7 +53,14 @@ function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: Rollo
   if (rules.drain !== 'Auto') return rules.drain === 'Always';
   if (node.kubeletVersion === '') return false;
   const to = revisions.find(({ metadata }) => metadata.name === revision);
-  return configs.needsDrain(payloadOf(node.active), to, rules.configMap.kubeletConfigKey, node.kubeletVersion).length > 0;
+  const from = payloadOf(node.active);
+  return (
+    configs.needsDrain(
+      from && { map: from, key: node.active?.kubeletConfigKey ?? '' },
+      to && { map: to, key: keyOf(to, rules.configMap.kubeletConfigKey) },
+      node.kubeletVersion,
+    ).length > 0
+  );
 }
 
 /**

@@ -19,6 +19,8 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   /** Nodes that are about to be written, as far as the caches show. */
   pending: ReadonlyMap<string, Touch>;
   revision: string;
+  /** Absent: the local configuration. */
+  previousRevision: string | undefined;
   /** How the revision, and the one before, are written in the spec of a node. */
   target: SpecSource | null;
   back: SpecSource | null;
@@ -32,9 +34,9 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
   const { rules, now, drains, configs, revisions, gaps = [] } = facts;
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;
-  const key = JSON.stringify([uid, generation, revision, previousRevision, copy?.metadata.uid, copy?.metadata.resourceVersion, gaps]);
-  const [target, back] = [specOf(rules, revision), specOf(rules, previousRevision)];
-  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, target, back, copy, key };
+  const [target, back] = [specOf(rules, revision, revisions), specOf(rules, previousRevision, revisions)];
+  const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, copy?.metadata.resourceVersion, gaps]);
+  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, key };
 }
 
 /**
@@ -146,14 +148,14 @@ function withDrain(node: RolloutNode, standing: Standing, course: Course): Stand
 }
 
 /** undefined: its kubelet would take it, as far as can be known. Nodes that have it already tell for themselves. */
-function refusalOf({ kubeletVersion }: RolloutNode, { rules, copy, configs }: Course): string | undefined {
+function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: Course): string | undefined {
   if (copy === undefined || kubeletVersion === '') return undefined;
-  const why = configs.rejects(copy, rules.configMap.kubeletConfigKey, kubeletVersion);
+  const why = configs.rejects(copy, target?.kubeletConfigKey ?? '', kubeletVersion);
   return why.length === 0 ? undefined : bounded(`kubelet ${kubeletVersion}: ${why.join('; ')}`, 300);
 }
 
 /** On the way back from a revision that has stopped. */
-export const placeBack: Placer = (node, { rules, now, gaps, target, back, pending }) => {
+export const placeBack: Placer = (node, { rules, now, gaps, target, previousRevision, back, pending }) => {
   const standing = standingOf(node, target, rules.nodeDeadlineMs, now, gaps);
   const groups: Group[] = [];
   if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
@@ -163,7 +165,7 @@ export const placeBack: Placer = (node, { rules, now, gaps, target, back, pendin
   const isBehind = sameSpec(node.wanted, target);
   const isFree = isBehind && (node.error !== null || isDown(node) || standing.at === 'in-flight' || standing.at === 'failed');
   const touch = pending.get(node.node);
-  const isBegun = touch !== undefined && sameSpec(specOf(rules, touch.revision), back);
+  const isBegun = touch !== undefined && touch.revision === previousRevision;
   if (touch !== undefined) groups.push('pending');
   if (isBehind) groups.push(isFree ? 'free' : isBegun ? 'begun' : 'others');
   const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);

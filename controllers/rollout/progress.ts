@@ -1,4 +1,4 @@
-import { contentHash, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
+import { contentHash, keyOf, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import type { Action, Facts } from './contract.ts';
 import type { Approval, NodeFailure } from './types.ts';
@@ -48,11 +48,13 @@ export function begin({ rules, source, revisions }: Facts): Begin {
     return { missing: `ConfigMap ${namespace}/${name} has no key ${JSON.stringify(kubeletConfigKey)}` };
   if (source !== undefined && rules.signatureRequired && source.data?.[SIGNATURE_KEY] === undefined)
     return { missing: `ConfigMap ${namespace}/${name} is not signed, but spec.signature.required is true; sign it with dkc sign` };
-  // A revision of ours has its own name already: that is how a rollout is undone. Without the original the last copy stays what is rolled out.
+  // A revision of ours has its own name already: that is how a rollout is undone. Another key of it is another configuration, and gets a copy of its own.
+  // Without the original the last copy stays what is rolled out.
+  const own = named(name);
   const revision =
     source === undefined
       ? (prior.revision ?? '')
-      : named(name) === undefined
+      : own === undefined || keyOf(own, kubeletConfigKey) !== kubeletConfigKey
         ? revisionName(rules.name, contentHash(source, kubeletConfigKey))
         : name;
   const actions = source === undefined ? [] : inHistory(revision, { rules, source, revisions });

@@ -77,6 +77,17 @@ export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<
   };
 }
 
+/**
+ * The key that a copy was made for: the revision is that key of it, whichever one spec names by now. A copy holds all keys of its original, so another one of
+ * them is another configuration, which nobody has validated and no node has run.
+ * @param otherwise - for what does not say, or has no such key
+ */
+export function keyOf({ metadata, data = {} }: Readonly<ConfigMap>, otherwise: string): string {
+  const copyOf = metadata.annotations?.[COPY_OF_ANNOTATION] ?? '';
+  const key = copyOf.slice(copyOf.indexOf(':') + 1, Math.max(0, copyOf.lastIndexOf('@')));
+  return Object.hasOwn(data, key) ? key : otherwise;
+}
+
 /** A revision's number; 0 for what has none. */
 export function numberOf({ metadata }: Readonly<KubeObject>): number {
   const number = Number(metadata.annotations?.[REVISION_ANNOTATION]);

@@ -5,7 +5,6 @@ import { type Action, type Facts, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import { isDrainedBy } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
-import type { Rules } from './rules.ts';
 import type { RolloutStatus, Touch, Touches } from './types.ts';
 
 /** Nodes that are touched in one look: the status names them before they are written. */
@@ -21,17 +20,22 @@ const MAX_BEHIND_MS: Millis = 300_000;
  * Touches that the status names and the caches do not show. The plan counts them, whatever process decided on them: it may have been killed before it
  * wrote the node, its write may be on the way, or this cache may be older than the write.
  */
-export function pendingTouches({ rules, now, fleet }: Pick<Facts, 'rules' | 'now' | 'fleet'>): ReadonlyMap<string, Touch> {
+export function pendingTouches({
+  rules,
+  now,
+  fleet,
+  revisions,
+}: Pick<Facts, 'rules' | 'now' | 'fleet' | 'revisions'>): ReadonlyMap<string, Touch> {
   const pending = new Map<string, Touch>();
   for (const touch of rules.rollout.status?.touches?.nodes ?? []) {
     const node = fleet.get(touch.node);
-    if (node !== undefined && mayArrive(touch, now) && !isShown(node, touch, rules)) pending.set(touch.node, touch);
+    if (node !== undefined && mayArrive(touch, now) && !isShown(node, touch, { rules, revisions })) pending.set(touch.node, touch);
   }
   return pending;
 }
 
-function isShown(node: RolloutNode, { revision }: Touch, rules: Rules): boolean {
-  return sameSpec(node.wanted, specOf(rules, revision)) || isDrainedBy(node, rules);
+function isShown(node: RolloutNode, { revision }: Touch, { rules, revisions }: Pick<Facts, 'rules' | 'revisions'>): boolean {
+  return sameSpec(node.wanted, specOf(rules, revision, revisions)) || isDrainedBy(node, rules);
 }
 
 const mayArrive = ({ at }: Touch, now: Millis): boolean => Math.abs(now - Date.parse(at)) < LATE_MS;

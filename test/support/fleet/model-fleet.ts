@@ -275,7 +275,7 @@ export class ModelFleet {
     this.check('nodeConfigs', seen.config);
     const node = this.nodes.get(seen.node);
     if (node === undefined) return;
-    const spec = specOf(this.rules(rollout), revision);
+    const spec = specOf(this.rules(rollout), revision, []);
     const map: ConfigMap | undefined = revision === undefined ? undefined : this.stored.configMaps.get(revision);
     const source = spec && { ...spec, uid: map?.metadata.uid ?? '', resourceVersion: '1' };
     if (node.wanted?.uid !== source?.uid) node.generation += 1;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { whoAmI } from '../../../../cli/rollout/approve.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../controllers/rollout/types.ts';
-import { pods } from '../../../../kube/api/object.ts';
+import { configMaps, pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';
@@ -237,4 +237,23 @@ test('an approver is who the API server says, on older servers the user of the k
   });
   const seen = await Promise.all(['v1', 'v1beta1', undefined].map((known) => whoAmI(context, args, server(known))));
   assert.deepEqual(seen, ['v1-user', 'v1beta1-user', 'jane']);
+});
+
+test('an undo goes back to the key that the revision was made for, and says how to name the other one again', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  await world.payload({ podPidsLimit: 1_000 });
+  const other = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', podPidsLimit: 1_300 });
+  await world.client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, { data: { other } }, { type: 'merge' });
+  const run = runner(world);
+  await world.roll('web');
+  const first = (await world.phase('web', 'Complete')).status?.revision;
+  await world.edit('web', { configMap: { kubeletConfigKey: 'other' } });
+  await world.until('web', 'the other key', ({ status }) => status?.revision !== first && status?.phase === 'Complete');
+  assert.match((await run('rollout history web --revision=1')).stdout, /"podPidsLimit":1000/);
+  assert.match((await run('rollout diff web --revision=1')).stdout, /\npodPidsLimit +\S+ +1300 +1000\n$/);
+  const undone = await run('rollout undo web');
+  assert.match(undone.stderr, /"configMap":\{"name":"web","kubeletConfigKey":"other"\}/);
+  assert.deepEqual((await world.rollout('web')).spec?.configMap, { namespace: 'dkc-system', name: first, kubeletConfigKey: 'kubelet' });
+  await world.until('web', 'it is back', ({ status }) => status?.revision === first && status?.phase === 'Complete');
 });
