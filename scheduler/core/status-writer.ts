@@ -7,7 +7,7 @@ import { pods } from '../../kube/api/object.ts';
 import { isOlder } from '../../kube/cache/change.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
+import { observedOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 
 /** What a pod's status should say about its having no place. */
@@ -179,12 +179,14 @@ export class StatusWriter {
   async #patch(pod: PodInfo, wanted: Wanted, signal: AbortSignal): Promise<void> {
     const { client, clock, log } = this.#options;
     const { key, namespace, name, uid } = pod;
-    const condition: PodCondition = {
+    const condition: PodCondition & ReturnType<typeof observedOf> = {
       type: 'PodScheduled',
       status: 'False',
       reason: wanted.reason,
       message: wanted.message,
-      lastTransitionTime: rfc3339(clock.now()),
+      ...observedOf(pod.pod),
+      // It tells since when the pod has no place: of one that had none before it stays, for what is not in a patch does.
+      ...(scheduledOf(this.#statusOf(pod))?.status === 'False' ? {} : { lastTransitionTime: rfc3339(clock.now()) }),
     };
     const nominated = wanted.nominate === undefined ? {} : { nominatedNodeName: wanted.nominate === '' ? null : wanted.nominate };
     const patch = { metadata: { uid }, status: { conditions: [condition], ...nominated } };
@@ -208,8 +210,12 @@ function says(said: Wanted, { reason, message, nominate }: Wanted): boolean {
 
 type Status = Readonly<Pick<PodStatus, 'conditions' | 'nominatedNodeName'>> | undefined;
 
+function scheduledOf(status: Status): PodCondition | undefined {
+  return status?.conditions?.find(({ type }) => type === 'PodScheduled');
+}
+
 function differs(status: Status, { reason, message, nominate }: Wanted): boolean {
-  const known = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const known = scheduledOf(status);
   if (known?.status !== 'False' || known.reason !== reason || known.message !== message) return true;
   return nominate !== undefined && nominate !== (status?.nominatedNodeName ?? '');
 }

@@ -190,3 +190,8 @@ function most(lists: readonly Quantities[]): Record<string, string> {
     }
   return requests;
 }
+
+/** For conditions: of which generation of the pod they speak. Servers before 1.33 give pods none. */
+export function observedOf({ metadata: { generation } }: Readonly<Pod>): { observedGeneration?: number } {
+  return generation === undefined ? {} : { observedGeneration: generation };
+}

@@ -3,7 +3,7 @@ import { rfc3339, type Clock } from '../../base/clock.ts';
 import { pods } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isConflict, isNotFound } from '../../kube/client/errors.ts';
-import type { PodInfo } from '../pod/pod-info.ts';
+import { observedOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 import { DISRUPTION_TARGET, isTarget, PREEMPTED_BY_SCHEDULER } from './candidates.ts';
 
@@ -64,12 +64,13 @@ async function removeVictim(by: Preempter, victim: PodInfo, preemptor: PodInfo, 
   const isThere =
     (isTarget(victim.pod) ||
       (await unlessGone(by, victim, signal, async (ref) => {
-        const condition: PodCondition = {
+        const condition: PodCondition & ReturnType<typeof observedOf> = {
           type: DISRUPTION_TARGET,
           status: 'True',
           reason: PREEMPTED_BY_SCHEDULER,
           message: `${preemptor.schedulerName}: preempting to accommodate a higher priority pod`,
           lastTransitionTime: rfc3339(clock.now()),
+          ...observedOf(victim.pod),
         };
         const change = { metadata: { uid }, status: { conditions: [condition] } };
         await client.patch(pods, ref, change, { type: 'strategic', subresource: 'status', signal });

@@ -175,3 +175,28 @@ test('while something more urgent is written fewer statuses are, but never none'
   few.statuses.write(named(0), says('0'), signal);
   assert.deepEqual(few.written, ['0']);
 });
+
+type Condition = { lastTransitionTime?: string; observedGeneration?: number };
+
+test('since when a pod has no place is written once; each condition says of which generation it speaks', async () => {
+  const clock = new FakeClock();
+  const written: Condition[] = [];
+  const patch = async (_: unknown, __: unknown, body: unknown): Promise<unknown> => {
+    const { status } = body as { status: { conditions: Condition[] } };
+    written.push(...status.conditions);
+    return { metadata: { resourceVersion: `${written.length + 1}` }, status };
+  };
+  const statuses = new StatusWriter({ client: { patch } as unknown as Pick<Client, 'patch'>, clock, log: silentLog, atOnce: 1 });
+  const raw = pod('new').build();
+  const fresh = podInfoOf({ ...raw, metadata: { ...raw.metadata, generation: 3 } });
+  for (const message of ['A', 'B']) {
+    statuses.write(fresh, says(message), signal);
+    await statuses.idle();
+  }
+  statuses.write(waiting, says('C'), signal);
+  await statuses.idle();
+  assert.deepEqual(
+    written.map(({ lastTransitionTime, observedGeneration }) => [lastTransitionTime !== undefined, observedGeneration]),
+    [[true, 3], [false, 3], [false, undefined]], // prettier-ignore
+  );
+});

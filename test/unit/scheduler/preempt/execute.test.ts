@@ -106,12 +106,14 @@ const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'Preemptio
 
 test('a victim is told why it goes, and goes with its own grace', async (t) => {
   const world = new World(t);
-  assert.deepEqual(await world.preempt([world.add('v')]), nothing);
+  world.add('v');
+  world.put('v', { ...world.find('v'), metadata: { ...world.find('v')?.metadata, generation: 4 } });
+  assert.deepEqual(await world.preempt([world.info('v')]), nothing);
   const v = world.find('v');
   const condition = v?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
   const { lastProbeTime: _, ...said } = condition ?? assert.fail();
   const message = 'dkc-scheduler: preempting to accommodate a higher priority pod';
-  assert.deepEqual(said, { ...disrupted, message, lastTransitionTime: '2026-01-01T12:00:00Z' });
+  assert.deepEqual(said, { ...disrupted, message, lastTransitionTime: '2026-01-01T12:00:00Z', observedGeneration: 4 });
   assert.equal(v?.metadata.deletionGracePeriodSeconds, 30);
   assert.deepEqual(world.told, [
     { pod: 'v', type: 'Normal', reason: 'Preempted', action: 'Preempting', note: 'Preempted by pod uid-p on node n' },
