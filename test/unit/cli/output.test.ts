@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { plainScalar } from '../../../agent/config/yaml/scalar.ts';
 import { paintFor, scriptText, table } from '../../../cli/output/output.ts';
 import { printable } from '../../../cli/output/printable.ts';
 import { jsonText, yamlText } from '../../../cli/output/structured.ts';
@@ -49,6 +50,34 @@ test('yaml reads back as the same values, control characters escaped', () => {
   const text = yamlText(data);
   assert.equal(printable(text.replaceAll('\n', '')), text.replaceAll('\n', ''));
   assert.deepEqual(parse(text), data);
+});
+
+// kubectl reads 1.1 as Go's libraries do; what it would take for another value has quotes, a key too.
+test('yaml reads back as the same values where yes, on and 1_000 are no strings', () => {
+  const odd = [
+    'yes',
+    'No',
+    'on',
+    'y',
+    'N',
+    'OFF',
+    '1_000',
+    '0b11',
+    '0o17',
+    '0o1_7',
+    '0777',
+    '1e+3_0',
+    '1:30',
+    '2026-01-01',
+    '<<',
+    '=',
+    '~',
+  ];
+  const data = { ...Object.fromEntries(odd.map((text) => [text, text])), list: odd };
+  const text = yamlText(data);
+  for (const version of ['1.1', '1.2'] as const) assert.deepEqual(parse(text, { version }), data);
+  for (const [, , plain = ''] of text.matchAll(/^( *- |[^:]+: )([^"'\n]+)$/gm)) assert.equal(plainScalar(plain), plain);
+  assert.equal(yamlText({ version: '1.36.3', at: '127.0.0.1:80' }), 'version: 1.36.3\nat: 127.0.0.1:80\n'); // no quotes without need
 });
 
 test('objects of the API are shown as kubectl shows them: without managedFields, and named by kind and group', async () => {
