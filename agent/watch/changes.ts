@@ -137,13 +137,16 @@ export function signatureWatch({
   };
 }
 
+/** How long a start that could not write the effective file waits before the next one tries again, in ms. */
+const UNWRITTEN_MS = 30_000;
+
 /** Many editors and installers write a file in several steps: what is read this long after a change, in ms, is most likely whole. */
 const SETTLES_MS = 300;
 
 interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
   options: Pick<AgentOptions, 'localConfig' | 'merge'>;
   world: Pick<AgentWorld, 'clock' | 'log'> & { disk: Pick<AgentWorld['disk'], 'readLinked'> };
-  configState: Pick<AgentContext['configState'], 'active'>;
+  configState: Pick<AgentContext['configState'], 'active' | 'bootError'>;
   shutdown: Pick<AgentContext['shutdown'], 'leave' | 'signal'>;
 }
 
@@ -187,8 +190,15 @@ export function localConfigWatch(
     const isOther = known !== usable && !asBooted;
     usable = known;
     const { used, effectiveSha256 } = configState.active;
-    if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) await shutdown.leave('the local config changed');
-    else if (used !== 'local' && options.merge === 'overlay' && isOther) await shutdown.leave('the local config under the overlay changed');
+    if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) {
+      // Most likely a disk that takes no writes: the next start finds the same, and would end at once as well.
+      const isUnwritten = asBooted && configState.bootError === statusErrors.internal;
+      if (isUnwritten) await clock.sleep(UNWRITTEN_MS, shutdown.signal).catch(() => {});
+      await shutdown.leave(
+        isUnwritten ? 'the effective file is not what the local config makes it, writing it again' : 'the local config changed',
+      );
+    } else if (used !== 'local' && options.merge === 'overlay' && isOther)
+      await shutdown.leave('the local config under the overlay changed');
     else onOther();
   };
   return async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { effectiveOfLocal, parseLocal } from '../../../../agent/evaluate/local.ts';
-import type { ActiveConfig } from '../../../../agent/status/node-config-state.ts';
+import { type ActiveConfig, statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { localConfigWatch } from '../../../../agent/watch/changes.ts';
 import { source } from '../../../support/builders.ts';
@@ -34,7 +34,7 @@ interface Seen {
 }
 
 /** A watch on a local config that is `text`, `missing` or an error. `change` sets it and gives it time to settle. */
-function watching(active: ActiveConfig, merge: 'replace' | 'overlay' = 'replace') {
+function watching(active: ActiveConfig, merge: 'replace' | 'overlay' = 'replace', bootError: string | null = null) {
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const over = new AbortController();
@@ -53,7 +53,7 @@ function watching(active: ActiveConfig, merge: 'replace' | 'overlay' = 'replace'
     {
       options: { localConfig: LOCAL, merge },
       world: { disk, clock, log },
-      configState: { active },
+      configState: { active, bootError },
       shutdown,
       kubelet: { version, args: [] },
     },
@@ -89,6 +89,24 @@ test('with nothing assigned the agent leaves when the effective file would be an
 test('with nothing assigned a change between boot and the first look is seen', async () => {
   assert.deepEqual(await watching(onLocal).change(NEW), changed);
   assert.deepEqual(await watching({ ...onLocal, effectiveSha256: '' }).change(OLD), changed);
+});
+
+// A full disk: each start would find the same, and end at once with 0, which systemd starts again without a pause.
+test('a start that could not write the effective file waits before it asks for another one', async () => {
+  const { set, look, seen, clock } = watching(onLocal, 'replace', statusErrors.internal);
+  set(NEW);
+  const looked = look();
+  await clock.advance(29_000);
+  assert.deepEqual(seen, nothing);
+  await clock.advance(2_000);
+  await looked;
+  assert.deepEqual(seen, leaves('the effective file is not what the local config makes it, writing it again'));
+});
+
+test('a change after a start that could not write the effective file waits for nothing', async () => {
+  const { change } = watching(onLocal, 'replace', statusErrors.internal);
+  assert.deepEqual(await change(OLD), poked);
+  assert.deepEqual(await change(NEW), changed);
 });
 
 test('a local config with relative paths is compared as the kubelet gets it', async () => {
