@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Health as ReportedHealth } from '../status/node-config.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
-import { errorCode } from '../../base/errors.ts';
+import { describeError, errorCode } from '../../base/errors.ts';
 import { http, https } from '../../kube/client/builtins.ts';
 import {
   type ChangeTimes,
@@ -33,7 +33,7 @@ const PROBE_TIMEOUT_MS: Millis = 1000;
 
 /** `/healthz` answers 200 within a second. The body is not looked at, and not kept. */
 export const probeHealth: HealthProbe = (url, signal) =>
-  new Promise((resolve) => {
+  new Promise<Health>((resolve) => {
     const deadline = AbortSignal.timeout(PROBE_TIMEOUT_MS);
     // The certificate of a kubelet is its own: what is asked is whether it lives, not who it is.
     const { request } = url.startsWith('https:') ? https() : http();
@@ -46,7 +46,8 @@ export const probeHealth: HealthProbe = (url, signal) =>
       resolve({ healthy: false, detail: `${url}: ${deadline.aborted ? 'no answer within 1 s' : (errorCode(error) ?? error.message)}` }),
     );
     asked.end();
-  });
+    // What is no URL is thrown rather than told.
+  }).catch((error: unknown) => ({ healthy: false, detail: `${url}: ${describeError(error)}` }));
 
 /** As a condition says it. */
 export function healthOf({ healthy, detail }: Health): ReportedHealth {

@@ -31,6 +31,9 @@ const atLeast = (least: number) => (value: string | number) => (Number(value) < 
 const moreThanNone = (value: string | number): string | undefined => (value === 0 ? 'must be more than 0' : undefined);
 const matches = (pattern: RegExp, what: string) => (value: string | number) =>
   pattern.test(String(value)) ? undefined : `must be ${what}`;
+// A port of six digits looks like a URL and is none: asking it fails, whatever the kubelet does.
+const urlOrNone = (pattern: RegExp, what: string) => (value: string | number) =>
+  value === '' || (pattern.test(String(value)) && URL.canParse(String(value))) ? undefined : `must be ${what}`;
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
 const nodeNameShape = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
@@ -66,7 +69,7 @@ export const agentFlags: readonly AgentFlag[] = [
   }),
   flag('string', 'kubeletHealthz', 'health endpoint of the kubelet; empty = not checked, a trial ends by time alone', {
     value: 'URL',
-    check: matches(/^(https?:\/\/[^\s/]+.*)?$/, 'an http or https URL'),
+    check: urlOrNone(/^https?:\/\/[^\s/]+.*$/, 'an http or https URL'),
   }),
   flag(
     'string',
@@ -74,7 +77,7 @@ export const agentFlags: readonly AgentFlag[] = [
     '/configz endpoint of the kubelet, compared with the effective file; uses the credentials in --kubeconfig; empty = not compared',
     {
       value: 'URL',
-      check: matches(/^(https:\/\/[^\s/]+\/\S+)?$/, 'an https URL such as https://127.0.0.1:10250/configz'),
+      check: urlOrNone(/^https:\/\/[^\s/]+\/\S+$/, 'an https URL such as https://127.0.0.1:10250/configz'),
     },
   ),
   flag('string', 'kubeletExits', 'file in which exits of the kubelet are recorded', { value: 'FILE', path }),

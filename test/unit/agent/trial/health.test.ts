@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeHealth } from '../../../../agent/trial/health.ts';
+import { NodeHealth, probeHealth } from '../../../../agent/trial/health.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Skipping } from '../../../../kube/client/client.ts';
@@ -141,4 +141,10 @@ test('--trial-health=kubelet asks nobody', async () => {
   await clock.advance(60_000);
   assert.equal(asked.length, 0);
   await end();
+});
+
+// A trial counts the ends of a kubelet and asks for its health in one look: thrown, the answer would keep a bad config from its verdict.
+test('a health port that is no URL is not healthy, and nothing is thrown', async () => {
+  const url = 'http://127.0.0.1:102480/healthz';
+  assert.deepEqual(await probeHealth(url, new AbortController().signal), { healthy: false, detail: `${url}: Invalid URL` });
 });
