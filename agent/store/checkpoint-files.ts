@@ -4,6 +4,7 @@ import { errorCode } from '../../base/errors.ts';
 import { digestFiles, MAX_KEYS } from '../checkpoint/payload.ts';
 import { directoryNameProblem, keyProblem, type Manifest, type Payload, type PayloadRef, type Source } from '../checkpoint/source.ts';
 import { hintFor, onPath, type Problem, type Store } from './store.ts';
+import { wrongFile } from './initialize.ts';
 import { type Layout, manifestName } from './layout.ts';
 import { parseCondemned, type Parsed, parseManifest, parseRefused, parseTrial } from './records.ts';
 
@@ -119,9 +120,15 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   await own(paths.trial, parseTrial);
   await own(paths.condemned, parseCondemned);
   await own(paths.refused, parseRefused);
+  // Lines of it may be cut; something else in its place is no history at all, and a rollback finds no way back in it.
+  const journal = await onPath('look at', paths.journal, () => disk.stat(paths.journal));
+  const wrong = journal && wrongFile(paths.journal, journal);
+  if (wrong !== undefined) problems.push({ path: paths.journal, problem: wrong });
 
   const below = async (dir: string, what: 'UID' | 'ResourceVersion', inspect: (name: string) => Promise<void>) => {
-    for (const name of await onPath('list', dir, async () => ((await disk.stat(dir)) ? disk.list(dir) : []))) {
+    const kind = (await onPath('look at', dir, () => disk.stat(dir)))?.kind;
+    if (kind !== undefined && kind !== 'dir') problems.push({ path: dir, problem: 'it is not a directory' });
+    for (const name of await onPath('list', dir, async () => (kind === 'dir' ? disk.list(dir) : []))) {
       const path = join(dir, name);
       if (directoryNameProblem(what, name) !== undefined) problems.push({ path, problem: 'it does not belong to a store' });
       else if ((await disk.stat(path))?.kind !== 'dir') problems.push({ path, problem: 'it is not a directory' });

@@ -257,4 +257,15 @@ export function storeContract(homeName: string, home: (t: TestContext) => Promis
       [layout(root).meta('assigned'), join(layout(root).checkpoints, 'file')],
     );
   });
+
+  initialized('verify tells of a journal and of checkpoints that something else is in the place of', async ({ disk, root }, store) => {
+    const { journal, checkpoints } = layout(root);
+    await disk.makeDir(journal);
+    await disk.remove(checkpoints);
+    await disk.replace(checkpoints, bytes('x'));
+    assert.deepEqual(await store.verify(), [
+      { path: journal, problem: `expected regular file at "${journal}", but mode is "drwxr-xr-x"` },
+      { path: checkpoints, problem: 'it is not a directory' },
+    ]);
+  });
 }
