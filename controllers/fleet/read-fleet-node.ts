@@ -52,6 +52,18 @@ export function wantedOf(object: KubeObject, carrier: 'node' | 'nodeconfig'): Sp
   return raw ? { namespace: text(raw, 'namespace'), name: text(raw, 'name'), kubeletConfigKey: text(raw, 'kubeletConfigKey') } : null;
 }
 
+/**
+ * The ConfigMaps that a Node or a NodeConfig names: what is wanted there, and what is assigned, active and last known good. Of a node that has both
+ * objects each says its own. Pure.
+ */
+export function configMapsNamedIn(object: KubeObject): Pick<SpecSource, 'namespace' | 'name'>[] {
+  const isNode = object.kind === 'Node';
+  const status = member(object, 'status');
+  const reported = isNode ? member(status, 'config') : status;
+  const named = ['assigned', 'active', 'lastKnownGood'].map((one) => source(member(member(reported, one), 'configMap')));
+  return [wantedOf(object, isNode ? 'node' : 'nodeconfig'), ...named].filter((one) => one !== null);
+}
+
 /** Of a Node, what {@link fleetNode} reads. */
 export function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, annotations } = metadata;

@@ -47,8 +47,10 @@ export interface Facts {
   revisions: readonly Readonly<ConfigMap>[];
   /** Whether a ConfigMap beside the source has this name, and is none of these. @default none does */
   isTaken?: (name: string) => boolean;
+  /** Whether any node of the cluster, selected or not, is assigned this ConfigMap, runs it, or goes back to it. */
+  isUsed: (configMap: string) => boolean;
   /** Nodes that it selects and no older rollout does. */
-  fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'uses' | 'conflicts' | 'holders'>;
+  fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'conflicts' | 'holders'>;
   /** @default the cluster has no budget of its own */
   cluster?: ClusterFacts | undefined;
   configs: KubeletConfigs;

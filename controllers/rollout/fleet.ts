@@ -20,8 +20,6 @@ const byNode = (a: Conflict, b: Conflict): number => (a.node < b.node ? -1 : a.n
 /** The nodes that a rollout has, from look to look. Who follows them says what has changed; a plan reads. */
 export class Fleet {
   readonly #nodes = new Map<string, RolloutNode>();
-  /** How many times a ConfigMap is used by nodes, by name. */
-  readonly #uses = new Map<string, number>();
   readonly #conflicts = new Map<string, Conflict>();
   readonly #conflictsInOrder = new SortedList<Conflict>(byNode);
   /** Conflicts by name of the older rollout. */
@@ -47,7 +45,6 @@ export class Fleet {
     if (before === node) return;
     this.delete(node.node);
     this.#nodes.set(node.node, node);
-    for (const name of namesUsedBy(node)) add(this.#uses, name, 1);
     this.#grouping?.changed(node.node);
   }
 
@@ -64,7 +61,6 @@ export class Fleet {
   delete(name: string): void {
     const node = this.#nodes.get(name);
     if (node !== undefined) {
-      for (const used of namesUsedBy(node)) add(this.#uses, used, -1);
       this.#nodes.delete(name);
       this.#grouping?.changed(name);
     }
@@ -86,20 +82,12 @@ export class Fleet {
     return [...this.#holders.keys()].toSorted();
   }
 
-  /** Whether a node is assigned this ConfigMap, runs it, or goes back to it. */
-  uses(configMap: string): boolean {
-    return this.#uses.has(configMap);
-  }
-
   /** Where its nodes stand now; undefined: there are more to place. What is asked the same way as the last time costs what has changed since. */
   groups(place: Placer, course: Course): Groups | undefined {
     if (this.#grouping?.serves(place, course) !== true) this.#grouping = new Grouping(place, course, this.#nodes);
     return this.#grouping.bringUpToDate(course) ? this.#grouping : undefined;
   }
 }
-
-const namesUsedBy = ({ wanted, assigned, active, lastKnownGood }: RolloutNode): string[] =>
-  [wanted, assigned, active, lastKnownGood].flatMap((source) => (source === null ? [] : [source.name]));
 
 function add(counts: Map<string, number>, name: string, by: 1 | -1): void {
   const count = (counts.get(name) ?? 0) + by;

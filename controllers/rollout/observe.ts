@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { isControlledBy } from '../../kube/controller/owners.ts';
+import { configMapsNamedIn } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { ClockGaps } from './clock-gaps.ts';
 import type { Cluster } from './cluster/cluster.ts';
@@ -54,6 +55,10 @@ const nodeFields = [
 const WORKED_ON = 'worked-on-by-rollouts';
 const isLeftOn = (node: Readonly<KubeObject>): string[] => (rolloutsLeftOn(node as Readonly<Node>).length > 0 ? [''] : []);
 
+/** Index of the objects that carry assignments, by the ConfigMaps that they name. */
+const USING = 'by-config-map-used';
+const using = (object: Readonly<KubeObject>): string[] => configMapsNamedIn(object).map(({ namespace, name }) => `${namespace}/${name}`);
+
 /** Nodes on which rollouts have left something. */
 export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<Node>[] => of.indexed(WORKED_ON, '') as Readonly<Node>[];
 
@@ -61,8 +66,8 @@ export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<No
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
   return {
     rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all' }),
-    nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: isLeftOn } }),
-    nodeConfigs: informers.of(nodeConfigs, { fields: 'all' }),
+    nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: isLeftOn, [USING]: using } }),
+    nodeConfigs: informers.of(nodeConfigs, { fields: 'all', indexes: { [USING]: using } }),
     configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all' }, { namespace: configMapNamespace }),
   };
 }
@@ -103,6 +108,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
       const found = caches.configMaps.get(`${configMap.namespace}/${name}`);
       return found !== undefined && !isControlledBy(found, rollout);
     },
+    isUsed: (name) => [caches.nodes, caches.nodeConfigs].some((cache) => cache.indexed(USING, `${configMap.namespace}/${name}`).length > 0),
     fleet,
     cluster,
     configs: by.configs,

@@ -107,12 +107,13 @@ function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, '
   return actions;
 }
 
-/** Revisions that go: the oldest beyond the limit, none of which a node is assigned, and neither the current nor the previous one. */
-export function planHistory({ rules, revisions, fleet }: Facts, { revision, previousRevision }: Progress): Action[] {
+/** Revisions that go: the oldest beyond the limit, none of which any node uses, and neither the current nor the previous one. */
+export function planHistory({ rules, revisions, isUsed }: Facts, { revision, previousRevision }: Progress): Action[] {
   if (revisions.length <= rules.historyLimit) return [];
   const named = new Set([revision, previousRevision, rules.configMap.name]);
-  const isUsed = (name = ''): boolean => named.has(name) || fleet.uses(name);
-  const old = revisions.filter(({ metadata }) => !isUsed(metadata.name)).toSorted((a, b) => numberOf(a) - numberOf(b));
+  const old = revisions
+    .filter(({ metadata: { name = '' } }) => !named.has(name) && !isUsed(name))
+    .toSorted((a, b) => numberOf(a) - numberOf(b));
   const kept = revisions.length - old.length;
   const excess = Math.max(0, old.length - Math.max(0, rules.historyLimit - kept));
   return old.slice(0, excess).map((one) => ({ do: 'delete-revision', revision: one }));

@@ -42,7 +42,10 @@ function hashOf({ data = {}, binaryData = {}, metadata }: Readonly<ConfigMap>, k
 }
 
 /** `NAME-HASH`. */
-export const revisionName = (rollout: string, hash: string): string => `${rollout.slice(0, MAX_NAME)}-${hash}`;
+export const revisionName = (rollout: string, hash: string): string => {
+  // Cut behind a dot it would be no name.
+  return `${rollout.slice(0, MAX_NAME).replace(/[-.]+$/, '')}-${hash}`;
+};
 
 /** The copy of a ConfigMap that nodes are assigned: an edit of the original reaches none of them. */
 export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<ConfigMap>, name: string, number: number): ConfigMap {

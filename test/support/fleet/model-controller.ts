@@ -4,6 +4,7 @@ import type { Action, DrainFor, DrainState, Facts } from '../../../controllers/r
 import { type Caches, observe, type Observer, versionsOf } from '../../../controllers/rollout/observe.ts';
 import { Cluster } from '../../../controllers/rollout/cluster/cluster.ts';
 import { newRecord, RECORD } from '../../../controllers/rollout/cluster/record.ts';
+import { configMapsNamedIn } from '../../../controllers/fleet/read-fleet-node.ts';
 import { ClockGaps, wasClockSet } from '../../../controllers/rollout/clock-gaps.ts';
 import { cordonPatch, recordOf, timerPatch, uncordonPatch } from '../../../controllers/rollout/drain/record.ts';
 import { Fleets } from '../../../controllers/rollout/fleet.ts';
@@ -69,6 +70,11 @@ export class ModelController {
       return {
         list: () => [...of().items.values()],
         get: (key: string) => of().items.get(key.slice(key.indexOf('/') + 1)),
+        // One index is asked: by the ConfigMaps that objects name.
+        indexed: (_: string, value: string) =>
+          [...of().items.values()].filter((one) =>
+            configMapsNamedIn(one).some(({ namespace, name: map }) => `${namespace}/${map}` === value),
+          ),
         get size() {
           return of().items.size;
         },
