@@ -108,6 +108,8 @@ export const KEPT_MS: Millis = 10_000;
 /** A rollout, as far as it has gates. */
 interface Gated {
   name: string;
+  /** Another one of its name has other gates. */
+  uid: string;
   /** Of its spec. */
   generation: number;
   gates: readonly Gate[];
@@ -116,7 +118,7 @@ interface Gated {
 /** Asks the gates of rollouts, and keeps each answer for a moment. */
 export class GateChecks {
   readonly #context: GateContext;
-  readonly #kept = new Map<string, { generation: number; until: Millis; results: readonly GateResult[] }>();
+  readonly #kept = new Map<string, { of: string; until: Millis; results: readonly GateResult[] }>();
 
   constructor(context: GateContext) {
     this.#context = context;
@@ -125,10 +127,11 @@ export class GateChecks {
   /** @throws the signal's reason */
   async results(rules: Gated, signal: AbortSignal): Promise<readonly GateResult[]> {
     const { clock } = this.#context;
+    const of = `${rules.uid}/${rules.generation}`;
     const kept = this.#kept.get(rules.name);
-    if (kept !== undefined && kept.generation === rules.generation && clock.monotonic() < kept.until) return kept.results;
+    if (kept?.of === of && clock.monotonic() < kept.until) return kept.results;
     const results = await checkGates(rules.gates, this.#context, signal);
-    this.#kept.set(rules.name, { generation: rules.generation, until: clock.monotonic() + KEPT_MS, results });
+    this.#kept.set(rules.name, { of, until: clock.monotonic() + KEPT_MS, results });
     return results;
   }
 
