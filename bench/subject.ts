@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { launcherFlag } from '../scripts/node-flag.ts';
 import { Daemon } from '../test/support/real-parts/daemon.ts';
 import type { DaemonPlan } from '../test/support/real-parts/daemon.ts';
 import { usageOf } from './daemonset/proc.ts';
@@ -31,7 +32,7 @@ const bundle = join(import.meta.dirname, '../dist/dkc.js');
 const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
 
 /**
- * The file that is installed, with the environment that docs/cache.md advises and Node's flags of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
+ * The file that is installed, with the environment of the image, the launcher's flag of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
  * go to DKC_PROFILES.
  * @param port - of its metrics
  */
@@ -40,7 +41,16 @@ export function dkcPlan(command: readonly string[], { port, directory }: { port:
   const home = `--chdir=${process.env['DKC_PROFILES'] ?? directory}`;
   return {
     program: 'env',
-    args: [home, ...environment, process.execPath, ...flags, bundle, ...command, `--metrics-bind-address=127.0.0.1:${port}`],
+    args: [
+      home,
+      ...environment,
+      process.execPath,
+      launcherFlag(),
+      ...flags,
+      bundle,
+      ...command,
+      `--metrics-bind-address=127.0.0.1:${port}`,
+    ],
     ready: { url: `http://127.0.0.1:${port}/readyz` },
   };
 }

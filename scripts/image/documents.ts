@@ -57,7 +57,13 @@ export function imageConfig(arch: Arch, user: number, release: Release, layers: 
     os: 'linux',
     config: {
       User: `${user}:${user}`,
-      Env: ['PATH=/usr/bin:/usr/sbin', 'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt'],
+      Env: [
+        'PATH=/usr/bin:/usr/sbin',
+        'SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt',
+        // What the first list of a large cache took of glibc's heap goes back to the system (docs/cache.md).
+        'MALLOC_ARENA_MAX=1',
+        'MALLOC_TRIM_THRESHOLD_=65536',
+      ],
       Entrypoint: ['/usr/bin/dkc'],
       Cmd: ['--help'],
       WorkingDir: '/',

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmod, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { launcherFlag } from '../../../scripts/node-flag.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** The installed launcher, with another folder than /usr/lib/dkc and a program in place of Node.js that prints what it is given. */
@@ -19,8 +20,8 @@ async function installed(t: Parameters<typeof tempDir>[0]): Promise<string> {
 test('the launcher hands every argument to the command, and the name that it has', async (t) => {
   const dir = await installed(t);
   const run = (name: string): string => spawnSync(join(dir, name), ['nodes', 'a b'], { encoding: 'utf8' }).stdout;
-  assert.equal(run('dkc'), `dkc 3: ${dir}/dkc.js nodes a b\n`);
-  assert.equal(run('kubectl-dkc'), `kubectl-dkc 3: ${dir}/dkc.js nodes a b\n`);
+  assert.equal(run('dkc'), `dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
+  assert.equal(run('kubectl-dkc'), `kubectl-dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
 });
 
 test('a closed standard output ends the command before it does anything', async (t) => {
@@ -28,4 +29,9 @@ test('a closed standard output ends the command before it does anything', async 
   const { status, stderr } = spawnSync('sh', ['-c', `${dir}/dkc nodes >&-`], { encoding: 'utf8' });
   assert.deepEqual([status, stderr.includes('standard output is closed')], [3, true]);
   assert.equal(spawnSync('sh', ['-c', `${dir}/dkc nodes >/dev/null`]).status, 0);
+});
+
+test("Node.js takes the launcher's flag", () => {
+  const { status, stderr } = spawnSync(process.execPath, [launcherFlag(), '-e', ''], { encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [0, '']);
 });
