@@ -1,7 +1,7 @@
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../base/clock.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
-import { type FilterName, filterNames, type ScoreName, scoreWeights } from '../plugins/names.ts';
+import { defaultFilters, type FilterName, type ScoreName, scoreWeights } from '../plugins/names.ts';
 
 /** How full a node is, and how many points (0 to 100) it gets then. */
 export interface ShapePoint {
@@ -142,9 +142,9 @@ const cpuAndMemory: readonly ResourceWeight[] = [
   { name: 'memory', weight: 1 },
 ];
 
-/** Every plugin, at its own weight. */
+/** Plugins of a profile that says nothing, each at its own weight. */
 export const defaultProfile: Omit<ProfileConfig, 'schedulerName'> = {
-  filters: new Set(filterNames),
+  filters: new Set(defaultFilters),
   scores: new Map(Object.entries(scoreWeights) as [ScoreName, number][]),
   fit: {
     strategy: { type: 'LeastAllocated', resources: cpuAndMemory, shape: [] },

@@ -1,4 +1,4 @@
-import { type FilterName, filterNames, type PluginName, type ScoreName, scoreWeights } from '../plugins/names.ts';
+import { defaultFilters, type FilterName, filterNames, type PluginName, type ScoreName, scoreWeights } from '../plugins/names.ts';
 import {
   DEFAULT_SCHEDULER_NAME,
   type DefaultConstraint,
@@ -53,7 +53,7 @@ function readPlugins(written: Mapping): Plugins {
 }
 
 function readPlugin(written: Mapping, name: PluginName): { enabled: boolean; weight: number } {
-  const enabled = written.flag('enabled', true);
+  const enabled = written.flag('enabled', !isFilter(name) || defaultFilters.includes(name));
   const weight = written.whole('weight', isScore(name) ? scoreWeights[name] : 0, { min: 0, max: HEAVIEST });
   if (written.has('weight') && weight > 0 && !isScore(name)) written.warn('weight', 'it has no effect: this plugin does not score nodes');
   else if (written.has('weight') && weight > 0 && !enabled) written.warn('weight', 'it has no effect: the plugin is not enabled');

@@ -15,6 +15,9 @@ export const filterNames = [
   'NodeDeclaredFeatures',
 ] as const;
 
+/** Filters of a profile that says nothing. One that kube-scheduler does not have is left out here: a profile enables it by its name. */
+export const defaultFilters: readonly FilterName[] = filterNames;
+
 /** Those that give points, and by default how much they count. */
 export const scoreWeights = {
   NodeResourcesFit: 1,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
-import { filterNames } from '../../../../scheduler/plugins/names.ts';
+import { defaultFilters, filterNames } from '../../../../scheduler/plugins/names.ts';
 
 const texts = [
   '',
@@ -62,7 +62,7 @@ test('the defaults are rendered with every key', () => {
     {
       schedulerName: 'default-scheduler',
       plugins: {
-        ...Object.fromEntries(filterNames.map((name) => [name, { enabled: true }])),
+        ...Object.fromEntries(filterNames.map((name) => [name, { enabled: defaultFilters.includes(name) }])),
         TaintToleration: { enabled: true, weight: 3 },
         NodeAffinity: { enabled: true, weight: 2 },
         NodeResourcesFit: { enabled: true, weight: 1 },

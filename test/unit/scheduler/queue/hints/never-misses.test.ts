@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../../base/random.ts';
-import { filterNames, type Rejector } from '../../../../../scheduler/plugins/names.ts';
+import { defaultFilters, type Rejector } from '../../../../../scheduler/plugins/names.ts';
 import { podInfoOf, type PodInfo } from '../../../../../scheduler/pod/pod-info.ts';
 import { invalidatedBy } from '../../../../../scheduler/queue/equivalence-class.ts';
 import { createHints } from '../../../../../scheduler/queue/hints.ts';
@@ -69,7 +69,7 @@ for (let seed = 1; seed <= SEEDS; seed++)
 
 test('every plugin was overcome many times', () => {
   // There are no volumes in these clusters, no features, and no pods that name a node.
-  const tested = filterNames.filter((name) => !/Volume|Features|NodeName/.test(name));
+  const tested = defaultFilters.filter((name) => !/Volume|Features|NodeName/.test(name));
   assert.deepEqual(tested.filter((name) => (overcome.get(name) ?? 0) < SEEDS), [], JSON.stringify([...overcome])); // prettier-ignore
 });
 
