@@ -1,5 +1,7 @@
 import { whyNotAvailable } from '../common/pods.ts';
+import { waitsFor } from './actions.ts';
 import type { SetFacts } from './observe.ts';
+import { creation } from './place.ts';
 import { plan } from './plan.ts';
 import { slotsOf, type Slot } from './places.ts';
 import { isOld } from './update.ts';
@@ -41,7 +43,12 @@ export function explain(facts: SetFacts): Explained[] {
 
 function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'object'> {
   const { pod, health } = slot;
-  if (pod === undefined) return { reason: 'missing', detail: 'it is created once lower ordinals are available' };
+  if (pod === undefined) {
+    const action = creation(facts, slot);
+    if (typeof action !== 'string') return { reason: 'missing', detail: 'it is created once lower ordinals are available' };
+    const { reason, detail } = waitsFor(slot, action);
+    return { reason, detail };
+  }
   if (!health.available || health.terminating) {
     const { reason, text } = whyNotAvailable(pod);
     return { reason, detail: text };

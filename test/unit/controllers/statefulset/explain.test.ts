@@ -21,6 +21,8 @@ const cases = table('situation | says | why')(`
   0@new 1@new 2@new replicas=1                    | 2 scaling-down, 0 runs, 1 leaving   | it scales down
   0@old 1@old- 2@new update=Recreate              | 0 recreating, 1 Terminating, 2 runs | all are recreated
   templates=data claims=data-0^ whenScaled=Delete | 0 stale-claim, 1 missing, 2 missing | a claim is in the way
+  0@new +reserve-ordinals=x                       | 1 unknown-place, 0 runs, 2 unknown-place | any place may be left out
+  0@new templates=data claims=data-0,data-2^ whenScaled=Delete | 1 creating, 0 runs, 2 stale-claim | a claim is in the way of a later one
   0@new 1@new! 2@new- leaving                     | 0 runs, 1 NotReady, 2 Terminating   | the set goes
 `);
 for (const { situation, says, why } of cases)
