@@ -10,7 +10,12 @@ import { allVerbs } from '../kinds/kind.ts';
  * What goes wrong with an event of a watch: it is sent twice (`duplicate`), after the one that follows it (`reorder`), or late (`lag`); the watch is
  * sent ERROR 410 instead of it (`early-gone`), or ends in the middle of it as if that were its end (`truncate`).
  */
-export type FaultAction = { status: number } | FaultWord;
+export type FaultAction = FaultStatus | FaultWord;
+
+/** What the answer instead of the request says; `injectedError` of plan.ts makes it. */
+export interface FaultStatus {
+  status: number;
+}
 
 export type FaultWord = (typeof words)[number];
 

@@ -1,4 +1,4 @@
-import { type Fault, isOfEvents } from './fault.ts';
+import { type Fault, type FaultStatus, isOfEvents } from './fault.ts';
 import { StatusError } from '../errors.ts';
 import { type Answer, encode, type Line, textOf } from '../http/message.ts';
 import type { Random } from '../../base/random.ts';
@@ -102,7 +102,7 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** The error a fault answers with. 429 asks to come back in a second, as a busy server does. */
-export function injectedError(status: number): StatusError {
+export function injectedError({ status }: FaultStatus): StatusError {
   const details = status === 429 ? { retryAfterSeconds: 1 } : undefined;
   return new StatusError(status, reasons[status] ?? 'Unknown', `the fault plan answers with ${status}`, details);
 }

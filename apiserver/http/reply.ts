@@ -64,7 +64,7 @@ export async function replyTo(server: Server, exchange: Exchange): Promise<Reply
 
 /** Faults in whose stead nothing is done; undefined for those that let the request be answered. */
 async function failed({ action }: Fault, api: Api, verb: string, signal: AbortSignal): Promise<Reply | undefined> {
-  if (typeof action === 'object') return { as: 'whole', answer: failure(injectedError(action.status), api.log), yaml: false };
+  if (typeof action === 'object') return { as: 'whole', answer: failure(injectedError(action), api.log), yaml: false };
   switch (action) {
     case 'drop':
     case 'reset':
