@@ -69,7 +69,7 @@ const fields = {
   after: true,
   count: true,
   probability: true,
-} satisfies Record<Exclude<keyof Fault, 'action'> | 'status' | 'fault', true>;
+} satisfies Record<Exclude<keyof Fault, 'action'> | keyof FaultStatus | 'fault', true>;
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
