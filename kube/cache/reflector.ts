@@ -163,10 +163,13 @@ export class Reflector<T extends KubeObject> {
     let pending = query.sendInitialEvents === true ? new Map<Key, T>() : undefined;
     let standing = (): void => {};
     using patience = pending === undefined ? undefined : new Deadline(clock, QUIET_MS, signal);
+    // It begins with the head of the answer: before that the client's own time counts, and a server that answers nothing says nothing of what it can.
+    patience?.reset(undefined);
     try {
       const skipped = (what: TooLarge): void => (pending === undefined ? this.#passed(what) : this.#leftOut(pending, what));
       const opened = (): void => {
         if (pending === undefined) standing = clock.after(STANDS_MS, () => this.#failures.recovered());
+        else patience?.reset(QUIET_MS);
       };
       const asked = { ...selection, ...query, timeoutSeconds: this.#loop.timeoutSeconds(), stripManagedFields: true, skipped, opened };
       for await (const event of client.watch<T>(resource, asked, patience?.signal ?? signal)) {

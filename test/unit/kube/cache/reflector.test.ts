@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
+import type { Connection } from '../../../../kube/client/connection.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
 import { Reflector } from '../../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -116,8 +118,9 @@ test('a present state that comes slowly is waited for, bookmarks do not prolong 
       requests.push('list');
       return Promise.reject(new Error('enough'));
     },
-    watch: async function* <T extends KubeObject>(_resource: Resource, _query: WatchQuery, signal: AbortSignal) {
+    watch: async function* <T extends KubeObject>(_resource: Resource, { opened }: WatchQuery, signal: AbortSignal) {
       requests.push('watch');
+      opened?.();
       for await (const line of text(signal)) yield event(line) as WatchEvent & { object: T };
     },
   };
@@ -128,6 +131,32 @@ test('a present state that comes slowly is waited for, bookmarks do not prolong 
   assert.deepEqual(requests, ['watch']);
   await clock.advance(1);
   assert.deepEqual(requests, ['watch', 'list']);
+});
+
+test('a server that answers nothing at all is no server without streams: it is said, waited for, and asked for a stream again', async (t) => {
+  const clock = new FakeClock();
+  const requests: string[] = [];
+  const silent: Connection = {
+    usable: true,
+    isOver: false,
+    send: ({ path, signal }) => {
+      requests.push(path.includes('sendInitialEvents=true') ? 'stream' : path);
+      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
+    },
+    retire: () => {},
+    destroy: () => {},
+  };
+  const access = { origin: 'here', server: 'http://127.0.0.1:1' };
+  const client = createClient(access, { clock, dial: () => Promise.resolve(silent) });
+  const { log, lines } = recordedLog();
+  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
+  runs(t, reflector, clock);
+  await clock.advance(30_000);
+  assert.match(reflector.problem?.text ?? '', /no answer within 30000 ms/);
+  assert.deepEqual(requests, ['stream'], 'it is asked at once, and for more');
+  await clock.advance(500);
+  assert.deepEqual(requests, ['stream', 'stream']);
+  assert.deepEqual(lines, ['warn: list or watch failed, retrying']);
 });
 
 test('a watch that stood and had nothing to tell ends the trouble', async (t) => {

@@ -51,8 +51,9 @@ export class ScriptedApi {
   };
 
   async *#watch(asked: WatchQuery, signal: AbortSignal): AsyncGenerator<WatchEvent, void, undefined> {
-    const { timeoutSeconds: _, stripManagedFields: _strip, skipped, opened: _opened, ...query } = asked;
+    const { timeoutSeconds: _, stripManagedFields: _strip, skipped, opened, ...query } = asked;
     const { what, rest } = await this.#next('watch', query, signal);
+    opened?.();
     for (const text of rest.split(', ').filter(Boolean)) {
       const [type = '', of = ''] = text.split(' ');
       if (of.endsWith('!')) skipped?.(tooLarge(of, type));
