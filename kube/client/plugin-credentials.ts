@@ -1,3 +1,4 @@
+import { type ChildProcess, spawn, type SpawnOptions } from 'node:child_process';
 import type { RequestOptions } from 'node:https';
 import { chmod, chown, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
 import { delimiter } from 'node:path';
@@ -17,6 +18,13 @@ export interface PluginCredentials {
   key?: string;
 }
 
+interface Asked {
+  renew: boolean;
+  ca?: string | undefined;
+  /** @default 5 minutes */
+  longestRunMs?: Millis;
+}
+
 type ExecPlugin = Extract<Plugin, { exec: JsonObject }>;
 type OidcPlugin = Extract<Plugin, { oidc: JsonObject }>;
 
@@ -29,45 +37,90 @@ const unwritable = new Set<string>();
  * @param renew - the server refused the last ones: run the program again, refresh the token
  * @param nowMs - the wall clock
  * @param ca - PEM of the authorities that the cluster is trusted by, for programs that ask for it
+ * @param longestRunMs - a program that takes longer is killed
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
 export async function pluginCredentials(
   plugin: Plugin,
-  { renew, nowMs, log, ca }: { renew: boolean; nowMs: Millis; log: Log; ca?: string | undefined },
+  { nowMs, log, ...asked }: Asked & { nowMs: Millis; log: Log },
 ): Promise<PluginCredentials> {
+  const { renew } = asked;
   if ('oidc' in plugin) {
     const user = oidcUsers.get(plugin) ?? new OidcUser(plugin.oidc, (tokens) => keep(plugin, tokens, log));
     oidcUsers.set(plugin, user);
     return { authorization: `Bearer ${await user.token(nowMs, renew)}` };
   }
-  return execCredentials(plugin, renew, ca);
+  return execCredentials(plugin, asked);
 }
 
+/** For a program that hangs. Longer than one that sends its user to a browser waits for him. */
+const LONGEST_RUN_MS: Millis = 5 * 60_000;
+
 /** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
-async function execCredentials(plugin: ExecPlugin, renew: boolean, ca: string | undefined): Promise<PluginCredentials> {
+async function execCredentials(plugin: ExecPlugin, { renew, ca, longestRunMs = LONGEST_RUN_MS }: Asked): Promise<PluginCredentials> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();
   execs.set(plugin, auth);
+  const run = new Run(longestRunMs);
+  auth['execFn'] = run.spawn;
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
   const given: readonly unknown[] = Array.isArray(plugin.exec['env']) ? plugin.exec['env'] : [];
   // The package does not set what client-go always does; programs read the apiVersion to answer with there.
   const env = [...given.filter(isJsonObject), { name: 'KUBERNETES_EXEC_INFO', value: execInfoText(plugin.execInfo, ca) }];
   try {
     await auth.applyAuthentication({ name: plugin.user, exec: { ...plugin.exec, env } }, options);
+    return checked(options);
   } catch (cause) {
+    // The package keeps what a program answers before it looks at it, and would answer with the same from then on.
+    execs.delete(plugin);
     const install = plugin.exec['installHint'];
     throw new ActionError('get credentials for', plugin.kubeconfig, {
       hint: `the exec program ${String(plugin.exec['command'])} of user "${plugin.user}" failed; ${typeof install === 'string' ? install : 'run kubectl with this kubeconfig to see why'}`,
-      cause,
+      cause: run.explained(cause),
     });
   }
+}
+
+/** What a program answered, as client-go takes it. @throws {Error} for an answer without credentials: a request without any would go out as anonymous */
+function checked(options: RequestOptions & { headers: Record<string, string> }): PluginCredentials {
+  const authorization = options.headers['Authorization'];
   const [cert, key] = [pem(options.cert), pem(options.key)];
-  return {
-    authorization: options.headers['Authorization'],
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
+  if ((cert === undefined) !== (key === undefined)) throw new Error('it answered with a certificate or a key alone');
+  if (authorization === undefined && cert === undefined) throw new Error('it answered with neither a token nor a certificate and its key');
+  if (authorization !== undefined && !/^Bearer [\x21-\x7e]+$/.test(authorization))
+    throw new Error('it answered with a token that contains characters that are not allowed in one');
+  return { authorization, ...(cert === undefined ? {} : { cert }), ...(key === undefined ? {} : { key }) };
+}
+
+/** One run of an exec program. */
+class Run {
+  readonly #longestMs: Millis;
+  #end: string | undefined;
+
+  constructor(longestMs: Millis) {
+    this.#longestMs = longestMs;
+  }
+
+  /** With nothing to read, as client-go gives a program that may not ask: one that reads finds the end, rather than wait for ever. */
+  readonly spawn = (command: string, args: readonly string[] | undefined, options: SpawnOptions): ChildProcess => {
+    const child = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const timer = setTimeout(() => {
+      this.#end = `it did not end within ${this.#longestMs / 1_000} s, and was killed`;
+      child.kill('SIGKILL');
+      // What it started may live on and hold these open.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    }, this.#longestMs);
+    child.once('exit', (code, signal) => (this.#end ??= `it ended with ${signal ?? code}, and said nothing`));
+    child.once('close', () => clearTimeout(timer));
+    return child;
   };
+
+  /** The package makes an error of what the program wrote to stderr, which may be nothing. */
+  explained(cause: unknown): unknown {
+    return cause instanceof Error && cause.message.trim() === '' && this.#end !== undefined ? new Error(this.#end, { cause }) : cause;
+  }
 }
 
 function execInfoText({ kind, apiVersion, spec }: ExecInfo, ca: string | undefined): string {

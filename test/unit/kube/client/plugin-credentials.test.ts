@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import { describeError } from '../../../../base/errors.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -68,6 +69,47 @@ test('a lock that nobody takes away, and a file that is no YAML, are errors with
   const broken = join(dir, 'broken');
   await writeFile(broken, 'users: [\n  secret');
   await assert.rejects(persistTokens(broken, 'me', tokens), { message: /cannot be read as YAML(?!.*secret)/ });
+});
+
+describe('a program of an exec user', () => {
+  const user = (script: string) => ({
+    kubeconfig: '/k',
+    context: 'c',
+    user: 'me',
+    exec: { command: '/bin/sh', args: ['-c', script] },
+    execInfo: { kind: 'ExecCredential' as const, apiVersion: 'client.authentication.k8s.io/v1', spec: { interactive: false } },
+  });
+  const ask = { renew: false, nowMs: 0, log: silentLog };
+  const why = (pattern: RegExp) => (error: Error) => {
+    assert.match(error.message, /^Cannot get credentials for \/k: the exec program \/bin\/sh of user "me" failed/);
+    assert.match(describeError(error), pattern);
+    return true;
+  };
+
+  for (const [answer, says] of Object.entries({
+    null: /neither a token nor a certificate/,
+    '{"status":{}}': /neither a token nor a certificate/,
+    '{"status":{"clientCertificateData":"x"}}': /a certificate or a key alone/,
+    '{"status":{"token":"a\\nb"}}': /characters that are not allowed/,
+    '{}': /undefined/,
+  }))
+    test(`that once answers ${answer} has failed, and is run again the next time`, async (t) => {
+      const once = join(await tempDir(t), 'once');
+      const plugin = user(`if mkdir ${once} 2>/dev/null; then printf %s '${answer}'; else echo '{"status":{"token":"t"}}'; fi`);
+      await assert.rejects(pluginCredentials(plugin, ask), why(says));
+      assert.deepEqual(await pluginCredentials(plugin, ask), { authorization: 'Bearer t' });
+    });
+
+  test('that reads what nobody writes finds the end', async () => {
+    const plugin = user('read -r line; echo "{\\"status\\":{\\"token\\":\\"t\\"}}"');
+    assert.deepEqual(await pluginCredentials(plugin, { ...ask, longestRunMs: 20_000 }), { authorization: 'Bearer t' });
+  });
+
+  test('that fails without a word, or never ends, has its error say so', async () => {
+    await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it ended with 7, and said nothing/));
+    const hanging = user('sleep 10 & sleep 10; :');
+    await assert.rejects(pluginCredentials(hanging, { ...ask, longestRunMs: 300 }), why(/it did not end within 0.3 s, and was killed/));
+  });
 });
 
 test('credentials without a provider to ask say so', async () => {
