@@ -29,7 +29,7 @@ export interface ClusterAccess {
   basic?: { username: string; password: string };
   clientCertificate?: Material;
   clientKey?: Material;
-  impersonate?: { user: string; groups: readonly string[]; uid?: string };
+  impersonate?: { user: string; groups: readonly string[]; uid?: string; extra?: Readonly<Record<string, readonly string[]>> };
   /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
   /** The context's namespace. */

@@ -99,6 +99,8 @@ export class Credentials {
       headers['impersonate-user'] = access.impersonate.user;
       if (access.impersonate.uid !== undefined) headers['impersonate-uid'] = access.impersonate.uid;
       if (access.impersonate.groups.length > 0) headers['impersonate-group'] = [...access.impersonate.groups];
+      for (const [key, values] of Object.entries(access.impersonate.extra ?? {}))
+        if (values.length > 0) headers[`impersonate-extra-${inHeaderName(key)}`] = [...values];
     }
     return { endpoint: this.#endpoint(access, pems), headers };
   }
@@ -139,6 +141,14 @@ export class Credentials {
     this.#files.set(path, known);
     return known;
   }
+}
+
+/** As client-go writes keys of extras: bytes that no header's name may have, and the percent sign, as `%2f`. */
+function inHeaderName(key: string): string {
+  const escaped = (byte: string): string => `%${Buffer.from(byte, 'latin1').toString('hex')}`;
+  return Buffer.from(key.toLowerCase())
+    .toString('latin1')
+    .replaceAll(/[^\w!#$&'*+.^`|~-]/g, escaped);
 }
 
 function bearer(text: string, access: ClusterAccess): string {

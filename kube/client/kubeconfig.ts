@@ -67,7 +67,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     );
   }
   const tokenFile = text(user, 'tokenFile');
-  const groups = ownField(user, 'as-groups');
+  const byToken = tokenFile !== undefined || text(user, 'token') !== undefined || text(user, 'username') !== undefined;
   return {
     origin: path,
     server,
@@ -80,10 +80,16 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     ...given('basic', basicOf(user)),
     ...given('clientCertificate', clientCertificate),
     ...given('clientKey', clientKey),
-    ...given('impersonate', impersonateOf(text(user, 'as'), Array.isArray(groups) ? groups.map(String) : [])),
+    ...given(
+      'impersonate',
+      impersonateOf(user, (hint) => fail(`${owner} ${hint}`)),
+    ),
     ...given(
       'plugin',
-      pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`)),
+      // As in client-go: what stands in the kubeconfig goes first. A program is also not asked where there is a certificate.
+      byToken || (clientCertificate !== undefined && isJsonObject(user['exec']))
+        ? undefined
+        : pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`)),
     ),
     ...given('namespace', text(context, 'namespace')),
   };
@@ -148,8 +154,20 @@ function basicOf(user: JsonObject): ClusterAccess['basic'] {
   return username === undefined ? undefined : { username, password: text(user, 'password') ?? '' };
 }
 
-function impersonateOf(user: string | undefined, groups: string[]): ClusterAccess['impersonate'] {
-  return user === undefined ? undefined : { user, groups };
+/** @throws what `fail` makes for groups, a uid or extras without a user, as in client-go: without them the user himself would act, with all that he may do */
+function impersonateOf(from: JsonObject, fail: (hint: string) => ActionError): ClusterAccess['impersonate'] {
+  const [user, uid] = [text(from, 'as'), text(from, 'as-uid')];
+  const groups = textsIn(ownField(from, 'as-groups'));
+  const given = ownField(from, 'as-user-extra');
+  const extra = Object.entries(isJsonObject(given) ? given : {}).map(([key, values]): [string, string[]] => [key, textsIn(values)]);
+  if (user !== undefined)
+    return { user, groups, ...(uid === undefined ? {} : { uid }), ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }) };
+  if (groups.length === 0 && uid === undefined && extra.length === 0) return undefined;
+  throw fail('has as-groups, as-uid or as-user-extra without as; name the user to act as, or remove them');
+}
+
+function textsIn(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function known(entries: unknown): string {

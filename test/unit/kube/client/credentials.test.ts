@@ -7,7 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';
-import { type Endpoint, type Identity, Rotation } from '../../../../kube/client/credentials.ts';
+import { Credentials, type Endpoint, type Identity, Rotation } from '../../../../kube/client/credentials.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { bodyOf, clientOf, json, node, Trust } from './api-stand-in.ts';
@@ -148,4 +148,15 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
   const { 'id-token': _, ...before } = config;
   assert.deepEqual(others, { ...before, 'refresh-token': 'next' });
   assert.equal(subjectOf(newId), 'fresh');
+});
+
+test('extras of a user to act as go out under names that a header may have', async () => {
+  const extra = { 'example.com/Scope é%': ['a', 'b'], plain: ['c'], none: [] };
+  const access = { origin: 'here', server: 'http://api', impersonate: { user: 'x', groups: [], extra } };
+  const credentials = new Credentials({ current: async () => access }, { clock: new FakeClock(), log: silentLog, checkEveryMs: 0 });
+  assert.deepEqual((await credentials.identity()).headers, {
+    'impersonate-user': 'x',
+    'impersonate-extra-example.com%2fscope%20%c3%a9%25': ['a', 'b'],
+    'impersonate-extra-plain': ['c'],
+  });
 });

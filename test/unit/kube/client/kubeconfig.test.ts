@@ -45,6 +45,13 @@ const read = table('why | given | access')(`
   a proxy                            | {cluster: {proxy-url: https://u:p@proxy}}      | {proxy: https://u:p@proxy/}
   a namespace                        | {context: {namespace: ns}}                     | {namespace: ns}
   a user to act as                   | {user: {as: x, as-groups: [g]}}                | {impersonate: {user: x, groups: [g]}}
+  all of a user to act as            | {user: {as: x, as-uid: "7", as-user-extra: {scopes: [a, b]}}}
+    | {impersonate: {user: x, groups: [], uid: "7", extra: {scopes: [a, b]}}}
+  a token beside a program           | {user: {token: t, exec: {command: x}}}         | {token: t}
+  a password beside a provider       | {user: {username: a, auth-provider: {name: oidc}}} | {basic: {username: a, password: ""}}
+  a certificate beside a program that asks a person
+    | {user: {client-certificate: c, client-key: k, exec: {command: x, interactiveMode: Always}}}
+    | {clientCertificate: {file: /etc/k/c}, clientKey: {file: /etc/k/k}}
 `);
 const withPlugin = [
   {
@@ -126,6 +133,11 @@ const refused: { why: string; document: unknown; context?: string; says: RegExp 
     says: /certificate-authority-data that is not PEM/,
   },
   { why: 'has a certificate without key', document: config({ user: { 'client-certificate': 'c' } }), says: /without client-key/ },
+  ...[{ 'as-groups': ['g'] }, { 'as-uid': '7' }, { 'as-user-extra': { scopes: ['a'] } }].map((user) => ({
+    why: `has ${Object.keys(user).join()} without a user to act as`,
+    document: config({ user: { token: 't', ...user } }),
+    says: /user "u" has as-groups, as-uid or as-user-extra without as/,
+  })),
   { why: 'has an exec without command', document: config({ user: { exec: {} } }), says: /user "u" has an exec without command/ },
   {
     why: 'has an exec that asks a person',
