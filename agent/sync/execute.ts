@@ -1,13 +1,12 @@
 import { changedEvent, EVENT_NAMESPACE, refusedEvent, TRUSTED_ALREADY } from '../events/event.ts';
 import { refusalDetail, type SyncStep } from './plan.ts';
 import { SAVED_AGAIN } from './observe.ts';
-import { sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
-import type { Finding } from '../config/contract.ts';
+import { sameSource, sourceText, type MaybeSource } from '../checkpoint/source.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent } from '../checkpoint/payload.ts';
 import { refusedRecord, sameRefusal } from '../store/records.ts';
 import type { RefusedRecord } from '../store/store.ts';
-import { StoreError, type JournalEvent, type Store } from '../store/store.ts';
+import { StoreError, type JournalEvent, type JournalLine, type Store } from '../store/store.ts';
 import type { Clock } from '../../base/clock.ts';
 import { unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
@@ -32,6 +31,11 @@ export interface ExecuteDeps {
   exitWaits: boolean;
 }
 
+type Refuse = Extract<SyncStep, { do: 'refuse' }>;
+
+/** A refusal as the journal has it. Another key of the same ConfigMap is another content, though the hash of all files is the same. */
+const nameOf = (step: Refuse): string => `${step.source.kubeletConfigKey} ${refusalDetail(step)}`;
+
 /** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */
 export class Executor {
   readonly #deps: ExecuteDeps;
@@ -51,8 +55,8 @@ export class Executor {
    * @returns false where something is left to do at the next look
    */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
-    const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [refusalDetail(step)] : [])));
-    for (const detail of this.#unreported) if (!refused.has(detail)) this.#unreported.delete(detail); // nobody waits for it any more
+    const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [nameOf(step)] : [])));
+    for (const name of this.#unreported) if (!refused.has(name)) this.#unreported.delete(name); // nobody waits for it any more
     const show = this.#deps.configState.hold();
     let leaves = false;
     try {
@@ -97,7 +101,7 @@ export class Executor {
         return;
       case 'refuse':
         await this.#record(step);
-        await this.#refuse(step.source, refusalDetail(step), step.findings);
+        await this.#refuse(step);
         return;
       case 'clear-refusal':
         await this.#setRefused(undefined);
@@ -130,7 +134,7 @@ export class Executor {
   }
 
   /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */
-  async #record({ source, content, error, findings }: Extract<SyncStep, { do: 'refuse' }>): Promise<void> {
+  async #record({ source, content, error, findings }: Refuse): Promise<void> {
     const { store, clock } = this.#deps;
     const { contentSha256 = '' } = content ?? {};
     const record = refusedRecord(
@@ -150,22 +154,26 @@ export class Executor {
     await store.setRefused(record).catch((error: unknown) => log.warn('failed to write refused.json', { error }));
   }
 
-  async #refuse(source: Source, detail: string, findings: readonly Finding[]): Promise<void> {
-    if (this.#reported.has(detail)) return;
+  async #refuse(step: Refuse): Promise<void> {
+    const { source, findings } = step;
+    const [name, detail] = [nameOf(step), refusalDetail(step)];
+    if (this.#reported.has(name)) return;
     const { store, log } = this.#deps;
-    if (!this.#unreported.has(detail)) {
+    if (!this.#unreported.has(name)) {
       const journal = await store.journal();
       const lastRetry = journal.findLastIndex((line) => line.event === 'retried');
-      if (journal.some((line, at) => line.event === 'refused' && line.detail === detail && at > lastRetry)) {
-        this.#reported.add(detail);
+      const isSame = (line: JournalLine): boolean =>
+        line.event === 'refused' && line.detail === detail && line.source?.kubeletConfigKey === source.kubeletConfigKey;
+      if (journal.some((line, at) => at > lastRetry && isSame(line))) {
+        this.#reported.add(name);
         return;
       }
       for (const { field, rule, message } of findings) log.error('config is refused', { source: sourceText(source), field, rule, message });
       await this.#journal('refused', source, detail);
     }
     const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()));
-    (posted ? this.#reported : this.#unreported).add(detail);
-    if (posted) this.#unreported.delete(detail);
+    (posted ? this.#reported : this.#unreported).add(name);
+    if (posted) this.#unreported.delete(name);
   }
 
   async #announce(to: MaybeSource): Promise<void> {

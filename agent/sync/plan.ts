@@ -222,7 +222,7 @@ function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, last
 /** Findings that a line of the journal names; more than a person reads. */
 const MAX_NAMED = 30;
 
-/** What makes two refusals one: the same content for the same reasons, whatever the resourceVersion. Field names and rules only. */
+/** What makes two refusals of one key one: the same files for the same reasons, whatever the resourceVersion. Field names and rules only. */
 export function refusalDetail({ source, content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
   const { named, more } = splitFindings(findings);
   const rules = named.map(({ field, rule }) => `${field || 'document'}(${rule})`);
