@@ -49,7 +49,7 @@ export async function waitAndTell(
       return wrong(`${failureText(failed.node, source, failed.end, reason || undefined, failed.afterMs)}${others}`);
     }
     if (waiting.length === 0) return fine;
-    const each = await Promise.all(waiting.slice(0, MAX_NAMED).map((one) => overtime(context, client, one, source)));
+    const each = await Promise.all(waiting.slice(0, MAX_NAMED).map((one) => overtime(context, client, one, source, wanted.wanted)));
     const more = waiting.length > MAX_NAMED ? `; and ${waiting.length - MAX_NAMED} more nodes` : '';
     return wrong(`timed out after ${span(timeoutMs)}: ${each.join('; ')}${more}`);
   } finally {
@@ -66,12 +66,14 @@ async function overtime(
   client: Client,
   { node, end }: { node: string; end: Extract<Settling, { at: 'waiting' }> },
   source: string,
+  spec: SpecSource | null,
 ): Promise<string> {
   if (end.why === 'no agent has reported yet')
     return `${node}: ${end.why}; is dkc-agent running there? (systemctl status dkc-agent on the node)`;
   if (end.why === 'on trial')
     return `${node}: ${source} is still on trial${leftOf(end, clock.now())}; increase --timeout, or see dkc nodes`;
-  const [event] = await agentEvents({ client, clock }, node, troubles, signal);
+  const isIts = ({ reason, message }: AgentEvent): boolean => reason === 'KubeletUnhealthy' || (spec !== null && isAbout(message, spec));
+  const [event] = await agentEvents({ client, clock }, node, troubles, isIts, signal);
   const latest = event ? `; its last event is ${event.reason}: ${event.message}` : '';
   return `${node}: ${forPeople(end.why)}${latest}; see \`dkc status\` on the node`;
 }
@@ -105,20 +107,21 @@ const MAX_EVENTS = 50_000;
 const MAX_MS = 5_000;
 
 /**
- * The newest event of each of these reasons about a node, newest first. Page by page, of which only the newest is kept.
+ * The newest event of each of these reasons about a node that is wanted, newest first. Page by page, of which only the newest is kept.
  * What cannot be read (no rights, no time) is absent: events only explain what the status says already.
  */
 async function agentEvents(
   { client, clock }: { client: Pick<Client, 'listEach'>; clock: Clock },
   node: string,
   reasons: readonly string[],
+  isWanted: (event: AgentEvent) => boolean,
   signal: AbortSignal,
 ): Promise<AgentEvent[]> {
   const enough = new AbortController();
   const stop = clock.after(MAX_MS, () => enough.abort());
   const both = AbortSignal.any([enough.signal, signal]);
   try {
-    const newest = await Promise.all(reasons.map((reason) => newestOf(client, node, reason, both).catch(() => undefined)));
+    const newest = await Promise.all(reasons.map((reason) => newestOf(client, node, reason, isWanted, both).catch(() => undefined)));
     return newest.filter((event) => event !== undefined).toSorted((a, b) => b.atMs - a.atMs);
   } finally {
     stop();
@@ -129,6 +132,7 @@ async function newestOf(
   client: Pick<Client, 'listEach'>,
   node: string,
   reason: string,
+  isWanted: (event: AgentEvent) => boolean,
   signal: AbortSignal,
 ): Promise<AgentEvent | undefined> {
   let newest: AgentEvent | undefined;
@@ -138,7 +142,7 @@ async function newestOf(
     const query = { namespace: EVENT_NAMESPACE, fieldSelector, limit: PAGE, ...(next ? { continue: next } : {}) };
     const page = await client.listEach(coreEvents, query, (event) => {
       const seen = agentEvent(event);
-      if (seen.reason === reason && (newest === undefined || seen.atMs >= newest.atMs)) newest = seen;
+      if (seen.reason === reason && (newest === undefined || seen.atMs >= newest.atMs) && isWanted(seen)) newest = seen;
     }, { signal }); // prettier-ignore
     if (page.continue === undefined || page.continue === '' || page.continue === next) return newest;
     next = page.continue;
@@ -192,16 +196,18 @@ async function verdictReason(
   if (how !== 'refused' && how !== 'condemned' && how !== 'fell-back') return undefined;
   for (let look = 0; look < LOOKS; look++) {
     if (look > 0) await deps.clock.sleep(BETWEEN_MS, signal);
-    const about = (await agentEvents(deps, node, verdicts, signal)).find(({ message }) => isAbout(message, source));
+    const [about] = await agentEvents(deps, node, verdicts, ({ message }) => isAbout(message, source), signal);
     if (about) return shortened(about);
   }
   return undefined;
 }
 
-/** Events name the ConfigMap as upstream does, or in our own spelling. */
+/** Events name the ConfigMap and its key as upstream does, or in our own spelling. */
 function isAbout(message: string, source: SpecSource): boolean {
-  const ours = `${source.namespace}/${source.name}:${source.kubeletConfigKey}`;
-  return message.includes(`${apiPath(source)}, `) || new RegExp(`(?:^|[\\s"(])${escaped(ours)}(?![-.\\w])`).test(message);
+  const key = escaped(source.kubeletConfigKey);
+  const upstreams = `${escaped(apiPath(source))}, UID: \\S*, ResourceVersion: \\S*, KubeletConfigKey: ${key}(?![-.\\w])`;
+  const ours = `(?:^|[\\s"(])${escaped(`${source.namespace}/${source.name}`)}:${key}(?![-.\\w])`;
+  return new RegExp(`${upstreams}|${ours}`).test(message);
 }
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

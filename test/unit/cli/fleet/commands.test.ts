@@ -177,8 +177,20 @@ test('assign --wait ends with 1 and the error when the node refuses', async () =
   while (((await config('node-c')).spec?.configSource ?? null) === null) await turn();
   const facts = { nodeName: 'node-c', nowMs: Date.now(), nanos: 1 };
   const about = { ...web, uid: 'u', resourceVersion: '7' };
-  for (const [source, field] of [[{ ...about, name: 'other' }, 'maxPods'], [about, 'authentication.x509']] as const)
-    await client.create(coreEvents, refusedEvent(source, [{ field, rule: 'policy', message: `${field} differs` }], { ...facts, nanos: field.length }), { namespace: 'default' }); // prettier-ignore
+  // Of another ConfigMap, and of this one under keys that it was assigned with later.
+  const others = [
+    { ...about, name: 'other' },
+    { ...about, kubeletConfigKey: 'kubelet.2' },
+    { ...about, kubeletConfigKey: 'bin' },
+  ];
+  for (const [at, source] of [about, ...others].entries()) {
+    const field = source === about ? 'authentication.x509' : 'maxPods';
+    const refused = refusedEvent(source, [{ field, rule: 'policy', message: `${field} differs` }], {
+      ...facts,
+      nowMs: facts.nowMs + 2000 * at,
+    });
+    await client.create(coreEvents, refused, { namespace: 'default' });
+  }
   await report('node-c', { error: 'failed to validate config, see Kubelet log for details' });
   const { code, stderr } = await waiting;
   assert.equal(code, 1);
@@ -209,6 +221,14 @@ test('assign --wait ends with 1 when the time is over', async () => {
   const over = { connect: async () => clientOf(servers[0] ?? assert.fail()), clock, stderr: { write, isTTY: true, columns: undefined } };
   assert.equal((await runCli(argv, over)).code, 1);
   assert.match(drawn, /dkc: timed out after 1h: node-b: no agent has reported yet; is dkc-agent running there\?/);
+});
+
+test('assign --wait that took too long names no refusal of another config', async () => {
+  await run('unassign node-c');
+  await report('node-c', { error: 'failed to sync: failed to download config, see Kubelet log for details' });
+  const { code, stderr } = await run('assign node-c --configmap dkc-system/gone --key kubelet --wait --timeout=1s');
+  assert.equal(code, 1);
+  assert.match(stderr, /dkc: timed out after 1s: node-c: still reports its previous error; see `dkc status` on the node\n$/);
 });
 
 test('nodes shows those that it found before the error about the others', async () => {
