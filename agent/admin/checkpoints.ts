@@ -37,7 +37,7 @@ export function viewCheckpoints(facts: AdminFacts): CheckpointRow[] {
 /** Damage outweighs condemnation: a damaged checkpoint is downloaded again first. */
 function stateOf(entry: CheckpointEntry, facts: AdminFacts): CheckpointRow['state'] {
   if (entry.state === 'damaged') return 'damaged';
-  if (condemnationOf(entry, facts.condemned)) return 'condemned';
+  if (condemnationOf(entry, facts)) return 'condemned';
   return isRefused(entry, facts) ? 'refused' : 'intact';
 }
 

@@ -25,13 +25,23 @@ export function rolesOf(ref: PayloadRef, facts: AdminFacts): Role[] {
   return Array.from(roleSources(facts)).flatMap(([role, source]) => (source && samePayload(source, ref) ? [role] : []));
 }
 
-/** The condemnation that hits this checkpoint, under whichever key it was passed. */
-export function condemnationOf(entry: CheckpointEntry, condemned: readonly CondemnedRecord[]): CondemnedRecord | undefined {
-  const { manifest } = entry;
+/**
+ * Whether a verdict on one key of a checkpoint is one on the checkpoint as this node knows it. Where a role names it, that says which key is used: a wrong
+ * key that was tried on it takes nothing from what runs. Else any key counts, as nobody knows which one is meant.
+ */
+function verdictCounts(ref: PayloadRef, facts: AdminFacts): (key: string) => boolean {
+  const used = [...roleSources(facts).values()].flatMap((source) => (source && samePayload(source, ref) ? [source.kubeletConfigKey] : []));
+  return (key) => used.length === 0 || used.includes(key);
+}
+
+/** The condemnation that hits this checkpoint, under a key that counts. */
+export function condemnationOf({ ref, manifest }: CheckpointEntry, facts: AdminFacts): CondemnedRecord | undefined {
   if (!manifest) return undefined;
+  const counts = verdictCounts(ref, facts);
   const contents = new Map<string, ContentRef>(); // by key: there are few keys, and there may be thousands of records
-  return condemned.find((record) => {
+  return facts.condemned.find((record) => {
     const { kubeletConfigKey: key } = record;
+    if (!counts(key)) return false;
     const content = contents.get(key) ?? contentRef(manifest.files, key);
     contents.set(key, content);
     return sameContent(record, content);
@@ -39,11 +49,17 @@ export function condemnationOf(entry: CheckpointEntry, condemned: readonly Conde
 }
 
 /** Preflight refused it when it was to be used last, and it was not used since. */
-export function isRefused(entry: CheckpointEntry, { refused, journal }: AdminFacts): boolean {
-  const { ref, manifest } = entry;
-  if (refused && manifest && sameContent(refused, contentRef(manifest.files, refused.kubeletConfigKey))) return true;
+export function isRefused({ ref, manifest }: CheckpointEntry, facts: AdminFacts): boolean {
+  const { refused, journal } = facts;
+  const counts = verdictCounts(ref, facts);
+  if (refused && counts(refused.kubeletConfigKey) && manifest && sameContent(refused, contentRef(manifest.files, refused.kubeletConfigKey)))
+    return true;
   const last = journal.findLast(
-    ({ event, source }) => source && samePayload(source, ref) && (event === 'refused' || event === 'assigned' || event === 'promoted'),
+    ({ event, source }) =>
+      source &&
+      samePayload(source, ref) &&
+      counts(source.kubeletConfigKey) &&
+      (event === 'refused' || event === 'assigned' || event === 'promoted'),
   );
   return last?.event === 'refused';
 }

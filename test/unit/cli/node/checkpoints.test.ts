@@ -67,6 +67,24 @@ test('checkpoints list in json is the contract, newest first', async (t) => {
   assert.equal(newest?.savedAt, '2026-03-01T00:03:00.000Z');
 });
 
+test('a wrong key that was tried on what runs takes nothing from its state', async (t) => {
+  const node = await nodeOnDisk(t);
+  const runs = await node.save('1', { files: { kubelet: kubeletYaml(1), 'ca.pem': 'CERT' } });
+  const spare = await node.save('2', { uid: uidB, name: 'db', files: { kubelet: kubeletYaml(2), 'ca.pem': 'CERT' } });
+  await node.trust(runs);
+  await node.assign(runs);
+  await node.runs('assigned', runs);
+  for (const source of [runs, spare].map((one) => ({ ...one, kubeletConfigKey: 'ca.pem' }))) {
+    await node.condemn(source);
+    await node.store.addToJournal({ at: '2026-03-01T00:05:00.000Z', event: 'refused', source, detail: 'type' });
+  }
+  const states = async (): Promise<(string | undefined)[]> =>
+    (JSON.parse((await node.dkc('checkpoints', 'list', '-o', 'json')).stdout) as ListedRow[]).map(({ state }) => state);
+  assert.deepEqual(await states(), ['condemned', 'intact']);
+  await node.store.setCondemned([]);
+  assert.deepEqual(await states(), ['refused', 'intact']);
+});
+
 test('a store of an upstream kubelet is listed, its records tell the names', async (t) => {
   const { dkc, paths, trusted, assigned } = await threeCheckpoints(t);
   for (const ref of [trusted, assigned]) await rm(paths.manifest(ref));
