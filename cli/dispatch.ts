@@ -134,7 +134,16 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   pod: ['pod', 'pods', 'po'],
 };
 /** Flags of these commands whose value may be the next word. */
-const TAKE_NEXT = new Set(['-n', '--namespace', '--kubeconfig', '--context', '-o', '--output', '--node', '--config', '--debug-address']);
+const TAKE_NEXT = new Set([
+  ...connectFlags.map(({ name }) => `--${name}`),
+  '-n',
+  '--namespace',
+  '-o',
+  '--output',
+  '--node',
+  '--config',
+  '--debug-address',
+]);
 
 /**
  * `dkc why` as kubectl's users type it, in the words of our commands: `why sts db`, `why pod/big`, `why -n shop ds/agent`. Anything else is left as it is.

@@ -15,6 +15,7 @@ const cases: { typed: string; is: string }[] = [
   { typed: 'why Pod/big', is: 'why pod big' },
   { typed: 'why statefulset.apps/db', is: 'why statefulset db' },
   { typed: 'why -n shop pod big', is: 'why pod -n shop big' },
+  { typed: 'why --as bob --request-timeout 5 sts db', is: 'why statefulset --as bob --request-timeout 5 db' },
   { typed: 'why --namespace=shop --context dev sts/db', is: 'why statefulset --namespace=shop --context dev db' },
   { typed: 'why daemonset web', is: 'why daemonset web' },
   { typed: 'why maxPods', is: 'why maxPods' },
