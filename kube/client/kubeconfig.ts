@@ -25,7 +25,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
   const find = (list: string, field: string, name: string): JsonObject => {
     const entries = ownField(document, list);
     const entry = Array.isArray(entries) ? entries.find((item) => isJsonObject(item) && item['name'] === name) : undefined;
-    const found: unknown = isJsonObject(entry) ? entry[field] : undefined;
+    const found: unknown = isJsonObject(entry) ? (entry[field] ?? {}) : undefined;
     if (isJsonObject(found)) return found;
     throw fail(`it has no ${field} "${name}"; ${known(entries)}`);
   };

@@ -107,6 +107,11 @@ for (const { why, given, access } of [
   });
 }
 
+test('a user without content is nobody, as with kubectl', () => {
+  const document = { ...config(), users: [{ name: 'u', user: null }] };
+  assert.deepEqual(accessFromKubeconfig(document, '/etc/k/config'), { origin: '/etc/k/config', server: 'https://127.0.0.1:6443' });
+});
+
 /** What a user with an `exec` or the `auth-provider` oidc comes to. */
 function plugin<T extends object>(of: T) {
   return { kubeconfig: '/etc/k/config', context: 'main', user: 'u', ...of };
@@ -138,6 +143,11 @@ const refused: { why: string; document: unknown; context?: string; says: RegExp 
     document: config({ user: { token: 't', ...user } }),
     says: /user "u" has as-groups, as-uid or as-user-extra without as/,
   })),
+  {
+    why: 'has a cluster without content',
+    document: { ...config(), clusters: [{ name: 'c', cluster: null }] },
+    says: /cluster "c" has no server/,
+  },
   { why: 'has an exec without command', document: config({ user: { exec: {} } }), says: /user "u" has an exec without command/ },
   {
     why: 'has an exec that asks a person',
