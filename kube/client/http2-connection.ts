@@ -26,6 +26,8 @@ export interface PingOptions {
  */
 export class Http2Connection implements Connection {
   readonly #session: ClientHttp2Session;
+  /** Given with each request: Node makes one of an IPv6 address without brackets, which proxies refuse as no host. */
+  readonly #authority: string;
   readonly #socket: Duplex;
   readonly #pinger: NodeJS.Timeout;
   readonly #streams = new Set<ClientHttp2Stream>();
@@ -38,6 +40,7 @@ export class Http2Connection implements Connection {
   /** @param foundDead - called when a PING stays without an answer */
   constructor(server: URL, socket: Duplex, ping: PingOptions, foundDead: () => void = () => {}) {
     this.#socket = socket;
+    this.#authority = server.host;
     this.#session = http2().connect(server, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
@@ -76,7 +79,7 @@ export class Http2Connection implements Connection {
     let stream: ClientHttp2Stream;
     try {
       stream = this.#session.request(
-        { ...request.headers, ':method': request.method, ':path': request.path },
+        { ...request.headers, ':method': request.method, ':authority': this.#authority, ':path': request.path },
         { endStream: request.body === undefined },
       );
     } catch (cause) {

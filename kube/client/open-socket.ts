@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
-import type { SecureContext, TLSSocket } from 'node:tls';
+import type { ConnectionOptions, SecureContext, TLSSocket } from 'node:tls';
 import { monotonicMs, type Millis } from '../../base/clock.ts';
 import { abortReason } from '../../base/waiting.ts';
-import { http, https, tls as nodeTls } from './builtins.ts';
+import { http, https, net, tls as nodeTls } from './builtins.ts';
 import { DialError, ProxyError } from './connection.ts';
 import type { Endpoint } from './credentials.ts';
 import { hostOf, portOf, proxyHeaders } from './proxy.ts';
@@ -32,7 +32,6 @@ export async function openSocket(
     secureContext: tls.context,
     rejectUnauthorized: tls.verify,
     ALPNProtocols: [...protocols],
-    // An address is no server name; Node then checks the certificate against `host`.
     ...serverNameOption(tls.serverName, host),
   });
   await secured(socket, Math.max(1, timeoutMs - (monotonicMs() - from)), signal);
@@ -40,9 +39,11 @@ export async function openSocket(
   return socket;
 }
 
-function serverNameOption(wanted: string | undefined, host: string): { servername?: string } {
-  if (wanted !== undefined) return { servername: wanted };
-  return /^[\d.]+$/.test(host) || host.includes(':') ? {} : { servername: host };
+/** An address is no server name (RFC 6066): none is sent then, and the certificate is checked against the address. */
+function serverNameOption(wanted: string | undefined, host: string): Pick<ConnectionOptions, 'servername' | 'checkServerIdentity'> {
+  const name = wanted ?? host;
+  if (net().isIP(name) === 0) return { servername: name };
+  return { checkServerIdentity: (_host, certificate) => nodeTls().checkServerIdentity(name, certificate) };
 }
 
 function secured(socket: TLSSocket, timeoutMs: number, signal: AbortSignal): Promise<void> {

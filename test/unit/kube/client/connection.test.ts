@@ -11,6 +11,7 @@ import { Http2Connection } from '../../../../kube/client/http2-connection.ts';
 import { openSocket } from '../../../../kube/client/open-socket.ts';
 import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
+import type { Dial } from '../../../../kube/client/transport.ts';
 
 const trust = new Trust();
 const h2 = (t: TestContext, handler: Handler): Promise<StandIn> =>
@@ -49,6 +50,40 @@ test('a connection closes its socket after a GOAWAY, though the server leaves it
   assert.equal(connection.isOver, false);
   await once(socket, 'close');
   assert.equal(connection.isOver, true);
+});
+
+test('a server with an IPv6 address is called by it in brackets', async (t) => {
+  const server = await h2(t, (request, response) => json(response, 200, node(String(request.headers[':authority']), '1')));
+  const dial: Dial = async (_endpoint, { ping }, signal) => {
+    const tls = { context: createSecureContext(trust.authority), verify: true, serverName: undefined };
+    const socket = await openSocket({ server: new URL(server.url), tls }, ['h2'], 60_000, signal);
+    return new Http2Connection(new URL('https://[fd00::1]:6443'), socket, ping);
+  };
+  assert.equal((await clientOf(t, to(server), { dial }).get(nodes, { name: 'n' })).metadata.name, '[fd00::1]:6443');
+});
+
+test('a server name that is an address is looked for in the certificate, and not sent as a name', async (t) => {
+  const warnings: unknown[] = [];
+  const warned = (warning: Error) => warnings.push(warning.message);
+  process.on('warning', warned);
+  t.after(() => process.off('warning', warned));
+  const pair = await trust.authority.server('IP:10.1.2.3');
+  const names: unknown[] = [];
+  const server = await trust.server(
+    t,
+    'h2',
+    (request, response) => {
+      names.push((request.socket as TLSSocket & { servername: unknown }).servername);
+      ok(response);
+    },
+    pair,
+  );
+  assert.equal((await clientOf(t, to(server, { tlsServerName: '10.1.2.3' })).get(nodes, { name: 'n' })).metadata.name, 'n');
+  for (const tlsServerName of ['10.1.2.4', '127.0.0.1', undefined]) {
+    const client = clientOf(t, to(server, tlsServerName === undefined ? {} : { tlsServerName }));
+    await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /its certificate is not trusted/ });
+  }
+  assert.deepEqual([names, warnings], [[false], []]);
 });
 
 test('what the server says it never processed is sent again, even a patch', async (t) => {
