@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { readFile, stat } from 'node:fs/promises';
 import { ActionError, describeError, errorCode } from './errors.ts';
 import type { Clock, Millis } from './clock.ts';
-import type { Disk } from './disk.ts';
+import type { Disk, Stat } from './disk.ts';
 import type { Log } from './log.ts';
 
 /** Tells of changes of files, present or not, until the signal aborts. Many changes may be told as one; none goes untold. */
@@ -13,16 +13,15 @@ const POLL_MS: Millis = 10_000;
 
 /**
  * chokidar, beside a slow poll of size and time. Watches the directories of `paths`: a file that is replaced by rename is another file
- * each time, and one that is not there yet has nothing to watch.
+ * each time, and one that is not there yet has nothing to watch. Of a link that leads elsewhere the poll alone sees what it leads to.
  */
-export function fileWatcher(disk: Pick<Disk, 'stat'>, clock: Clock, log: Log): WatchFiles {
+export function fileWatcher(disk: Pick<Disk, 'stat' | 'realPath'>, clock: Clock, log: Log): WatchFiles {
   return async (paths, onChange, signal) => {
     const { watch } = await import('chokidar');
     if (signal.aborted) return;
     const seen = new Map<string, string>();
     const look = async (path: string, told = false): Promise<void> => {
-      const stat = await disk.stat(path).catch(() => undefined);
-      const now = stat ? `${stat.bytes} ${stat.modifiedMs} ${stat.kind}` : 'absent';
+      const now = await stateOf(path, disk);
       const before = seen.get(path);
       seen.set(path, now);
       if (told || (before !== undefined && before !== now)) onChange(path);
@@ -51,6 +50,15 @@ export function fileWatcher(disk: Pick<Disk, 'stat'>, clock: Clock, log: Log): W
       await watcher.close();
     }
   };
+}
+
+/** As text, for comparing. A link counts as what it leads to, for those who read through it: configurations are mounted behind links that are swapped. */
+async function stateOf(path: string, disk: Pick<Disk, 'stat' | 'realPath'>): Promise<string> {
+  const written = (stat: Stat | undefined): string => (stat ? `${stat.bytes} ${stat.modifiedMs} ${stat.kind}` : 'absent');
+  const found = await disk.stat(path).catch(() => undefined);
+  if (found?.kind !== 'other') return written(found);
+  const real = await disk.realPath(path).catch(() => undefined);
+  return real === undefined ? written(found) : `${real} ${written(await disk.stat(real).catch(() => undefined))}`;
 }
 
 /** What tells two versions of a file apart: a rotated secret is a new file behind a link, an edited one has a new time. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, stat, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { realClock } from '../../../base/clock.ts';
 import { realDisk, type Stat } from '../../../base/disk.ts';
 import { silentLog } from '../../../base/log.ts';
@@ -126,7 +127,7 @@ test('a watcher that the kernel tells nothing polls', async () => {
     return stats[path];
   };
   stats[a] = file(1, 1);
-  const watching = fileWatcher({ stat }, clock, silentLog)([a, b], (path) => told.push(path), end.signal);
+  const watching = fileWatcher({ stat, realPath: async (path) => path }, clock, silentLog)([a, b], (path) => told.push(path), end.signal);
   while (clock.sleepers === 0) await atRest();
   const polls = async (expected: string[], why: string): Promise<void> => {
     await clock.advance(10_000);
@@ -173,6 +174,36 @@ test('a watcher sees a directory that was not there when it began, by its poll a
   await writeFile(path, 'a');
   await clock.advance(10_000);
   await watched.of(path, 0, 'made with its directory');
+  end.abort();
+  await watching;
+});
+
+test('a watcher tells of a file behind links when one of them is swapped, and when it is edited where it lies', async (t) => {
+  const dir = await tempDir(t);
+  const [path, clock, end, told] = [join(dir, 'config.yaml'), new FakeClock(), new AbortController(), [] as string[]];
+  for (const version of ['v1', 'v2', 'v3']) {
+    await mkdir(join(dir, version));
+    await writeFile(join(dir, version, 'config.yaml'), 'same');
+    await utimes(join(dir, version, 'config.yaml'), 1_700_000_000, 1_700_000_000);
+  }
+  const swap = async (to: string): Promise<void> => {
+    await symlink(to, join(dir, '..next'));
+    await rename(join(dir, '..next'), join(dir, '..data'));
+  };
+  await swap('v1');
+  await symlink('..data/config.yaml', path);
+  const watching = fileWatcher(realDisk, clock, silentLog)([path], (one) => told.push(one), end.signal);
+  const polls = async (): Promise<boolean> => {
+    while (clock.sleepers === 0) await nextTurn();
+    await clock.advance(10_000);
+    while (clock.sleepers === 0) await nextTurn();
+    return told.splice(0).includes(path);
+  };
+  assert.equal(await polls(), false);
+  for (const does of [() => swap('v2'), () => writeFile(join(dir, 'v2', 'config.yaml'), 'edited'), () => swap('v3'), () => rm(path)]) {
+    await does();
+    assert.equal(await polls(), true, String(does));
+  }
   end.abort();
   await watching;
 });
