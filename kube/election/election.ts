@@ -295,6 +295,8 @@ export class LeaderElection implements Fence {
   }
 
   #failed(verb: LeaseVerb, error: unknown): Saw {
+    // Ended by ourselves, which says nothing of the server: not that it is away, nor that it is back.
+    if (this.#term?.signal.aborted === true || (verb === 'get' && this.#ending.signal.aborted)) return { kind: 'failed', at: this.#now() };
     const found = leaseTrouble(verb, this.#options.lease, error);
     const text = describeError(found);
     // A server that is away for an hour is one line, not one per try.

@@ -5,6 +5,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import type { CallOptions, Client } from '../../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { Outage } from '../../../../kube/cache/failure-log.ts';
 import { LeaderElection, type ElectionOptions, type Ended } from '../../../../kube/election/election.ts';
 import { fenced, NotLeaderError } from '../../../../kube/election/fence.ts';
 import { newIdentity } from '../../../../kube/process/parts.ts';
@@ -309,3 +310,33 @@ test('no two identities are equal', () => {
   assert.match(newIdentity(), /^[^_]+_[0-9a-f-]{36}$/);
   assert.notEqual(newIdentity(), newIdentity());
 });
+
+for (const [who, verb, lead] of [
+  ['a candidate that looks', 'get', false],
+  ['a holder that renews', 'replace', true],
+] as const)
+  test(`${who} while it is ended says nothing of the server, which is still away`, async () => {
+    const { clock, log, lines } = { clock: new FakeClock(), ...recordedLog() };
+    const outage = new Outage(clock, log);
+    const bench = new Bench({ clock, log, outage });
+    const away = new TransportError(call, 'unreachable', { hint: 'refused' });
+    if (lead) await bench.run();
+    // Refused at first, and then nothing comes until it is given up.
+    bench.trouble = () => away;
+    if (!lead) await bench.run();
+    await clock.advance(lead ? 3_000 : 100);
+    bench.trouble = () =>
+      new Promise((resolve) => {
+        const signal = bench.calls.at(-1)?.options?.signal;
+        signal?.addEventListener('abort', () => resolve(signal.reason), { once: true });
+      });
+    const before = bench.calls.length;
+    while (bench.calls.length === before) await clock.advance(100);
+    assert.equal(bench.calls.at(-1)?.verb, verb);
+    if (lead) await clock.advance(20_000);
+    else bench.asked.abort();
+    await atRest();
+    assert.ok(bench.ended);
+    const said = lines.filter((line) => /reach|failed/.test(line) && !line.startsWith('debug'));
+    assert.deepEqual(said, ['warn: cannot reach the API server, retrying; details with -v']);
+  });
