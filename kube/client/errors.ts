@@ -96,7 +96,8 @@ export function apiErrorFromStatus(
 export function parseRetryAfter(value: string | undefined, nowMs: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value.trim())) return Number(value) * 1_000;
-  const at = Date.parse(value);
+  // A date begins with its weekday; `-1` and `1.5` are dates as well to Node, of 2001.
+  const at = /^[a-z]/i.test(value.trim()) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }
 
