@@ -4,6 +4,7 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey } from '../../kube/cache/contract.ts';
 import { type Controller, done, type EnqueueRequest, type Outcome } from '../../kube/controller/controller.ts';
+import { ApiError, isConflict, isTooManyRequests, serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -145,10 +146,22 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();
+  // It was planned, and the status says so: who looks at the rollout has to see that nothing comes of it.
+  const [refused, ...others] = failed.filter(isRefusal);
+  if (refused !== undefined) {
+    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+    events.event(rollout, 'Warning', 'WriteRefused', `The API server refused what was planned: ${serverWords(refused)}${more}`, {
+      resource: rollouts,
+    });
+  }
   const failures = [...failed, ...abandoned];
   if (failures.length > 0) throw failures[0];
   return earliest([...planned.wakeUps, ...wakeUps]);
 }
+
+/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
+const isRefusal = (error: unknown): boolean =>
+  error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 
 /** Takes from nodes what rollouts left there that do not have them any more. @returns what failed: no node keeps another from its turn */
 async function giveBackAbandoned({ observer, executor }: Sync, signal: AbortSignal): Promise<unknown[]> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configMaps } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { fleetOf, patchNode } from './fleet-of.ts';
 
@@ -41,3 +42,20 @@ test('a name that is cut for that of the copy leaves a valid one', async () => {
   await world.roll(name);
   await world.phase(name, 'Complete');
 });
+
+for (const { why, verb, resource } of [
+  { why: 'the copy', verb: 'create', resource: 'configmaps' },
+  { why: 'an assignment', verb: 'patch', resource: 'nodeconfigs' },
+])
+  test(`an event says why ${why} cannot be written`, async () => {
+    await using world = await fleetOf(1);
+    const call = { method: 'POST', path: '/', host: 'test' };
+    const no = new ApiError(call, { code: 403, reason: 'Forbidden', message: `${resource} is forbidden: exceeded quota` });
+    world.between = (seen, pass) => (seen.verb === verb && seen.resource === resource ? Promise.reject(no) : pass());
+    await world.roll('web');
+    await world.clock.advance(10_000);
+    const warning = `WriteRefused: The API server refused what was planned: ${resource} is forbidden: exceeded quota`;
+    assert.ok((await world.events('web')).includes(warning), (await world.events('web')).join('\n'));
+    world.between = (_, pass) => pass();
+    await world.phase('web', 'Complete');
+  });
