@@ -5,7 +5,7 @@ import type { Client } from '../../kube/client/client.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/own-writes.ts';
-import { done, type Outcome } from '../../kube/controller/controller.ts';
+import { done, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
 import { ownedOrOrphaned } from './cached-objects.ts';
@@ -87,6 +87,8 @@ export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F exten
   plan: (facts: F) => P;
   execute: (key: Key, facts: F, plan: P, signal: AbortSignal) => Promise<D>;
   planStatus: (facts: F, plan: P, executed: D) => StatusPlan<S>;
+  /** Nothing needs to be known of this set any more. @param uid - a set's that was deleted while it was reconciled: what was noted since came too late for its event */
+  forget: (uid: string) => void;
   /** What of the status that the server has is kept although the plan names it. @default nothing */
   keptStatus?: (onto: Readonly<S>) => object;
 }
@@ -112,7 +114,7 @@ export interface StatusPlan<S extends StatusOwner> {
  *       plan the status, write it                      -> also when execute failed
  *       requeue                                        -> after the shortest time that a plan asks for
  * ```
- * @throws what a phase threw, or the first failure of execute: the key comes back with backoff
+ * @throws what a phase threw, or the first failure of execute where nothing waits for a time: the key comes back with backoff
  */
 export async function reconcileSet<
   S extends StatusOwner,
@@ -122,9 +124,23 @@ export async function reconcileSet<
   P extends AnyPlan,
   D extends Executed,
 >(key: Key, by: SetSync<S, R, O, F, P, D>, signal: AbortSignal): Promise<Outcome> {
-  const { caches, events, memory, ownWrites, resource } = by;
-  const set = caches.sets.get(key);
+  const set = by.caches.sets.get(key);
   if (set === undefined) return done;
+  const { uid = '' } = set.metadata;
+  try {
+    return await reconcileThis(key, set, by, signal);
+  } finally {
+    if (by.caches.sets.get(key)?.metadata.uid !== uid) by.forget(uid);
+  }
+}
+
+async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F extends Ownership, P extends AnyPlan, D extends Executed>(
+  key: Key,
+  set: Readonly<S>,
+  by: SetSync<S, R, O, F, P, D>,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const { caches, events, memory, ownWrites, resource } = by;
   const notFound = memory.outcomeIfNotFound(set);
   if (notFound !== undefined) return notFound;
   const to = { events, set, resource };
@@ -145,9 +161,10 @@ export async function reconcileSet<
   const { failures } = executed;
   if (status !== undefined) await executeStatus(by, set, status, signal).catch((error: unknown) => failures.push(error));
   signal.throwIfAborted();
-  if (failures.length > 0) throw failures[0];
+  const next = memory.outcomeIfNotFound(set) ?? earliest([...plan.wakeUps, ...wakeUps]);
+  if (failures.length > 0) return failedWith(failures[0], next);
   for (const warnings of plan.warnings ?? []) report(warnings);
-  return memory.outcomeIfNotFound(set) ?? earliest([...plan.wakeUps, ...wakeUps]);
+  return next;
 }
 
 function isInOrder({ adoption: { pods, revisions }, history }: Ownership): boolean {

@@ -69,7 +69,8 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
     reconcile: async (key, signal) =>
       caches.sets.get(key)?.metadata.deletionTimestamp === undefined ? reconcileSet(key, sync, signal) : done,
   };
-  keepCount(caches, counter, memory, places);
+  keepCount(caches, counter, places);
+  caches.sets.addHandlers('daemonset-memory', { deleted: ({ metadata: { uid = '' } }) => sync.forget(uid) });
   const workers = options.workers ?? 5;
   const own = { queue: queue('daemonset'), workers, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
@@ -106,6 +107,10 @@ function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<Daemon
       return execute(executor, of, todo, signal);
     },
     planStatus,
+    forget(uid) {
+      observer.counter.forget(uid);
+      memory.forget(uid);
+    },
     keptStatus,
   };
 }
@@ -123,7 +128,7 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
 }
 
 /** The counter sees every change in the turn of the event loop in which the cache has it, before any worker reconciles. */
-function keepCount({ sets, pods, nodes }: Caches, counter: StatusCounter, memory: SetMemory, places: boolean): void {
+function keepCount({ pods, nodes }: Caches, counter: StatusCounter, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
     if (owner !== undefined) counter.podChanged(owner.uid, targetNode(pod));
@@ -144,11 +149,5 @@ function keepCount({ sets, pods, nodes }: Caches, counter: StatusCounter, memory
       if (isRelevant({ before, after })) counter.nodeChanged(nameOf(after));
     },
     deleted: (node) => counter.nodeChanged(nameOf(node)),
-  });
-  sets.addHandlers('daemonset-status-counter', {
-    deleted: ({ metadata }) => {
-      counter.forget(metadata.uid ?? '');
-      memory.forget(metadata.uid ?? '');
-    },
   });
 }

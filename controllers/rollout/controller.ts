@@ -3,7 +3,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey } from '../../kube/cache/contract.ts';
-import { type Controller, done, type EnqueueRequest, type Outcome } from '../../kube/controller/controller.ts';
+import { type Controller, done, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { ApiError, isConflict, isTooManyRequests, serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
@@ -155,8 +155,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
     });
   }
   const failures = [...failed, ...abandoned];
-  if (failures.length > 0) throw failures[0];
-  return earliest([...planned.wakeUps, ...wakeUps]);
+  const next = earliest([...planned.wakeUps, ...wakeUps]);
+  return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
 
 /** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */

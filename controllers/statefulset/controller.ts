@@ -50,7 +50,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
     reconcile: (key, signal) => reconcileSet(key, sync, signal),
   };
   caches.sets.addHandlers('statefulset-memory', {
-    deleted: ({ metadata: { uid = '' } }) => memory.forget(uid),
+    deleted: ({ metadata: { uid = '' } }) => sync.forget(uid),
   });
   const own = { queue: queue('statefulset'), workers: options.workers ?? 5, clock, log };
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
@@ -83,5 +83,6 @@ function syncOf(
     plan,
     execute: (_, facts, todo, signal) => execute(executor, facts, todo, signal),
     planStatus,
+    forget: (uid) => memory.forget(uid),
   };
 }

@@ -58,7 +58,19 @@ export type EnqueueRequest = Key | { key: Key; after: Millis } | { key: Key; lim
  * - `done`: the world is as it should be, as far as the cache knows. The next event brings the key back.
  * - `requeueAfter`: there is something to do later, and no event will tell. In ms; 0 or less means at once, behind all others.
  * - `stalled`: it cannot go on, trying again would not help, and an event will tell when it can.
+ * - `failed`: as if it had been thrown, but the key comes back after `requeueAfter` at the latest: what fails for good must not put off what waits for
+ *   a time, for a key that failed often waits for a quarter of an hour.
  */
-export type Outcome = { done: true } | { requeueAfter: Millis; why: string } | { stalled: true; why: string };
+export type Outcome =
+  | { done: true }
+  | { requeueAfter: Millis; why: string }
+  | { stalled: true; why: string }
+  | { failed: unknown; requeueAfter: Millis; why: string };
 
 export const done: Outcome = { done: true };
+
+/** What a reconcile comes to in which something failed. @param otherwise - what it would have come to @throws the error, where nothing else brings the key back */
+export function failedWith(error: unknown, otherwise: Outcome): Outcome {
+  if ('requeueAfter' in otherwise) return { failed: error, requeueAfter: otherwise.requeueAfter, why: otherwise.why };
+  throw error;
+}

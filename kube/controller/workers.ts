@@ -81,8 +81,18 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
 
 async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSignal, stalls: Stalls): Promise<void> {
   const { queue, reconcile, log } = options;
+  const failed = (error: unknown): void => {
+    if (signal.aborted) return log.debug('reconcile was interrupted', { key });
+    queue.addRateLimited(key);
+    log.warn('reconcile failed', { key, failures: queue.retries(key), error: inWords(error) });
+  };
   try {
     const outcome = await reconcile(key, signal);
+    if ('failed' in outcome) {
+      queue.addAfter(key, outcome.requeueAfter);
+      failed(outcome.failed);
+      return;
+    }
     if ('requeueAfter' in outcome) {
       // Before the failures are forgotten: it refuses what is no time, and that must not come back without backoff.
       queue.addAfter(key, outcome.requeueAfter);
@@ -91,9 +101,7 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
     queue.forget(key);
     stalls.note(key, 'stalled' in outcome ? outcome.why : undefined);
   } catch (error) {
-    if (signal.aborted) return log.debug('reconcile was interrupted', { key });
-    queue.addRateLimited(key);
-    log.warn('reconcile failed', { key, failures: queue.retries(key), error: inWords(error) });
+    failed(error);
   }
 }
 

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { earliest } from '../../../../controllers/common/reconcile.ts';
+import { earliest, reconcileSet } from '../../../../controllers/common/reconcile.ts';
 import { done } from '../../../../kube/controller/controller.ts';
 import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../controllers/common/cached-objects.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { SetMemory } from '../../../../controllers/common/set-memory.ts';
+import { type KubeObject, statefulSets } from '../../../../kube/api/object.ts';
+import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 
 test('of several times a set is looked at again at the first', () => {
@@ -36,4 +39,43 @@ test('an owner finds what it has, and orphans of its namespace alone', () => {
   assert.deepEqual(found('set', 'a'), ['own', 'orphan']);
   assert.deepEqual(found('set', 'b'), ['own', 'elsewhere']);
   assert.deepEqual(found('unknown', 'a'), ['orphan']);
+});
+
+test('what is noted of a set that is deleted while it is reconciled is forgotten when that ends', async () => {
+  const clock = new FakeClock();
+  const memory = new SetMemory(clock);
+  const set = { metadata: { name: 'web', namespace: 'a', uid: 'u', resourceVersion: '1' }, status: {} };
+  const there = new Map<string, object>([['a/web', set]]);
+  const sets = { resource: statefulSets, version: '1', get: (key: string) => there.get(key) };
+  const nothing = { keep: [], adopt: [], release: [] };
+  const client = {
+    replace: async (_: unknown, object: object) => {
+      // Its deletion is told before the answer to this comes.
+      there.delete('a/web');
+      memory.forget('u');
+      return object;
+    },
+  };
+  const by = {
+    resource: statefulSets,
+    client,
+    caches: { sets, revisions: { indexed: () => [] } },
+    written: [sets],
+    ownWrites: new OwnWrites(clock),
+    events: { event() {} },
+    memory,
+    rules: () => ({ set, tooLarge: undefined }),
+    unusable: () => undefined,
+    warnings: () => [],
+    observe: () => undefined,
+    planOwnership: () => ({ adoption: { pods: nothing, revisions: nothing }, history: { steps: [] } }),
+    executeOwnership: () => assert.fail(),
+    plan: () => ({ warnings: [{ about: 'claims', events: [{ type: 'Warning', reason: 'A', message: 'b' }] }], wakeUps: [] }),
+    execute: async () => ({ failures: [] }),
+    planStatus: () => ({ status: { replicas: 1 }, wakeUps: [] }),
+    forget: (uid: string) => memory.forget(uid),
+  };
+  await reconcileSet('a/web', by as unknown as Parameters<typeof reconcileSet>[1], new AbortController().signal);
+  assert.equal(memory.of({ set }).statusHeldMs('idle'), 0);
+  assert.equal(memory.isNews(set, 'b', 'claims'), true);
 });

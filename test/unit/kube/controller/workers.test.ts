@@ -38,6 +38,7 @@ for (const { why, outcomes, at } of [
   { why: 'one that is done is forgotten', outcomes: 'done', at: [0] },
   { why: 'requeueAfter brings it back when its time has come', outcomes: '60000 60000 done', at: [0, 60_000, 120_000] },
   { why: 'after a success a failure waits as the first one', outcomes: 'fail fail done fail done', at: [0, 5, 15, 1_000_000, 1_000_005] },
+  { why: 'one that failed comes back at its own time, where that is before its backoff ends', outcomes: 'fail fail@50 fail fail fail@50 done', at: [0, 5, 15, 35, 75, 125] }, // prettier-ignore
   { why: 'requeueAfter is a success too', outcomes: 'fail fail 50 fail done', at: [0, 5, 15, 65, 70] },
 ])
   test(`reconciles of a key: ${why}`, async (t) => {
@@ -47,6 +48,8 @@ for (const { why, outcomes, at } of [
       seen.push(clock.monotonic() - from);
       const outcome = left.shift();
       if (outcome === 'fail') return Promise.reject(new Error('conflict'));
+      const [failed, after] = outcome?.split('@') ?? [];
+      if (failed === 'fail') return Promise.resolve({ failed: new Error('conflict'), requeueAfter: Number(after), why: 'it is available' });
       return Promise.resolve(outcome === 'done' ? done : { requeueAfter: Number(outcome), why: 'it becomes available' });
     });
     const from = clock.monotonic();

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pods, statefulSets } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { simWorld, statefulSet, template } from './simulated/world.ts';
+
+test('what fails at each look puts off no pod that waits to be available', async (t) => {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+  t.after(() => world.stop());
+  world.addNodes('a');
+  const about = { method: 'DELETE', path: '/', host: 'test' };
+  const no = new ApiError(about, { code: 403, reason: 'Forbidden', message: 'a webhook denied the request' });
+  const process = world.start({
+    call: (call, pass) => (call.verb === 'delete' && call.resource === 'controllerrevisions' ? Promise.reject(no) : pass()),
+  });
+  await world.until(() => process.ready, 10_000);
+  const minReadySeconds = 1_200;
+  world.api.add(statefulSet('web', { replicas: 2, minReadySeconds, revisionHistoryLimit: 0, volumeClaimTemplates: [] }));
+  const images = (): (string | undefined)[] =>
+    world
+      .pods()
+      .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
+      .map(({ spec }) => spec?.containers[0]?.image);
+  const become = async (wanted: string): Promise<number | undefined> =>
+    world.until(() => images().join(' ') === wanted, 4 * 3_600_000, 1_000);
+  const roll = (image: string): Promise<unknown> =>
+    world.user.patch(
+      statefulSets,
+      { name: 'web', namespace: 'default' },
+      { spec: { template: template('web', image) } },
+      { type: 'merge' },
+    );
+  await become('v1 v1');
+  for (const [from, to] of [
+    ['v1', 'v2'],
+    ['v2', 'v3'],
+  ] as const) {
+    // prettier-ignore
+    await world.clock.advance(2 * 3_600_000);
+    await roll(to);
+    await become(`${from} ${to}`);
+    const took = await become(`${to} ${to}`);
+    assert.ok(took !== undefined && took < 1_000 * minReadySeconds + 10_000, `${from} to ${to}: web-0 went after ${took} ms`);
+  }
+  assert.equal((await world.user.list(pods, { namespace: 'default' })).items.length, 2);
+});
