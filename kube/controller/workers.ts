@@ -79,6 +79,9 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
   }
 }
 
+/** A key that fails does not come back at its own time sooner than this, in ms: `at once` would be a loop without backoff. */
+const MIN_FAILED_MS = 1_000;
+
 async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSignal, stalls: Stalls): Promise<void> {
   const { queue, reconcile, log } = options;
   const failed = (error: unknown): void => {
@@ -89,7 +92,7 @@ async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSign
   try {
     const outcome = await reconcile(key, signal);
     if ('failed' in outcome) {
-      queue.addAfter(key, outcome.requeueAfter);
+      queue.addAfter(key, Math.max(outcome.requeueAfter, MIN_FAILED_MS));
       failed(outcome.failed);
       return;
     }

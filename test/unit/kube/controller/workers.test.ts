@@ -38,7 +38,8 @@ for (const { why, outcomes, at } of [
   { why: 'one that is done is forgotten', outcomes: 'done', at: [0] },
   { why: 'requeueAfter brings it back when its time has come', outcomes: '60000 60000 done', at: [0, 60_000, 120_000] },
   { why: 'after a success a failure waits as the first one', outcomes: 'fail fail done fail done', at: [0, 5, 15, 1_000_000, 1_000_005] },
-  { why: 'one that failed comes back at its own time, where that is before its backoff ends', outcomes: 'fail fail@50 fail fail fail@50 done', at: [0, 5, 15, 35, 75, 125] }, // prettier-ignore
+  { why: 'one that failed comes back at its own time, where that is before its backoff ends', outcomes: 'fail fail fail fail fail fail fail fail@1100 fail@1100 done', at: [0, 5, 15, 35, 75, 155, 315, 635, 1_275, 2_375] }, // prettier-ignore
+  { why: 'one that fails and wants to come back at once waits for a second', outcomes: 'fail fail fail fail fail fail fail fail fail@0 fail@0 done', at: [0, 5, 15, 35, 75, 155, 315, 635, 1_275, 2_275, 3_275] }, // prettier-ignore
   { why: 'requeueAfter is a success too', outcomes: 'fail fail 50 fail done', at: [0, 5, 15, 65, 70] },
 ])
   test(`reconciles of a key: ${why}`, async (t) => {
