@@ -1,8 +1,10 @@
 import { nodeSide, type NodeSide, nodeSideFlags } from './node-side.ts';
 import { statusText } from './status-text.ts';
-import { type ApiView, faultOf, viewStatus, type Vitals } from '../../agent/admin/status.ts';
+import { type ApiView, faultOf, type StatusView, viewStatus, type Vitals } from '../../agent/admin/status.ts';
 import { type Command, type Context, fine, wrong } from '../command.ts';
-import { show } from '../output/output.ts';
+import { checkWatch, LOOK_MS as BETWEEN_MS } from './history.ts';
+import { formatOf, peopleFor, show } from '../output/output.ts';
+import { jsonText } from '../output/structured.ts';
 import { signersOf } from '../../agent/evaluate/node-inputs.ts';
 import { type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
 import type { Args } from '../args/args.ts';
@@ -23,15 +25,22 @@ export const status: Command = {
   examples: [
     { run: 'dkc status', what: 'what runs here, and what to do next' },
     { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'also what the API server reports' },
+    { run: 'dkc status -w', what: 'print it again whenever it changes' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
-  flags: nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig', 'policy'], {
-    policy: 'field policy with the signatureKeys that verify who signed the running config',
-    kubeconfig: 'also show what the API server reports',
-  }),
+  flags: [
+    ...nodeSideFlags(['node-name', 'effective-config', 'local-config', 'kubeconfig', 'policy'], {
+      policy: 'field policy with the signatureKeys that verify who signed the running config',
+      kubeconfig: 'also show what the API server reports',
+    }),
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'keep watching, and print it again whenever it changes' },
+  ],
   positionals: [],
   async run(context, args) {
-    const facts = await showStatus(context, args, await nodeSide(context, args));
+    checkWatch(args, 'status');
+    const node = await nodeSide(context, args);
+    if (args.on('watch')) return followStatus(context, args, node);
+    const facts = await showStatus(context, args, node);
     const fault = faultOf(facts);
     return fault === undefined ? fine : wrong(fault);
   },
@@ -39,6 +48,34 @@ export const status: Command = {
 
 /** What `rollback` and `retry` print at their end as well. @returns what was read for it */
 export async function showStatus(context: Context, args: Args, node: NodeSide): Promise<AdminFacts> {
+  const { view, facts, vitals } = await lookAt(context, args, node);
+  await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
+  return facts;
+}
+
+interface Look {
+  view: StatusView;
+  facts: AdminFacts;
+  vitals: Vitals;
+}
+
+/** Prints the status whenever it is another one, until the person ends it. Time that passes on a trial is no change. @throws the signal's reason */
+async function followStatus(context: Context, args: Args, node: NodeSide): Promise<never> {
+  const { clock, signal, stdout } = context;
+  for (let last = ''; ;) {
+    const { view, facts, vitals } = await lookAt(context, args, node);
+    signal.throwIfAborted();
+    const now = JSON.stringify({ ...view, trial: view.trial && view.trial.assignedAt, vitals });
+    if (now !== last) {
+      if (formatOf(args) === 'json') stdout.write(jsonText(view, 0));
+      else stdout.write(`${last === '' ? '' : '\n'}${statusText(view, facts, vitals, clock.now(), peopleFor(context, args))}`);
+    }
+    last = now;
+    await clock.sleep(BETWEEN_MS, signal);
+  }
+}
+
+async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Look> {
   const { nodeName, trialDuration, kubeconfig } = node.options;
   // Only when asked: the agent's own kubeconfig is no reason to wait for a network at night.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
@@ -46,9 +83,7 @@ export async function showStatus(context: Context, args: Args, node: NodeSide): 
   const facts = await node.observe();
   const signedBy = await signerOf(context, node, facts);
   const query = { node: nodeName, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
-  const view = viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) });
-  await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
-  return facts;
+  return { view: viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) }), facts, vitals };
 }
 
 /** Who signed what runs; null for nobody, and undefined where the policy asks for no signatures. */

@@ -14,6 +14,7 @@ import type { CondemnedRecord } from '../../agent/store/store.ts';
 import { realClock } from '../../base/clock.ts';
 import { unsyncedDisk } from './unsynced-disk.ts';
 import type { Context } from '../../cli/command.ts';
+import { Interrupted } from '../../cli/failure.ts';
 
 export const uidA = '8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55';
 export const uidB = '8c1f2d34-77aa-4b7e-9f6e-2f1a0c9d7e55';
@@ -40,6 +41,8 @@ export interface NodeOnDisk {
   runs: (used: ActiveRecord['used'], source: MaybeSource, over?: Partial<ActiveRecord>) => Promise<void>;
   observe: () => Promise<AdminFacts>;
   dkc: (...argv: string[]) => Promise<Ran>;
+  /** The same of a command that goes on: each step is done while it waits, and Ctrl-C follows the last one. */
+  watched: (argv: readonly string[], steps: readonly (() => Promise<unknown>)[]) => Promise<Ran>;
   /** The same with another world around it. */
   dkcIn: (over: Partial<Context>, ...argv: string[]) => Promise<Ran>;
 }
@@ -123,6 +126,17 @@ export async function nodeOnDisk(
     },
     observe: () => observeNode({ store, disk: unsyncedDisk, dynamicConfigDir: root, effectiveConfig, localConfig }),
     dkc: (...argv) => dkcIn({}, ...argv),
+    watched: (argv, steps) => {
+      const control = new AbortController();
+      const left = [...steps];
+      const sleep = async (): Promise<void> => {
+        const step = left.shift();
+        if (step === undefined) control.abort(new Interrupted());
+        else await step();
+        control.signal.throwIfAborted();
+      };
+      return dkcIn({ clock: { ...clock, sleep }, signal: control.signal }, ...argv);
+    },
     dkcIn,
   };
 }

@@ -232,3 +232,22 @@ test('a uid with an escape sequence reaches no terminal', async (t) => {
     assert.ok(!/[\u001b\u009b]/.test(stdout + stderr), argv.join(' '));
   }
 });
+
+test('history -w prints what there is, then each further transition, until Ctrl-C', async (t) => {
+  const { store, watched, dkc, paths } = await nodeOnDisk(t);
+  const add = (minute: number, detail: string) => () =>
+    store.addToJournal({ at: `2026-03-01T00:0${minute}:00.000Z`, event: 'booted', source: null, detail });
+  for (const [minute, detail] of ['first', 'second'].entries()) await add(minute, detail)();
+  const nothing = async (): Promise<void> => {};
+  const { code, stdout, stderr } = await watched(['history', '-w', '-n', '1'], [nothing, add(2, 'third'), nothing, add(3, 'fourth')]);
+  assert.deepEqual([code, stderr], [130, 'dkc: interrupted\n']);
+  assert.deepEqual(
+    stdout.trimEnd().split('\n').map((line) => line.split(/\s{2,}/).at(-1)),
+    ['DETAIL', 'second', 'third', 'fourth'],
+  ); // prettier-ignore
+  // A history that was set aside begins anew.
+  const again = await watched(['history', '-w', '-n', '0', '-o', 'json'], [() => rm(paths.journal), add(4, 'new')]);
+  assert.deepEqual(again.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { detail: string }).detail), ['new']); // prettier-ignore
+  const refused = await dkc('history', '-w', '-o', 'yaml');
+  assert.deepEqual([refused.code, refused.stdout], [2, '']);
+});

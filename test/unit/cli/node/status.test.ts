@@ -297,3 +297,22 @@ test('help lists the flags of the command apart from those of the node, and of t
   const topic = (await dkc('help', 'node-flags')).stdout;
   for (const { name } of nodeFlags) assert.ok(topic.includes(`--${name}`), name);
 });
+
+test('status -w prints the status again whenever it is another one, until Ctrl-C', async (t) => {
+  const node = await nodeOnDisk(t);
+  const [one, two] = [await node.save('1'), await node.save('2')];
+  await node.assign(one);
+  await node.trust(one);
+  await node.runs('assigned', one);
+  const later = async (): Promise<void> => node.later(60_000);
+  const changes = [later, () => node.assign(two), later, () => node.runs('assigned', two)];
+  const { code, stdout, stderr } = await node.watched(['status', '-w'], changes);
+  assert.deepEqual([code, stderr], [130, 'dkc: interrupted\n']);
+  assert.deepEqual(
+    stdout.match(/^State: .*/gm)?.map((line) => line.replace(/State: +/, '')),
+    ['assigned config, trusted', 'pending: waiting for the agent', 'assigned config, not yet trusted'],
+  );
+  const json = await node.watched(['status', '-w', '-o', 'json'], [later, () => node.assign(one)]);
+  assert.deepEqual(json.stdout.trimEnd().split('\n').map((line) => (JSON.parse(line) as { state: string }).state), ['running', 'pending']); // prettier-ignore
+  assert.equal((await node.dkc('status', '-w', '-o', 'yaml')).code, 2);
+});
