@@ -19,7 +19,10 @@ const MIN_CALM_MS: Millis = 30_000;
 /** Texts that differ by a number each time must not fill the log. */
 const MAX_TEXTS = 5;
 
-/** The failures of a cache since something last worked: each of them is told once, and again every 10 minutes; the others are for those who look closely. */
+/**
+ * The failures of a cache since it last was calm: each of them is told once, and again every 10 minutes; the others are for those who look closely. So is an
+ * end that is none: what comes and goes with each event of a busy cache would fill the log.
+ */
 export class FailureLog {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
@@ -29,8 +32,12 @@ export class FailureLog {
   readonly #told = new Set<string>();
   #toldAt: Millis = 0;
   #since: Millis = 0;
+  /** Since when it has been without a break. */
+  #backAt: Millis = 0;
   #overAt: Millis | undefined;
   #text: string | undefined;
+  /** Trouble was told since its end was. */
+  #isTold = false;
 
   /** @param outage - of the process; says once for all its caches that the server cannot be reached. @default each says so itself */
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource, outage?: Outage) {
@@ -51,12 +58,16 @@ export class FailureLog {
 
   failed(error: unknown, { failures, waitMs }: { failures: number; waitMs: Millis }): void {
     const now = this.#clock.monotonic();
+    if (this.#text === undefined) this.#backAt = now;
     const goesOn = this.#text !== undefined || (this.#overAt !== undefined && now - this.#overAt < MIN_CALM_MS);
-    if (!goesOn) this.#since = now;
+    if (!goesOn) {
+      this.#since = now;
+      this.#told.clear();
+    }
     const remedy = this.#remedyFor(error);
     const text = describeError(error);
     this.#text = remedy === undefined ? text : `${text}; ${remedy}`;
-    const isNews = (!this.#told.has(text) && this.#told.size < MAX_TEXTS) || now - this.#toldAt >= REMIND_MS;
+    const isNews = (!this.#told.has(text) && this.#told.size < MAX_TEXTS) || now - this.#toldAt >= REMIND_MS || this.#isBack(now);
     const fields = { error: this.#text, failures, waitMs: Math.round(waitMs) };
     if (this.#outage?.met(this.#name, error) === true || !isNews) {
       this.#log.debug('list or watch failed again', fields);
@@ -64,6 +75,7 @@ export class FailureLog {
     }
     this.#told.add(text);
     this.#toldAt = now;
+    this.#isTold = true;
     this.#log.warn('list or watch failed, retrying', fields);
   }
 
@@ -71,11 +83,17 @@ export class FailureLog {
   recovered(): void {
     if (this.#text === undefined) return;
     const fields = { afterMs: Math.round(this.#clock.monotonic() - this.#since) };
-    if (this.#outage?.over(this.#name) === true) this.#log.debug('list and watch work again', fields);
-    else this.#log.info('list and watch work again', fields);
+    this.#outage?.over(this.#name);
+    if (this.#isTold) this.#log.info('list and watch work again', fields);
+    else this.#log.debug('list and watch work again', fields);
+    this.#isTold = false;
     this.#overAt = this.#clock.monotonic();
     this.#text = undefined;
-    this.#told.clear();
+  }
+
+  /** It was told to be over, and stays. */
+  #isBack(now: Millis): boolean {
+    return !this.#isTold && now - this.#backAt >= MIN_CALM_MS;
   }
 
   #remedyFor(error: unknown): string | undefined {
@@ -100,13 +118,21 @@ export const noReflectorMetrics: ReflectorMetrics = { listed() {}, watched() {},
 /** What everybody who calls this server meets alike. */
 const everybodys: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'timeout', 'cut']);
 
-/** A server that cannot be reached fails every cache and the lease of a process at once: this says so in one line, and again every 10 minutes. */
+/**
+ * A server that cannot be reached fails every cache and the lease of a process at once: this says so in one line, and again every 10 minutes. What comes back
+ * within 30 s goes on, as in {@link FailureLog}.
+ */
 export class Outage {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
   readonly #waiting = new Set<string>();
   #since: Millis = 0;
   #saidAt: Millis = 0;
+  /** Since when it has been without a break. */
+  #backAt: Millis = 0;
+  #overAt: Millis | undefined;
+  /** It was said since its end was. */
+  #isSaid = false;
 
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
     this.#clock = clock;
@@ -124,14 +150,15 @@ export class Outage {
       return false;
     }
     const now = this.#clock.monotonic();
-    const begins = this.#waiting.size === 0;
+    const begins = this.#waiting.size === 0 && (this.#overAt === undefined || now - this.#overAt >= MIN_CALM_MS);
     if (begins) this.#since = now;
+    if (this.#waiting.size === 0) this.#backAt = now;
     this.#waiting.add(caller);
     if (begins) {
-      this.#saidAt = now;
+      this.#said(now);
       this.#log.warn('cannot reach the API server, retrying; details with -v', { error: error.message });
-    } else if (now - this.#saidAt >= REMIND_MS) {
-      this.#saidAt = now;
+    } else if (now - this.#saidAt >= REMIND_MS || (!this.#isSaid && now - this.#backAt >= MIN_CALM_MS)) {
+      this.#said(now);
       const facts = { error: error.message, waiting: [...this.#waiting].toSorted().join(','), forMs: Math.round(now - this.#since) };
       this.#log.warn('still cannot reach the API server, retrying; details with -v', facts);
     }
@@ -141,8 +168,18 @@ export class Outage {
   /** The server answered. @returns whether it was waited for */
   over(caller: string): boolean {
     if (!this.#waiting.delete(caller)) return false;
-    if (this.#waiting.size === 0)
-      this.#log.info('the API server is reachable again', { afterMs: Math.round(this.#clock.monotonic() - this.#since) });
+    if (this.#waiting.size > 0) return true;
+    const now = this.#clock.monotonic();
+    this.#overAt = now;
+    const facts = { afterMs: Math.round(now - this.#since) };
+    if (this.#isSaid) this.#log.info('the API server is reachable again', facts);
+    else this.#log.debug('the API server is reachable again', facts);
+    this.#isSaid = false;
     return true;
+  }
+
+  #said(now: Millis): void {
+    this.#saidAt = now;
+    this.#isSaid = true;
   }
 }

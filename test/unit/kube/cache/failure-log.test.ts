@@ -27,7 +27,19 @@ describe('what is told of trouble', () => {
     { why: 'another cause as well', steps: ['a', 'b', 'a', 'b'], tells: 'warn warn debug debug' },
     { why: 'no more than five causes', steps: ['a', 'b', 'c', 'd', 'e', 'f', 'g'], tells: 'warn warn warn warn warn debug debug' },
     { why: 'again after ten minutes', steps: ['a', 9, 'a', 1, 'a', 9, 'a', 1, 'a'], tells: 'warn debug warn debug warn' },
-    { why: 'anew after its end', steps: ['a', 'over', 'a'], tells: 'warn info warn' },
+    { why: 'anew after its end', steps: ['a', 'over', 0.5, 'a', 'over'], tells: 'warn info warn info' },
+    {
+      why: 'not anew where it had no end',
+      steps: ['a', 'over', 'a', 0.4, 'over', 0.4, 'a', 'over'],
+      tells: 'warn info debug debug debug debug',
+    },
+    {
+      why: 'what had no end, and stays',
+      steps: ['a', 'over', 'a', 0.4, 'a', 0.2, 'a', 'a', 'over'],
+      tells: 'warn info debug debug warn debug info',
+    },
+    { why: 'another cause of what had no end', steps: ['a', 'over', 'b', 'over'], tells: 'warn info warn info' },
+    { why: 'what has no end again after ten minutes', steps: ['a', 'over', 'a', 10, 'a', 'over'], tells: 'warn info debug warn info' },
   ] satisfies { why: string; steps: (string | number)[]; tells: string }[]) {
     test(why, async () => {
       const { clock, trouble, met, levels } = begin();
@@ -117,6 +129,31 @@ test('a server that is away is one line for all who call it, one more every ten 
     { error: 'Cannot GET /api/v1/pods at h: there is no connection', waiting: 'lease,nodes,pods', forMs: 600_000 },
     { afterMs: 600_000 },
   ]);
+});
+
+test('an outage that comes and goes is said once, and every ten minutes', async () => {
+  const { clock, outage, lines } = outageOf();
+  for (let times = 0; times < 60; times++) {
+    outage.met('pods', away);
+    await clock.advance(1_000);
+    outage.over('pods');
+    await clock.advance(10_000);
+  }
+  outage.met('pods', away);
+  await clock.advance(30_000);
+  outage.met('pods', away);
+  outage.over('pods');
+  await clock.advance(30_000);
+  outage.met('pods', away);
+  const [begins, still, ends] = [
+    'warn: cannot reach the API server, retrying; details with -v',
+    'warn: still cannot reach the API server, retrying; details with -v',
+    'info: the API server is reachable again',
+  ];
+  assert.deepEqual(
+    lines.filter((line) => !line.startsWith('debug')),
+    [begins, ends, still, ends, still, ends, begins],
+  );
 });
 
 test('what the server answers is no outage, and ends one', () => {

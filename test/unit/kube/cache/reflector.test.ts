@@ -4,6 +4,8 @@ import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
 import type { Connection } from '../../../../kube/client/connection.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
+import { Outage } from '../../../../kube/cache/failure-log.ts';
+import { TransportError } from '../../../../kube/client/errors.ts';
 import { Reflector } from '../../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -207,3 +209,26 @@ test('a watch that the server takes ends the trouble, though nothing happens', a
   await clock.advance(5_000);
   assert.equal(reflector.problem, undefined);
 });
+
+for (const outage of [false, true])
+  test(`a server that breaks every watch at its first event does not fill the log${outage ? ' of a process' : ''}`, async (t) => {
+    const clock = new FakeClock();
+    let version = 5;
+    const cut = new TransportError({ method: 'GET', path: '/pods', host: 'h' }, 'cut', { hint: 'the connection ended' });
+    const client: ReflectorOptions['client'] = {
+      listEach: () => Promise.resolve({ resourceVersion: '5' }),
+      watch: async function* <T extends KubeObject>() {
+        version += 1;
+        yield event(`ADDED a#1@${version}`) as WatchEvent & { object: T };
+        throw cut;
+      },
+    };
+    const { log, lines } = recordedLog();
+    const shared = outage ? { outage: new Outage(clock, log) } : {};
+    const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false, ...shared }, whole);
+    runs(t, reflector, clock);
+    await clock.advance(25 * 60_000);
+    assert.ok(version > 1_000, 'it was asked again and again');
+    const said = lines.filter((line) => !line.startsWith('debug'));
+    assert.deepEqual(said.length, 6, `${said.length} lines: ${said.slice(0, 8).join('; ')}`);
+  });
