@@ -80,7 +80,9 @@ export function kubeconfigSource(paths: string | readonly string[], choice: Kube
       const texts = await textsOf(files);
       if (known !== undefined && isSame(known.texts, texts)) return known.access;
       try {
-        known = { texts, access: await read(texts, choice) };
+        const access = await read(texts, choice);
+        // Who asked at the same time may have been faster: all get the same object.
+        if (known === undefined || !isSame(known.texts, texts)) known = { texts, access };
       } catch (error) {
         if (known === undefined) throw error;
         known = { texts, access: known.access }; // half written, most likely; read again when it changes

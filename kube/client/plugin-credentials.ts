@@ -31,9 +31,12 @@ type OidcPlugin = Extract<Plugin, { oidc: JsonObject }>;
 const execs = new WeakMap<ExecPlugin, ExecAuth>();
 const oidcUsers = new WeakMap<OidcPlugin, OidcUser>();
 const unwritable = new Set<string>();
+/** Who is being asked. A process has several clients of one user, which find its credentials expired at the same time. */
+const underWay = new WeakMap<Plugin, { renews: boolean; answer: Promise<PluginCredentials> }>();
 
 /**
- * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider.
+ * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider. Neither is asked by two at once: a provider that
+ * takes each refresh token once would refuse the second, or take both for stolen.
  * @param renew - the server refused the last ones: run the program again, refresh the token
  * @param nowMs - the wall clock
  * @param ca - PEM of the authorities that the cluster is trusted by, for programs that ask for it
@@ -41,10 +44,17 @@ const unwritable = new Set<string>();
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
-export async function pluginCredentials(
-  plugin: Plugin,
-  { nowMs, log, ...asked }: Asked & { nowMs: Millis; log: Log },
-): Promise<PluginCredentials> {
+export async function pluginCredentials(plugin: Plugin, asked: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
+  for (let other = underWay.get(plugin); other !== undefined; other = underWay.get(plugin)) {
+    if (other.renews || !asked.renew) return other.answer;
+    await other.answer.catch(() => undefined);
+  }
+  const answer = ask(plugin, asked).finally(() => underWay.delete(plugin));
+  underWay.set(plugin, { renews: asked.renew, answer });
+  return answer;
+}
+
+async function ask(plugin: Plugin, { nowMs, log, ...asked }: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
   const { renew } = asked;
   if ('oidc' in plugin) {
     const user = oidcUsers.get(plugin) ?? new OidcUser(plugin.oidc, (tokens) => keep(plugin, tokens, log));

@@ -99,7 +99,7 @@ function idToken(issuer: string, name: string, seconds: number): string {
   return `${part({ alg: 'RS256' })}.${part({ iss: issuer, aud: 'dkc', sub: name, iat: now, exp: now + seconds })}.c2ln`;
 }
 
-test('an OIDC user whose token has expired gets a new one from its provider, once', { timeout: 120_000 }, async (t) => {
+test('an OIDC user whose token has expired gets a new one from its provider, once for all clients', { timeout: 120_000 }, async (t) => {
   const asked: string[] = [];
   const provider = await trust.server(t, 'https', (request, response) => {
     const { url: issuer } = provider;
@@ -139,9 +139,10 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
       users: [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }],
     }),
   );
-  const client = clientOf(t, kubeconfigSource(path), { credentialCheckMs: 0 });
-  for (let n = 0; n < 3; n++) await client.get(nodes, { name: 'n' });
-  assert.deepEqual(seen, ['fresh', 'fresh', 'fresh']);
+  const source = kubeconfigSource(path);
+  const clients = [1, 2].map(() => clientOf(t, source, { credentialCheckMs: 0 }));
+  for (let n = 0; n < 3; n++) await Promise.all(clients.map((client) => client.get(nodes, { name: 'n' })));
+  assert.deepEqual(seen, Array(6).fill('fresh'));
   assert.deepEqual(asked, ['POST /token refresh_token first']);
   const kept = JSON.parse(await readFile(path, 'utf8')) as { users: { user: { 'auth-provider': { config: typeof config } } }[] };
   const { 'id-token': newId, ...others } = kept.users[0]?.user['auth-provider'].config ?? {};

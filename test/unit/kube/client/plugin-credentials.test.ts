@@ -100,6 +100,15 @@ describe('a program of an exec user', () => {
       assert.deepEqual(await pluginCredentials(plugin, ask), { authorization: 'Bearer t' });
     });
 
+  test('is run once for all who ask at the same time, and once more for those whose credentials were refused', async (t) => {
+    const runs = join(await tempDir(t), 'runs');
+    const plugin = user(`sleep 0.2; echo x >>${runs}; echo '{"status":{"token":"t'$(wc -l <${runs})'"}}'`);
+    const asked = [false, false, true, true].map((renew) => pluginCredentials(plugin, { ...ask, renew }));
+    const tokens = (await Promise.all(asked)).map(({ authorization }) => authorization);
+    assert.deepEqual(tokens, ['Bearer t1', 'Bearer t1', 'Bearer t2', 'Bearer t2']);
+    assert.equal((await pluginCredentials(plugin, ask)).authorization, 'Bearer t2');
+  });
+
   test('that reads what nobody writes finds the end', async () => {
     const plugin = user('read -r line; echo "{\\"status\\":{\\"token\\":\\"t\\"}}"');
     assert.deepEqual(await pluginCredentials(plugin, { ...ask, longestRunMs: 20_000 }), { authorization: 'Bearer t' });
