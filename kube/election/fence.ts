@@ -1,6 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Client } from '../client/client.ts';
-import { ApiError } from '../client/errors.ts';
+import { mayHaveTakenEffect } from '../client/errors.ts';
 
 /** Writes that only a leader may make. */
 export interface Fence {
@@ -92,7 +92,7 @@ export class Term {
     try {
       return await made;
     } catch (error) {
-      if (!(error instanceof ApiError)) this.#unansweredAt = this.#clock.monotonic();
+      if (mayHaveTakenEffect(error)) this.#unansweredAt = this.#clock.monotonic();
       throw error;
     } finally {
       this.#underWay.delete(made);
@@ -110,7 +110,7 @@ export class Term {
     done.abort();
   }
 
-  /** A write of the last `ms` had no answer: the server may still get it. */
+  /** A write of the last `ms` had no answer of the server's own, or none at all: it may still get it, as behind a proxy that answered 504 in its place. */
   mayBeUnfinished(ms: Millis): boolean {
     return this.#underWay.size > 0 || (this.#unansweredAt !== undefined && this.#clock.monotonic() - this.#unansweredAt < ms);
   }

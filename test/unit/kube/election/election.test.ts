@@ -218,21 +218,25 @@ test('asked to end, it refuses new writes, waits for those under way, and then r
   assert.deepEqual(bench.ended, { why: 'stopped', released: true });
 });
 
-test('it is not released while a write without an answer may still arrive', async () => {
-  const bench = await new Bench().run();
-  const lost = new TransportError(call, 'timeout', { hint: 'no answer' });
-  await assert.rejects(bench.election.write(() => Promise.reject(lost)));
-  bench.asked.abort();
-  await atRest();
-  assert.deepEqual(bench.ended, { why: 'stopped', released: false });
-  assert.equal(holderOf(bench.lease), 'me');
-});
+for (const [what, lost] of Object.entries({
+  'without an answer': new TransportError(call, 'timeout', { hint: 'no answer' }),
+  'that a proxy gave up, or a server that was half done,': answer(504, 'Timeout'),
+}))
+  test(`it is not released while a write ${what} may still arrive`, async () => {
+    const bench = await new Bench().run();
+    await assert.rejects(bench.election.write(() => Promise.reject(lost)));
+    bench.asked.abort();
+    await atRest();
+    assert.deepEqual(bench.ended, { why: 'stopped', released: false });
+    assert.equal(holderOf(bench.lease), 'me');
+  });
 
 test('a write that the server refused, or one lost long ago, holds nothing up', async () => {
   const bench = await new Bench().run();
   await assert.rejects(bench.election.write(() => Promise.reject(new TransportError(call, 'timeout', { hint: 'no answer' }))));
   await bench.clock.advance(15_000);
   await assert.rejects(bench.election.write(() => Promise.reject(answer(409, 'Conflict'))));
+  await assert.rejects(bench.election.write(() => Promise.reject(new TransportError(call, 'unreachable', { hint: 'it was never sent' }))));
   bench.asked.abort();
   await atRest();
   assert.deepEqual(bench.ended, { why: 'stopped', released: true });
