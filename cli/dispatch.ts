@@ -104,7 +104,7 @@ export function findCommand(entries: readonly Entry[], typed: readonly string[])
 }
 
 /** Flags that mean the same for every command that has them: these may stand before the command, as with kubectl. */
-const globals: readonly Flag[] = [
+export const globals: readonly Flag[] = [
   ...connectFlags,
   namespaceFlag,
   formatFlag,

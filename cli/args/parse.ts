@@ -21,7 +21,7 @@ const commonFlags: readonly Flag[] = [
 ];
 
 /** The flags of a command with those that every command has. */
-export function allFlags(command: Command): readonly Flag[] {
+export function allFlags(command: Pick<Command, 'flags'>): readonly Flag[] {
   const own = new Set(command.flags.flatMap((flag) => [flag.name, flag.alias ?? '']));
   const formatted = command.flags.includes(formatFlag) ? [noHeadersFlag] : [];
   return [...command.flags, ...formatted, ...commonFlags.filter((flag) => !own.has(flag.name) && !own.has(flag.alias ?? '-'))];

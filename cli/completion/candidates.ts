@@ -1,5 +1,6 @@
-import { commandsBelow, findCommand } from '../dispatch.ts';
+import { commandsBelow, findCommand, globals, leadingFlags } from '../dispatch.ts';
 import { allFlags, takesNext } from '../args/parse.ts';
+import { noHeadersFlag } from '../output/output.ts';
 import type { Command, Completes, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';
 
@@ -18,10 +19,15 @@ export interface Offer {
 /** What only the world knows. `given` are the words so far, for flags such as --kubeconfig. */
 export type Ask = (what: Exclude<Completes, 'file' | 'dir'>, given: readonly string[]) => Promise<readonly Candidate[]>;
 
+/** What may stand before the command. `--no-headers` comes with `-o`. */
+const anyCommand = { flags: globals.filter(({ name }) => name !== noHeadersFlag.name), positionals: [] };
+
 /** @param words - after `dkc`; the last one is being typed */
 export async function complete(entries: readonly Entry[], words: readonly string[], ask: Ask): Promise<Offer> {
   const typed = words.at(-1) ?? '';
-  const before = words.slice(0, -1);
+  const { leading, following: before } = leadingFlags(words.slice(0, -1));
+  if (before.length === 0 && (typed.startsWith('-') || waitsIn(globals, leading)))
+    return begins(await inCommand(anyCommand, leading, typed, words, ask), typed);
   const asksHelp = before[0] === 'help';
   const found = findCommand(entries, asksHelp ? before.slice(1) : before);
   if (found.at === 'command') {
@@ -57,16 +63,28 @@ function nextWords(entries: readonly Entry[], prefix: string): Candidate[] {
   return [...words].map(([value, text]) => ({ value, text }));
 }
 
-async function inCommand(command: Command, rest: readonly string[], typed: string, given: readonly string[], ask: Ask): Promise<Offer> {
+/** The flag at the end of the line whose value comes next; undefined where there is none. */
+function waitsIn(flags: readonly Flag[], line: readonly string[]): Flag | undefined {
+  const last = line.at(-1);
+  const flag = last === undefined || last.includes('=') ? undefined : flagCalled(flags, last);
+  return flag && takesNext(flag) ? flag : undefined;
+}
+
+async function inCommand(
+  command: Pick<Command, 'flags' | 'positionals'>,
+  rest: readonly string[],
+  typed: string,
+  given: readonly string[],
+  ask: Ask,
+): Promise<Offer> {
   const flags = allFlags(command).filter((flag) => flag.hidden !== true);
   const [, inlineName, inlineValue] = /^(--[^=]+=)(.*)$/.exec(typed) ?? [];
   if (inlineName !== undefined && inlineValue !== undefined) {
     const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), given, ask);
     return { ...offer, candidates: offer.candidates.map(({ value, text }) => ({ value: `${inlineName}${value}`, text })) };
   }
-  const last = rest.at(-1);
-  const waiting = last === undefined || last.includes('=') ? undefined : flagCalled(flags, last);
-  if (waiting && takesNext(waiting)) return await valuesOf(waiting, given, ask);
+  const waiting = waitsIn(flags, rest);
+  if (waiting) return await valuesOf(waiting, given, ask);
   if (typed.startsWith('-')) return { candidates: flags.map(({ name, text }) => ({ value: `--${name}`, text })) };
   return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), given, ask);
 }
