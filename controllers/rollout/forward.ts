@@ -2,7 +2,7 @@ import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
 import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
-import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
+import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement, withPlanned } from './placing.ts';
 import { isReturn, type Progress } from './progress.ts';
@@ -19,7 +19,8 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   const { rules, fleet, now } = facts;
   const groups = fleet.groups(placeForward, courseOf(facts, progress));
   if (groups === undefined) return undefined;
-  const failures = failuresOf(progress.failures, groups, now);
+  const known = progress.complete ? failuresOfThose(progress.failures, groups) : progress.failures;
+  const failures = failuresOf(known, groups, now);
   const touched = fleet.size - groups.of('left').length;
   const seen: Seen = { facts, groups, failures, touched, candidates: candidatesOf(groups, failures) };
   const settled = { ...progress, failures };

@@ -168,5 +168,14 @@ export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: M
 }
 
 /** When the next node that is in flight will have failed. */
+/** Failures that still say something once the rollout was complete: the Node has not gone since, nor been made again under its name. */
+export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups): readonly NodeFailure[] {
+  return failures.filter(({ node, at }) => {
+    const object = groups.at(node)?.node.object;
+    const madeAt = Date.parse(object?.metadata.creationTimestamp ?? '');
+    return object !== undefined && !(madeAt > Date.parse(at));
+  });
+}
+
 export const deadlinesOf = ({ failsAt }: Groups, now: Millis): WakeUp[] =>
   failsAt === Infinity ? [] : [{ requeueAfter: Math.max(0, failsAt - now), why: 'the deadline of a node' }];

@@ -44,6 +44,7 @@ export const DEFAULT_NAMESPACE = 'dkc-system';
 const nodeFields = [
   'metadata.labels',
   'metadata.annotations',
+  'metadata.creationTimestamp',
   'spec.configSource',
   'spec.unschedulable',
   'status.config',
