@@ -1,6 +1,5 @@
 import type { Action, Decision, Facts } from './contract.ts';
 import { CLUSTER_WAIT, type ClusterFacts, placesFor, placesOf, recordsLeft } from './cluster/places.ts';
-import { sameSpec } from '../fleet/fleet-node.ts';
 import { deadlinesOf, failuresOf, type Groups, nodeName } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import type { RolloutNode, Standing } from './node.ts';
@@ -11,7 +10,7 @@ import { namesIn, nodesText } from './text.ts';
 import { MAX_TOUCHES } from './touches.ts';
 
 /**
- * Takes nodes that have a stopped revision back to the one before, or to their local configuration. Windows, gates and holds do not apply: what runs now
+ * Takes nodes that have a stopped revision, or one that it took the place of half-way, back to the last complete one, or to their local configuration. Windows, gates and holds do not apply: what runs now
  * is worse. Pure.
  * @returns undefined: there are more nodes to place
  */
@@ -21,8 +20,9 @@ export function planBack(facts: Facts, progress: Stopped): Decision | undefined 
   if (groups === undefined) return undefined;
   const { goesOn, ...decision } = decide(facts, progress, groups);
   // A node that is on the way keeps what is on it until it has arrived; a drain for what is not rolled out any more ends.
+  const isBehind = ({ groups: of }: Placement): boolean => of.includes('free') || of.includes('begun') || of.includes('others');
   const isDone = (placement: Placement): boolean =>
-    goesOn?.(placement)?.at !== 'in-flight' && !(sameSpec(placement.node.wanted, course.target) && decision.phase === 'RollingBack');
+    goesOn?.(placement)?.at !== 'in-flight' && !(isBehind(placement) && decision.phase === 'RollingBack');
   const givenBack = groups.of('worked-on').filter(isDone);
   const restarted = goesOn === undefined ? [] : groups.of('misdated').map(({ node }): Action => ({ do: 'restart-deadline', node }));
   return { ...decision, actions: [...(decision.actions ?? []), ...restarted, ...givenBack.map(({ node }): Action => ({ do: 'give-back', node }))] }; // prettier-ignore

@@ -112,7 +112,9 @@ function noneReady(seen: Seen, progress: Progress): Decision {
 
 /** A node that failed is not touched again, whatever it is assigned by now. */
 function candidatesOf(groups: Groups, failures: Seen['failures']): readonly Placement[] {
-  const candidates = groups.of('candidates');
+  const stranded = groups.of('stranded');
+  const inOrder = groups.of('candidates');
+  const candidates = stranded.length === 0 ? inOrder : [...stranded, ...inOrder.filter((one) => !one.groups.includes('stranded'))];
   const failed = new Set(failures.map(({ node }) => groups.at(node)).filter((one) => one?.groups.includes('candidates') === true));
   return failed.size === 0 ? candidates : candidates.filter((one) => !failed.has(one));
 }

@@ -5,7 +5,7 @@ import { type Action, type Decision, type Facts, type Placed, specOf } from './c
 import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
 import { hasWrongTime, isChanging, isDown, type RolloutNode, type Standing, standingOf } from './node.ts';
 import { isReturn, type Progress } from './progress.ts';
-import type { ConfigMap } from './revision.ts';
+import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
 import { MAX_TOUCHES, pendingTouches } from './touches.ts';
 import type { Touch } from './types.ts';
@@ -26,6 +26,8 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   back: SpecSource | null;
   /** The revision; absent: it is not there. */
   copy: Readonly<ConfigMap> | undefined;
+  /** Names of revisions that came after the one before, and were never complete: an edit or an undo took their place. */
+  superseded: ReadonlySet<string>;
   /** Two courses with the same key place a node alike, as long as time, drains and touches are the same. */
   key: string;
 }
@@ -35,9 +37,25 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;
   const [target, back] = [specOf(rules, revision, revisions), specOf(rules, previousRevision, revisions)];
-  const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, copy?.metadata.resourceVersion, gaps]);
-  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, key };
+  const superseded = supersededOf(revisions, { revision, previousRevision });
+  const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, copy?.metadata.resourceVersion, [...superseded], gaps]);
+  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
 }
+
+/** Copies have numbers in the order in which they were rolled out last; who goes back has given the older one the highest, and when they were made counts. */
+function supersededOf(revisions: Facts['revisions'], progress: Pick<Progress, 'revision' | 'previousRevision'>): Set<string> {
+  const { revision, previousRevision } = progress;
+  const previous = revisions.find(({ metadata }) => metadata.name === previousRevision);
+  const madeAt = ({ metadata }: Readonly<ConfigMap>): number => Date.parse(metadata.creationTimestamp ?? '');
+  const isLater = (one: Readonly<ConfigMap>): boolean =>
+    previous === undefined || (isReturn(progress) ? madeAt(one) > madeAt(previous) : numberOf(one) > numberOf(previous));
+  const names = revisions.filter(isLater).map(({ metadata: { name = '' } }) => name);
+  return new Set(names.filter((name) => name !== revision && name !== previousRevision).toSorted());
+}
+
+/** It has a revision of this rollout that is not rolled out any more and never was complete. */
+const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: Course): boolean =>
+  wanted !== null && rollout === rules.name && wanted.namespace === rules.configMap.namespace && superseded.has(wanted.name);
 
 /**
  * The groups of nodes that plans read.
@@ -47,6 +65,7 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
  * left, left-down              not touched; of these, not Ready or marked as unschedulable
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
+ * stranded                     of these, not Ready since they have a revision that is not rolled out any more, as far as can be known
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
  * misdated                     assigned at a time that the clock has jumped from
@@ -54,7 +73,7 @@ export function courseOf(facts: Facts, { revision, previousRevision }: Progress)
  * maintained                   a drain of theirs goes on, or they have arrived and are given back
  *
  * On the way back, of a revision that has stopped:
- * free                         still assigned it, and unavailable already: they cost nobody's place
+ * free                         still assigned it, or one that it took the place of, and unavailable already: they cost nobody's place
  * others                       still assigned it: they wait for a place
  * begun                        still assigned it, and about to be written
  * returning, stuck             assigned the one before: on their way, or not settled in time
@@ -73,6 +92,7 @@ export type Group =
   | 'candidates'
   | 'candidates-down'
   | 'joiners'
+  | 'stranded'
   | 'unavailable'
   | 'pending'
   | 'misdated'
@@ -129,8 +149,10 @@ export const placeForward: Placer = (node, course) => {
   }
   const refusal = refusalOf(node, course);
   if (refusal !== undefined) return { ...placement, refusal, groups: [...groups, 'refused'] };
-  if (standing.at !== 'waiting' || node.ready !== true) return { ...placement, groups };
-  groups.push('candidates');
+  // What made it so may be what it has of this rollout: it would wait for what it cannot get, and hold a place all the while.
+  const isStranded = node.ready !== true && isSuperseded(node, course);
+  if (standing.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
+  groups.push('candidates', ...(isStranded ? (['stranded'] as const) : []));
   if (isUnavailable) groups.push('candidates-down');
   if (node.wanted === null) groups.push('joiners');
   return { ...placement, groups };
@@ -155,15 +177,18 @@ function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: C
 }
 
 /** On the way back from a revision that has stopped. */
-export const placeBack: Placer = (node, { rules, now, gaps, target, previousRevision, back, pending }) => {
+export const placeBack: Placer = (node, course) => {
+  const { rules, now, gaps, target, previousRevision, back, pending } = course;
   const standing = standingOf(node, target, rules.nodeDeadlineMs, now, gaps);
   const groups: Group[] = [];
   if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
   if (isWorkedOn(node, rules)) groups.push('worked-on');
   if (isDrainedBy(node, rules)) groups.push('drained');
   // Nodes that undid the revision themselves, are still on the way to it, hang, or cannot run pods now, are unavailable already.
-  const isBehind = sameSpec(node.wanted, target);
-  const isFree = isBehind && (node.error !== null || isDown(node) || standing.at === 'in-flight' || standing.at === 'failed');
+  const isOld = isSuperseded(node, course);
+  const isBehind = isOld || sameSpec(node.wanted, target);
+  const isOnTheWay = standing.at === 'in-flight' || standing.at === 'failed' || (isOld && isChanging(node));
+  const isFree = isBehind && (node.error !== null || isDown(node) || isOnTheWay);
   const touch = pending.get(node.node);
   const isBegun = touch !== undefined && touch.revision === previousRevision;
   if (touch !== undefined) groups.push('pending');
