@@ -28,6 +28,7 @@ export interface Plan {
  *
  * ```text
  * spec cannot be used                -> nothing, and the status says why
+ * ConfigMap cannot be used           -> what was begun goes on, or back; no further node is touched
  * copy of the ConfigMap is not there -> make it
  * stopped by failures, or aborted    -> take nodes back (back.ts)
  * else                               -> the next nodes of the step, within budgets, windows and gates (forward.ts)
@@ -40,9 +41,8 @@ export function plan(facts: Facts): Plan | undefined {
   if (rules.problems.length > 0)
     return finish(facts, { waitsFor: 'Spec', phase: 'Pending', reason: 'Invalid', text: rules.problems.join('; ') });
   const begun = begin(facts);
-  if ('missing' in begun)
-    return finish(facts, { waitsFor: 'ConfigMap', phase: 'Pending', reason: 'ConfigMapNotFound', text: begun.missing });
-  const { progress, actions } = begun;
+  if (!('progress' in begun)) return finish(facts, withoutConfigMap(begun.missing));
+  const { progress, actions, missing } = begun;
   const aborted = rules.abortedRevision === progress.revision;
   const stopped = aborted ? 'Aborted' : progress.stopped;
   // Nodes are assigned a copy that exists: the cache tells when it does.
@@ -51,10 +51,16 @@ export function plan(facts: Facts): Plan | undefined {
     return finish(facts, { ...nameTaken(rules.configMap.namespace, progress.revision), progress });
   if (!isThere)
     return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'the copy of the ConfigMap is being created', progress, actions }); // prettier-ignore
-  const decision = stopped === undefined ? planForward(facts, progress) : planBack(facts, { ...progress, stopped, complete: false });
+  // As while it is paused: nothing further is touched.
+  const going = missing === undefined ? facts : { ...facts, rules: { ...rules, paused: true } };
+  const decision = stopped === undefined ? planForward(going, progress) : planBack(facts, { ...progress, stopped, complete: false });
   if (decision === undefined) return undefined;
-  return finish(facts, { ...decision, actions: [...actions, ...(decision.actions ?? [])] });
+  const isStopped = decision.progress?.stopped !== undefined;
+  const says = missing === undefined ? {} : isStopped ? { text: `${decision.text}; ${missing}` } : withoutConfigMap(missing);
+  return finish(facts, { ...decision, ...says, actions: [...actions, ...(decision.actions ?? [])] });
 }
+
+const withoutConfigMap = (missing: string): Decision => ({ waitsFor: 'ConfigMap', phase: 'Pending', reason: 'ConfigMapNotFound', text: missing }); // prettier-ignore
 
 /** It may hold anything, and nodes may use it: only a person can tell whether it can go. */
 function nameTaken(namespace: string, name: string): Decision {

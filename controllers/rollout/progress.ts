@@ -1,4 +1,5 @@
-import { contentHash, keyOf, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
+import { type ConfigMap, contentHash, keyOf, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
+import type { Rules } from './rules.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import type { Action, Facts } from './contract.ts';
 import type { Approval, NodeFailure } from './types.ts';
@@ -29,7 +30,8 @@ export const isReturn = ({ revision, previousRevision }: Pick<Progress, 'revisio
 
 /** What comes first: the copy of the ConfigMap must be there, and be the newest. */
 export type Begin =
-  | { progress: Progress; isNew: boolean; actions: readonly Action[] }
+  /** @member missing - why the ConfigMap cannot be rolled out: what was begun before is neither taken further nor left alone */
+  | { progress: Progress; isNew: boolean; actions: readonly Action[]; missing?: string }
   /** There is nothing to roll out. */
   | { missing: string };
 
@@ -44,10 +46,10 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   const { namespace, name, kubeletConfigKey } = configMap;
   const current = prior.revision === undefined ? undefined : named(prior.revision);
   if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
-  if (source !== undefined && source.data?.[kubeletConfigKey] === undefined)
-    return { missing: `ConfigMap ${namespace}/${name} has no key ${JSON.stringify(kubeletConfigKey)}` };
-  if (source !== undefined && rules.signatureRequired && source.data?.[SIGNATURE_KEY] === undefined)
-    return { missing: `ConfigMap ${namespace}/${name} is not signed, but spec.signature.required is true; sign it with dkc sign` };
+  const missing = source && whyUnusable(source, rules);
+  // Nodes that have the revision of before still fail, arrive, and go back.
+  if (missing !== undefined)
+    return current === undefined ? { missing } : { missing, isNew: false, actions: [], progress: carriedOn(prior.revision ?? '', rules) };
   // A revision of ours has its own name already: that is how a rollout is undone. Another key of it is another configuration, and gets a copy of its own.
   // Without the original the last copy stays what is rolled out.
   const own = named(name);
@@ -64,18 +66,28 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   }
   if (rules.attempt > (prior.attempt ?? 1))
     return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, rules.attempt) };
-  const progress: Progress = {
+  return { isNew: false, actions, progress: carriedOn(revision, rules) };
+}
+
+function whyUnusable({ data = {} }: Readonly<ConfigMap>, { configMap, signatureRequired }: Rules): string | undefined {
+  const what = `ConfigMap ${configMap.namespace}/${configMap.name}`;
+  if (data[configMap.kubeletConfigKey] === undefined) return `${what} has no key ${JSON.stringify(configMap.kubeletConfigKey)}`;
+  if (!signatureRequired || data[SIGNATURE_KEY] !== undefined) return undefined;
+  return `${what} is not signed, but spec.signature.required is true; sign it with dkc sign`;
+}
+
+function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, attempt }: Rules): Progress {
+  return {
     revision,
     previousRevision: prior.previousRevision,
     stopped: prior.stopped,
     complete: prior.complete === true,
-    step: Math.min(Math.max(1, prior.step ?? 1), rules.steps.length),
+    step: Math.min(Math.max(1, prior.step ?? 1), steps.length),
     stepSettledAt: prior.stepSettledAt,
     failures: prior.failures ?? [],
     approvals: prior.approvals ?? [],
-    attempt: rules.attempt,
+    attempt,
   };
-  return { isNew: false, actions, progress };
 }
 
 function fresh(revision: string, previousRevision: string | undefined, attempt: number): Progress {
