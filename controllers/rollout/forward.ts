@@ -195,7 +195,17 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
   const actions = chosen.map(({ node }) => planTouch(facts, node, progress.revision));
-  return { ...rest, phase, reason: 'NodesAssigned', text: `assigning the revision to ${namesIn(chosen, nodeName)}`, actions };
+  const text = `assigning the revision to ${namesIn(chosen, nodeName)}${whyNotBegun(facts, progress, chosen)}`;
+  return { ...rest, phase, reason: 'NodesAssigned', text, actions };
+}
+
+/** A drain that was tried and has left nothing on its Node: a right is missing, or pods cannot be read. */
+function whyNotBegun({ rules, drains }: Facts, { revision }: Progress, chosen: readonly Placement[]): string {
+  for (const { node } of chosen) {
+    const drain = drains.get(node.node);
+    if (drain?.at === 'draining' && drain.revision === revision && drain.attempt === rules.attempt) return `; ${node.node}: ${drain.why}`;
+  }
+  return '';
 }
 
 /** Of `next`, as many as there is room for; with spreadBy of one domain: that of nodes in flight, else that of the first. */

@@ -328,3 +328,13 @@ test('a ConfigMap that is put back half-way reaches its nodes again without step
   const done = await world.until('web', 'all have it', (now) => now.status?.phase === 'Complete', 600_000);
   assert.deepEqual([done.status?.nodes?.settled, done.status?.revision, world.agents.mostInFlight], [6, good, 1]);
 });
+
+test('a drain that cannot begin says why', async () => {
+  await using world = await fleetOf(2);
+  world.between = (call, pass) => {
+    if (JSON.stringify(call).includes('"pods"')) throw new Error('pods is forbidden: it may not list them');
+    return pass();
+  };
+  await world.roll('web', { steps: [{ nodes: '100%' }], maxUnavailable: 1, drain: 'Always' });
+  await world.until('web', 'it says why', ({ status }) => /node-\d: pods is forbidden/.test(status?.message ?? ''), 60_000);
+});
