@@ -95,6 +95,8 @@ function dataOf(answer: HttpAnswer): Data | Reading {
   if (body['status'] !== 'success' || answer.status !== 200 || !isJsonObject(data)) return notPrometheus(answer);
   const warnings = body['warnings'];
   if (Array.isArray(warnings) && warnings.length > 0) return no(`the result may be incomplete: ${excerpt(said(warnings[0]))}`);
+  // VictoriaMetrics says so of an answer that some of its storage nodes had no part in.
+  if (body['isPartial'] === true) return no('the result may be incomplete: the server says that it is partial');
   return { resultType: data['resultType'], result: data['result'] };
 }
 

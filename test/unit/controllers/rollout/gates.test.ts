@@ -48,6 +48,12 @@ const answers: { why: string; expect?: Expect; status?: number; text: string; ok
     text: success('vector', [], { warnings: ['store a is\naway'] }),
     says: /^the result may be incomplete: store a is away$/,
   },
+  {
+    why: 'does not hold for a partial result',
+    text: success('vector', [], { isPartial: true }),
+    says: /incomplete: .* partial$/,
+  },
+  { why: 'holds for a result that is said to be whole', text: success('vector', [], { isPartial: false }), ok: true, says: /no series/ },
   { why: 'holds for a result with notes', text: success('vector', [], { infos: ['x'], warnings: [] }), ok: true, says: /no series/ },
   {
     why: 'says how a query failed',
