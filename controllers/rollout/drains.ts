@@ -12,6 +12,7 @@ import type { DrainFor, DrainState } from './contract.ts';
 import { nodeOf, ownerOf } from './maintenance.ts';
 import type { RolloutNode } from './node.ts';
 import type { Rules } from './rules.ts';
+import { cut } from './text.ts';
 
 /** Steps of one node in one reconcile: a cordon, conditions, one round of evictions, and as many once more after a conflict. */
 const MAX_STEPS = 12;
@@ -93,7 +94,7 @@ export class Drains {
       }
     } catch (error) {
       signal.throwIfAborted();
-      return say({ at: 'draining', why: describeError(error).slice(0, 200) }, RETRY_MS);
+      return say({ at: 'draining', why: cut(describeError(error), 200) }, RETRY_MS);
     }
   }
 

@@ -110,7 +110,10 @@ function noneReady(seen: Seen, progress: Progress): Decision {
   return { ...base(seen, progress), phase: 'Pending', reason: 'NoNodes', waitsFor: 'Nodes', text };
 }
 
-/** A node that failed is not touched again, whatever it is assigned by now. */
+/**
+ * A node that failed is not touched again, whatever it is assigned by now. Those that an earlier revision has left not Ready are the first: they hold places
+ * that the others wait for.
+ */
 function candidatesOf(groups: Groups, failures: Seen['failures']): readonly Placement[] {
   const stranded = groups.of('stranded');
   const inOrder = groups.of('candidates');

@@ -4,6 +4,7 @@ import { SortedList } from '../../base/ordered.ts';
 import { wasClockSet } from './clock-gaps.ts';
 import type { Course, Group, Placement, Placer } from './placing.ts';
 import type { RolloutNode } from './node.ts';
+import { cut } from './text.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { NodeFailure } from './types.ts';
 
@@ -163,11 +164,10 @@ export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: M
   const failures = known.filter(({ node }) => groups.at(node)?.standing.at !== 'settled');
   for (const { node, standing } of groups.of('failed'))
     if (standing.at === 'failed' && !names.has(node.node))
-      failures.push({ node: node.node, error: standing.error.slice(0, 256), at: rfc3339(now) });
+      failures.push({ node: node.node, error: cut(standing.error, 256), at: rfc3339(now) });
   return failures;
 }
 
-/** When the next node that is in flight will have failed. */
 /** Failures that still say something once the rollout was complete: the Node has not gone since, nor been made again under its name. */
 export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups): readonly NodeFailure[] {
   return failures.filter(({ node, at }) => {
@@ -177,5 +177,6 @@ export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups
   });
 }
 
+/** When the next node that is in flight will have failed. */
 export const deadlinesOf = ({ failsAt }: Groups, now: Millis): WakeUp[] =>
   failsAt === Infinity ? [] : [{ requeueAfter: Math.max(0, failsAt - now), why: 'the deadline of a node' }];

@@ -17,4 +17,7 @@ export function namesIn<T>(of: readonly T[], nameOf: (one: T) => string): string
 /** `1 node`, `2 nodes`. */
 export const nodesText = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;
 
-export const bounded = (text: string, length = MAX_MESSAGE): string => (text.length > length ? `${text.slice(0, length - 3)}...` : text);
+/** The first characters. One that takes two places is not cut: of its half the API server makes something else, and the status would never be as it was written. */
+export const cut = (text: string, length: number): string => text.slice(0, length).toWellFormed();
+
+export const bounded = (text: string, length = MAX_MESSAGE): string => (text.length > length ? `${cut(text, length - 3)}...` : text);

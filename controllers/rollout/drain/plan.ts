@@ -2,6 +2,7 @@ import type { Millis } from '../../../base/clock.ts';
 import { wasClockSet } from '../clock-gaps.ts';
 import { cordonPatch, planConditions, printOwner, recordOf, timerPatch, uncordonPatch } from './record.ts';
 import type { DrainInput, DrainOwner, DrainPolicy, DrainStep, Node, Pod, PodRef } from './contract.ts';
+import { cut } from '../text.ts';
 import { toleratesTaint } from '../../../kube/api/placement.ts';
 
 /** How often pods of a node that is being drained are looked at. kubectl drain tries a refused eviction again after the same time. */
@@ -119,7 +120,7 @@ function nameOf({ namespace, name }: PodRef): string {
 }
 
 function clip(text: string): string {
-  return text.length > MAX_WHY ? `${text.slice(0, MAX_WHY)}...` : text;
+  return text.length > MAX_WHY ? `${cut(text, MAX_WHY)}...` : text;
 }
 
 function compare(a: string, b: string): number {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { bounded, cut, MAX_MESSAGE } from '../../../../controllers/rollout/text.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
@@ -116,4 +117,12 @@ test('where the status of Nodes may not be written, a rollout goes on without a 
   }
   assert.ok(tried - before <= 2, `${tried - before} tries`);
   await world.phase('web', 'Complete');
+});
+
+test('no text is cut inside a character', () => {
+  for (let letters = 0; letters < 4; letters++) {
+    const text = `${'a'.repeat(letters)}${'😀'.repeat(600)}`;
+    assert.ok(bounded(text).isWellFormed() && bounded(text).length <= MAX_MESSAGE);
+    assert.ok(cut(text, 256).isWellFormed() && cut(text, 256).length === 256);
+  }
 });
