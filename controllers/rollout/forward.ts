@@ -2,13 +2,14 @@ import { type Millis, rfc3339 } from '../../base/clock.ts';
 import type { Action, Decision, Facts } from './contract.ts';
 import { wasClockSet } from './clock-gaps.ts';
 import { CLUSTER_WAIT, isFullOfFailures, placesFor, placesOf, recordsLeft, whyNoPlace } from './cluster/places.ts';
-import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName } from './grouping.ts';
+import { deadlinesOf, failuresOf, failuresOfThose, type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
 import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement, withPlanned } from './placing.ts';
 import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
 import { bounded, namesIn, nodesText } from './text.ts';
+import { MAX_FAILURES } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
 /** How often gates are asked while something waits for them, in ms. */
@@ -27,7 +28,8 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   // Failed nodes count as unavailable: where they are as many as may be, nothing would go on either.
   const budget = Math.min(failureBudgetOf(rules, touched), maxUnavailableOf(rules, fleet.size));
   // What all nodes have had is not taken back because one of them, or a late joiner, fails afterwards: that one is named, and no further one is touched.
-  if (seen.failures.length >= budget)
+  const isForgetful = toldByStatusAlone(failures, groups, progress.revision).length >= MAX_FAILURES;
+  if (seen.failures.length >= budget || isForgetful)
     return progress.complete ? withPlanned(seen, withMaintenance(seen, lateFailures(seen, settled))) : stop(seen, settled);
   if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
   if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return withPlanned(seen, preflightFails(seen, settled));

@@ -177,6 +177,13 @@ export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups
   });
 }
 
+/** Of the failures those that only the status tells of: a node whose drain failed is given back, and is not assigned the revision. */
+export const toldByStatusAlone = (failures: readonly NodeFailure[], groups: Groups | undefined, revision: string): NodeFailure[] =>
+  failures.filter(({ node }) => {
+    const placed = groups?.at(node);
+    return placed?.standing.at !== 'failed' || placed.node.wanted?.name !== revision;
+  });
+
 /** When the next node that is in flight will have failed. */
 export const deadlinesOf = ({ failsAt }: Groups, now: Millis): WakeUp[] =>
   failsAt === Infinity ? [] : [{ requeueAfter: Math.max(0, failsAt - now), why: 'the deadline of a node' }];

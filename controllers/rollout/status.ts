@@ -1,10 +1,10 @@
 import { rfc3339 } from '../../base/clock.ts';
 import type { Decision, Facts } from './contract.ts';
-import { type Groups, nodeName } from './grouping.ts';
+import { type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { bounded, MAX_MESSAGE, namesIn, namesOf } from './text.ts';
-import { type Condition, MAX_APPROVALS, MAX_FAILURES, type NodeCounts, type RolloutStatus } from './types.ts';
+import { type Condition, MAX_APPROVALS, MAX_FAILURES, type NodeCounts, type NodeFailure, type RolloutStatus } from './types.ts';
 
 /** The status that a rollout should have. Conditions keep their lastTransitionTime where their status is as it was. Pure. */
 export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
@@ -13,7 +13,7 @@ export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
   const prior = rules.rollout.status;
   const counts = countsOf(decision, fleet.size);
   const next = window.open ? undefined : window.next?.from;
-  const said = progress === undefined ? keptOf(prior) : saidOf(progress);
+  const said = progress === undefined ? keptOf(prior) : saidOf(progress, groups);
   return compact({
     observedGeneration: rules.generation,
     phase: decision.phase,
@@ -34,13 +34,22 @@ function keptOf(prior: RolloutStatus | undefined): Carried {
   return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt };
 }
 
-function saidOf({ failures, approvals, complete, ...progress }: Progress): Carried {
+function saidOf({ approvals, complete, ...progress }: Progress, groups: Groups | undefined): Carried {
+  const failures = listedOf(progress, groups);
   return {
     ...progress,
     complete: complete ? true : undefined,
-    failures: failures.length === 0 ? undefined : failures.slice(0, MAX_FAILURES),
+    failures: failures.length === 0 ? undefined : failures,
     approvals: approvals.length === 0 ? undefined : approvals.slice(-MAX_APPROVALS),
   };
+}
+
+/** As many as there is room for, the oldest first: before all those that nothing else tells of, else their nodes would be touched again. */
+function listedOf({ failures, revision }: Pick<Progress, 'failures' | 'revision'>, groups: Groups | undefined): NodeFailure[] {
+  if (failures.length <= MAX_FAILURES) return [...failures];
+  const kept = new Set(toldByStatusAlone(failures, groups, revision).slice(0, MAX_FAILURES));
+  for (const one of failures) if (kept.size < MAX_FAILURES) kept.add(one);
+  return failures.filter((one) => kept.has(one));
 }
 
 /** Without members that are undefined: the server has none of them either. */
