@@ -25,9 +25,12 @@ export class AnswerReader {
     throw apiErrorFrom(call, response.status, await errorBody(response), this.retryAfterMs(response));
   }
 
-  /** How long the answer's head asks to stay away. */
+  /** How long the answer's head asks to stay away. A date in it is one of the server's clock, which the head tells too: ours may be wrong by hours. */
   retryAfterMs(response: WireResponse): Millis | undefined {
-    return parseRetryAfter(response.header('retry-after'), this.#clock.now());
+    const retryAfter = response.header('retry-after');
+    if (retryAfter === undefined) return undefined;
+    const sentAt = Date.parse(response.header('date') ?? '');
+    return parseRetryAfter(retryAfter, Number.isNaN(sentAt) ? this.#clock.now() : sentAt);
   }
 
   /** Reads a failed answer to its end, so that its connection can be used again. */
