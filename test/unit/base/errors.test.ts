@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asOneError, describeError } from '../../../base/errors.ts';
+import { asOneError, describeError, nearest } from '../../../base/errors.ts';
 
 test('one failure is thrown as it is, several as one that holds them', () => {
   const [a, b] = [new Error('a'), new Error('b')];
@@ -17,4 +17,13 @@ test('what an error says of its cause is not said again', () => {
   const inner = new Error('no such file');
   assert.equal(describeError(new Error('Cannot read f: no such file', { cause: inner })), 'Cannot read f: no such file');
   assert.equal(describeError(new Error('Cannot read f', { cause: inner })), 'Cannot read f (no such file)');
+});
+
+test('a name is meant by what is a third of it away at most, or begins it, and by nothing else', () => {
+  const names = ['rollback', 'retry', 'ls'];
+  const asked = ['rolback', 'rollbcka', 'lz', 'retyr', 'ro', 'unrelated', 'xyz'];
+  assert.deepEqual(
+    asked.map((one) => nearest(one, names)),
+    ['rollback', 'rollback', 'ls', undefined, 'rollback', undefined, undefined],
+  );
 });
