@@ -48,8 +48,12 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
   const missing = source && whyUnusable(source, rules);
   // Nodes that have the revision of before still fail, arrive, and go back.
-  if (missing !== undefined)
-    return current === undefined ? { missing } : { missing, isNew: false, actions: [], progress: carriedOn(prior.revision ?? '', rules) };
+  if (missing !== undefined) {
+    if (current === undefined) return { missing };
+    // Another attempt that is asked for meanwhile begins once the ConfigMap is corrected.
+    const progress = { ...carriedOn(prior.revision ?? '', rules), attempt: prior.attempt ?? 1 };
+    return { missing, isNew: false, actions: [], progress };
+  }
   // A revision of ours has its own name already: that is how a rollout is undone. Another key of it is another configuration, and gets a copy of its own.
   // Without the original the last copy stays what is rolled out.
   const own = named(name);
