@@ -1,3 +1,4 @@
+import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
 import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
@@ -59,7 +60,7 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
   const placed: readonly Placed[] =
     revision === undefined
       ? ordered.map((node) => ({ node, standing: { at: 'waiting' } }))
-      : placedOn(ordered, specOf(rules, revision, []), { rules, now });
+      : placedOn(ordered, targetFor(revision, ordered, rules), { rules, now });
   const failed = new Map(failures.map(({ node, error }) => [node, error]));
   const views = placed.map((one) => nodeView(one, { rules, failed, now }));
   const last = (view: NodeView): number => (view.state === 'waiting' ? 1 : view.state === 'not-ready' || view.state === 'no-agent' ? 2 : 0);
@@ -72,6 +73,12 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
       views.toSorted((a, b) => last(a) - last(b)),
     ),
   };
+}
+
+/** As nodes have it: the revision is one key of its copy, and spec may name another by now. */
+function targetFor(revision: string, nodes: readonly RolloutNode[], rules: Rules): SpecSource | null {
+  const { namespace } = rules.configMap;
+  return nodes.find(({ wanted }) => wanted?.name === revision && wanted.namespace === namespace)?.wanted ?? specOf(rules, revision, []);
 }
 
 function nodeView(

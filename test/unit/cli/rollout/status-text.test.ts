@@ -111,3 +111,10 @@ const ends: { why: string; status: RolloutStatus; code: number | undefined }[] =
 test('a watch ends with 0 where a rollout is complete, with 1 where it failed, and goes on otherwise', () => {
   for (const { why, status, code } of ends) assert.equal(exitOf(web(status))?.code, code, why);
 });
+
+test('nodes that have the revision are settled, also where spec names another key that the ConfigMap does not have', () => {
+  const rollout = web({ phase: 'Pending', waitsFor: 'ConfigMap' });
+  rollout.spec = { ...rollout.spec, configMap: { ...spec, name: 'web', kubeletConfigKey: 'other' } };
+  const { steps } = viewOf(rollout, fleet(rollout, { a: '+', b: '+', c: '-' }), NOW);
+  assert.deepEqual(steps.flatMap(({ nodes }) => nodes.map(({ node, state }) => `${node} ${state}`)).toSorted(), ['a settled', 'b settled', 'c waiting']); // prettier-ignore
+});
