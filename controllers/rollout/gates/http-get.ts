@@ -75,6 +75,12 @@ function send(url: string, options: { headers: Record<string, string>; signal: A
     const request = url.startsWith('https:') ? tlsRequest(url, options) : plainRequest(url, options);
     request.once('error', reject);
     request.once('response', resolve);
+    // Without who takes it, an answer of 101 comes to no end of any kind: neither a response, nor an error, nor the end of the time.
+    request.once('upgrade', (_, socket) => {
+      socket.destroy();
+      reject(new Error('the server answered 101 and speaks another protocol; check the URL'));
+    });
+    request.once('close', () => reject(new Error('the server closed the connection without an answer')));
     request.end();
   });
 }

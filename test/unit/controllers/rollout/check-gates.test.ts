@@ -13,6 +13,7 @@ import { localApi, localClient } from '../../../support/embedded-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { writeFile } from 'node:fs/promises';
+import { createServer as createRawServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { makeAuthority } from '../../../support/certificates.ts';
@@ -84,6 +85,18 @@ test('gates on objects of the embedded API server, kinds found by discovery', as
   assert.deepEqual(await say(), expected);
   assert.deepEqual(asked.toSorted(), ['/api/v1', '/apis/nowhere.example/v1'], 'a kind that was found is asked for again');
   assert.deepEqual(context.lines, []);
+});
+
+test('a server that speaks another protocol is an answer: the check comes to its end', async (t) => {
+  const server = createRawServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [result] = await checkGates([{ name: 'gate', prometheus: { url, query: 'up' } }], contextOf(noClient), never);
+  assert.match(result?.why ?? '', /the server answered 101 and speaks another protocol; check the URL$/);
 });
 
 test('gates on a server that speaks HTTP: what cannot be asked does not hold, and keeps no other from its result', async (t) => {
