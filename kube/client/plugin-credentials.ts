@@ -66,6 +66,8 @@ async function ask(plugin: Plugin, { nowMs, log, ...asked }: Asked & { nowMs: Mi
 
 /** For a program that hangs. Longer than one that sends its user to a browser waits for him. */
 const LONGEST_RUN_MS: Millis = 5 * 60_000;
+/** Of what it writes, to both of its outputs together. */
+const LONGEST_ANSWER = 4 * 1024 * 1024;
 
 /** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
 async function execCredentials(plugin: ExecPlugin, { renew, ca, longestRunMs = LONGEST_RUN_MS }: Asked): Promise<PluginCredentials> {
@@ -107,6 +109,7 @@ function checked(options: RequestOptions & { headers: Record<string, string> }):
 class Run {
   readonly #longestMs: Millis;
   #end: string | undefined;
+  #killed: Error | undefined;
 
   constructor(longestMs: Millis) {
     this.#longestMs = longestMs;
@@ -115,20 +118,29 @@ class Run {
   /** With nothing to read, as client-go gives a program that may not ask: one that reads finds the end, rather than wait for ever. */
   readonly spawn = (command: string, args: readonly string[] | undefined, options: SpawnOptions): ChildProcess => {
     const child = spawn(command, args ?? [], { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
-    const timer = setTimeout(() => {
-      this.#end = `it did not end within ${this.#longestMs / 1_000} s, and was killed`;
+    const kill = (why: string): void => {
+      this.#killed ??= new Error(`${why}, and was killed`);
       child.kill('SIGKILL');
       // What it started may live on and hold these open.
       child.stdout.destroy();
       child.stderr.destroy();
-    }, this.#longestMs);
-    child.once('exit', (code, signal) => (this.#end ??= `it ended with ${signal ?? code}, and said nothing`));
+    };
+    const timer = setTimeout(() => kill(`it did not end within ${this.#longestMs / 1_000} s`), this.#longestMs);
+    // The package keeps all of both.
+    let length = 0;
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (part: string | Buffer) => {
+        length += part.length;
+        if (length > LONGEST_ANSWER) kill(`it wrote more than ${LONGEST_ANSWER} bytes`);
+      });
+    child.once('exit', (code, signal) => (this.#end = `it ended with ${signal ?? code}, and said nothing`));
     child.once('close', () => clearTimeout(timer));
     return child;
   };
 
-  /** The package makes an error of what the program wrote to stderr, which may be nothing. */
+  /** The package makes an error of what the program wrote to stderr, which may be nothing, or not why it ended. */
   explained(cause: unknown): unknown {
+    if (this.#killed !== undefined) return this.#killed;
     return cause instanceof Error && cause.message.trim() === '' && this.#end !== undefined ? new Error(this.#end, { cause }) : cause;
   }
 }

@@ -114,10 +114,12 @@ describe('a program of an exec user', () => {
     assert.deepEqual(await pluginCredentials(plugin, { ...ask, longestRunMs: 20_000 }), { authorization: 'Bearer t' });
   });
 
-  test('that fails without a word, or never ends, has its error say so', async () => {
+  test('that fails without a word, never ends, or writes without end, has its error say so', async () => {
     await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it ended with 7, and said nothing/));
     const hanging = user('sleep 10 & sleep 10; :');
     await assert.rejects(pluginCredentials(hanging, { ...ask, longestRunMs: 300 }), why(/it did not end within 0.3 s, and was killed/));
+    for (const flood of ['echo why >&2; exec yes', 'exec yes >&2'])
+      await assert.rejects(pluginCredentials(user(flood), { ...ask, longestRunMs: 20_000 }), why(/it wrote more than 4194304 bytes/));
   });
 });
 
