@@ -9,10 +9,10 @@ import {
   isFullyBound,
   isProvisioned,
   isReservedFor,
+  largestOf,
   requestedSize,
   SELECTED_NODE,
   selectedNodeOf,
-  sizeOf,
 } from './claims.ts';
 import type { BoundClaim, DelayedClaim, StorageView, VolumeDecision, VolumeNeeds, VolumeNode } from './contract.ts';
 import { isOlder } from '../../kube/cache/change.ts';
@@ -120,8 +120,8 @@ function spaceFor(
   return view.capacities(storage.metadata.name ?? '').find((capacity) => isEnough(capacity, wanted) && isNear(capacity, labels)) ?? 'none';
 }
 
-function isEnough({ capacity, maximumVolumeSize }: Readonly<CsiCapacity>, wanted: bigint): boolean {
-  const most = sizeOf(maximumVolumeSize ?? capacity);
+function isEnough(capacity: Readonly<CsiCapacity>, wanted: bigint): boolean {
+  const most = largestOf(capacity);
   return most !== undefined && most >= wanted;
 }
 

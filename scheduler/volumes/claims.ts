@@ -1,5 +1,5 @@
 import { quantity } from '../../kube/api/quantity.ts';
-import type { Claim, StorageClass, Volume } from '../types.ts';
+import type { Claim, CsiCapacity, StorageClass, Volume } from '../types.ts';
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { readSelector } from '../pod/selectors.ts';
@@ -63,6 +63,11 @@ export function capacityOf(volume: Readonly<Volume>): bigint {
 
 /** In units of 10^-9 bytes. */
 export const sizeOf = nanos;
+
+/** The largest volume that can be made, where a driver tells it. In units of 10^-9 bytes. */
+export function largestOf({ capacity, maximumVolumeSize }: Readonly<CsiCapacity>): bigint | undefined {
+  return nanos(maximumVolumeSize ?? capacity);
+}
 
 const HOSTNAME = 'kubernetes.io/hostname';
 

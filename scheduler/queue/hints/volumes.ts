@@ -1,6 +1,6 @@
 import type { Claim, ClusterEvent, CsiDriver, Volume } from '../../types.ts';
 import type { PodInfo } from '../../pod/pod-info.ts';
-import { sizeOf } from '../../volumes/claims.ts';
+import { largestOf } from '../../volumes/claims.ts';
 import { podVolumesOf } from '../../volumes/pod-volumes.ts';
 import type { Hint } from '../contract.ts';
 
@@ -53,16 +53,12 @@ export const volumeBinding: Hint = (info, event) => {
       // Of one that is there its class and its nodes stay the same.
       const { before, after } = event;
       if (after === undefined || before === undefined) return after !== undefined;
-      return isMore(before.capacity, after.capacity) || isMore(before.maximumVolumeSize, after.maximumVolumeSize);
+      return (largestOf(after) ?? 0n) > (largestOf(before) ?? 0n);
     }
     case 'VolumeAttachment':
       return false;
   }
 };
-
-function isMore(before: string | undefined, after: string | undefined): boolean {
-  return (sizeOf(after) ?? 0n) > (sizeOf(before) ?? 0n);
-}
 
 const zoneLabels = ['topology.kubernetes.io', 'failure-domain.beta.kubernetes.io'].flatMap((domain) => [
   `${domain}/zone`,

@@ -39,7 +39,12 @@ const driver = (storageCapacity: boolean, preventPodSchedulingIfMissing = false)
   metadata: { name: 'csi' },
   spec: { storageCapacity, preventPodSchedulingIfMissing },
 });
-const capacity = (capacity: string) => ({ metadata: { name: 'c' }, storageClassName: 'fast', capacity });
+const capacity = (capacity: string, most?: string) => ({
+  metadata: { name: 'c' },
+  storageClassName: 'fast',
+  capacity,
+  ...(most !== undefined && { maximumVolumeSize: most }),
+});
 
 const a = using('a', claimed('c'));
 const row =
@@ -92,6 +97,9 @@ const table = [
   helps('VolumeBinding', 'there is more space', turned('CSIStorageCapacity', capacity('1Gi'), capacity('2Gi'))),
   fails('VolumeBinding', 'there is less space', turned('CSIStorageCapacity', capacity('2Gi'), capacity('1Gi'))),
   fails('VolumeBinding', 'there is as much space', turned('CSIStorageCapacity', capacity('1Gi'), capacity('1Gi'))),
+  helps('VolumeBinding', 'volumes may be larger', turned('CSIStorageCapacity', capacity('9Gi', '1Gi'), capacity('9Gi', '2Gi'))),
+  helps('VolumeBinding', 'the largest volume is not told any more', turned('CSIStorageCapacity', capacity('9Gi', '1Gi'), capacity('9Gi'))),
+  fails('VolumeBinding', 'the largest volume is told', turned('CSIStorageCapacity', capacity('1Gi'), capacity('9Gi', '1Gi'))),
   fails('VolumeBinding', 'space is gone', turned('CSIStorageCapacity', capacity('1Gi'), undefined)),
   helps('VolumeBinding', 'drivers of a node are others', turned('CSINode', undefined, csiNode(1))),
   helps('VolumeBinding', 'a node is new', newNode),
