@@ -96,6 +96,8 @@ const podFields = [
   ]),
   // What pods take that are resized in place.
   'status.resize',
+  'status.resources.requests',
+  'status.allocatedResources',
   ...['containerStatuses', 'initContainerStatuses'].flatMap((list) => [
     `status.${list}.name`,
     `status.${list}.resources.requests`,

@@ -148,35 +148,46 @@ function scoredBy(resources: ResourceRequirements | undefined): Amounts {
 }
 
 /** Everything that {@link podRequests} looks at. */
-function resourcesKey(spec: Readonly<PodSpec> & { resources?: ResourceRequirements }): string {
+function resourcesKey(spec: OwnSpec): string {
   const inits = spec.initContainers?.map(({ resources, restartPolicy }) => [resources?.requests, restartPolicy]);
   return JSON.stringify([spec.containers.map(({ resources }) => resources?.requests), inits, spec.overhead, spec.resources?.requests]);
 }
 
 type Quantities = Readonly<Record<string, string>> | undefined;
 
+/** With what the pod says of itself as a whole: our types are older. */
+type OwnSpec = Readonly<PodSpec> & { readonly resources?: ResourceRequirements };
+type OwnStatus = Readonly<PodStatus> & { readonly resources?: ResourceRequirements; readonly allocatedResources?: Quantities };
+
 /**
- * A pod's spec with what its containers take of their node, as long as they are resized in place: of each resource the most of what they shall have, what they
- * were granted, and what they have. What the node can never give them counts for nothing.
- * @see https://kep.k8s.io/1287
+ * A pod's spec with what its containers, and the pod as a whole, take of their node, as long as they are resized in place: of each resource the most of what they
+ * shall have, what they were granted, and what they have. What the node can never give them counts for nothing.
+ * @see https://kep.k8s.io/1287 and, for pods as a whole, https://kep.k8s.io/5419
  */
-function specAsTaken(spec: Readonly<PodSpec>, status: Readonly<PodStatus> | undefined): Readonly<PodSpec> {
+function specAsTaken(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
   const statuses = new Map<string, Readonly<ContainerStatus>>();
   for (const one of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])])
     if (one.resources) statuses.set(one.name, one);
-  if (statuses.size === 0) return spec;
+  const asWhole = spec.resources?.requests && status?.resources;
+  if (statuses.size === 0 && !asWhole) return spec;
   const isInfeasible =
     status?.resize === 'Infeasible' ||
     status?.conditions?.some(({ type, reason }) => type === 'PodResizePending' && reason === 'Infeasible') === true;
+  const wished = (resources: ResourceRequirements | undefined): Quantities => (isInfeasible ? undefined : resources?.requests);
   const taken = (container: Container): Container => {
     const { resources, allocatedResources } = statuses.get(container.name) ?? {};
     if (!resources) return container;
-    const requests = most([isInfeasible ? undefined : container.resources?.requests, resources.requests, allocatedResources]);
+    const requests = most([wished(container.resources), resources.requests, allocatedResources]);
     return { ...container, resources: { ...container.resources, requests } };
   };
   // Of init containers those alone go on that stay beside the others.
   const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? taken(init) : init));
-  return { ...spec, containers: spec.containers.map(taken), ...(initContainers && { initContainers }) };
+  return {
+    ...spec,
+    containers: spec.containers.map(taken),
+    ...(initContainers && { initContainers }),
+    ...(asWhole && { resources: { requests: most([wished(spec.resources), asWhole.requests, status.allocatedResources]) } }),
+  };
 }
 
 function most(lists: readonly Quantities[]): Record<string, string> {

@@ -58,6 +58,28 @@ test('init containers that stay take what they have, those that end what they as
   assert.equal(podInfoOf(keeper().pod(one)).requests.cpu, 3_000);
 });
 
+const wholes: { why: string; spec?: string; granted?: string; has?: string; more?: Partial<PodStatus>; takes: number }[] = [
+  { why: 'what it asks for, when nothing is said of what it has', spec: '1', takes: 1_000 },
+  { why: 'what it has, when it is to have less and has not given it back', spec: '1', granted: '1', has: '3', takes: 3_000 },
+  { why: 'what it was granted, when it has less yet', spec: '1', granted: '3', has: '2', takes: 3_000 },
+  { why: 'what it asks for, when it is to have more', spec: '3', granted: '1', has: '1', takes: 3_000 },
+  { why: 'what it has, when its node can never give more', spec: '30', granted: '2', has: '2', more: INFEASIBLE, takes: 2_000 },
+  { why: 'what its containers take, when it says nothing as a whole', granted: '3', has: '3', takes: 500 },
+];
+for (const { why, spec, granted, has, more, takes } of wholes)
+  test(`a pod that asks as a whole takes ${why}`, () => {
+    const asked: object = spec === undefined ? {} : { resources: { requests: { cpu: spec } } };
+    const one = pod('web').on('a').cpu('500m').memory('1Gi').spec(asked).build();
+    const had = has === undefined ? {} : { resources: { requests: { cpu: has } } };
+    Object.assign(one, {
+      status: { ...one.status, ...more, ...had, ...(granted !== undefined && { allocatedResources: { cpu: granted } }) },
+    });
+    const { requests } = podInfoOf(keeper().pod(one));
+    assert.equal(requests.cpu, takes);
+    assert.equal(requests.scoredCpu, takes);
+    assert.equal(requests.memory, 2 ** 30);
+  });
+
 test('nobody gets what a pod has not given back, and whoever waits for it gets it then', async (t) => {
   const { world, stage, nodeOf, change } = await scene(t, ['a']);
   const has = (cpu: string) => change('web', { status: { containerStatuses: [statusOf('main', cpu, cpu)] } }, 'status');
