@@ -75,6 +75,7 @@ function keyOf(info: PodInfo): string {
     taken,
     volumeKey(info),
     requiredFeatures(spec),
+    'resourceClaims' in (spec ?? {}), // devices that no node has by itself
   ]);
   return compactKey(text);
 }

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { equivalenceClassOf, type EquivalenceState } from '../../../../scheduler/queue/equivalence-class.ts';
+import { equivalenceClassOf, type EquivalenceState, requirementsKey } from '../../../../scheduler/queue/equivalence-class.ts';
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
-import { pod, type PodBuilder } from '../builders.ts';
+import { createHints } from '../../../../scheduler/queue/hints.ts';
+import { createQueue } from '../../../../scheduler/queue/queue.ts';
+import { node, pod, type PodBuilder } from '../builders.ts';
 import { profiles } from '../engine/profiles.ts';
 import { engineSubject } from '../engine/subject.ts';
 import { Chance } from '../oracle/chance.ts';
@@ -59,6 +61,34 @@ for (const { why, b, more, lowest, alike } of pairs)
     const [one, other] = [pod('a'), b].map((made) => equivalenceClassOf(facts(lowest), podInfoOf(made.build()), { ...error, ...more }));
     assert.equal(one !== undefined && one === other, alike);
   });
+
+test('what helps a pod with an extended resource of devices does not depend on one beside it that has claims of devices as well', () => {
+  const gpu = (name: string) => pod(name).asks('example.com/gpu', '1');
+  const claims: object = { resourceClaims: [{ name: 'gpu', resourceClaimName: 'one' }] };
+  const queue = createQueue({
+    now: () => 1_000_000,
+    initialBackoffMs: 1,
+    maxBackoffMs: 1,
+    flushMs: 300_000,
+    hints: createHints({ namespaceLabels: () => undefined }),
+    prioritized: () => false,
+    classOf: requirementsKey,
+  });
+  for (const one of [gpu('claims').spec(claims), gpu('plain')]) {
+    queue.add(podInfoOf(one.build()));
+    const popped = queue.pop();
+    assert.ok(popped);
+    queue.requeue(popped, { why: 'refused', by: new Set(['DynamicResources']) }, popped.info);
+  }
+  queue.enqueueOn({ kind: 'node-added', after: node('n').has('example.com/gpu', '1').build() });
+  assert.deepEqual(
+    [...queue.list()].map(({ pool, queued }) => [queued.info.name, pool]),
+    [
+      ['claims', 'unschedulable'],
+      ['plain', 'backoff'],
+    ],
+  );
+});
 
 test('nobody stands for a pod that was promised a node, that room is kept for, or that has volumes', () => {
   const one = podInfoOf(pod('a').build());
