@@ -32,6 +32,8 @@ export interface ClusterAccess {
   impersonate?: { user: string; groups: readonly string[]; uid?: string; extra?: Readonly<Record<string, readonly string[]>> };
   /** The user has `exec` or the `auth-provider` oidc. */
   plugin?: Plugin;
+  /** What an `exec` or `auth-provider` would be given that is not asked, since other credentials go before it. It may hold secrets all the same. */
+  unasked?: readonly unknown[];
   /** The context's namespace. */
   namespace?: string;
 }

@@ -67,7 +67,10 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     );
   }
   const tokenFile = text(user, 'tokenFile');
+  const { exec, 'auth-provider': provider } = user;
   const byToken = tokenFile !== undefined || text(user, 'token') !== undefined || text(user, 'username') !== undefined;
+  // As in client-go: what stands in the kubeconfig goes first. A program is also not asked where there is a certificate.
+  const isAsked = !byToken && (clientCertificate === undefined || !isJsonObject(exec));
   return {
     origin: path,
     server,
@@ -86,13 +89,19 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     ),
     ...given(
       'plugin',
-      // As in client-go: what stands in the kubeconfig goes first. A program is also not asked where there is a certificate.
-      byToken || (clientCertificate !== undefined && isJsonObject(user['exec']))
-        ? undefined
-        : pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`)),
+      isAsked
+        ? pluginOf(user, cluster, { kubeconfig: path, context: contextName, user: userName ?? '' }, (hint) => fail(`${owner} ${hint}`))
+        : undefined,
     ),
+    ...given('unasked', isAsked ? undefined : givenTo(exec, provider)),
     ...given('namespace', text(context, 'namespace')),
   };
+}
+
+function givenTo(exec: unknown, provider: unknown): unknown[] | undefined {
+  const all = [...(isJsonObject(exec) ? [exec['args'], exec['env']] : []), ...(isJsonObject(provider) ? [provider['config']] : [])];
+  const written = all.filter((one) => one !== undefined);
+  return written.length === 0 ? undefined : written;
 }
 
 type PluginName = Pick<Plugin, 'kubeconfig' | 'context' | 'user'>;

@@ -12,14 +12,15 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import type { Exec } from '../../../../base/exec.ts';
 
-const secrets = Array.from({ length: 18 }, (_, at) => `Hunter${at}x7`);
-const [header, annotation, journal, agentKey, agentUrl, unitVar, unitFlag, bearer, pem, otherKey, effective, exits, evidence, comment, kubeconfigToken, password, message, query] = secrets as [string, ...string[]] & string[]; // prettier-ignore
+const secrets = Array.from({ length: 19 }, (_, at) => `Hunter${at}x7`);
+const [header, annotation, journal, agentKey, agentUrl, unitVar, unitFlag, bearer, pem, otherKey, effective, exits, evidence, comment, kubeconfigToken, password, message, query, argument] = secrets as [string, ...string[]] & string[]; // prettier-ignore
 
 /** A node with a secret in every place that a bundle is made from, and programs that print some more. */
 async function nodeOfSecrets(t: { after(done: () => Promise<void>): void }): Promise<{ node: NodeOnDisk; exec: Exec }> {
   const dir = await tempDir(t);
   const kubeconfig = join(dir, 'kubeconfig');
-  const user = { token: kubeconfigToken, username: 'u', password };
+  // The token goes before the program, which nobody asks.
+  const user = { token: kubeconfigToken, username: 'u', password, exec: { command: 'x', args: [argument] } };
   const parts = { clusters: [{ name: 'c', cluster: { server: 'https://10.0.0.1:6443' } }], users: [{ name: 'node-user', user }] };
   await writeFile(
     kubeconfig,
@@ -43,7 +44,7 @@ async function nodeOfSecrets(t: { after(done: () => Promise<void>): void }): Pro
   await writeFile(join(node.root, '..', 'kubelet-exits'), `2026-01-01T00:00:00Z exit-code exited 1 -\n${exits}\n`);
   const settings = join(node.root, '..', 'agent.yaml');
   const log = [
-    `2026-01-01T00:00:03+0000 h kubelet[1]: sent ${header} and ${kubeconfigToken} and ${effective}`,
+    `2026-01-01T00:00:03+0000 h kubelet[1]: sent ${header} and ${kubeconfigToken} and ${effective} and ${argument}`,
     `2026-01-01T00:00:02+0000 h kubelet[1]: -----BEGIN PRIVATE KEY-----\n    ${pem}\n    -----END PRIVATE KEY-----`,
     `2026-01-01T00:00:01+0000 h kubelet[1]: "failed" err="client_secret=${message}"`,
   ];

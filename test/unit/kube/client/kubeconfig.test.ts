@@ -48,6 +48,7 @@ const read = table('why | given | access')(`
   all of a user to act as            | {user: {as: x, as-uid: "7", as-user-extra: {scopes: [a, b]}}}
     | {impersonate: {user: x, groups: [], uid: "7", extra: {scopes: [a, b]}}}
   a token beside a program           | {user: {token: t, exec: {command: x}}}         | {token: t}
+  a token beside one that is given something | {user: {token: t, exec: {command: x, args: [a]}}} | {token: t, unasked: [[a]]}
   a password beside a provider       | {user: {username: a, auth-provider: {name: oidc}}} | {basic: {username: a, password: ""}}
   a certificate beside a program that asks a person
     | {user: {client-certificate: c, client-key: k, exec: {command: x, interactiveMode: Always}}}
