@@ -10,8 +10,8 @@ import { namesIn, nodesText } from './text.ts';
 import { MAX_TOUCHES } from './touches.ts';
 
 /**
- * Takes nodes that have a stopped revision, or one that it took the place of half-way, back to the last complete one, or to their local configuration. Windows, gates and holds do not apply: what runs now
- * is worse. Pure.
+ * Takes nodes that have a stopped revision, or one that it took the place of half-way, back to the last complete one, or to their local configuration.
+ * Windows, gates and holds do not apply: what runs now is worse. Pure.
  * @returns undefined: there are more nodes to place
  */
 export function planBack(facts: Facts, progress: Stopped): Decision | undefined {

@@ -58,8 +58,8 @@ export type EnqueueRequest = Key | { key: Key; after: Millis } | { key: Key; lim
  * - `done`: the world is as it should be, as far as the cache knows. The next event brings the key back.
  * - `requeueAfter`: there is something to do later, and no event will tell. In ms; 0 or less means at once, behind all others.
  * - `stalled`: it cannot go on, trying again would not help, and an event will tell when it can.
- * - `failed`: as if it had been thrown, but the key comes back after `requeueAfter` at the latest, or a second where that is less: what fails for good must not put off what waits for
- *   a time, for a key that failed often waits for a quarter of an hour.
+ * - `failed`: as if it had been thrown, but the key comes back after `requeueAfter` at the latest, or a second where that is less: what fails for good must
+ *   not put off what waits for a time, for a key that failed often waits for a quarter of an hour.
  */
 export type Outcome =
   | { done: true }

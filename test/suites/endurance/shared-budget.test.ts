@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fault } from '../../../apiserver/faults/fault.ts';
 import type { Millis } from '../../../base/clock.ts';
-import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { rollouts, type NodeConfigRollout, type RolloutStatus } from '../../../controllers/rollout/types.ts';
-import { configMaps } from '../../../kube/api/object.ts';
 import { eventually } from '../../support/eventually.ts';
 import { fleetStage } from '../../support/fleet/fleet-stage.ts';
 import { MortalController } from '../../support/fleet/mortal-controller.ts';
+import { createZoneRollout } from '../../support/fleet/zone-rollout.ts';
 
 const NODES = Number(process.env['DKC_SHARED_BUDGET_NODES'] ?? 60);
 const BUDGET = 4;
@@ -37,17 +36,7 @@ test(`${NODES} agents, three rollouts, two controllers that both work and are ki
     await fleet.start(AbortSignal.timeout(PATIENCE_MS));
     record.resetPeaks();
     for (const controller of controllers) await controller.start();
-    for (const zone of ZONES) {
-      await client.create(configMaps, { ...configMap('good'), metadata: { ...configMap('good').metadata, name: zone } });
-      const spec = {
-        nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
-        configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
-        maxUnavailable: '100%',
-        steps: [{ nodes: '100%' }],
-        nodeDeadline: '30m',
-      };
-      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: zone }, spec });
-    }
+    for (const zone of ZONES) await createZoneRollout(client, zone, { nodeDeadline: '30m' });
     api.hooks.setFaults(faults);
     const from = performance.now();
     // Each has its turn: none waits until the others have ended.

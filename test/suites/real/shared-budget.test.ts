@@ -7,7 +7,7 @@ import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
 import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
-import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
+import { NAMESPACE } from '../../../cli/demo/stage.ts';
 import { readRecord, RECORD } from '../../../controllers/rollout/cluster/record.ts';
 import { type NodeConfigRollout, rollouts, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/manifests.ts';
@@ -15,6 +15,7 @@ import { configMaps, type KubeObject, namespaces, nodes, type Resource } from '.
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createZoneRollout } from '../../support/fleet/zone-rollout.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
@@ -104,18 +105,8 @@ await withRealParts(
       await using _other = other;
       const from = BigInt((await client.list(nodes)).metadata.resourceVersion ?? 0);
       const began = performance.now();
-      for (const [at, zone] of ZONES.entries()) {
-        await client.create(configMaps, { ...configMap('good'), metadata: { ...configMap('good').metadata, name: zone } });
-        const spec = {
-          nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
-          configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
-          maxUnavailable: '100%',
-          steps: [{ nodes: '100%' }],
-          // One of them drains its nodes: their cordons count as well.
-          drain: at === 0 ? ('Always' as const) : ('Never' as const),
-        };
-        await client.create<NodeConfigRollout>(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: zone }, spec }); // prettier-ignore
-      }
+      // One of them drains its nodes: their cordons count as well.
+      for (const [at, zone] of ZONES.entries()) await createZoneRollout(client, zone, { drain: at === 0 ? 'Always' : 'Never' });
       const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
       for (const [at, count] of KILLS.entries()) {
         await eventually(`${count} nodes are touched`, () => assigned.size >= count, PATIENCE_MS, async () => JSON.stringify(await statuses())); // prettier-ignore
