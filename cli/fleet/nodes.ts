@@ -2,7 +2,7 @@ import { describeError } from '../../base/errors.ts';
 import { type Command, type Context, type Exit, fine, wrong } from '../command.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
-import { formatFlag, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
+import { checkWatch, formatFlag, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { type FleetCarrier, fleetOf, noteMissingCarrier } from './carrier.ts';
 import { type FleetNode, fleetState, isSettled } from '../../controllers/fleet/fleet-node.ts';
@@ -101,9 +101,8 @@ const GATHER_MS: Millis = 100;
  * @throws the signal's reason
  */
 async function watchFleet(context: Context, args: Args, fleet: FleetCarrier, names: readonly string[]): Promise<never> {
+  checkWatch(args, 'nodes');
   const format = formatOf(args);
-  if (format !== 'table' && format !== 'wide' && format !== 'json')
-    throw new UsageError('nodes: --watch works with -o table, wide and json; see dkc nodes --help');
   const { clock, signal, stdout } = context;
   const shown = new Map<string, string>();
   const people = peopleFor(context, args);

@@ -2,8 +2,7 @@ import { nodeSide, nodeSideFlags } from './node-side.ts';
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import type { JournalLine } from '../../agent/store/store.ts';
 import { fine } from '../command.ts';
-import { UsageError } from '../failure.ts';
-import { type Column, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
+import { checkWatch, type Column, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
 import { jsonText } from '../output/structured.ts';
 import type { Args } from '../args/args.ts';
 import type { Command, Context } from '../command.ts';
@@ -42,15 +41,8 @@ export const history: Command = {
 
 const dataOf = ({ at, event, source, detail }: JournalLine): JournalLine => ({ at, event, source, detail });
 
-/** @throws {UsageError} where what is watched cannot be told in the format that was asked for, as with `dkc nodes -w` */
-export function checkWatch(args: Args, command: string): void {
-  const format = formatOf(args);
-  if (args.on('watch') && format !== 'table' && format !== 'wide' && format !== 'json')
-    throw new UsageError(`${command}: --watch works with -o table, wide and json; see dkc ${command} --help`);
-}
-
 /** Time between two looks at the disk, which another process writes. */
-export const LOOK_MS: Millis = 1_000;
+export const WATCH_MS: Millis = 1_000;
 
 /** Prints `first`, then what comes behind `all`, until the person ends it. @throws the signal's reason */
 async function follow(
@@ -75,7 +67,7 @@ async function follow(
   const name = (line: JournalLine | undefined): string => JSON.stringify(line);
   print(first);
   for (let seen = all; ;) {
-    await clock.sleep(LOOK_MS, signal);
+    await clock.sleep(WATCH_MS, signal);
     const now = await read();
     const last = name(seen.at(-1));
     print(now.slice(now.findLastIndex((line) => name(line) === last) + 1));

@@ -2,8 +2,8 @@ import { nodeSide, type NodeSide, nodeSideFlags } from './node-side.ts';
 import { statusText } from './status-text.ts';
 import { type ApiView, faultOf, type StatusView, viewStatus, type Vitals } from '../../agent/admin/status.ts';
 import { type Command, type Context, fine, wrong } from '../command.ts';
-import { checkWatch, LOOK_MS as BETWEEN_MS } from './history.ts';
-import { formatOf, peopleFor, show } from '../output/output.ts';
+import { WATCH_MS } from './history.ts';
+import { checkWatch, formatOf, peopleFor, show } from '../output/output.ts';
 import { jsonText } from '../output/structured.ts';
 import { signersOf } from '../../agent/evaluate/node-inputs.ts';
 import { type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
@@ -71,7 +71,7 @@ async function followStatus(context: Context, args: Args, node: NodeSide): Promi
       else stdout.write(`${last === '' ? '' : '\n'}${statusText(view, facts, vitals, clock.now(), peopleFor(context, args))}`);
     }
     last = now;
-    await clock.sleep(BETWEEN_MS, signal);
+    await clock.sleep(WATCH_MS, signal);
   }
 }
 

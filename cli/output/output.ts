@@ -49,6 +49,13 @@ export function formatOf(args: Args): Format {
   return formats.find((format) => format === given) ?? templates.find((name) => given.startsWith(`${name}=`)) ?? 'table';
 }
 
+/** @throws {UsageError} where what is watched cannot be told in the format that was asked for */
+export function checkWatch(args: Args, command: string): void {
+  const format = formatOf(args);
+  if (args.on('watch') && format !== 'table' && format !== 'wide' && format !== 'json')
+    throw new UsageError(`${command}: --watch works with -o table, wide and json; see dkc ${command} --help`);
+}
+
 /** Colours on a terminal, unless NO_COLOR (any value but an empty one) or TERM=dumb say otherwise. */
 export function paintFor(context: Pick<Context, 'env'>, sink: { readonly isTTY: boolean }): Paint {
   const { NO_COLOR = '', TERM = '' } = context.env;
