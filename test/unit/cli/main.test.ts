@@ -132,17 +132,27 @@ test('help of agent run comes through the front door; DKC_DEBUG shows stacks', a
   assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: no such file.*\n.*\n +at /);
 });
 
-for (const signal of ['SIGINT', 'SIGHUP'] as const)
-  test(`${signal} ends a wait for standard input with one line`, async () => {
+const hungUp = 'dkc: Cannot finish the command: terminated by SIGHUP\n';
+for (const [sent, ...ends] of [
+  [['SIGINT'], 130],
+  [['SIGHUP'], 3],
+  // A shell sends it on: twice is not more than once. Node has no handlers any more while it exits, and a second one may come then.
+  [['SIGHUP', 'SIGHUP'], 3, 'SIGHUP'],
+] as const)
+  test(`${sent.join(' and ')} ends a wait for standard input with one line`, async () => {
     const child = spawn(process.execPath, [main, 'validate', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
     let stderr = '';
     child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
     child.stdin.on('error', () => {}); // it ends with text left over
     // More than a pipe holds: when it is gone the command reads, and its handlers are there.
     child.stdin.write(Buffer.alloc(256 * 1024, '#'), () => {
-      child.kill(signal);
-      if (signal === 'SIGHUP') child.kill(signal); // a shell sends it on: twice is not more than once
+      for (const signal of sent) child.kill(signal);
     });
-    const [code] = (await once(child, 'close')) as [number];
-    assert.deepEqual([code, stderr], signal === 'SIGINT' ? [130, 'dkc: interrupted\n'] : [3, 'dkc: Cannot finish the command: terminated by SIGHUP\n']); // prettier-ignore
+    const [code, signal] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
+    const end = code ?? signal;
+    assert.ok(
+      ends.some((allowed) => allowed === end),
+      `ended by ${end}`,
+    );
+    assert.equal(stderr, sent[0] === 'SIGINT' ? 'dkc: interrupted\n' : hungUp);
   });
