@@ -110,9 +110,8 @@ export interface ConnectQuery {
   kubeconfig?: string;
   /** Absent: the kubeconfig's current one. */
   context?: string;
-  /** Whom to impersonate. */
+  /** Whom to impersonate. Absent, as the next two: what the kubeconfig says. */
   as?: string;
-  /** Its groups. @default none */
   asGroups?: readonly string[];
   asUid?: string;
   /** Longest wait for an answer, in ms; Infinity: none. Absent: the client's own. */

@@ -4,6 +4,7 @@ import { delimiter, join } from 'node:path';
 import { ActionError } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
 import { type ClusterAccess, loadKubeconfig } from '../../kube/client/access.ts';
+import { UsageError } from '../failure.ts';
 import type { ConnectQuery } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 
@@ -26,17 +27,26 @@ const NO_LIMIT_MS = 365 * 86_400_000;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the kubeconfig says, with nothing opened yet. @throws {ActionError} as {@link connect} */
+/**
+ * What the kubeconfig says, with nothing opened yet. Each flag of impersonation goes before its field there, and the other fields stay, as with kubectl.
+ * @throws {ActionError} as {@link connect}; UsageError for groups or a uid where neither names a user
+ */
 export async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterAccess> {
   const paths = kubeconfigPaths(query, env);
   const found = await Promise.all(paths.map(exists));
   if (!found.includes(true))
     throw new ActionError('use kubeconfig', paths[0] ?? '', { hint: 'no such file; set --kubeconfig or $KUBECONFIG' });
-  const choice = query.context === undefined ? {} : { context: query.context };
-  const access = await loadKubeconfig(paths, { ...choice, environment: env });
-  if (query.as === undefined) return access;
-  const { as: user, asGroups: groups = [], asUid: uid } = query;
-  return { ...access, impersonate: { user, groups, ...(uid === undefined ? {} : { uid }) } };
+  const { context, as, asGroups: groups, asUid: uid } = query;
+  const access = await loadKubeconfig(paths, {
+    ...(context === undefined ? {} : { context }),
+    ...(as === undefined ? {} : { as }),
+    environment: env,
+  });
+  const asked = { ...(groups === undefined ? {} : { groups }), ...(uid === undefined ? {} : { uid }) };
+  if (access.impersonate !== undefined) return { ...access, impersonate: { ...access.impersonate, ...asked } };
+  // kubectl's words.
+  if (Object.keys(asked).length > 0) throw new UsageError('--as-group and --as-uid require --as');
+  return access;
 }
 
 /** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */

@@ -1,4 +1,3 @@
-import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { ConnectQuery, Context, Flag } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -67,8 +66,6 @@ export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): Conn
   const as = args.text('as');
   const asGroups = args.texts('as-group').filter((group) => group !== '');
   const asUid = args.text('as-uid');
-  // kubectl's words.
-  if (!as && (asGroups.length > 0 || asUid)) throw new UsageError('--as-group and --as-uid require --as');
   const given = args.ms('request-timeout');
   // 0 is kubectl's word for no limit.
   const requestTimeoutMs = given === 0 ? Infinity : given;

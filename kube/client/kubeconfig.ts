@@ -7,6 +7,8 @@ import { checkedProxy, type Environment, proxyFor } from './proxy.ts';
 export interface KubeconfigChoice {
   /** The context to use. @default the file's `current-context` */
   context?: string;
+  /** The user to act as in place of the kubeconfig's `as`; its groups, uid and extras stay, as with kubectl. */
+  as?: string;
   /** Where proxy variables are looked up when the cluster has no `proxy-url`. @default `process.env` where files are read, else nowhere */
   environment?: Environment;
 }
@@ -85,7 +87,7 @@ export function accessFromKubeconfig(document: unknown, path: string, choice: Ku
     ...given('clientKey', clientKey),
     ...given(
       'impersonate',
-      impersonateOf(user, (hint) => fail(`${owner} ${hint}`)),
+      impersonateOf(choice.as === undefined ? user : { ...user, as: choice.as }, (hint) => fail(`${owner} ${hint}`)),
     ),
     ...given(
       'plugin',
@@ -172,7 +174,7 @@ function impersonateOf(from: JsonObject, fail: (hint: string) => ActionError): C
   if (user !== undefined)
     return { user, groups, ...(uid === undefined ? {} : { uid }), ...(extra.length === 0 ? {} : { extra: Object.fromEntries(extra) }) };
   if (groups.length === 0 && uid === undefined && extra.length === 0) return undefined;
-  throw fail('has as-groups, as-uid or as-user-extra without as; name the user to act as, or remove them');
+  throw fail('has as-groups, as-uid or as-user-extra without as; name the user to act as, there or by --as, or remove them');
 }
 
 function textsIn(value: unknown): string[] {

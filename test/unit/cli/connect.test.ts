@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { connect } from '../../../cli/connect/connect.ts';
+import { accessOf, connect } from '../../../cli/connect/connect.ts';
+import type { ConnectQuery } from '../../../cli/command.ts';
 import { freePorts } from '../../support/real-parts/free-ports.ts';
 
 let dir = '';
@@ -65,3 +66,27 @@ test('without any kubeconfig the error names the place and the remedy', async ()
   });
   await assert.rejects(connect({}, { HOME: dir, KUBECONFIG: '/nowhere/a:/nowhere/b' }), /Cannot use kubeconfig \/nowhere\/a: no such file/);
 });
+
+const extra = { k: ['v'] };
+const all = { as: 'x', 'as-groups': ['g'], 'as-uid': '7', 'as-user-extra': extra };
+// What `kubectl auth whoami` of 1.36.3 says with the same kubeconfig and flags.
+const impersonations: { why: string; user: object; flags: Partial<ConnectQuery>; is: object | RegExp | undefined }[] = [
+  { why: 'flags alone', user: {}, flags: { as: 'y', asGroups: ['h'] }, is: { user: 'y', groups: ['h'] } },
+  { why: 'another user keeps groups, uid and extras', user: all, flags: { as: 'y' }, is: { user: 'y', groups: ['g'], uid: '7', extra } },
+  { why: 'groups take the place of groups', user: all, flags: { asGroups: ['h'] }, is: { user: 'x', groups: ['h'], uid: '7', extra } },
+  { why: 'a uid takes the place of the uid', user: all, flags: { asUid: '8' }, is: { user: 'x', groups: ['g'], uid: '8', extra } },
+  { why: 'a user for groups that had none', user: { 'as-groups': ['g'] }, flags: { as: 'y' }, is: { user: 'y', groups: ['g'] } },
+  { why: 'a uid without a user', user: {}, flags: { asUid: '8' }, is: /require --as/ },
+  { why: 'groups without a user beside groups without one', user: { 'as-groups': ['g'] }, flags: { asGroups: ['h'] }, is: /without as/ },
+  { why: 'neither', user: { token: 't' }, flags: {}, is: undefined },
+];
+for (const { why, user, flags, is } of impersonations)
+  test(`impersonation: ${why}`, async () => {
+    const path = join(dir, 'impersonation');
+    const document = { ...JSON.parse(kubeconfig('k')), users: [{ name: 'u', user }] };
+    document.contexts[0].context.user = 'u';
+    await writeFile(path, JSON.stringify(document));
+    const access = accessOf({ kubeconfig: path, ...flags }, {});
+    if (is instanceof RegExp) await assert.rejects(access, is);
+    else assert.deepEqual((await access).impersonate, is);
+  });
