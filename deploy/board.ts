@@ -33,6 +33,7 @@ const one = (expr: string, legend: string, emptyWhile?: string): Query[] => [
 ];
 const ofScheduler = `job="${SCHEDULER}"`;
 const leases = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
+const NO_ROLLOUTS = 'there are no rollouts';
 const NEVER = 'nothing of that kind has happened since the process started';
 
 /** What to look at, from what is most often the cause of the rest. */
@@ -45,6 +46,14 @@ export const rows: readonly Row[] = [
       { title: 'Memory', text: 'Resident memory; grows with the number of objects in the cluster, not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
       { title: 'CPU', text: 'CPU cores in use', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },
       { title: 'Event loop', text: 'Share of time in which the event loop is busy; at 100% all work is delayed', unit: 'percentunit', queries: one(`nodejs_eventloop_utilization{${JOBS}}`, '{{job}} {{instance}}') },
+    ],
+  },
+  {
+    title: 'Rollouts',
+    panels: [
+      { title: 'Phases', text: 'Phase of each rollout, and why: what it waits for, or Failures or Aborted where it has stopped', unit: 'short', queries: one('max by (rollout, phase, reason) (rollout_controller_rollout_phase)', '{{rollout}}: {{phase}} {{reason}}', NO_ROLLOUTS) },
+      { title: 'Settled', text: 'Share of the nodes of each rollout that are settled', unit: 'percentunit', queries: one('max by (rollout) (rollout_controller_rollout_nodes{state="settled"}) / max by (rollout) (rollout_controller_rollout_nodes{state="selected"} > 0)', '{{rollout}}', NO_ROLLOUTS) },
+      { title: 'In flight and failed', text: 'Nodes of each rollout that are on their way to the revision, have failed, or whose kubelet would reject it', unit: 'short', queries: one('max by (rollout, state) (rollout_controller_rollout_nodes{state=~"inFlight|failed|refused"})', '{{rollout}} {{state}}', NO_ROLLOUTS) },
     ],
   },
   {

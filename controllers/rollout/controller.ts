@@ -36,6 +36,7 @@ import { httpGetter } from './gates/http-get.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { plan } from './plan.ts';
 import { type Rules, rulesOf } from './rules.ts';
+import { rolloutMetrics } from './status.ts';
 import { isBehind } from './touches.ts';
 import { type NodeConfigRollout, rollouts } from './types.ts';
 
@@ -56,6 +57,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const fleets = new Fleets();
   const { configMapNamespace: namespace = DEFAULT_NAMESPACE, maxUnavailable } = options;
   const cluster = maxUnavailable === undefined ? undefined : new Cluster(maxUnavailable, clock, namespace);
+  rolloutMetrics(runtime.meters, () => caches.rollouts.list());
   if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
   const observer: Observer = { caches, rules, drains, fleets, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });

@@ -4,7 +4,16 @@ import { type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
 import { bounded, MAX_MESSAGE, namesIn, namesOf } from './text.ts';
-import { type Condition, MAX_APPROVALS, MAX_FAILURES, type NodeCounts, type NodeFailure, type RolloutStatus } from './types.ts';
+import {
+  type Condition,
+  MAX_APPROVALS,
+  MAX_FAILURES,
+  type NodeConfigRollout,
+  type NodeCounts,
+  type NodeFailure,
+  type RolloutStatus,
+} from './types.ts';
+import type { Meters } from '../../kube/process/contract.ts';
 
 /** The status that a rollout should have. Conditions keep their lastTransitionTime where their status is as it was. Pure. */
 export function statusOf(facts: Facts, decision: Decision): RolloutStatus {
@@ -117,4 +126,30 @@ function conditionsOf(facts: Facts, decision: Decision): Condition[] {
     })),
     ...others,
   ];
+}
+
+/**
+ * What the statuses of all rollouts say, for alerts: a series of the phase, and six of nodes, for each rollout there is.
+ * @param list - as the cache has them; a rollout that no controller has looked at is Pending
+ */
+export function rolloutMetrics(meters: Pick<Meters, 'series'>, list: () => readonly Readonly<NodeConfigRollout>[]): void {
+  meters.series(
+    'rollout_controller_rollout_phase',
+    'The phase that a rollout is in, and the reason: why it has stopped (Failures, Aborted), else what it waits for. The value is always 1.',
+    ['rollout', 'phase', 'reason'],
+    () =>
+      list().map(({ metadata: { name = '' }, status: { phase = 'Pending', stopped, waitsFor } = {} }) => ({
+        labels: { rollout: name, phase, reason: stopped ?? waitsFor ?? '' },
+        value: 1,
+      })),
+  );
+  meters.series(
+    'rollout_controller_rollout_nodes',
+    'Number of nodes of a rollout, by state: selected, updated, settled, inFlight, failed, refused',
+    ['rollout', 'state'],
+    () =>
+      list().flatMap(({ metadata: { name = '' }, status }) =>
+        Object.entries(status?.nodes ?? {}).map(([state, value]) => ({ labels: { rollout: name, state }, value })),
+      ),
+  );
 }

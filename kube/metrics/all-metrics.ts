@@ -38,7 +38,21 @@ export function allMetrics(): AllMetrics {
 
 function meters(registry: Registry): Meters {
   const registers = [registry];
+  const series: Meters['series'] = (name, help, labelNames, read) => {
+    const made: Gauge = new Gauge({
+      name,
+      help,
+      labelNames,
+      registers,
+      collect: () => {
+        // Values that are there no longer go: labels may be named by users.
+        made.reset();
+        for (const { labels, value } of read()) made.set(labels, value);
+      },
+    });
+  };
   return {
+    series,
     ownWrites: (subsystem) => ownWritesMetrics(registry, subsystem),
     counter(name, help, labelNames = []) {
       const made = new Counter({ name, help, labelNames, registers });
@@ -47,19 +61,8 @@ function meters(registry: Registry): Meters {
     gauge(name, help, read) {
       const made: Gauge = new Gauge({ name, help, registers, collect: () => made.set(read()) });
     },
-    gauges(name, help, labelName, read) {
-      const made: Gauge = new Gauge({
-        name,
-        help,
-        labelNames: [labelName],
-        registers,
-        collect: () => {
-          // Values that are there no longer go: labels may be named by users.
-          made.reset();
-          for (const [value, count] of Object.entries(read())) made.set({ [labelName]: value }, count);
-        },
-      });
-    },
+    gauges: (name, help, labelName, read) =>
+      series(name, help, [labelName], () => Object.entries(read()).map(([of, value]) => ({ labels: { [labelName]: of }, value }))),
     histogram(name, help, { labelNames = [], buckets }) {
       const made = new Histogram({ name, help, labelNames, buckets: [...buckets], registers });
       return (value, labels: Labels = {}) => made.observe(labels, value);

@@ -105,6 +105,8 @@ export interface Meters {
   gauge(name: string, help: string, read: () => number): void;
   /** One gauge with a value for each value of a label. @param read - asked at each scrape; cheap */
   gauges(name: string, help: string, labelName: string, read: () => Readonly<Record<string, number>>): void;
+  /** One gauge with a series for each set of labels that `read` returns: what it returns no longer goes. @param read - asked at each scrape; cheap */
+  series(name: string, help: string, labelNames: readonly string[], read: () => readonly { labels: Labels; value: number }[]): void;
   /** @returns takes one more value */
   histogram(
     name: string,

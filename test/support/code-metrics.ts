@@ -1,6 +1,7 @@
 import { openMetrics } from '../../agent/metrics/metrics.ts';
 import { pageMetrics } from '../../controllers/page/metrics.ts';
 import { clusterMetrics } from '../../controllers/rollout/cluster/cluster.ts';
+import { rolloutMetrics } from '../../controllers/rollout/status.ts';
 import { allMetrics } from '../../kube/metrics/all-metrics.ts';
 import { schedulerMetrics } from '../../scheduler/core/reporting.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
@@ -31,6 +32,7 @@ export async function codeMetrics(): Promise<Metric[]> {
     await note(`${kind} controller`);
   }
   clusterMetrics(meters, () => ({ most: 0, unavailable: 0 }));
+  rolloutMetrics(meters, () => []);
   await note('rollout controller');
   pageMetrics(meters, () => 0);
   await note('fleet page');

@@ -20,18 +20,31 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
     t.after(() => rm(home, { recursive: true }));
     await writeFile(join(home, 'rules.yaml'), stringify(alertRules));
     const all = alertRules.groups.flatMap(({ rules }) => rules);
-    const fires = (alertname: string, labels: Record<string, string>, severity: string) => {
+    const expected = (alertname: string, severity: string, labels: Record<string, string>) => {
       const rule = all.find(({ alert }) => alert === alertname);
       const filled = (text = ''): string => text.replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, (_, name: string) => labels[name] ?? '');
       const annotations = { summary: filled(rule?.annotations.summary), description: filled(rule?.annotations.description) };
-      return { eval_time: '30m', alertname, exp_alerts: [{ exp_labels: { severity, ...labels }, exp_annotations: annotations }] };
+      return { exp_labels: { severity, ...labels }, exp_annotations: annotations };
     };
+    const fires = (alertname: string, labels: Record<string, string>, severity: string) => ({
+      eval_time: '30m',
+      alertname,
+      exp_alerts: [expected(alertname, severity, labels)],
+    });
+    const firesFor = (alertname: string, ...of: readonly Record<string, string>[]) => ({
+      eval_time: '150m',
+      alertname,
+      exp_alerts: of.map((labels) => expected(alertname, 'warning', labels)),
+    });
     const silent = (alertname: string) => ({ eval_time: '30m', alertname, exp_alerts: [] });
     const series = (of: Record<string, string>) => Object.entries(of).map(([series, values]) => ({ series, values }));
     const job = 'job="dkc-rollout-controller"';
     const scheduler = 'job="dkc-scheduler",instance="s1"';
     const leads = (pod: string): string => `leader_election_master_status{name="dkc-rollout",pod="${pod}"}`;
     const agent = 'instance="n1"';
+    const phase = (rollout: string, of: string, reason = ''): string =>
+      `rollout_controller_rollout_phase{${job},rollout="${rollout}",phase="${of}",reason="${reason}"}`;
+    const settled = (rollout: string): string => `rollout_controller_rollout_nodes{${job},rollout="${rollout}",state="settled"}`;
     const well = series({
       [`up{${job}}`]: '1x40',
       [`up{${scheduler}}`]: '1x40',
@@ -41,6 +54,12 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
       [`rest_client_requests_total{${job},code="403"}`]: '0x40',
       [`workqueue_unfinished_work_seconds{${job},name="rollout"}`]: '1x40',
       [`process_start_time_seconds{${scheduler}}`]: '1000x20 2000x20',
+      [phase('web', 'Progressing')]: '1x40',
+      [settled('web')]: '0+1x40',
+      [phase('db', 'RolledBack', 'Aborted')]: '1x40',
+      [settled('db')]: '0x40',
+      [phase('pool', 'Holding', 'Approval')]: '1x40',
+      [settled('pool')]: '1x40',
       [`scheduler_schedule_attempts_total{${scheduler},result="scheduled"}`]: '0+600x40',
       [`scheduler_schedule_attempts_total{${scheduler},result="error"}`]: '0+1x40',
       [`scheduler_pending_pods{${scheduler},queue="active"}`]: '100x40',
@@ -66,6 +85,18 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
       [`kubelet_node_config_error{${agent}}`]: '1x40',
       [`dkc_agent_sync_runs_total{${agent},result="ok"}`]: '5x40',
       [`dkc_agent_sync_runs_total{${agent},result="failed"}`]: '0+1x40',
+    });
+    // A rollout whose rollback goes from phase to phase has one alert; web is stuck for longer than an hour.
+    const stopped = series({
+      [phase('web', 'Progressing')]: '1x160',
+      [settled('web')]: '0+1x10 10x150',
+      [phase('db', 'RollingBack', 'Failures')]: '1x140 _x20',
+      [phase('db', 'RolledBack', 'Failures')]: '_x141 1x20',
+      [settled('db')]: '200-1x160',
+      [phase('late', 'Complete', 'Failures')]: '1x160',
+      [settled('late')]: '1x160',
+      [phase('new', 'Pending', 'Preflight')]: '1x160',
+      [settled('new')]: '0x160',
     });
     const controller = { job: 'dkc-rollout-controller' };
     const instance = { instance: 'n1' };
@@ -94,8 +125,17 @@ orSkip(exists ? undefined : "alert rules are tried with promtool, of Debian's pa
           fires('DkcAgentCannotSync', instance, 'warning'),
         ],
       },
+      {
+        interval: '1m',
+        input_series: stopped,
+        alert_rule_test: [
+          firesFor('DkcRolloutStopped', { rollout: 'db' }, { rollout: 'late' }),
+          firesFor('DkcRolloutBlocked', { rollout: 'new', reason: 'Preflight' }),
+          firesFor('DkcRolloutStuck', { rollout: 'web' }),
+        ],
+      },
     ];
-    assert.equal(tests[1]?.alert_rule_test.length, all.length, 'each alert fires in one of these');
+    assert.equal(tests.slice(1).flatMap(({ alert_rule_test: of }) => of).length, all.length, 'each alert fires in one of these');
     await writeFile(join(home, 'tests.yaml'), stringify({ rule_files: ['rules.yaml'], evaluation_interval: '1m', tests }));
     const run = promisify(execFile);
     await run(PROMTOOL, ['check', 'rules', join(home, 'rules.yaml')]);
