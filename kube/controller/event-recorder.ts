@@ -73,7 +73,10 @@ export class EventSender {
   readonly #waiting: EventLanes;
   /** Under way. What happens to one of them meanwhile is sent after it. */
   readonly #flying = new Set<Series>();
-  #sending: Promise<void> | undefined;
+  /** Each sends one event at a time, until none waits. */
+  #workers = 0;
+  /** Resolves when the last worker ends. */
+  #sending: PromiseWithResolvers<void> | undefined;
   #closed = false;
   #nanos: number;
   /** Failures of any event in a row: the server's, then. */
@@ -107,7 +110,7 @@ export class EventSender {
   /** Resolves when nothing waits any more (true), or as soon as the signal aborts (false). Never rejects. */
   async flush(signal: AbortSignal): Promise<boolean> {
     if (this.#sending === undefined) return true;
-    return unlessAborted(this.#sending, signal).then(
+    return unlessAborted(this.#sending.promise, signal).then(
       () => true,
       () => false,
     );
@@ -125,7 +128,7 @@ export class EventSender {
     await waiting;
     over.abort();
     this.#stop.abort();
-    await Promise.all([timer, this.#sending]);
+    await Promise.all([timer, this.#sending?.promise]);
     for (const series of this.#waiting.drain()) this.#drop(series, 'closed');
     this.#metrics.waiting(0);
     this.#complain('closed');
@@ -156,21 +159,19 @@ export class EventSender {
   #enqueue(series: Series): void {
     this.#waiting.add(series);
     this.#metrics.waiting(this.#waiting.size);
-    this.#sending ??= this.#send();
+    const { atOnce = 1 } = this.#options;
+    if (this.#workers === atOnce) return;
+    this.#workers += 1;
+    this.#sending ??= Promise.withResolvers();
+    // Not in the caller's turn: what it says in one turn goes out together.
+    void Promise.resolve().then(() => this.#work()).finally(() => this.#ended()); // prettier-ignore
   }
 
-  async #send(): Promise<void> {
-    // Not in the caller's turn: what it says in one turn goes out together.
-    await Promise.resolve();
-    const { atOnce = 1 } = this.#options;
-    try {
-      // Some may come when most workers have ended already: the one that is left starts again.
-      while (this.#waiting.size > 0 && !this.#stop.signal.aborted) {
-        await Promise.all(Array.from({ length: Math.min(atOnce, this.#waiting.size) }, () => this.#work()));
-      }
-    } finally {
-      this.#sending = undefined;
-    }
+  #ended(): void {
+    this.#workers -= 1;
+    if (this.#workers > 0) return;
+    this.#sending?.resolve();
+    this.#sending = undefined;
   }
 
   async #work(): Promise<void> {

@@ -208,6 +208,17 @@ test('a storm of warnings delays what went well by one call, and leaves none of 
   assert.equal(stage.told.filter((told) => told === 'dropped: full').length, 1);
 });
 
+test('events that come one by one while others are sent go out beside them, as many at once as may', async () => {
+  const stage = new Stage({ atOnce: 3 });
+  stage.always = 'hang';
+  for (const at of [1, 2, 3, 4]) {
+    stage.say(`p${at}`);
+    await atRest();
+    assert.equal(stage.calls.length, Math.min(at, 3));
+  }
+  await stage.sender.close(AbortSignal.abort());
+});
+
 test('an event never throws, whatever it is given', () => {
   const stage = new Stage();
   const recorder = stage.sender.recorder('c');
