@@ -16,12 +16,14 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   if (rules.tooLarge !== undefined) return [whole('too-large', `the set is not synced: ${rules.tooLarge}`)];
   if (rules.selector === undefined)
     return [whole('selector', 'the set is not synced: its selector is invalid, or is empty and would select all pods')];
+  const podNames = new Set(pods.map(({ metadata }) => metadata.name));
   const claimsByName = new Map(claims.map((claim) => [claim.metadata.name ?? '', claim]));
   const facts = planOwnership({
     rules,
     memory: noMemory,
     pods,
     revisions,
+    isTaken: (name) => podNames.has(name),
     pvc: (name) => claimsByName.get(name),
     allPvcs: () => claims,
     storageClass: (name) => (name === undefined ? defaultClassOf(classes) : classes.find(({ metadata }) => metadata.name === name)),

@@ -30,8 +30,8 @@ export type Action =
   /** Who owns claims is put right. */
   | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[] }
   | { do: 'grow'; pvc: Pvc }
-  /** Its labels are put right. */
-  | { do: 'repair'; pod: Pod };
+  /** Its labels are put right, and its volumes, which a server refuses. */
+  | { do: 'repair'; pod: Pod; hasWrongVolumes: boolean };
 
 /** What the set waits for before it goes on. */
 export interface Waits {

@@ -81,7 +81,8 @@ function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, h
  * | empty | make its claims and it |
  * | pending | make missing claims, put their owners right |
  * | empty or pending, with a claim that is being deleted | say so, behind all else |
- * | name, labels, volumes or owners of claims are wrong | put right |
+ * | empty, and somebody else's pod has its name | try, behind all else |
+ * | name, labels, volumes or owners of claims are wrong | put right; volumes, which no server takes later, behind all else |
  * | no place for the pod | put the owners of its claims right, then delete it, well or not |
  *
  * Then, in the same look, the update.
@@ -115,12 +116,22 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
   const update = planUpdate(facts, slots, gone);
   // What cannot go well comes last, since a group in which something failed is the last one.
+  const isDoomed = (action: Action): boolean => cannotGoWell(facts, action);
   const doomed = places.filter(isDoomed);
   const others = places.filter((action) => !isDoomed(action));
   return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
 }
 
-/** A claim of it is being deleted: an event says so, and nothing else can be done. */
-function isDoomed(action: Action): boolean {
-  return (action.do === 'create' || action.do === 'storage') && action.terminating.length > 0;
+/** A claim is being deleted, the name is another's, or volumes are wrong: an event says so at most, and nothing else can be done. */
+function cannotGoWell({ isTaken }: SetFacts, action: Action): boolean {
+  switch (action.do) {
+    case 'create':
+      return action.terminating.length > 0 || isTaken(action.slot.name);
+    case 'storage':
+      return action.terminating.length > 0;
+    case 'repair':
+      return action.hasWrongVolumes;
+    default:
+      return false;
+  }
 }

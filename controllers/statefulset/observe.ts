@@ -61,6 +61,8 @@ export interface Observed {
   pods: readonly Readonly<Pod>[];
   /** The set's, and those of its namespace without a controller. */
   revisions: readonly Readonly<Revision>[];
+  /** Whether there is a pod of this name in the set's namespace, whoever has it. */
+  isTaken: (podName: string) => boolean;
   /** A claim of the set's namespace, by name. */
   pvc: (name: string) => Readonly<Pvc> | undefined;
   /** All claims of the set's namespace; asked for when they are to grow. */
@@ -94,6 +96,7 @@ export function observe(rules: Rules, { caches, memory, clock }: Observer): Obse
     memory: memory.of(rules),
     pods: ownedOrOrphaned(caches.pods, set, BY_SET),
     revisions: ownedOrOrphaned(caches.revisions, set),
+    isTaken: (name) => caches.pods.get(objectKey({ metadata: { name, namespace } })) !== undefined,
     pvc: (name) => caches.pvcs.get(objectKey({ metadata: { name, namespace } })),
     allPvcs: () => caches.pvcs.list(namespace),
     storageClass: (name) => (name === undefined ? defaultClassOf(caches.classes.list()) : caches.classes.get(name)),

@@ -53,9 +53,9 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
   const { rules } = facts;
   const { pod, ordinal } = slot;
   if (pod === undefined) return [];
-  const right = hasIdentity(pod, rules) && hasStorage(rules, pod, ordinal);
-  if (right) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, false);
-  return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal) }];
+  const hasWrongVolumes = !hasStorage(rules, pod, ordinal);
+  if (!hasWrongVolumes && hasIdentity(pod, rules)) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, false);
+  return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal), hasWrongVolumes }];
 }
 
 /** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */

@@ -87,6 +87,7 @@ test('revisions of nobody are adopted, those that are not selected released, and
     ],
     pvc: () => undefined,
     allPvcs: () => [],
+    isTaken: () => false,
     storageClass: () => undefined,
     now: NOW,
   });
@@ -108,6 +109,7 @@ test('a set whose selector cannot be read adopts nothing', () => {
     revisions: [],
     pvc: () => undefined,
     allPvcs: () => [],
+    isTaken: () => false,
     storageClass: () => undefined,
     now: NOW,
   };

@@ -87,6 +87,9 @@ const atOnce = rows(`
     | leaves a place whose claim is about to go
   2@new? templates=data claims=data-0-,data-1,data-2- | create 1@new; create 0@new (data-web-0 is going), storage 2 (data-web-2 is going)
     | 0 creating | makes all others when a claim is being deleted
+  1@new taken=0 | create 2@new; create 0@new | 0 creating | makes all others when somebody else has the name of a place
+  0@new* templates=data claims=data-0 replicas=2 | create 1@new +data-web-1; repair 0 | 1 creating
+    | makes all others when a pod is without the volumes of its claims, since no server takes them later
   0@new? 1@new? 2@new? templates=data claims=data-1 | storage 0 +data-web-0, storage 2 +data-web-2 | 0 NotReady
     | makes the missing claims of pending ones
   0@new~ 1@new~! 2@new    | repair 0, repair 1                               | 1 NotReady    | repairs what is wrong, ready or not

@@ -59,6 +59,8 @@ export interface Situation {
   templates?: string[];
   /** Claims that are there. */
   claims?: string;
+  /** Ordinals whose names somebody else's pods have. */
+  taken?: readonly string[];
   whenScaled?: 'Delete';
   whenDeleted?: 'Delete';
   /** Lowest first; `new` is that of the template. @default older old new */
@@ -169,6 +171,7 @@ export function factsOf(situation: Situation): SetFacts {
     revisions: revisions(set, situation.revisions),
     pvc: lookupOf(...there),
     allPvcs: () => there,
+    isTaken: (name) => situation.taken?.includes(name.replace('web-', '')) === true,
     storageClass: () => undefined,
     now: NOW,
   });

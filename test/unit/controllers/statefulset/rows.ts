@@ -82,6 +82,9 @@ function set(situation: Situation, word: string): void {
     case 'templates':
       situation.templates = value.split(',');
       return;
+    case 'taken':
+      situation.taken = value.split(',');
+      return;
     case 'claims':
       situation.claims = value.replaceAll(',', ' ');
       return;

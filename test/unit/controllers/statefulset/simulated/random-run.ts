@@ -92,6 +92,7 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
     revisions: world.revisions().filter((one) => controllerOf(one) === undefined || isControlledBy(one, set)),
     pvc: (of) => claims.get(of),
     allPvcs: () => claimsOf(world),
+    isTaken: () => false,
     storageClass: () => undefined,
     now: world.clock.now(),
   });
