@@ -39,8 +39,8 @@ const nameOf = (step: Refuse): string => `${step.source.kubeletConfigKey} ${refu
 /** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */
 export class Executor {
   readonly #deps: ExecuteDeps;
-  /** Refusals whose event is out: one event each, over restarts too (the journal remembers). */
-  readonly #reported = new Set<string>();
+  /** The refusal whose event is out: one event until something else is accepted or refused, over restarts too (disk and journal remember). */
+  #reported: string | undefined;
   /** What the last event of a change spoke of; undefined before the first. */
   #announced: MaybeSource | undefined;
   /** Refusals whose event the server did not take yet. */
@@ -100,10 +100,10 @@ export class Executor {
         configState.adopt(step.source, step.content);
         return;
       case 'refuse':
-        await this.#record(step);
-        await this.#refuse(step);
+        await this.#refuse(step, await this.#record(step));
         return;
       case 'clear-refusal':
+        this.#reported = undefined;
         await this.#setRefused(undefined);
         return;
       case 'report':
@@ -133,8 +133,11 @@ export class Executor {
     throw new StoreError('save', path, { hint: `reading it back failed: ${problem}; check the disk` });
   }
 
-  /** For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons. */
-  async #record({ source, content, error, findings }: Refuse): Promise<void> {
+  /**
+   * For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons.
+   * @returns whether the disk has it already, perhaps under another name
+   */
+  async #record({ source, content, error, findings }: Refuse): Promise<boolean> {
     const { store, clock } = this.#deps;
     const { contentSha256 = '' } = content ?? {};
     const record = refusedRecord(
@@ -142,10 +145,11 @@ export class Executor {
       findings,
     );
     const before = await store.refused().catch(() => undefined);
-    if (before && sameRefusal(before, record)) return;
+    if (before && sameRefusal(before, record)) return true;
     // Only its name is new: it is refused since then.
-    const at = before && sameRefusal({ ...before, source }, record) ? before.at : record.at;
-    await this.#setRefused({ ...record, at });
+    const isKnown = before !== undefined && sameRefusal({ ...before, source }, record);
+    await this.#setRefused({ ...record, at: isKnown ? before.at : record.at });
+    return isKnown;
   }
 
   /** A report: a disk that does not take it is no reason to go on without the rest. */
@@ -154,26 +158,27 @@ export class Executor {
     await store.setRefused(record).catch((error: unknown) => log.warn('failed to write refused.json', { error }));
   }
 
-  async #refuse(step: Refuse): Promise<void> {
+  async #refuse(step: Refuse, isKnown: boolean): Promise<void> {
     const { source, findings } = step;
     const [name, detail] = [nameOf(step), refusalDetail(step)];
-    if (this.#reported.has(name)) return;
+    if (this.#reported === name) return;
     const { store, log } = this.#deps;
     if (!this.#unreported.has(name)) {
       const journal = await store.journal();
       const lastRetry = journal.findLastIndex((line) => line.event === 'retried');
       const isSame = (line: JournalLine): boolean =>
         line.event === 'refused' && line.detail === detail && line.source?.kubeletConfigKey === source.kubeletConfigKey;
-      if (journal.some((line, at) => at > lastRetry && isSame(line))) {
-        this.#reported.add(name);
+      if (isKnown && journal.some((line, at) => at > lastRetry && isSame(line))) {
+        this.#reported = name;
         return;
       }
       for (const { field, rule, message } of findings) log.error('config is refused', { source: sourceText(source), field, rule, message });
       await this.#journal('refused', source, detail);
     }
     const posted = await this.#post(refusedEvent(source, findings, this.#eventFacts()));
-    (posted ? this.#reported : this.#unreported).add(name);
-    if (posted) this.#unreported.delete(name);
+    if (!posted) return void this.#unreported.add(name);
+    this.#reported = name;
+    this.#unreported.delete(name);
   }
 
   async #announce(to: MaybeSource): Promise<void> {
