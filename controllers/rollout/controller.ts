@@ -3,14 +3,14 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey } from '../../kube/cache/contract.ts';
-import { type Controller, done, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
+import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { ApiError, isConflict, isTooManyRequests, serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import { memoize } from '../common/cached-objects.ts';
-import { earliest } from '../common/reconcile.ts';
+import { earliest, type WakeUp } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
@@ -45,6 +45,9 @@ const COMPONENT = 'rollout-controller';
 const GATHER_MS: Millis = 100;
 /** Caches that are behind another process's are looked at again then, in ms. */
 const BEHIND_MS: Millis = 1_000;
+/** A node that could not be given back is tried again after this time, in ms, however many looks there are meanwhile: refused, or for another reason. */
+const REFUSED_MS: Millis = 60_000;
+const FAILED_MS: Millis = 5_000;
 
 /** Takes kubelet configurations through the nodes that NodeConfigRollouts select. */
 export function rolloutController(runtime: Runtime, options: RolloutOptions & { serves: ServerFacts; http?: HttpGet }): Runnable {
@@ -63,7 +66,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
-  const sync: Sync = { observer, executor, clock, events, gates, namespace };
+  const sync: Sync = { observer, executor, clock, events, gates, namespace, keptUntil: new Map() };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
     for (const key of keys) fleets.changed(key, node);
@@ -102,6 +105,8 @@ interface Sync {
   gates: GateChecks;
   /** Of ConfigMaps that agents may read. */
   namespace: string;
+  /** Monotonic, by node and what is left there: it is not taken away before. */
+  keptUntil: Map<string, Millis>;
 }
 
 /**
@@ -117,8 +122,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
   if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {
-    if (abandoned.length > 0) throw abandoned[0];
-    return done;
+    const again = earliest(abandoned.wakeUps);
+    return abandoned.failures.length > 0 ? failedWith(abandoned.failures[0], again) : again;
   }
   const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
@@ -156,8 +161,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
       resource: rollouts,
     });
   }
-  const failures = [...failed, ...abandoned];
-  const next = earliest([...planned.wakeUps, ...wakeUps]);
+  const failures = [...failed, ...abandoned.failures];
+  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps]);
   return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
 
@@ -165,18 +170,41 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
 const isRefusal = (error: unknown): boolean =>
   error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 
-/** Takes from nodes what rollouts left there that do not have them any more. @returns what failed: no node keeps another from its turn */
-async function giveBackAbandoned({ observer, executor }: Sync, signal: AbortSignal): Promise<unknown[]> {
+/** Takes from nodes what rollouts left there that do not have them any more. No node keeps another from its turn. */
+async function giveBackAbandoned(
+  { observer, executor, clock, keptUntil }: Sync,
+  signal: AbortSignal,
+): Promise<{ failures: unknown[]; wakeUps: WakeUp[] }> {
   const there = observer.caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const alive = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(observer.rules);
   const failures: unknown[] = [];
+  const wakeUps: WakeUp[] = [];
+  const now = clock.monotonic();
+  for (const [key, until] of keptUntil) if (until <= now) keptUntil.delete(key);
   for (const node of nodesWorkedOn(observer.caches)) {
     for (const owner of abandonedOn(node, alive)) {
-      await executor.drains.giveBack(owner, node, () => {}, signal).catch((error: unknown) => failures.push(error));
+      const key = `${node.metadata.uid}/${owner.uid}`;
+      const wait = (ms: Millis): void => void wakeUps.push({ requeueAfter: ms, why: 'a node that could not be given back' });
+      const until = keptUntil.get(key);
+      if (until !== undefined) {
+        wait(until - now);
+        continue;
+      }
+      // Looks at other rollouts leave it to this one.
+      keptUntil.set(key, now + FAILED_MS);
+      try {
+        await executor.drains.giveBack(owner, node, () => {}, signal);
+        keptUntil.delete(key);
+      } catch (error) {
+        const ms = isRefusal(error) ? REFUSED_MS : FAILED_MS;
+        keptUntil.set(key, clock.monotonic() + ms);
+        failures.push(error);
+        wait(ms);
+      }
       signal.throwIfAborted();
     }
   }
-  return failures;
+  return { failures, wakeUps };
 }
 
 /** The rollouts whose plan reads a node that changed: those that select it, or did before. */
