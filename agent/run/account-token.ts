@@ -21,6 +21,8 @@ interface AccountToken {
 const MAX_TOKEN_LENGTH = 64 * 1024;
 /** Of its lifetime, after which a token is renewed: kubelets renew those of their pods then, too. */
 const RENEWED_AFTER = 0.8;
+/** By which a clock may be behind the server's: a token that is renewed later by so much is still valid. */
+const MAX_SKEW = 0.1;
 
 /** @returns undefined for a token of another kind, or one that never expires */
 export function parseAccountToken(text: string): AccountToken | undefined {
@@ -40,9 +42,14 @@ export function parseAccountToken(text: string): AccountToken | undefined {
   return { namespace, name, audiences, issuedAt: iat * 1000, expiresAt: exp * 1000 };
 }
 
-/** When to renew it, on the wall clock. */
-export function renewalTime({ issuedAt, expiresAt }: AccountToken): Millis {
-  return issuedAt + (expiresAt - issuedAt) * RENEWED_AFTER;
+/**
+ * How long to wait before it is renewed, as far as this node's clock tells. One that was issued well ahead of that clock shows the clock to be
+ * behind, and may be of any age: it is renewed at once.
+ * @param now - wall clock, ms
+ */
+export function renewalWait({ issuedAt, expiresAt }: AccountToken, now: Millis): Millis {
+  const [life, age] = [expiresAt - issuedAt, now - issuedAt];
+  return age < -life * MAX_SKEW ? 0 : Math.max(0, life * RENEWED_AFTER - Math.max(0, age));
 }
 
 /** `spec` of the TokenRequest for one that is like it and lives as long. */
@@ -74,10 +81,12 @@ export interface RenewTokenDeps {
  */
 export async function renewToken(path: string, deps: RenewTokenDeps, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = deps;
+  let known: KnownToken | undefined;
   for (let failures = 0; !signal.aborted;) {
     let wait = MAX_PERIOD_MS;
     try {
-      wait = Math.min(wait, await look(path, deps, signal));
+      known = await look(path, known, deps, signal);
+      wait = Math.min(wait, known === undefined ? wait : Math.max(0, known.dueAt - clock.monotonic()));
       failures = 0;
     } catch (error) {
       if (signal.aborted) return;
@@ -89,12 +98,36 @@ export async function renewToken(path: string, deps: RenewTokenDeps, signal: Abo
   }
 }
 
-/** @returns when to look again, in ms */
-async function look(path: string, { client, disk, clock, log }: RenewTokenDeps, signal: AbortSignal): Promise<Millis> {
-  const now = parseAccountToken(new TextDecoder().decode(await disk.read(path)));
-  if (!now) return MAX_PERIOD_MS;
-  const left = renewalTime(now) - clock.now();
-  if (left > 0) return left;
+/**
+ * A token that was seen. The server's clock says when it was issued, and this node's may be another: the times at which it is due are fixed once, on
+ * both clocks of this node, since the monotonic one stands still while the machine is suspended.
+ */
+interface KnownToken {
+  text: string;
+  /** Monotonic clock, ms. */
+  dueAt: Millis;
+  /** Wall clock, ms. */
+  dueAtWall: Millis;
+}
+
+const knownToken = (text: string, wait: Millis, clock: Clock): KnownToken => ({
+  text,
+  dueAt: clock.monotonic() + wait,
+  dueAtWall: clock.now() + wait,
+});
+
+/** @returns undefined where there is no token to renew */
+async function look(
+  path: string,
+  known: KnownToken | undefined,
+  { client, disk, clock, log }: RenewTokenDeps,
+  signal: AbortSignal,
+): Promise<KnownToken | undefined> {
+  const text = new TextDecoder().decode(await disk.read(path));
+  const now = parseAccountToken(text);
+  if (!now) return undefined;
+  const seen = known?.text === text ? known : knownToken(text, renewalWait(now, clock.now()), clock);
+  if (clock.monotonic() < seen.dueAt && clock.now() < seen.dueAtWall) return seen;
   const { namespace, name } = now;
   const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: renewalSpec(now) };
   const answer = await client.post(serviceAccounts, { namespace, name }, 'token', request, { signal });
@@ -107,5 +140,6 @@ async function look(path: string, { client, disk, clock, log }: RenewTokenDeps, 
     });
   await disk.replace(path, new TextEncoder().encode(token), 0o600);
   log.info('token renewed', { serviceAccount: `${namespace}/${name}`, expiresAt: new Date(next.expiresAt).toISOString() });
-  return Math.max(0, renewalTime(next) - clock.now());
+  // Issued just now, whatever the two clocks say.
+  return knownToken(token, renewalWait(next, next.issuedAt), clock);
 }

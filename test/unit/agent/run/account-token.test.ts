@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRenewal, parseAccountToken, renewalSpec, renewalTime, renewToken } from '../../../../agent/run/account-token.ts';
+import { isRenewal, parseAccountToken, renewalSpec, renewalWait, renewToken } from '../../../../agent/run/account-token.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
@@ -34,7 +34,10 @@ test('it is due after four fifths of its life, for as long a one; another accoun
     parseAccountToken,
   );
   assert.ok(now && next);
-  assert.deepEqual([renewalTime(now), renewalSpec(now)], [0.8 * HOUR, { audiences: ['api'], expirationSeconds: 3600 }]);
+  assert.deepEqual(
+    [renewalWait(now, 0), renewalWait(now, 0.3 * HOUR), renewalWait(now, HOUR), renewalSpec(now)],
+    [0.8 * HOUR, 0.5 * HOUR, 0, { audiences: ['api'], expirationSeconds: 3600 }],
+  );
   assert.deepEqual(
     [isRenewal(next, now), isRenewal(now, next), isRenewal(other, now), isRenewal(undefined, now)],
     [true, false, false, false],
@@ -88,3 +91,42 @@ test('a file is renewed in time, again and again; failures are retried, and a to
   await running;
   assert.equal(clock.sleepers, 0);
 });
+
+// prettier-ignore
+const skews: { why: string; aheadHours: number; renewals: number }[] = [
+  { why: 'a clock that agrees with the server', aheadHours: 0, renewals: 3 },
+  { why: 'a clock that is a day ahead: each token looks expired', aheadHours: 24, renewals: 4 },
+  { why: 'a clock that is a day behind: no token ever looks due', aheadHours: -24, renewals: 4 },
+  { why: 'a clock of 1970', aheadHours: -490_000, renewals: 4 },
+];
+
+for (const { why, aheadHours, renewals } of skews)
+  test(`a token of an hour is valid for three hours without a request too many: ${why}`, async () => {
+    const clock = new FakeClock();
+    const server = clock.now();
+    const began = clock.monotonic();
+    const serverHour = (): number => (clock.monotonic() - began) / HOUR;
+    clock.jump(aheadHours * HOUR);
+    let file = token(server, 0);
+    let asked = 0;
+    const stop = new AbortController();
+    const disk = {
+      read: async () => new TextEncoder().encode(file),
+      replace: async (_path: string, bytes: Uint8Array) => void (file = new TextDecoder().decode(bytes)),
+    };
+    const client = {
+      post: async () => {
+        asked += 1;
+        // A second later, so that the first answer is one that lives longer.
+        return { status: { token: token(server, serverHour() + 1 / 3600) } };
+      },
+    };
+    const running = renewToken('/var/lib/dkc/token', { clock, random: () => 0, log: silentLog, disk, client }, stop.signal);
+    for (let minute = 0; minute < 180; minute += 5) {
+      await clock.advance(HOUR / 12);
+      assert.ok((parseAccountToken(file)?.expiresAt ?? 0) > server + serverHour() * HOUR, `expired after ${minute} min`);
+    }
+    assert.equal(asked, renewals);
+    stop.abort();
+    await running;
+  });
