@@ -75,16 +75,21 @@ function heldLock(file: FileHandle): HeldLock {
   return { release, [Symbol.asyncDispose]: release };
 }
 
+const remedies: Readonly<Record<string, string>> = {
+  EACCES: 'run this as the user that owns it, mostly root',
+  EISDIR: 'a directory is in its place: move that away',
+  ELOOP: 'a symbolic link is in its place: move that away',
+  EROFS: 'its file system is read-only',
+  ENOSPC: 'its disk is full',
+};
+
 async function openLockFile(path: string): Promise<FileHandle> {
   const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   try {
     // Reading is enough for a lock, and works on a disk that has become read-only.
     return await open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
-    const remedy =
-      { EACCES: 'run this as the user that owns it, mostly root', EROFS: 'its file system is read-only', ENOSPC: 'its disk is full' }[
-        errorCode(error) ?? ''
-      ] ?? 'the file cannot be opened';
+    const remedy = remedies[errorCode(error) ?? ''] ?? 'the file cannot be opened';
     throw new LockError(path, `${remedy} (${describeError(error)})`, { cause: error });
   }
 }

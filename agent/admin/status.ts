@@ -136,11 +136,15 @@ const driftSteps: Readonly<Record<DriftKind, string>> = {
 export function faultOf(facts: AdminFacts): string | undefined {
   const standing = standingOf(facts);
   const refused = facts.refused ? `${sourceText(facts.refused.source)} is refused` : undefined;
-  const local = facts.local.at === 'present' ? undefined : `the local config ${facts.local.path} is ${facts.local.at}`;
-  const notice = viewActive(facts).notices.some(({ about }) => about === 'local-config') ? 'the local config cannot be used' : undefined;
   const damage = facts.problems.length > 0 ? 'the store is damaged' : undefined;
-  const faults = [standingFaults[standing], refused, local ?? notice, damage].filter((fault) => fault !== undefined);
+  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage].filter((fault) => fault !== undefined);
   return faults.length > 0 ? faults.join('; ') : undefined;
+}
+
+function localFaultOf({ local, ...facts }: AdminFacts): string | undefined {
+  if (local.at !== 'present') return `the local config ${local.path} is ${local.at}`;
+  const isUseless = viewActive({ ...facts, local }).notices.some(({ about }) => about === 'local-config');
+  return isUseless ? 'the local config cannot be used' : undefined;
 }
 
 const standingFaults: Readonly<Partial<Record<Standing, string>>> = {
@@ -230,6 +234,7 @@ function isCondemned(facts: AdminFacts): boolean {
 export function nextStep(facts: AdminFacts): string {
   const standing = standingOf(facts);
   const { error } = viewActive(facts);
+  if (standing === 'trusted' || standing === 'local') return stepBeside(facts) ?? steps[standing];
   if (standing === 'condemned' || standing === 'pending' || standing === 'barred' || error === null) return steps[standing];
   if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
   if (standing === 'fallen-back' && error === statusErrors.load) return stepAfterDamage;
@@ -237,6 +242,16 @@ export function nextStep(facts: AdminFacts): string {
   if (facts.refused?.error === error) return stepBeyondLimit;
   return stepsByError[error] ?? steps[kindOf(error)];
 }
+
+/** What a node that runs as it should still asks for: the same as makes `dkc status` fail ({@link faultOf}). */
+function stepBeside(facts: AdminFacts): string | undefined {
+  if (facts.problems.length > 0) return 'See what is damaged, and what to do about it: dkc checkpoints verify';
+  return localFaultOf(facts) === undefined ? undefined : stepForLocal;
+}
+
+const stepForLocal =
+  'The node has no last fallback. Put the local config back, or set localConfig in /etc/dkc/agent.yaml to the file that the kubelet had; ' +
+  'test it with: dkc drill';
 
 const takenBack = 'Its content is condemned on this node. Assign a fixed config, or try it again with: dkc retry';
 const takenBackHere =

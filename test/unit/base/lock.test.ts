@@ -68,7 +68,8 @@ test('what stands in the way is named with its remedy', async (t) => {
   );
   await assert.rejects(flock.take(join(dir, 'none', 'lock'), 0), (error) => error instanceof LockError && error.cause !== undefined);
   symlinkSync(path, join(dir, 'link'));
-  await assert.rejects(flock.take(join(dir, 'link'), 0), LockError);
+  await assert.rejects(flock.take(join(dir, 'link'), 0), /a symbolic link is in its place: move that away/);
+  await assert.rejects(flock.take(dir, 0), /a directory is in its place: move that away/);
   const broken = join(dir, 'broken');
   writeFileSync(broken, '#!/bin/sh\necho "no such thing" >&2\nexit 64\n');
   chmodSync(broken, 0o755);

@@ -6,7 +6,7 @@ import { contentRef } from '../../../../agent/checkpoint/payload.ts';
 import { refusedRecord } from '../../../../agent/store/records.ts';
 import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
 import { keyOf } from '../../../../agent/admin/roles.ts';
-import { nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
+import { faultOf, nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
@@ -100,6 +100,29 @@ for (const { given, is, next } of beside) {
     assert.equal(standingOf(adminFacts(given)), is);
     assert.match(nextStep(adminFacts(given)), next);
   });
+}
+
+const notice = { about: 'local-config', text: 'it is empty' } as const;
+const broken = { path: '/l', at: 'broken', problem: 'EISDIR' } as const;
+const trustedFacts = adminFacts(onTrusted);
+const asides: { why: string; facts: AdminFacts; next: RegExp }[] = [
+  { why: 'nothing', facts: trustedFacts, next: /^Nothing to do/ },
+  { why: 'a missing local config', facts: { ...trustedFacts, local: { path: '/l', at: 'missing' } }, next: /last fallback.*localConfig/ },
+  { why: 'a broken one', facts: { ...trustedFacts, local: broken }, next: /last fallback/ },
+  { why: 'one that the agent cannot use', facts: noticed(trustedFacts), next: /last fallback/ },
+  { why: 'a broken one, nothing assigned', facts: { ...adminFacts({ active: 'local' }), local: broken }, next: /last fallback/ },
+  { why: 'damage', facts: { ...trustedFacts, problems: [{ path: '/j', problem: 'cut' }] }, next: /damaged.*dkc checkpoints verify/ },
+];
+for (const { why, facts, next } of asides) {
+  test(`a node that runs as it should says what to do about ${why}`, () => {
+    assert.match(nextStep(facts), next);
+    assert.equal(faultOf(facts) === undefined, why === 'nothing', 'whatever makes dkc status fail has a step');
+  });
+}
+
+function noticed(facts: AdminFacts): AdminFacts {
+  assert.ok(facts.active?.ok);
+  return { ...facts, active: { ok: true, record: { ...facts.active.record, notices: [notice] } } };
 }
 
 test('a config beyond a limit is refused, though the error reads as that of a failed download', () => {
