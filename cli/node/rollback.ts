@@ -62,8 +62,8 @@ export const rollback: Command = {
       };
       // What boot says against a config is in the plan: on stderr it would only be said twice.
       const plan = await decideRollback(facts, asked, { options: node.options, store, disk, clock, kubelet, log: silentLog });
-      if (plan.at === 'planned' && !dryRun) await executeRollback(store, plan.steps);
-      return plan;
+      const journal = plan.at === 'planned' && !dryRun ? await executeRollback(store, plan.steps) : undefined;
+      return plan.at === 'planned' && journal !== undefined ? { ...plan, notes: [...plan.notes, journal] } : plan;
     });
     if (planned.at === 'refused') return wrong(`Cannot roll back: ${planned.why}`);
     for (const text of planned.notes) context.stderr.write(`dkc: ${dryRun ? 'dry run: ' : ''}${printable(text)}\n`);
@@ -94,18 +94,18 @@ export const retry: Command = {
     const all = args.on('all');
     if (all && ref !== undefined) throw new UsageError('retry: REF and --all cannot be combined');
     const node = await nodeSide(context, args);
-    const { plan, arrival } = await node.store.locked(async (store) => {
+    const { plan, journal, arrival } = await node.store.locked(async (store) => {
       const facts = await node.observe();
       if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may be gone from the store
       const plan = planRetry(facts, { at: isoNow(context), all, ...(ref === undefined ? {} : { ref }) });
-      if (plan.at === 'planned') await executeRetry(store, plan.cleared, plan.journal);
+      const journal = plan.at === 'planned' ? await executeRetry(store, plan.cleared, plan.journal) : undefined;
       const cleared = plan.at === 'planned' ? plan.cleared : [];
       const then = fallBack({ ...facts, condemned: facts.condemned.filter((record) => !cleared.includes(record)) });
       // What the API server assigns besides is the agent's to find out: only of the assigned it is known where the node goes.
-      return { plan, arrival: cleared.length > 0 && then.used === 'assigned' ? then : undefined };
+      return { plan, journal, arrival: cleared.length > 0 && then.used === 'assigned' ? then : undefined };
     });
     if (plan.at === 'refused') throw new ActionError('retry', `condemned ${ref ?? 'config'}`, { hint: plan.why });
-    for (const note of plan.notes) context.stderr.write(`dkc: ${printable(note)}\n`);
+    for (const note of [...plan.notes, ...(journal === undefined ? [] : [journal])]) context.stderr.write(`dkc: ${printable(note)}\n`);
     const exit = await applied(context, args, node, arrival);
     await showStatus(context, args, node);
     return exit;

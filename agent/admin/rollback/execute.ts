@@ -3,7 +3,7 @@ import { arrives, intendRollback, type Landing, planRollback, type RollbackAsked
 import { type BootDeps, planBoot } from '../../boot/plan.ts';
 import { sameContent } from '../../checkpoint/payload.ts';
 import type { CondemnedRecord, JournalLine, Store } from '../../store/store.ts';
-import { unreachable } from '../../../base/errors.ts';
+import { describeError, unreachable } from '../../../base/errors.ts';
 import { observe } from '../../boot/observe.ts';
 
 /** Decides where to go by what boot would make of each way, in order. Nothing is written; call it under the store lock. */
@@ -17,8 +17,12 @@ export async function decideRollback(facts: AdminFacts, asked: RollbackAsked, de
   throw new RangeError('a rollback without a way');
 }
 
-/** Does the steps in order; call it under the store lock. */
-export async function executeRollback(store: Store, steps: readonly RollbackStep[]): Promise<void> {
+/**
+ * Does the steps in order; call it under the store lock. What could not be put into the journal is done all the same.
+ * @returns a note about the journal; undefined where it has the entry
+ */
+export async function executeRollback(store: Store, steps: readonly RollbackStep[]): Promise<string | undefined> {
+  let note: string | undefined;
   for (const step of steps) {
     switch (step.do) {
       case 'set-last-known-good':
@@ -34,13 +38,20 @@ export async function executeRollback(store: Store, steps: readonly RollbackStep
         await store.setCondemned([...(await store.condemned()), step.record]);
         break;
       case 'journal':
-        await store.addToJournal(step.line);
+        note = (await journaled(store, step.line)) ?? note;
         break;
       default:
         unreachable(step);
     }
   }
+  return note;
 }
+
+const journaled = (store: Store, line: JournalLine): Promise<string | undefined> =>
+  store.addToJournal(line).then(
+    () => undefined,
+    (error: unknown) => `done, but it is missing in the journal: ${describeError(error)}`,
+  );
 
 /**
  * Where boot would arrive if the store said `then`: by boot's own eyes and plan, so that this node's local config, policy, kubelet and
@@ -80,12 +91,18 @@ function asIf(then: AdminFacts, store: Store): Store {
   };
 }
 
-/** Takes exactly `cleared` out of the condemnations; call it under the store lock. */
-export async function executeRetry(store: Store, cleared: readonly CondemnedRecord[], journal: readonly JournalLine[]): Promise<void> {
-  if (cleared.length === 0) return;
+/** Takes exactly `cleared` out of the condemnations; call it under the store lock. @returns as {@link executeRollback} */
+export async function executeRetry(
+  store: Store,
+  cleared: readonly CondemnedRecord[],
+  journal: readonly JournalLine[],
+): Promise<string | undefined> {
+  if (cleared.length === 0) return undefined;
   const gone = new Set(cleared.map(identity));
   await store.setCondemned((await store.condemned()).filter((record) => !gone.has(identity(record))));
-  for (const line of journal) await store.addToJournal(line);
+  let note: string | undefined;
+  for (const line of journal) note = (await journaled(store, line)) ?? note;
+  return note;
 }
 
 function identity({ uid, resourceVersion, kubeletConfigKey, contentSha256, by, at }: CondemnedRecord): string {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { test, type TestContext } from 'node:test';
 import { kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
+import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 async function assignedAndTrusted(t: TestContext) {
@@ -40,6 +41,22 @@ test('rollback condemns, journals, and prints the status with the reason', async
   assert.equal(again.code, 0);
   assert.match(again.stderr, /is already condemned \(by admin, /);
   assert.equal((await store.condemned()).length, 1);
+});
+
+test('a rollback and a retry that the journal does not take are done all the same, and say so', async (t) => {
+  const { dkcIn, store, paths } = await assignedAndTrusted(t);
+  const append = (path: string): Promise<never> => Promise.reject(Object.assign(new Error(`EPERM ${path}`), { code: 'EPERM' }));
+  const disk = { ...unsyncedDisk, append };
+  for (const [command, condemned] of [
+    ['rollback', 1],
+    ['retry', 0],
+  ] as const) {
+    // prettier-ignore
+    const { code, stderr } = await dkcIn({ disk }, command);
+    assert.equal(code, 0, stderr);
+    assert.ok(stderr.includes(`dkc: done, but it is missing in the journal: Cannot write ${paths.journal}`), stderr);
+    assert.equal((await store.condemned()).length, condemned);
+  }
 });
 
 test('rollback --to makes another checkpoint the last known good', async (t) => {
