@@ -6,7 +6,7 @@ import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../contr
 import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
 import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
-import { watchNodes } from './watch-nodes.ts';
+import { type AskTrouble, watchNodes } from './watch-nodes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
@@ -29,8 +29,16 @@ export interface FleetCarrier {
    * @returns the node with what the server keeps as its assignment @throws NoCarrierError; ActionError when the server drops what was written
    */
   assign(before: FleetNode, source: SpecSource | null, signal: AbortSignal, how?: How): Promise<FleetNode>;
-  /** Reports the present state of these nodes and every change of one (undefined: it is gone), until the signal aborts; then resolves. */
-  watch(nodes: Watched, onSeen: (name: string, seen: FleetNode | undefined) => void, signal: AbortSignal): Promise<void>;
+  /**
+   * Reports the present state of these nodes and every change of one (undefined: it is gone), until the signal aborts; then resolves.
+   * @param onStart - gets what answers how the watches are
+   */
+  watch(
+    nodes: Watched,
+    onSeen: (name: string, seen: FleetNode | undefined) => void,
+    signal: AbortSignal,
+    onStart?: (trouble: AskTrouble) => void,
+  ): Promise<void>;
 }
 
 interface How {
@@ -79,7 +87,7 @@ export async function fleetCarrier(
       if (!sameSpec(wanted, source)) throw dropped(before);
       return { ...before, wanted };
     },
-    watch: (watched, onSeen, signal) => watchNodes(deps, facts, watched, onSeen, signal),
+    watch: (watched, onSeen, signal, onStart) => watchNodes(deps, facts, watched, onSeen, signal, onStart),
   };
 }
 

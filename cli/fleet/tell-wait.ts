@@ -4,6 +4,8 @@ import { span } from '../node/spoken.ts';
 import { printable, progress } from '../output/printable.ts';
 import { type Settling, waitForNodes, type Wanted } from './wait.ts';
 import type { FleetCarrier } from './carrier.ts';
+import type { AskTrouble } from './watch-nodes.ts';
+import type { Problem } from '../../kube/cache/failure-log.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -38,7 +40,9 @@ export async function waitAndTell(
   };
   const onProgress = (states: ReadonlyMap<string, Settling>): void => bar.draw(progressText(states, wanted, clock.now()));
   try {
-    const ends = await waitForNodes(fleet, clock, { ...wanted, before, timeoutMs, onProgress, onEnd }, signal);
+    let trouble: AskTrouble = () => undefined;
+    const onStart = (ask: AskTrouble): void => void (trouble = ask);
+    const ends = await waitForNodes(fleet, clock, { ...wanted, before, timeoutMs, onProgress, onEnd, onStart }, signal);
     bar.clear();
     const waiting = [...ends].flatMap(([node, end]) => (end.at === 'waiting' ? [{ node, end }] : []));
     const [failed] = failures;
@@ -51,7 +55,7 @@ export async function waitAndTell(
     if (waiting.length === 0) return fine;
     const each = await Promise.all(waiting.slice(0, MAX_NAMED).map((one) => overtime(context, client, one, source, wanted.wanted)));
     const more = waiting.length > MAX_NAMED ? `; and ${waiting.length - MAX_NAMED} more nodes` : '';
-    return wrong(`timed out after ${span(timeoutMs)}: ${each.join('; ')}${more}`);
+    return wrong(`timed out after ${span(timeoutMs)}: ${each.join('; ')}${more}${blindText(trouble())}`);
   } finally {
     bar.clear();
   }
@@ -59,6 +63,10 @@ export async function waitAndTell(
 
 const named = (names: readonly string[]): string =>
   names.length <= MAX_NAMED ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
+
+/** What stands before it may have changed meanwhile. */
+export const blindText = (problem: Problem | undefined): string =>
+  problem === undefined ? '' : `. Nothing newer was read for ${span(problem.forMs)}: ${printable(problem.text)}`;
 
 /** Where a node stands that was waited for too long, and what to do about it. */
 async function overtime(

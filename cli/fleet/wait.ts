@@ -2,6 +2,7 @@ import { sameSource, sourceText, type PayloadRef, type SpecSource } from '../../
 import { sameSpec, fleetState, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis, Clock } from '../../base/clock.ts';
 import type { FleetCarrier } from './carrier.ts';
+import type { AskTrouble } from './watch-nodes.ts';
 
 /** An error counts as an answer after this long in which neither it nor `assigned` moved: by then an agent has looked, and started on it. */
 const GRACE: Millis = 15_000;
@@ -15,6 +16,8 @@ export interface Wait extends Wanted {
   onProgress(states: ReadonlyMap<string, Settling>): void;
   /** A node has settled or failed. */
   onEnd(node: string, end: Settling, afterMs: Millis): void;
+  /** Gets, before the first look, what answers how the watches are. */
+  onStart?(trouble: AskTrouble): void;
 }
 
 interface Followed {
@@ -74,7 +77,7 @@ export async function waitForNodes(
   if (followed.size === 0) over.abort();
   try {
     // Whatever ends, ends the other as well; only a failure that no abort caused is one.
-    const both = [fleet.watch([...followed.keys()], onSeen, stop), tick()].map((part) =>
+    const both = [fleet.watch([...followed.keys()], onSeen, stop, wait.onStart), tick()].map((part) =>
       part.finally(() => over.abort()).catch((error: unknown) => quietWhenEnded(error, stop.reason)),
     );
     await Promise.all(both);

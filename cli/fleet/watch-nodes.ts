@@ -1,7 +1,8 @@
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
-import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
-import { watchObject } from '../../kube/client/watch-object.ts';
+import { Outage, type Problem } from '../../kube/cache/failure-log.ts';
+import { Reflector, type ReflectorOptions, type Selection, type Sink } from '../../kube/cache/reflector.ts';
+import { escapeFieldValue } from '../../kube/api/selector.ts';
 import { fleetNode, keptOfConfig, keptOfNode } from '../../controllers/fleet/read-fleet-node.ts';
 import type { Watched } from './carrier.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
@@ -12,40 +13,51 @@ import type { Client } from '../../kube/client/client.ts';
 const MAX_SINGLE_WATCHES = 20;
 
 type OnSeen = (name: string, node: FleetNode | undefined) => void;
-type Deps = Omit<ReflectorOptions, 'resource' | 'client'> & { client: Pick<Client, 'list' | 'listEach' | 'watch'> };
+type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'watch'> };
 type Serves = Pick<ServerFacts, 'servesNodeConfigs' | 'hasConfigSource'>;
 
-/** Reports nodes as they are and as they change, until the signal aborts. Failures of the server are retried. @throws what `onSeen` throws */
-export async function watchNodes(deps: Deps, serves: Serves, watched: Watched, onSeen: OnSeen, signal: AbortSignal): Promise<void> {
+/** Why what was reported may be old: what keeps a watch from the server at this moment. undefined while all is well */
+export type AskTrouble = () => Problem | undefined;
+
+/**
+ * Reports nodes as they are and as they change, until the signal aborts. Failures of the server are logged and retried.
+ * @param onStart - gets, before anything is reported, what answers how the watches are @throws what `onSeen` throws
+ */
+export async function watchNodes(
+  deps: Deps,
+  serves: Serves,
+  watched: Watched,
+  onSeen: OnSeen,
+  signal: AbortSignal,
+  onStart: (trouble: AskTrouble) => void = () => {},
+): Promise<void> {
+  const outage = new Outage(deps.clock, deps.log);
+  const reflectors: Reflector<KubeObject>[] = [];
+  const reflect = (join: FleetJoin, kind: JoinedKind, selection: Selection): void => {
+    const options = { ...deps, outage, newest: true, resource: resources[kind], selection };
+    reflectors.push(new Reflector<KubeObject>(options, new JoinSink(join, kind)));
+  };
   const byName = 'length' in watched;
-  if (byName && watched.length <= MAX_SINGLE_WATCHES) {
-    await Promise.all(watched.map((name) => watchOne(deps, serves, name, onSeen, signal)));
-    return;
+  if (byName && watched.length <= MAX_SINGLE_WATCHES)
+    for (const name of watched) {
+      const join = new FleetJoin(serves, new Set([name]), onSeen);
+      const selection = { fieldSelector: `metadata.name=${escapeFieldValue(name)}` };
+      for (const kind of kindsOf(serves)) reflect(join, kind, selection);
+    }
+  else {
+    const join = new FleetJoin(serves, byName ? new Set(watched) : undefined, onSeen);
+    const ofNodes = byName || watched.labelSelector === undefined ? {} : { labelSelector: watched.labelSelector };
+    for (const kind of kindsOf(serves)) reflect(join, kind, kind === 'node' ? ofNodes : {});
   }
-  const names = byName ? new Set(watched) : undefined;
-  const join = new FleetJoin(serves, names, onSeen);
-  const selection = byName || watched.labelSelector === undefined ? {} : { labelSelector: watched.labelSelector };
-  const run = (kind: JoinedKind, selection = {}): Promise<void> =>
-    new Reflector<KubeObject>({ ...deps, resource: resources[kind], selection }, new JoinSink(join, kind)).run(signal);
-  await Promise.all([run('node', selection), ...(serves.servesNodeConfigs ? [run('config')] : [])]);
+  onStart(() => worst(reflectors.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))));
+  await Promise.all(reflectors.map((one) => one.run(signal)));
 }
 
-async function watchOne(deps: Deps, serves: Serves, name: string, onSeen: OnSeen, signal: AbortSignal): Promise<void> {
-  const join = new FleetJoin(serves, new Set([name]), onSeen);
-  const one = (kind: JoinedKind): Promise<void> => {
-    const handlers = {
-      onSeen: ({ object }: { object: KubeObject | undefined }): void => {
-        join.set(kind, name, object && kept[kind](object));
-        join.complete(kind);
-      },
-    };
-    return watchObject(deps, resources[kind], { name }, handlers, signal);
-  };
-  await Promise.all([one('node'), ...(serves.servesNodeConfigs ? [one('config')] : [])]);
-}
+const worst = (problems: readonly Problem[]): Problem | undefined => problems.toSorted((a, b) => b.forMs - a.forMs)[0];
 
 type JoinedKind = 'node' | 'config';
 const resources: Readonly<Record<JoinedKind, Resource>> = { node: nodes, config: nodeConfigs };
+const kindsOf = ({ servesNodeConfigs }: Serves): JoinedKind[] => (servesNodeConfigs ? ['node', 'config'] : ['node']);
 const kept = { node: keptOfNode, config: keptOfConfig } as const;
 
 /** Joins Nodes and NodeConfigs by name, and reports a node whenever one of the two changes, from when all of both are known. */
@@ -61,7 +73,7 @@ export class FleetJoin {
     this.#serves = serves;
     this.#names = names;
     this.#onSeen = onSeen;
-    this.#waitsFor = new Set(serves.servesNodeConfigs ? ['node', 'config'] : ['node']);
+    this.#waitsFor = new Set(kindsOf(serves));
   }
 
   held(kind: JoinedKind): ReadonlyMap<string, KubeObject> {

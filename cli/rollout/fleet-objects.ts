@@ -3,7 +3,10 @@ import { serverFacts, type ServerFacts } from '../../controllers/fleet/server-fa
 import { type NodeConfigRollout, rollouts } from '../../controllers/rollout/types.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { type KubeObject, nodes, type Resource } from '../../kube/api/object.ts';
+import { Outage } from '../../kube/cache/failure-log.ts';
+import { escapeFieldValue } from '../../kube/api/selector.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
+import type { AskTrouble } from '../fleet/watch-nodes.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 
 /** What a picture of a rollout is made of. */
@@ -48,8 +51,34 @@ function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeOb
 
 type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'raw' | 'watch'> };
 
+/** Gets, before anything is told, what answers how the watches are. */
+type OnStart = (trouble: AskTrouble) => void;
+
+/** Tells of one rollout as it is and as it changes (undefined: it is gone), until the signal aborts. Failures of the server are logged and retried. */
+export async function watchRollout(
+  deps: Deps,
+  name: string,
+  onSeen: (rollout: NodeConfigRollout | undefined) => void,
+  signal: AbortSignal,
+  onStart: OnStart,
+): Promise<void> {
+  const sink = new MapSink<NodeConfigRollout>(
+    (one) => one,
+    () => onSeen(sink.objects.get(name)),
+  );
+  const selection = { fieldSelector: `metadata.name=${escapeFieldValue(name)}` };
+  const reflector = new Reflector<NodeConfigRollout>({ ...deps, newest: true, resource: rollouts, selection }, sink);
+  onStart(() => reflector.problem);
+  await reflector.run(signal);
+}
+
 /** Keeps the fleet as the server has it, until the signal aborts. @param onChange - called at each change, once all of it is known */
-export async function watchFleetObjects(deps: Deps, onChange: (fleet: FleetObjects) => void, signal: AbortSignal): Promise<void> {
+export async function watchFleetObjects(
+  deps: Deps,
+  onChange: (fleet: FleetObjects) => void,
+  signal: AbortSignal,
+  onStart: OnStart,
+): Promise<void> {
   const serves = await serverFacts(deps.client, signal);
   const changed = (): void => {
     if (sinks.every(({ isComplete }) => isComplete)) onChange(fleet);
@@ -59,9 +88,13 @@ export async function watchFleetObjects(deps: Deps, onChange: (fleet: FleetObjec
   const ofConfigs = new MapSink((one) => one, changed);
   const sinks: readonly { isComplete: boolean }[] = serves.servesNodeConfigs ? [ofRollouts, ofNodes, ofConfigs] : [ofRollouts, ofNodes];
   const fleet: FleetObjects = { serves, rollouts: ofRollouts.objects, nodes: ofNodes.objects, nodeConfigs: ofConfigs.objects };
-  const run = <T extends KubeObject>(resource: Resource, sink: Sink<T>): Promise<void> =>
-    new Reflector<T>({ ...deps, resource }, sink).run(signal);
-  await Promise.all([run(rollouts, ofRollouts), run(nodes, ofNodes), ...(serves.servesNodeConfigs ? [run(nodeConfigs, ofConfigs)] : [])]);
+  const outage = new Outage(deps.clock, deps.log);
+  const of = <T extends KubeObject>(resource: Resource, sink: Sink<T>) =>
+    new Reflector<T>({ ...deps, outage, newest: true, resource }, sink);
+  const ofRollout = of(rollouts, ofRollouts);
+  const all = [ofRollout, of(nodes, ofNodes), ...(serves.servesNodeConfigs ? [of(nodeConfigs, ofConfigs)] : [])];
+  onStart(() => ofRollout.problem ?? all.find(({ problem }) => problem !== undefined)?.problem);
+  await Promise.all(all.map((one) => one.run(signal)));
 }
 
 /** Objects of one kind without namespaces, by name. */

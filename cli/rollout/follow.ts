@@ -1,7 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
-import { type NodeConfigRollout, rollouts } from '../../controllers/rollout/types.ts';
+import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { watchObject } from '../../kube/client/watch-object.ts';
 import type { Args } from '../args/args.ts';
 import { type Context, type Exit, fine, type Sink, wrong } from '../command.ts';
 import { UsageError } from '../failure.ts';
@@ -9,7 +8,9 @@ import { span } from '../node/spoken.ts';
 import { formatOf, peopleFor } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { jsonText, withoutManagedFields } from '../output/structured.ts';
-import { watchFleetObjects } from './fleet-objects.ts';
+import { blindText } from '../fleet/tell-wait.ts';
+import type { AskTrouble } from '../fleet/watch-nodes.ts';
+import { watchFleetObjects, watchRollout } from './fleet-objects.ts';
 import { stepOf, treeText } from './status-text.ts';
 import { isObserved, outcomeOf, RUN_CONTROLLER } from './rollouts.ts';
 import { viewOf } from './view.ts';
@@ -43,7 +44,9 @@ export async function follow(context: Context, args: Args, client: Client, name:
   };
   const timeoutMs = args.ms('timeout') ?? 0;
   let last: NodeConfigRollout | undefined;
-  const timeText = (): string => `rollout ${name}: timed out after ${span(timeoutMs)}${last?.status?.phase === undefined ? '' : ` in phase ${last.status.phase}: ${last.status.message ?? ''}`}`; // prettier-ignore
+  let trouble: AskTrouble = () => undefined;
+  const onStart = (ask: AskTrouble): void => void (trouble = ask);
+  const timeText = (): string => `rollout ${name}: timed out after ${span(timeoutMs)}${last?.status?.phase === undefined ? '' : ` in phase ${last.status.phase}: ${last.status.message ?? ''}`}${blindText(trouble())}`; // prettier-ignore
   const stops = [
     ...(timeoutMs > 0 ? [clock.after(timeoutMs, () => finish(wrong(timeText())))] : []),
     clock.after(UNSEEN_MS, () => {
@@ -60,7 +63,9 @@ export async function follow(context: Context, args: Args, client: Client, name:
   };
   try {
     const isTree = format !== 'json' && context.stdout.isTTY && context.env['TERM'] !== 'dumb';
-    await (isTree ? drawTree(context, args, client, name, seen, both) : writeLines(context, client, name, format === 'json', seen, both));
+    await (isTree
+      ? drawTree(context, args, client, name, { seen, onStart }, both)
+      : writeLines(context, client, name, format === 'json', { seen, onStart }, both));
   } catch (error) {
     if (end.exit === undefined) throw error;
   } finally {
@@ -84,12 +89,18 @@ export function exitOf(rollout: Readonly<NodeConfigRollout>): Exit | undefined {
   }
 }
 
+interface Follower {
+  /** undefined: it is gone. */
+  seen: (rollout: NodeConfigRollout | undefined) => void;
+  onStart: (trouble: AskTrouble) => void;
+}
+
 async function drawTree(
   context: Context,
   args: Args,
   client: Client,
   name: string,
-  seen: (rollout: NodeConfigRollout | undefined) => void,
+  { seen, onStart }: Follower,
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, random, log, stdout } = context;
@@ -116,7 +127,7 @@ async function drawTree(
     isDue = true;
     clock.after(GATHER_MS, draw);
   };
-  await Promise.all([watchFleetObjects({ client, clock, random, log }, onChange, signal), tick()]);
+  await Promise.all([watchFleetObjects({ client, clock, random, log }, onChange, signal, onStart), tick()]);
 }
 
 async function writeLines(
@@ -124,11 +135,11 @@ async function writeLines(
   client: Client,
   name: string,
   isJson: boolean,
-  seen: (rollout: NodeConfigRollout | undefined) => void,
+  { seen, onStart }: Follower,
   signal: AbortSignal,
 ): Promise<void> {
   let written = '';
-  const onSeen = ({ object }: { object: NodeConfigRollout | undefined }): void => {
+  const onSeen = (object: NodeConfigRollout | undefined): void => {
     if (object !== undefined) {
       const line = isJson ? jsonText(withoutManagedFields(object), 0) : `${lineOf(object)}\n`;
       if (line !== written) context.stdout.write(line);
@@ -137,7 +148,7 @@ async function writeLines(
     seen(object);
   };
   const { clock, random, log } = context;
-  await watchObject<NodeConfigRollout>({ client, clock, random, log }, rollouts, { name }, { onSeen }, signal);
+  await watchRollout({ client, clock, random, log }, name, onSeen, signal, onStart);
 }
 
 /** `Holding 2/4: 3/10 nodes settled (a, b, c); step 2 is done ...`. */

@@ -17,7 +17,7 @@ import { isOlder } from './change.ts';
 export type Reflection = { at: 'streaming' } | { at: 'listing'; what: ListWhat; inPages: boolean } | { at: 'watching' };
 
 /**
- * cached: whatever the server has at hand (resourceVersion 0), which is cheap and may be old; only for the first list.
+ * cached: whatever the server has at hand (resourceVersion 0), which is cheap and may be old; only for a first list.
  * known: nothing older than what is known. newest: what is stored at this moment, the most expensive one.
  */
 export type ListWhat = 'cached' | 'known' | 'newest';
@@ -30,6 +30,8 @@ export interface ReflectorState {
   streams: boolean;
   /** Such watches in a row that ended before they were complete. */
   incomplete: number;
+  /** Present where the first list, too, must be what is stored at that moment. */
+  newest?: boolean;
   /** Lists in a row that were older than what is known, as after a restored backup, or from a server that lags behind. */
   doubts: number;
 }
@@ -57,11 +59,10 @@ export type Saw =
 const MAX_DOUBTS = 2;
 const MAX_INCOMPLETE = 2;
 
-export function startOf(streams: boolean): ReflectorState {
-  return { is: streams ? { at: 'streaming' } : cachedList, rv: '', streams, incomplete: 0, doubts: 0 };
+export function startOf(streams: boolean, newest = false): ReflectorState {
+  const how = { rv: '', streams, ...(newest ? { newest } : {}) };
+  return { is: again(how), ...how, incomplete: 0, doubts: 0 };
 }
-
-const cachedList: Reflection = { at: 'listing', what: 'cached', inPages: true };
 
 export function next(state: ReflectorState, saw: Saw): ReflectorState {
   switch (saw.kind) {
@@ -100,7 +101,7 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
   }
 }
 
-function again({ streams, rv }: ReflectorState): Reflection {
+function again({ streams, rv, newest = false }: Pick<ReflectorState, 'streams' | 'rv' | 'newest'>): Reflection {
   if (streams) return { at: 'streaming' };
-  return rv === '' ? cachedList : { at: 'listing', what: 'known', inPages: true };
+  return { at: 'listing', what: rv !== '' ? 'known' : newest ? 'newest' : 'cached', inPages: true };
 }

@@ -49,6 +49,8 @@ export interface ReflectorOptions {
   onIgnored?: (object: Ignored) => void;
   /** Try watches that begin with the present state; servers without them are found out and listed instead. @default true */
   streams?: boolean;
+  /** The first state is what is stored when it is asked for, for those who have just written something. @default what the server has at hand, which may be old */
+  newest?: boolean;
 }
 
 /** An object that the cache does without. */
@@ -86,7 +88,7 @@ export class Reflector<T extends KubeObject> {
     this.#metrics = options.metrics ?? noReflectorMetrics;
     this.#log = options.log.with({ kind: options.resource.kind, ...options.selection });
     this.#failures = new FailureLog(options.clock, this.#log, options.resource, options.outage);
-    this.#state = startOf(options.streams ?? true);
+    this.#state = startOf(options.streams ?? true, options.newest);
   }
 
   /** What failed last; undefined while all is well. */

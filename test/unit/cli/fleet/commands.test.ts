@@ -9,7 +9,11 @@ import { refusedEvent } from '../../../../agent/events/event.ts';
 import { configMaps, coreEvents, nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { Interrupted } from '../../../../cli/failure.ts';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
+import type { Log } from '../../../../base/log.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
 const parts = { clock: realClock, random: seededRandom(1), log: silentLog };
@@ -338,3 +342,40 @@ test('more than a page of nodes: each once, in order, in the time that reading t
   assert.deepEqual(stdout.trimEnd().split('\n'), names.map((name) => `node/${name}`)); // prettier-ignore
   assert.equal(requests.length, 3);
 });
+
+test('assign --wait of many nodes takes no state from before its own write for that of somebody else', async () => {
+  const api = localApi(realClock);
+  for (let at = 0; at < 25; at++) api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: `n${at}` } });
+  const run = (argv: string): Promise<Ran> => runCli(argv.split(' '), { connect: async () => localClient(api) });
+  assert.equal((await run('assign --all --configmap dkc-system/web --key kubelet')).code, 0);
+  // As from a replica whose watch cache is behind: what it has at hand still has the assignments.
+  api.hooks.setFaults(parseFaults([{ verb: 'list', resource: 'nodes', fault: 'stale', versions: 25 }]));
+  const { code, stderr } = await run('unassign --all --wait --timeout=1m');
+  assert.deepEqual([code, stderr.match(/: local after /g)?.length], [0, 25], stderr);
+});
+
+for (const { argv, exit } of [
+  { argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait --timeout=1s', exit: 1 },
+  { argv: 'nodes node-a -w', exit: 130 },
+])
+  test(`${argv} says what keeps it from watching`, async () => {
+    const api = localApi(realClock, { faults: parseFaults([{ verb: 'watch', resource: 'nodes', status: 403 }]) });
+    api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
+    const recorded = recordedLog();
+    const ends = new AbortController();
+    const atLast = realClock.after(10_000, () => ends.abort(new Interrupted()));
+    const warn: Log['warn'] = (text, fields) => {
+      recorded.log.warn(text, fields);
+      if (exit === 130) ends.abort(new Interrupted());
+    };
+    const log: Log = { ...recorded.log, warn, with: () => log };
+    const { code, stderr } = await runCli(argv.split(' '), { connect: async () => localClient(api), log, signal: ends.signal });
+    atLast();
+    assert.equal(code, exit);
+    assert.match(JSON.stringify(recorded), /verbs list and watch on nodes are needed/);
+    if (exit === 1)
+      assert.match(
+        stderr,
+        /timed out after 1s: node-a: .*\. Nothing newer was read for \d+s: .*403.*verbs list and watch on nodes are needed\n$/,
+      );
+  });
