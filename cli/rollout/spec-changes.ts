@@ -14,8 +14,10 @@ import {
   revisionsOf,
   rolloutName,
 } from './rollouts.ts';
+import { namesIn, nodesText } from '../../controllers/rollout/text.ts';
 import { type ConfigMap, keyOf, numberOf } from '../../controllers/rollout/revision.ts';
 import { UsageError } from '../failure.ts';
+import { printable } from '../output/printable.ts';
 
 export const rolloutPause: Command = {
   describe: `Sets spec.paused: no further node is changed. Nodes in flight still apply their assignment, and count when they fail. A rollback is not paused.`,
@@ -40,12 +42,21 @@ export const rolloutPause: Command = {
 export const rolloutResume: Command = {
   describe: `Clears spec.paused: the rollout continues where it was.
 
-A rollout that stopped after failures, or was aborted, continues only with --retry, which raises spec.attempt: the same revision starts again at its first step, with no failures counted. Use it when the configuration was not the cause. A corrected ConfigMap starts a new revision without --retry, and dkc rollout undo rolls out an earlier one. A node that condemned the configuration rejects it again until dkc retry on that node clears the condemnation.`,
+A rollout that stopped after failures, or was aborted, continues only with --retry, which raises spec.attempt: the same revision starts again at its first step, with no failures counted. Use it when the configuration was not the cause. A corrected ConfigMap starts a new revision without --retry, and dkc rollout undo rolls out an earlier one.
+
+Of a complete rollout, --retry tries the nodes that failed again, such as one that joined later and could not be drained; the others keep the configuration. The copy of the ConfigMap gets a new value of the annotation dkc.dev/retry, so that nodes that condemned it try it again, too.`,
   examples: [
     { run: 'dkc rollout resume web', what: 'after dkc rollout pause' },
     { run: 'dkc rollout resume web --retry', what: 'the same revision again, from its first step' },
   ],
-  flags: [{ name: 'retry', type: 'boolean', text: 'start a revision again that stopped after failures or was aborted' }, ...changeFlags],
+  flags: [
+    {
+      name: 'retry',
+      type: 'boolean',
+      text: 'start a revision again that stopped after failures or was aborted; of a complete rollout try failed nodes again',
+    },
+    ...changeFlags,
+  ],
   positionals: changePositionals,
   run: (context, args) => {
     const name = rolloutName('rollout resume', args);
@@ -64,11 +75,19 @@ function resume(client: Client, rollout: NodeConfigRollout, retry: boolean, sign
     const why = isAborted ? 'it was aborted' : `it has stopped: ${status.message ?? status.phase ?? ''}`;
     throw cannot('resume', rollout, `${why}; correct its ConfigMap, roll out an earlier revision with dkc rollout undo, or retry this one: dkc rollout resume ${rollout.metadata.name} --retry`); // prettier-ignore
   }
-  if (retry && !isStopped) throw cannot('retry', rollout, `it has not stopped; ${doingText(rollout)}`);
-  if (!isStopped && spec.paused !== true) throw cannot('resume', rollout, `it is not paused; ${doingText(rollout)}`);
+  const failed = status.complete === true ? (status.failures ?? []) : [];
+  const isTriedAgain = retry && !isStopped && failed.length > 0;
+  if (retry && !isStopped && !isTriedAgain) throw cannot('retry', rollout, `it has not stopped; ${doingText(rollout)}`);
+  if (!isStopped && !isTriedAgain && spec.paused !== true) throw cannot('resume', rollout, `it is not paused; ${doingText(rollout)}`);
   const attempt = Math.max(1, spec.attempt ?? 1, status.attempt ?? 1) + 1;
-  const patch = { ...(spec.paused === true ? { paused: false } : {}), ...(isStopped ? { attempt, abortedRevision: null } : {}) };
-  return { write: patchSpec(client, patch, signal), done: isStopped ? `resumed; attempt ${attempt} starts at step 1` : 'resumed' };
+  const again = isStopped ? { attempt, abortedRevision: null } : isTriedAgain ? { attempt } : {};
+  const patch = { ...(spec.paused === true ? { paused: false } : {}), ...again };
+  const done = isStopped
+    ? `resumed; attempt ${attempt} starts at step 1`
+    : isTriedAgain
+      ? `resumed; attempt ${attempt} tries ${nodesText(failed.length)} again: ${namesIn(failed, ({ node }) => printable(node))}`
+      : 'resumed';
+  return { write: patchSpec(client, patch, signal), done };
 }
 
 export const rolloutAbort: Command = {

@@ -98,7 +98,9 @@ function nodeView(
     case 'waiting':
     case 'no-agent': {
       const error = failed.get(name);
-      if (error !== undefined) return { node: name, state: 'failed', detail: `${error}; rolled back` };
+      // What could not be drained never had it.
+      if (error !== undefined)
+        return { node: name, state: 'failed', detail: error.startsWith('drain: ') ? error : `${error}; rolled back` };
       if (isDrainedBy(node, rules)) return { node: name, state: 'in-flight', detail: 'will be drained first' };
       if (fleetState(node) === 'no-agent') return { node: name, state: 'no-agent', detail: 'no agent has reported' };
       if (node.ready !== true) return { node: name, state: 'not-ready', detail: 'it is not Ready' };

@@ -71,7 +71,8 @@ function stop(seen: Seen, progress: Progress): Decision {
 }
 
 function lateFailures(seen: Seen, progress: Progress): Decision {
-  const text = `${nodesText(progress.failures.length)} failed after the rollout was complete: ${failedNames(progress)}; nodes that join later are not touched`;
+  const retry = `dkc rollout resume ${seen.facts.rules.name} --retry`;
+  const text = `${nodesText(progress.failures.length)} failed after the rollout was complete: ${failedNames(progress)}; nodes that join later are not touched; to try again: ${retry}`;
   return { ...base(seen, progress), phase: 'Complete', reason: 'LateFailures', waitsFor: 'Failures', text };
 }
 

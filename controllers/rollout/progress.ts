@@ -68,8 +68,11 @@ export function begin({ rules, source, revisions }: Facts): Begin {
     const last = prior.complete === true ? prior.revision : prior.previousRevision;
     return { isNew: true, actions, progress: fresh(revision, last === revision ? prior.previousRevision : last, rules.attempt) };
   }
-  if (rules.attempt > (prior.attempt ?? 1))
+  if (rules.attempt > (prior.attempt ?? 1)) {
+    // What all nodes have had has no steps, and is not taken back: those that failed are tried again.
+    if (prior.complete === true) return { isNew: false, actions, progress: { ...carriedOn(revision, rules), failures: [] } };
     return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, rules.attempt) };
+  }
   return { isNew: false, actions, progress: carriedOn(revision, rules) };
 }
 

@@ -43,6 +43,24 @@ test('a dry run says how many nodes of the whole cluster may be unavailable, whe
   assert.match(stdout, /^over all rollouts, at most 2 nodes of the whole cluster unavailable at once \(1 now, 50% of 4\)$/m);
 });
 
+test('a node that could not be drained after the rollout was complete is said to have failed, and is tried again by resume --retry', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  await world.payload({ podPidsLimit: 1_000 });
+  const run = runner(world);
+  assert.equal((await run(`rollout create web ${SOURCE} --all --drain=Always`)).code, 0);
+  await world.phase('web', 'Complete');
+  assert.match((await run('rollout resume web --retry')).stderr, /Cannot retry NodeConfigRollout web: it has not stopped/);
+  await world.addNode('late');
+  await world.addPod('bare', 'late', { isBare: true });
+  await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
+  assert.match((await run('rollout status web')).stdout, /✖ late     failed   drain: Blocked: default\/bare has no controller\n/);
+  await world.client.delete(pods, { name: 'bare', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
+  const says = 'nodeconfigrollout.dkc.dev/web resumed; attempt 2 tries 1 node again: late\n';
+  assert.deepEqual(await run('rollout resume web --retry'), { code: 0, stdout: says, stderr: '' });
+  await world.until('web', 'it has it', ({ status }) => status?.nodes?.settled === 2 && status.waitsFor === undefined);
+});
+
 test('a rollout is created, waits for approval, is approved and is watched to its end; a bad one is watched to its return, tried again and undone', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(4);

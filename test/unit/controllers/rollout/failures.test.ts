@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { fleetOf } from './fleet-of.ts';
+import { approve, fleetOf } from './fleet-of.ts';
 
 test('more nodes that cannot be drained than the status names stop the rollout, whatever its budget: none is drained again and again', async () => {
   await using world = await fleetOf(MAX_FAILURES + 6);
@@ -20,6 +20,27 @@ test('more nodes that cannot be drained than the status names stop the rollout, 
   const { status } = await world.until('web', 'it stops', (now) => now.status?.stopped === 'Failures', 600_000);
   assert.equal(status?.failures?.length, MAX_FAILURES);
   assert.ok(status.failures.every(({ node, error }) => !['node-0', 'node-1'].includes(node) && error.startsWith('drain: Blocked')));
+});
+
+test('a late joiner whose drain failed is tried again by another attempt: no other node goes through steps, or back', async () => {
+  await using world = await fleetOf(2);
+  await world.roll('web', { steps: [{ nodes: 1, approve: true }, { nodes: '100%' }], drain: 'Always' });
+  await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
+  await approve(world);
+  await world.phase('web', 'Complete');
+  await world.addNode('late');
+  await world.addPod('bare', 'late', { isBare: true });
+  const failed = await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
+  assert.match(failed.status?.message ?? '', /late; nodes that join later are not touched; to try again: dkc rollout resume web --retry$/);
+  const { assigned } = world.agents;
+  const before = assigned.length;
+  // In vain at first: it has failed again, and all others keep the revision.
+  await world.edit('web', { attempt: 2 });
+  const again = await world.until('web', 'failed again', ({ status }) => status?.attempt === 2 && status.waitsFor === 'Failures');
+  assert.deepEqual([again.status?.complete, again.status?.stopped, again.status?.nodes?.settled], [true, undefined, 2]);
+  await world.edit('web', { attempt: 3, drainPolicy: { unmanagedPods: 'Evict' } });
+  const { status } = await world.until('web', 'it is settled', ({ status: now }) => now?.attempt === 3 && now.nodes?.settled === 3);
+  assert.deepEqual([status?.phase, status?.failures, assigned.slice(before)], ['Complete', undefined, ['late']]);
 });
 
 test('each rollout has a series of its phase and reason, and one for each count of nodes; they go with it', async () => {
