@@ -89,7 +89,7 @@ function add(to: Map<string, bigint>, what: Amounts): void {
 }
 
 function raise(to: Map<string, bigint>, what: Iterable<readonly [string, bigint]>): void {
-  for (const [resource, amount] of what) if (amount > (to.get(resource) ?? 0n)) to.set(resource, amount);
+  for (const [resource, amount] of what) if (amount > (to.get(resource) ?? -1n)) to.set(resource, amount);
 }
 
 function staysOn(init: Container): boolean {

@@ -109,12 +109,17 @@ const MAX_ENTRIES = 20_000;
 /** What is said in more words is no template's. */
 const MAX_KEY = 4_096;
 
-function requestsOf(spec: Readonly<PodSpec>): Requests {
+function requestsOf(spec: OwnSpec): Requests {
   const key = resourcesKey(spec);
   const known = pool.get(key);
   if (known !== undefined) return known;
   const real = podRequests(spec, (resources) => amountsOf(resources?.requests));
-  const scored = podRequests(spec, scoredBy);
+  // Where the pod asks as a whole, only what nobody in it asks for is guessed, as kube-scheduler does.
+  const asksAsWhole = amountsOf(spec.resources?.requests).size > 0;
+  const scored = podRequests(
+    spec,
+    scoredBy((resource) => !asksAsWhole || !real.has(resource)),
+  );
   const requests: Requests = {
     cpu: whole(real.get('cpu')),
     memory: whole(real.get('memory')),
@@ -139,12 +144,14 @@ export function whole(amount: bigint | undefined): number {
   return amount === undefined ? 0 : Math.min(Number(amount), Number.MAX_SAFE_INTEGER);
 }
 
-/** A key that is there counts as it is, also with 0. */
-function scoredBy(resources: ResourceRequirements | undefined): Amounts {
-  const asked = amountsOf(resources?.requests);
-  if (!asked.has('cpu')) asked.set('cpu', UNSAID_CPU);
-  if (!asked.has('memory')) asked.set('memory', UNSAID_MEMORY);
-  return asked;
+/** A key that is there counts as it is, also with 0. @param isGuessed - whether a container that does not say is taken to need some */
+function scoredBy(isGuessed: (resource: 'cpu' | 'memory') => boolean): (resources: ResourceRequirements | undefined) => Amounts {
+  return (resources) => {
+    const asked = amountsOf(resources?.requests);
+    if (!asked.has('cpu') && isGuessed('cpu')) asked.set('cpu', UNSAID_CPU);
+    if (!asked.has('memory') && isGuessed('memory')) asked.set('memory', UNSAID_MEMORY);
+    return asked;
+  };
 }
 
 /** Everything that {@link podRequests} looks at. */

@@ -93,3 +93,23 @@ test('nobody gets what a pod has not given back, and whoever waits for it gets i
   await has('1');
   assert.notEqual(await world.until(() => nodeOf('next') === 'a', 5_000), undefined);
 });
+
+const guessed: { why: string; whole?: object; main?: object; init?: object; overhead?: object; mebibytes: number }[] = [
+  { why: 'what is usual, where nobody says', mebibytes: 200 },
+  { why: 'what is usual, where the whole speaks of others', whole: { cpu: '2' }, mebibytes: 200 },
+  { why: 'nothing more, where one beside says it', whole: { cpu: '2' }, init: { memory: '1Gi' }, mebibytes: 1_024 },
+  { why: 'both, where the pod does not ask as a whole', init: { memory: '1Gi' }, mebibytes: 1_224 },
+  { why: 'nothing, where one beside says 0', whole: { cpu: '2' }, init: { memory: '0' }, mebibytes: 0 },
+  { why: 'what the whole says', whole: { memory: '64Mi' }, mebibytes: 64 },
+  { why: 'the overhead, where it is said for that', whole: { cpu: '2' }, overhead: { memory: '32Mi' }, mebibytes: 32 },
+];
+for (const { why, whole, main = {}, init, overhead, mebibytes } of guessed)
+  test(`for points a pod takes ${why}`, () => {
+    const asked: object = {
+      containers: [{ name: 'main', resources: { requests: main } }],
+      ...(init && { initContainers: [{ name: 'beside', restartPolicy: 'Always', resources: { requests: init } }] }),
+      ...(whole && { resources: { requests: whole } }),
+      ...(overhead && { overhead }),
+    };
+    assert.equal(podInfoOf({ metadata: { name: 'p' }, spec: asked as { containers: [] } }).requests.scoredMemory, mebibytes * 2 ** 20);
+  });
