@@ -214,7 +214,7 @@ export const mustBeResource: MustBe = (text) =>
   qualifiedNameProblems(text).length > 0 ? 'the name of a resource, such as cpu or example.com/gpu' : undefined;
 
 export const mustBeExtendedResource: MustBe = (text) =>
-  qualifiedNameProblems(text).length > 0 || !text.includes('/') || /^([^/]*\.)?kubernetes\.io\//.test(text)
+  qualifiedNameProblems(text).length > 0 || !text.includes('/') || /^(?:requests\.|(?:[^/]*\.)?kubernetes\.io\/)/.test(text)
     ? 'the name of a resource with a domain of its own, such as example.com/gpu'
     : undefined;
 

@@ -122,6 +122,17 @@ function judgeExtenders(written: Mapping, extenders: readonly ExtenderConfig[]):
   const binders = [...extenders.keys()].filter((at) => extenders[at]?.bindVerb !== '');
   for (const at of binders.slice(1))
     written.problem(`extenders[${at}].bindVerb`, `only one extender can bind, and extenders[${binders[0]}] does already`);
+  const managedBy = new Map<string, number>();
+  for (const [at, { managedResources }] of extenders.entries())
+    for (const [n, { name }] of managedResources.entries()) {
+      const other = managedBy.get(name);
+      if (name !== '' && other !== undefined)
+        written.problem(
+          `extenders[${at}].managedResources[${n}].name`,
+          `it is ${JSON.stringify(name)}, which extenders[${other}] manages already; one extender manages a resource`,
+        );
+      managedBy.set(name, other ?? at);
+    }
 }
 
 function readPreemption(written: Mapping): SchedulerConfig['preemption'] {

@@ -27,7 +27,8 @@ type Plugins = Pick<ProfileConfig, 'filters' | 'scores'>;
 
 export function readProfile(written: Mapping): ProfileConfig {
   const schedulerName = written.text('schedulerName', DEFAULT_SCHEDULER_NAME, mustBeObjectName);
-  if (written.whole('percentageOfNodesToScore', 0, { min: 0, max: 100 }) !== 0) written.warn('percentageOfNodesToScore', everyNodeIsScored);
+  const percentage = written.whole('percentageOfNodesToScore', 0, { min: 0, max: 100 });
+  if (percentage !== 0 && percentage !== 100) written.warn('percentageOfNodesToScore', everyNodeIsScored);
   const plugins = written.mapping('plugins', readPlugins);
   const args = written.mapping('pluginArgs', (all) => readArgs(all, plugins));
   return { schedulerName, ...plugins, ...args };

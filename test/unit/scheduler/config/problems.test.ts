@@ -73,6 +73,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'extenders[0].weight', is: '-1', says: `it is -1; ${whole(0, 10_000)}` },
   { at: 'extenders[0].filterVerb', is: '1', says: 'it is 1; it must be text; put it in quotes' },
   { at: 'extenders[0].managedResources[0].name', is: 'cpu', says: 'it is "cpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore
+  { at: 'extenders[0].managedResources[0].name', is: 'requests.example.com/gpu', says: 'it is "requests.example.com/gpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore
 ];
 
 /** A configuration with this value at this path, and nothing else in it but what an extender cannot be without. */
@@ -109,6 +110,7 @@ const together: { why: string; text: string; says: string[] }[] = [
     ],
   },
   { why: 'two profiles have one name', text: 'profiles: [{}, {schedulerName: default-scheduler}]', says: ['profiles[1].schedulerName: it is "default-scheduler", which another profile uses already'] }, // prettier-ignore
+  { why: 'two extenders manage one resource', text: "extenders: [{urlPrefix: 'http://e', filterVerb: f, managedResources: [{name: x.org/a}, {name: x.org/a}]}, {urlPrefix: 'http://f', filterVerb: f, managedResources: [{name: x.org/b}, {name: x.org/a}]}]", says: ['extenders[0].managedResources[1].name: it is "x.org/a", which extenders[0] manages already; one extender manages a resource', 'extenders[1].managedResources[1].name: it is "x.org/a", which extenders[0] manages already; one extender manages a resource'] }, // prettier-ignore
   { why: 'room is to be shown by pods of no image', text: 'reservation: {mirror: true, mirrorImage: null}', says: ['reservation.mirrorImage: it is missing, and mirror is true; name an image that does nothing and that every node can pull, such as the pause image of your cluster'] }, // prettier-ignore
   { why: 'the longest wait is shorter than the first', text: 'podInitialBackoffSeconds: 5\npodMaxBackoffSeconds: 4', says: ['podMaxBackoffSeconds: it is 4; it must not be less than podInitialBackoffSeconds'] }, // prettier-ignore
   { why: 'no node is to be tried', text: 'preemption: {minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 0}', says: ['preemption.minCandidateNodesAbsolute: it is 0; it must be 1 or more where minCandidateNodesPercentage is 0'] }, // prettier-ignore
