@@ -17,6 +17,8 @@ export interface RealWorldOptions extends WorldOptions {
   release?: Release;
   /** Whether a kube-scheduler runs, as it comes. @default true */
   scheduler?: boolean;
+  /** Flags of the API server besides. */
+  apiServerArgs?: readonly string[];
 }
 
 /** A world on a real control plane, which lacks only the controllers or the scheduler under test. */
@@ -27,9 +29,10 @@ export class RealWorld extends World {
     controllers = 'garbagecollector,namespace',
     scheduler = true,
     release = builtRelease,
+    apiServerArgs = [],
     ...options
   }: RealWorldOptions = {}): Promise<RealWorld> {
-    const plane = await startControlPlane({ release, scheduler, ...(controllers === '' ? {} : { controllers }) });
+    const plane = await startControlPlane({ release, scheduler, apiServerArgs, ...(controllers === '' ? {} : { controllers }) });
     const world = new RealWorld(plane, options);
     await world.run();
     return world;

@@ -29,6 +29,11 @@ export function asLater(scored: Scored | undefined, later: Scored): Scored | und
   return { each, total: new Map([...scored.total.keys()].map((node) => [node, sum(node)])) };
 }
 
+/** The same nodes, none better than another. */
+export function unranked(scored: Scored | undefined): Scored | undefined {
+  return scored && { each: new Map(), total: new Map([...scored.total.keys()].map((node) => [node, 0])) };
+}
+
 /** Whether both give the nodes the same for it; undefined when kube-scheduler gives all nodes the same. */
 export function countsAlike(name: (typeof recounted)[number], scored: Scored | undefined, later: Scored): boolean | undefined {
   const theirs = abovePoorest(scored?.each.get(name) ?? new Map());

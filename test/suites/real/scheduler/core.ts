@@ -5,7 +5,7 @@ import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
 import { fitErrorText } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import type { Node, Pod } from '../../../../scheduler/types.ts';
+import type { Namespace, Node, Pod } from '../../../../scheduler/types.ts';
 import { emptyCluster } from '../../../unit/scheduler/oracle/cluster.ts';
 import { evaluate } from '../../../unit/scheduler/oracle/evaluate.ts';
 import type { Points, Scored } from './score-log.ts';
@@ -25,16 +25,16 @@ export interface State {
   pods: readonly Pod[];
 }
 
-/** @param config - what our scheduler was given, as YAML. @param names - kube-scheduler's for our plugins, where they are others */
-export function coreWith(config: string, names: Readonly<Record<string, string>>): Core {
+/** @param config - what our scheduler was given, as YAML. @param names - kube-scheduler's for our plugins, where they are others. @param namespaces - with labels */
+export function coreWith(config: string, names: Readonly<Record<string, string>>, namespaces: readonly Namespace[] = []): Core {
   const read = parseSchedulerConfig(config);
   if (!read.ok) throw new Error(read.problems.map(({ path, message }) => `${path}: ${message}`).join('; '));
   const [profile] = read.config.profiles.values();
   if (profile === undefined) throw new Error('there is no profile');
   return {
-    engine: (state, pod) => decided(state, pod, profile, read.config.compat),
+    engine: (state, pod) => decided(state, pod, profile, read.config.compat, namespaces),
     oracle: ({ nodes, pods }, pod) => {
-      const { totals, byPlugin, message } = evaluate({ ...emptyCluster, nodes, pods: pods.filter(isPlaced) }, pod, profile);
+      const { totals, byPlugin, message } = evaluate({ ...emptyCluster, namespaces, nodes, pods: pods.filter(isPlaced) }, pod, profile);
       return {
         total: totals,
         each: new Map([...byPlugin].map(([name, points]) => [names[name] ?? name, points])),
@@ -49,8 +49,10 @@ function decided(
   pod: Readonly<Pod>,
   profile: ProfileConfig,
   compat: ConstructorParameters<typeof Engine>[0]['compat'],
+  namespaces: readonly Namespace[],
 ) {
-  const cluster = new Cluster();
+  const labels = new Map(namespaces.map(({ metadata }) => [metadata.name, metadata.labels]));
+  const cluster = new Cluster((name) => labels.get(name));
   for (const node of nodes) cluster.setNode(node);
   for (const placed of pods.filter(isPlaced)) cluster.addPod(podInfoOf(placed));
   const volumes = { key: () => '', prepare: () => undefined };

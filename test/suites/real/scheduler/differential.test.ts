@@ -6,9 +6,10 @@ import { comparedReleases } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
 import { RealWorld } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
-import { affinityDiffers, asLater, countsAlike, differing, pointsDiffer, recounted } from './compare.ts';
+import { affinityDiffers, asLater, countsAlike, differing, pointsDiffer, recounted, unranked } from './compare.ts';
 import { coreWith } from './core.ts';
-import { randomCluster } from './random-cluster.ts';
+import { namespaceObjects, randomCluster } from './random-cluster.ts';
+import { modern, modernGates, modernStock } from './random-modern.ts';
 import { ScoreLog } from './score-log.ts';
 import type { Scored } from './score-log.ts';
 import { ourConfig, startScheduler, upstreamNames } from './subjects.ts';
@@ -34,9 +35,14 @@ type Differences = Partial<Record<SubjectName, string>>;
  * as many points with kube-scheduler as the one that it chose itself. What our engine gives every node, and the oracle that the engine is held to elsewhere, is
  * compared with the points in kube-scheduler's log. SEED=N for other clusters.
  */
-for (const release of await comparedReleases('scheduler')) {
+const compared = await comparedReleases('scheduler');
+for (const { release, isModern } of compared.flatMap((release) => [
+  { release, isModern: false },
+  ...(release.minor < 36 || release.minor === Infinity ? [] : [{ release, isModern: true }]),
+])) {
+  const count = isModern ? Math.ceil(CLUSTERS / 4) : CLUSTERS;
   const compare = (): void => {
-    describe(`on ${CLUSTERS} random clusters, as kube-scheduler ${release.version} does`, () => {
+    describe(`on ${count} random ${isModern ? 'modern ' : ''}clusters, as kube-scheduler ${release.version} does`, () => {
       const found = new Map<SubjectName, string[]>(subjects.map((name) => [name, []]));
       const seen: Seen = {
         placed: 0,
@@ -47,7 +53,7 @@ for (const release of await comparedReleases('scheduler')) {
         scorers: new Set(),
         recounted: { PodTopologySpread: none(), InterPodAffinity: none() },
       };
-      before(() => play(found, seen, release));
+      before(() => play(found, seen, { release, isModern, count }));
 
       test('pods go where they would have gone, or are refused with its words', () => assert.deepEqual(found.get('ours'), []));
       test('our engine gives every node its points', () => assert.deepEqual(found.get('our engine'), []));
@@ -57,15 +63,23 @@ for (const release of await comparedReleases('scheduler')) {
         t.diagnostic(
           `${placed} placed, ${chosen} of them by points; ${refused} refused; ${again} looked at again; ${JSON.stringify(seen.recounted)}`,
         );
-        assert.ok(placed > CLUSTERS && refused > CLUSTERS / 2 && chosen > CLUSTERS);
+        assert.ok(placed > count && refused > count / 2 && (isModern || chosen > count));
         for (const name of recounted) assert.ok(seen.recounted[name].alike > seen.recounted[name].other, `mostly ${name} is counted alike`);
-        const never = reasonsAsked.filter((reason) => !reasons.has(reason));
+        const never = (isModern ? modernReasons : reasonsAsked).filter((reason) => !reasons.has(reason));
         assert.deepEqual(never, [], 'reasons that were never given');
         assert.equal(scorers.size, release.minor < 36 ? 6 : 7, `points were given by ${[...scorers].join(', ')}`);
       });
     });
   };
   await withRealParts('schedulers compared', ['etcd', 'kube-apiserver', 'kube-scheduler'], compare, release);
+}
+
+interface Compared {
+  release: Release;
+  /** With what only servers of 1.36 take. */
+  isModern: boolean;
+  /** Of clusters. */
+  count: number;
 }
 
 interface Seen {
@@ -83,22 +97,27 @@ function none() {
   return { alike: 0, other: 0 };
 }
 
-async function play(found: Map<SubjectName, string[]>, seen: Seen, release: Release): Promise<void> {
+async function play(found: Map<SubjectName, string[]>, seen: Seen, { release, isModern, count }: Compared): Promise<void> {
   const first = Number(process.env['SEED'] ?? 0);
-  const world = await RealWorld.begin({ release, more: [nodes], controllers: '', scheduler: false });
+  const gates = isModern ? [modernGates] : [];
+  const world = await RealWorld.begin({ release, more: [nodes], controllers: '', scheduler: false, apiServerArgs: gates });
   try {
-    const trial = await Trial.open(world);
-    await using theirs = await startScheduler('kube-scheduler', world.plane, { schedulerName: 'theirs', comparable: true });
+    const trial = await Trial.open(world, isModern ? modernStock : []);
+    await using theirs = await startScheduler('kube-scheduler', world.plane, { schedulerName: 'theirs', comparable: true, more: gates });
     const options = { schedulerName: 'ours', comparable: true };
     await using _ours = await startScheduler('dkc', world.plane, options);
-    const core = coreWith(ourConfig(world.plane, options), upstreamNames(release));
+    const core = coreWith(ourConfig(world.plane, options), upstreamNames(release), namespaceObjects);
     const log = new ScoreLog(theirs.logFile);
     const put = async (probe: Pod): Promise<Differences> => {
       const { verdict, pod, state } = await trial.put(probe, 'theirs');
       const scored = await log.next();
       const own = await trial.put(probe, 'ours');
       const [engine, oracle] = [core.engine(state, pod), core.oracle(state, pod)];
-      const points = release.minor < 36 ? asLater(scored, oracle) : scored;
+      // NodeResourcesFit of 1.36 gives points as if a pod did not ask as a whole: then only which nodes would do is compared.
+      const asksAsWhole = pod.spec !== undefined && 'resources' in pod.spec;
+      const points = asksAsWhole ? unranked(scored) : release.minor < 36 ? asLater(scored, oracle) : scored;
+      // Neither is told of volumes here.
+      const isPlain = (pod.spec?.volumes ?? []).length === 0 && !asksAsWhole;
       note(seen, verdict, scored);
       for (const name of recounted) {
         const isAlike = countsAlike(name, scored, oracle);
@@ -108,12 +127,15 @@ async function play(found: Map<SubjectName, string[]>, seen: Seen, release: Rele
       return differences(
         differing(verdict, verdict, scored) ?? differing(verdict, own.verdict, points),
         // It finds the points of all nodes in one way, and the best node in another.
-        pointsDiffer(verdict, points, engine) ?? differing(verdict, engine.node === '' ? engine : { node: engine.node }, points),
-        pointsDiffer(verdict, points, oracle) ?? affinityDiffers(scored, oracle),
+        isPlain
+          ? (pointsDiffer(verdict, points, engine) ?? differing(verdict, engine.node === '' ? engine : { node: engine.node }, points))
+          : undefined,
+        isPlain ? (pointsDiffer(verdict, points, oracle) ?? affinityDiffers(scored, oracle)) : undefined,
       );
     };
-    for (let seed = first; seed < first + CLUSTERS; seed++) {
-      const cluster = randomCluster(seed, `c${seed}`);
+    for (let seed = first; seed < first + count; seed++) {
+      const drawn = randomCluster(seed, `c${seed}`);
+      const cluster = isModern ? modern(seed, drawn) : drawn;
       await trial.build(cluster);
       for (const probe of cluster.probes) {
         let different = await put(probe);
@@ -171,4 +193,12 @@ const reasonsAsked = [
   "node(s) didn't match pod affinity rules",
   "node(s) didn't match pod anti-affinity rules",
   "node(s) didn't satisfy existing pods anti-affinity rules",
+];
+
+const modernReasons = [
+  'node(s) had volume node affinity conflict',
+  'node(s) had no available volume zone',
+  'node(s) had no available disk',
+  'node(s) exceed max volume count',
+  'pod has unbound immediate PersistentVolumeClaims',
 ];

@@ -20,6 +20,7 @@ export interface RandomCluster {
 
 /** They must be there; pods live in the first, terms name both. */
 export const clusterNamespaces = ['here', 'there'] as const;
+export const namespaceObjects = clusterNamespaces.map((name) => ({ metadata: { name, labels: name === 'here' ? { team: 'a' } : {} } }));
 /** By name. They must be there. */
 export const clusterPriorities: Readonly<Record<string, number>> = { low: 10, high: 1_000 };
 

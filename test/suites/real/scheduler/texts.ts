@@ -41,6 +41,12 @@ const outside = /^\d+ node\(s\) didn't satisfy plugin\(s\) \[NodeAffinity\]$/;
 const words: readonly (readonly [RegExp, string])[] = [
   [/had taint \{(.*)\}, that the pod didn't tolerate$/, 'had untolerated taint {$1}'],
   [/didn't match Pod's node affinity$/, "didn't match Pod's node affinity/selector"],
+  // From 1.36 on at the latest.
+  [/node\(s\) didn't match PersistentVolume's node affinity$/, 'node(s) had volume node affinity conflict'],
+  [
+    /node\(s\) unavailable due to PersistentVolumeClaim with ReadWriteOncePod access mode already in-use by another pod$/,
+    'node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode',
+  ],
 ];
 
 function asWeSay(reason: string): string {

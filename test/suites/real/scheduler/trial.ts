@@ -1,8 +1,10 @@
 import { type KubeObject, namespaces, nodes, pods, priorityClasses, type Resource } from '../../../../kube/api/object.ts';
+import type { ObjectRef } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { Node, Pod } from '../../../../scheduler/types.ts';
 import type { World } from '../../../support/stories/world.ts';
-import { clusterNamespaces, clusterPriorities, type RandomCluster } from './random-cluster.ts';
+import { clusterNamespaces, clusterPriorities, namespaceObjects, type RandomCluster } from './random-cluster.ts';
+import type { StoredObject } from './random-modern.ts';
 import type { State } from './core.ts';
 
 /** What a scheduler made of a pod. */
@@ -16,6 +18,8 @@ export interface Put {
   state: State;
 }
 
+type BuiltCluster = RandomCluster & { stored?: readonly StoredObject[] };
+
 const WITHIN_MS = 120_000;
 /** Of a node: which of the counts of images it has heard. Nobody's pods ask for it. */
 const COUNTED = 'counted';
@@ -28,8 +32,9 @@ export class Trial {
   #asked = 0;
 
   /** @param world - one that watches nodes */
-  static async open(world: World): Promise<Trial> {
-    for (const name of clusterNamespaces) await world.client.create<KubeObject>(namespaces, { metadata: { name } });
+  static async open(world: World, stock: readonly StoredObject[] = []): Promise<Trial> {
+    for (const namespace of namespaceObjects) await world.client.create<KubeObject>(namespaces, namespace);
+    for (const { resource, object } of stock) await world.client.create<KubeObject>(resource, object);
     for (const [name, value] of Object.entries(clusterPriorities)) {
       await world.client.create<KubeObject & { value: number }>(priorityClasses, { metadata: { name }, value });
     }
@@ -41,8 +46,9 @@ export class Trial {
   }
 
   /** Until our own caches have it; then so have, most of the time, those of the schedulers. */
-  async build({ nodes: wanted, bound, ending }: RandomCluster): Promise<void> {
+  async build({ nodes: wanted, bound, ending, stored = [] }: BuiltCluster): Promise<void> {
     const { client } = this.#world;
+    for (const { resource, object } of stored) await client.create<KubeObject>(resource, object);
     await this.#all(wanted, (node) => client.create<Node>(nodes, node), nodes);
     await this.countImages({ nodes: wanted });
     await this.#all(bound, (pod) => client.create<Pod>(pods, pod), pods);
@@ -97,8 +103,9 @@ export class Trial {
     }
   }
 
-  async clear({ nodes: wanted, bound }: RandomCluster): Promise<void> {
+  async clear({ nodes: wanted, bound, stored = [] }: BuiltCluster): Promise<void> {
     await Promise.all([
+      ...stored.map(({ resource, object: { metadata } }) => this.#world.client.delete(resource, metadata as ObjectRef)),
       ...bound.map((pod) => this.#remove(pod)),
       ...wanted.map(({ metadata: { name = '' } }) => this.#world.client.delete(nodes, { name })),
     ]);
