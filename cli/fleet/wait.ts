@@ -17,7 +17,7 @@ export interface Wait extends Wanted {
   /** A node has settled or failed. */
   onEnd(node: string, end: Settling, afterMs: Millis): void;
   /** Gets, before the first look, what answers how the watches are. */
-  onStart?(trouble: AskTrouble): void;
+  onStart?: (trouble: AskTrouble) => void;
 }
 
 interface Followed {

@@ -124,14 +124,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
 
 /** A claim is being deleted, the name is another's, or volumes are wrong: an event says so at most, and nothing else can be done. */
 function cannotGoWell({ isTaken }: SetFacts, action: Action): boolean {
-  switch (action.do) {
-    case 'create':
-      return action.terminating.length > 0 || isTaken(action.slot.name);
-    case 'storage':
-      return action.terminating.length > 0;
-    case 'repair':
-      return action.hasWrongVolumes;
-    default:
-      return false;
-  }
+  if (action.do === 'create') return action.terminating.length > 0 || isTaken(action.slot.name);
+  if (action.do === 'storage') return action.terminating.length > 0;
+  return action.do === 'repair' && action.hasWrongVolumes;
 }

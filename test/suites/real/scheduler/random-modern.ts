@@ -87,7 +87,7 @@ function modernNode(chance: Chance, node: Node): Node {
       allocatable,
       capacity: allocatable,
       ...(chance.of(50) ? { declaredFeatures: ['RestartAllContainersOnContainerExits'] } : {}),
-    } as Node['status'] & object,
+    },
   };
 }
 
