@@ -6,7 +6,7 @@ import type { Controller } from '../../kube/controller/controller.ts';
 import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
-import type { Runnable, Runtime } from '../../kube/process/contract.ts';
+import type { Meters, Runnable, Runtime } from '../../kube/process/contract.ts';
 import { memoize } from '../common/cached-objects.ts';
 import { reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { SetMemory } from '../common/set-memory.ts';
@@ -18,6 +18,7 @@ import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './
 import { plan, type Plan, planOwnership } from './plan.ts';
 import { excessOf, problemsOf, type Rules, rulesOf } from './rules.ts';
 import { planStatus } from './status.ts';
+import type { Unavailability } from './update.ts';
 
 const COMPONENT = 'statefulset-controller';
 
@@ -29,7 +30,7 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   const memory = new SetMemory(clock);
   const rules = memoize(rulesOf);
   const executor: Executor = { client, caches, ownWrites, memory, events: runtime.events(COMPONENT) };
-  const sync = syncOf(executor, rules, clock);
+  const sync = syncOf(executor, rules, { clock, unavailability: unavailabilityGauges(runtime.meters) });
   const matching = matchingOwners<StatefulSet>(({ spec }) => readableSelector(spec?.selector), log);
   const controller: Controller<StatefulSet> = {
     name: 'statefulset',
@@ -56,11 +57,36 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
 }
 
+/** What the gauges tell of one set. */
+interface Noted extends Unavailability {
+  labels: { statefulset_namespace: string; statefulset_name: string; pod_management_policy: string };
+}
+
+/** Whether a rolling update has room for one more, as upstream tells since 1.35. @returns what is told, by the UID of the set */
+export function unavailabilityGauges(meters: Pick<Meters, 'series'>): Map<string, Noted> {
+  const noted = new Map<string, Noted>();
+  const gauge = (name: string, help: string, of: keyof Unavailability): void =>
+    meters.series(`statefulset_controller_${name}`, help, ['statefulset_namespace', 'statefulset_name', 'pod_management_policy'], () =>
+      [...noted.values()].map((one) => ({ labels: one.labels, value: one[of] })),
+    );
+  gauge('statefulset_max_unavailable', 'Maximum number of unavailable pods allowed during StatefulSet rolling updates', 'max');
+  gauge('statefulset_unavailable_replicas', 'Current number of unavailable pods in StatefulSet', 'now');
+  return noted;
+}
+
+function note(noted: Map<string, Noted>, { set, namespace, name, parallel }: Rules, unavailability: Unavailability | undefined): void {
+  const { uid = '' } = set.metadata;
+  const policy = parallel ? 'Parallel' : 'OrderedReady';
+  const labels = { statefulset_namespace: namespace, statefulset_name: name, pod_management_policy: policy };
+  if (unavailability === undefined) noted.delete(uid);
+  else noted.set(uid, { ...unavailability, labels });
+}
+
 /** What the runner calls for a StatefulSet; a terminating one gets its status, so it is no exception here. */
 function syncOf(
   executor: Executor,
   rules: (set: Readonly<StatefulSet>) => Rules,
-  clock: Clock,
+  { clock, unavailability }: { clock: Clock; unavailability: Map<string, Noted> },
 ): SetSync<StatefulSet, Rules, Observed, SetFacts, Plan, Progressed> {
   const { client, caches, events, ownWrites, memory } = executor;
   return {
@@ -81,8 +107,14 @@ function syncOf(
     planOwnership,
     executeOwnership: (facts, signal) => executeOwnership(executor, facts, signal),
     plan,
-    execute: (_, facts, todo, signal) => execute(executor, facts, todo, signal),
+    execute(_, facts, todo, signal) {
+      note(unavailability, facts.rules, todo.unavailability);
+      return execute(executor, facts, todo, signal);
+    },
     planStatus,
-    forget: (uid) => memory.forget(uid),
+    forget(uid) {
+      unavailability.delete(uid);
+      memory.forget(uid);
+    },
   };
 }

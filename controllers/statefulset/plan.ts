@@ -11,7 +11,7 @@ import type { Action, Waits, Work } from './actions.ts';
 import type { Observed, SetFacts } from './observe.ts';
 import { planGrowth } from './growth.ts';
 import { planOrdered, planParallel } from './manage.ts';
-import { isOld, planRecreate, recreateNews } from './update.ts';
+import { isOld, planRecreate, recreateNews, type Unavailability, unavailabilityOf } from './update.ts';
 import { type Slots, slotsOf } from './places.ts';
 import { refusal } from './rules.ts';
 import { type Counts, countsOf } from './status.ts';
@@ -51,6 +51,8 @@ export interface Plan {
   refused: readonly { pvc: string; why: string }[];
   warnings: readonly Warnings[];
   counts: Counts;
+  /** For people; undefined: nothing limits how many. */
+  unavailability: Unavailability | undefined;
   /** Of the status that comes last. */
   conditions: ReturnType<typeof progressOf>['conditions'];
   truncate: readonly Readonly<Revision>[];
@@ -99,6 +101,7 @@ export function plan(facts: SetFacts): Plan {
       { about: 'recreate', events: news?.events ?? [] },
     ],
     counts,
+    unavailability: terminating ? undefined : unavailabilityOf(facts, slots),
     // The conditions that an annotation asks for say more.
     conditions: rules.optIns.progressDeadlineMs === undefined ? [...progress.conditions, ...(news?.conditions ?? [])] : progress.conditions,
     truncate: terminating ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),

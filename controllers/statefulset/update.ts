@@ -35,9 +35,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
     return { actions: [], waits: { object: old[0]?.name ?? '', reason: 'paused', detail: `of an old revision; ${why}` } };
   }
   if (update.maxUnavailable === undefined) return oneByOne(facts, places);
-  const all = [...listed.filter(({ at }) => at < partition), ...places];
-  const unavailable = all.filter(isUnavailable).length + (unlisted === undefined ? 0 : unlisted.count - 1);
-  const budget = Math.max(0, budgetOf(facts) - unavailable);
+  const budget = Math.max(0, budgetOf(facts) - unavailableOf(slots, gone));
   return facts.rules.parallel ? manyAtOnce(facts, places, budget) : manyInOrder(facts, places, budget);
 }
 
@@ -70,6 +68,24 @@ function chosen(slots: readonly Slot[], places: readonly Slot[]): Update {
   const [first] = slots;
   const waiting = places.find(isUnavailable);
   return { actions: slots.map(removal), waits: first === undefined ? waiting && waitsFor(waiting) : waitsFor(first, 'updating') };
+}
+
+/** Places without an available pod, those below the partition too. */
+function unavailableOf({ wanted, unlisted }: Slots, gone: ReadonlySet<Readonly<Pod>>): number {
+  const is = (slot: Slot): boolean => isUnavailable(slot) || (slot.pod !== undefined && gone.has(slot.pod));
+  return wanted.filter(is).length + (unlisted?.count ?? 0);
+}
+
+/** How many pods of a set may be unavailable while it is updated, and how many are. */
+export interface Unavailability {
+  max: number;
+  now: number;
+}
+
+/** @returns undefined when pods are not replaced one after the other, with OnDelete and Recreate */
+export function unavailabilityOf(facts: SetFacts, slots: Slots): Unavailability | undefined {
+  if (facts.rules.update.type !== 'RollingUpdate') return undefined;
+  return { max: budgetOf(facts), now: unavailableOf(slots, new Set()) };
 }
 
 /** A count, or a share of the replicas, rounded down; 1 at least. */

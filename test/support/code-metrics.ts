@@ -2,6 +2,7 @@ import { openMetrics } from '../../agent/metrics/metrics.ts';
 import { pageMetrics } from '../../controllers/page/metrics.ts';
 import { clusterMetrics } from '../../controllers/rollout/cluster/cluster.ts';
 import { rolloutMetrics } from '../../controllers/rollout/status.ts';
+import { unavailabilityGauges } from '../../controllers/statefulset/controller.ts';
 import { allMetrics } from '../../kube/metrics/all-metrics.ts';
 import { schedulerMetrics } from '../../scheduler/core/reporting.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
@@ -29,6 +30,7 @@ export async function codeMetrics(): Promise<Metric[]> {
   await note('every process in the cluster');
   for (const kind of ['daemonset', 'statefulset', 'rollout']) {
     meters.ownWrites(`${kind}_controller`);
+    if (kind === 'statefulset') unavailabilityGauges(meters);
     await note(`${kind} controller`);
   }
   clusterMetrics(meters, () => ({ most: 0, unavailable: 0 }));

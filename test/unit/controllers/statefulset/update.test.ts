@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, planned, waitOf, type Situation } from './notation.ts';
+import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
+import { statefulSets } from '../../../../kube/api/object.ts';
+import type { Meters } from '../../../../kube/process/contract.ts';
+import { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { table } from '../../../support/table.ts';
 import { rows, situationOf, testRows } from './rows.ts';
+import { NODE, statefulSet } from './simulated/world.ts';
 
 /** Both policies come to the same. */
 const oneByOne = rows(`
@@ -85,6 +90,27 @@ for (const { may, situation: text, waits, why, ...does } of several)
         assert.deepEqual([actionsOf(plan).replaceAll(' (update)', ''), waitOf(plan)], [does[how], waits]);
       });
   }
+
+/** What the gauges tell: how many may be unavailable, and how many are. */
+const unavailability = table('situation | max | now')(`
+  0@old 1@old 2@old                       | 1 | 0
+  0@old! 1@old 2@new- partition=2         | 1 | 2
+  0@old                                   | 1 | 2
+  replicas=9000                           | 1 | 9000
+  0@old 1@old 2@old+# maxUnavailable=2 | 2 | 0
+  0@old 1@old 2@new=5 minReady=9 maxUnavailable=2 | 2 | 1
+  0@old! 1@old 2@old 3@old! maxUnavailable=10% | 1 | 1
+  0@old 1@old 2@old +max-unavailable=2    | 2 | 0
+  0@old! 1@old 2@old update=nil           | 1 | 1
+  0@old! 1@old 2@old update=OnDelete      | - | -
+  0@old! 1@old 2@old update=Recreate      | - | -
+`);
+
+for (const { situation, max, now } of unavailability)
+  test(`unavailable replicas: ${situation}`, () => {
+    const { unavailability: is } = planned(situationOf(situation));
+    assert.deepEqual([String(is?.max ?? '-'), String(is?.now ?? '-')], [max, now]);
+  });
 
 const recreate = rows(`
   0@old 1@old 2@old    | delete 0 (recreate), delete 1 (recreate), delete 2 (recreate) | 0 recreating | all old ones go at once
@@ -221,4 +247,37 @@ test('who looks reads why nothing is replaced', () => {
     'of an old revision; dkc.dev/paused stops updates',
   );
   assert.match(planned({ annotations: { paused: 'x' }, pods: '0@old 1@old 2@old' }).waits?.detail ?? '', /invalid annotation: .*paused/);
+});
+
+test('the gauges of unavailable replicas have a series for each set that is updated by and by, until it is deleted', async (t) => {
+  const read = new Map<string, Parameters<Meters['series']>[3]>();
+  const series: Meters['series'] = (name, _help, _labels, from) =>
+    void read.set(name.replace('statefulset_controller_statefulset_', ''), from);
+  const setup: NonNullable<ConstructorParameters<typeof SimWorld>[0]>['setup'] = (runtime) => [
+    statefulSetController({ ...runtime, meters: { ...runtime.meters, series } }),
+  ];
+  const world = new SimWorld({ setup });
+  t.after(() => world.stop());
+  world.addNodes(NODE);
+  world.start();
+  const told = (): string =>
+    [...read]
+      .map(
+        ([name, from]) =>
+          `${name}: ${from()
+            .map(({ labels, value }) => [...Object.values(labels), value].join(' '))
+            .join(', ')}`,
+      )
+      .join('; ');
+  const tells = async (wanted: string): Promise<void> => {
+    await world.until(() => told() === wanted, 60_000);
+    assert.equal(told(), wanted);
+  };
+  const on = { name: 'web', namespace: 'default' };
+  world.api.add(statefulSet('web', { podManagementPolicy: 'Parallel', volumeClaimTemplates: [] }));
+  world.api.add(statefulSet('own', { updateStrategy: { type: 'OnDelete' }, volumeClaimTemplates: [] }));
+  await tells('max_unavailable: default web Parallel 1; unavailable_replicas: default web Parallel 0');
+  await world.user.patch(statefulSets, on, { spec: { replicas: 0 } }, { type: 'merge' });
+  await world.user.delete(statefulSets, on);
+  await tells('max_unavailable: ; unavailable_replicas: ');
 });
