@@ -31,7 +31,8 @@ const rules: readonly Rule[] = [
   ]),
   rule('', 'nodes', 'list watch'),
   rule('', 'pods/finalizers', 'update'),
-  rule('', 'persistentvolumeclaims', 'list watch create update'),
+  // None is deleted: servers that check it let nobody else change the owner of a claim.
+  rule('', 'persistentvolumeclaims', 'list watch create update delete'),
   rule('storage.k8s.io', 'storageclasses', 'list watch'),
 ];
 

@@ -44,6 +44,8 @@ function statefulSetRights({ namespace = '' }: ControllersSettings['statefulSet'
     // Claims that go with their pod block its deletion.
     ...rights('update', { group: '', resource: 'pods', subresource: 'finalizers', vital: false }),
     ...rights('list watch create update', { group: '', resource: 'persistentvolumeclaims' }),
+    // None is deleted, but servers that check it let nobody else change the owner of a claim.
+    ...rights('delete', { group: '', resource: 'persistentvolumeclaims', vital: false }),
     ...rights('list watch', { group: 'storage.k8s.io', resource: 'storageclasses', namespace: '' }),
   ];
 }

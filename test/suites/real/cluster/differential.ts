@@ -64,6 +64,8 @@ export function compareWithUpstream({
       assert.deepEqual(anywhere.filter((one) => !shown.has(one)).map(written), [], 'no longer differs anywhere');
     });
 
+    test('ours has all rights that it needs', () => assert.deepEqual(ours?.denied, []));
+
     for (const name of stories) {
       test(name, () => {
         const [theirs = [], own = []] = [upstream?.left.get(name), ours?.left.get(name)];

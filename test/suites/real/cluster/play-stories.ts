@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Subject } from './subject.ts';
 import type { World } from '../../../support/stories/world.ts';
 
@@ -6,7 +7,11 @@ export interface Played {
   left: Map<string, string[]>;
   /** The end of the subject's log. */
   log: string;
+  /** Lines of its log about what it has no right to do. */
+  denied: string[];
 }
+
+const DENIED = /missing rights|cannot \w+ resource|cannot set (?:blockOwnerDeletion|an ownerRef)/;
 
 /**
  * Plays all stories to one subject in one world, and ends both.
@@ -26,7 +31,8 @@ export async function playStories<S extends { name: string }>(
       for (const story of rest) left.set(story.name, await play(world, story));
     };
     await Promise.all(Array.from({ length: atOnce }, work));
-    return { left, log: await running.log() };
+    const lines = (await readFile(running.logFile, 'utf8')).split('\n');
+    return { left, log: await running.log(), denied: lines.filter((line) => DENIED.test(line)) };
   } finally {
     await world.stop();
   }

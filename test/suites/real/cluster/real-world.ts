@@ -4,8 +4,16 @@ import { startControlPlane } from '../../../support/real-parts/control-plane.ts'
 import type { ControlPlane } from '../../../support/real-parts/control-plane.ts';
 import { builtRelease } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
+import { SYSTEM_NAMESPACE } from '../../../../deploy/names.ts';
+import { sets, SETS } from '../../../../deploy/sets.ts';
+import { type KubeObject, namespaces } from '../../../../kube/api/object.ts';
 import { World } from '../../../support/stories/world.ts';
 import type { WorldOptions } from '../../../support/stories/world.ts';
+import type { SubjectName } from './controllers.ts';
+import { allow } from './rollout-account.ts';
+
+/** Of the DaemonSet and StatefulSet controllers. */
+const SETS_TOKEN = { token: SETS, user: `system:serviceaccount:${SYSTEM_NAMESPACE}:${SETS}`, groups: [] };
 
 /** Parts that a real world is made of. */
 export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
@@ -32,10 +40,23 @@ export class RealWorld extends World {
     apiServerArgs = [],
     ...options
   }: RealWorldOptions = {}): Promise<RealWorld> {
-    const plane = await startControlPlane({ release, scheduler, apiServerArgs, ...(controllers === '' ? {} : { controllers }) });
+    const plane = await startControlPlane({
+      release,
+      scheduler,
+      ...(controllers === '' ? {} : { controllers }),
+      extraTokens: [SETS_TOKEN],
+      apiServerArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...apiServerArgs],
+    });
     const world = new RealWorld(plane, options);
+    await world.client.create<KubeObject>(namespaces, { metadata: { name: SYSTEM_NAMESPACE } });
+    await allow(world.client, sets('dkc', release.minor));
     await world.run();
     return world;
+  }
+
+  /** The plane for whose DaemonSet and StatefulSet controllers: ours have the rights that the manifests give them and no others. */
+  planeFor(subject: SubjectName): ControlPlane {
+    return subject === 'dkc' ? { ...this.plane, kubeconfig: () => this.plane.kubeconfig(SETS_TOKEN.token) } : this.plane;
   }
 
   private constructor(plane: ControlPlane, options: WorldOptions) {

@@ -19,7 +19,12 @@ export async function allowRollouts(client: Pick<Client, 'create'>): Promise<voi
   const account = { kind: 'ServiceAccount', name: ACCOUNT, namespace: 'kube-system' } as const;
   const roles = rolloutRights();
   const ours = roles.filter(({ metadata }) => metadata.name === 'dkc-rollout-controller');
-  for (const object of [...roles, ...ours.map(({ metadata: { name = '', namespace } }) => binding(name, account, namespace))]) {
+  await allow(client, [...roles, ...ours.map(({ metadata: { name = '', namespace } }) => binding(name, account, namespace))]);
+}
+
+/** Creates what the objects have of roles and bindings. */
+export async function allow(client: Pick<Client, 'create'>, objects: readonly KubeObject[]): Promise<void> {
+  for (const object of objects) {
     const { namespace } = object.metadata;
     const resource = kinds.find(({ kind }) => kind === object.kind);
     if (resource !== undefined) await client.create(resource, object, namespace === undefined ? {} : { namespace });

@@ -22,7 +22,7 @@ for (const release of await comparedReleases('daemonset')) {
       release,
       play: async (subject) => {
         const world = await RealWorld.begin({ release, fence: daemonSets });
-        return playStories(world, () => startSubject(subject, world.plane), { stories, atOnce: 8, play: playDaemonSets });
+        return playStories(world, () => startSubject(subject, world.planeFor(subject)), { stories, atOnce: 8, play: playDaemonSets });
       },
       inFakeTime: {
         play: async () => {

@@ -22,7 +22,7 @@ for (const release of await comparedReleases('statefulset')) {
       inWords: inWordsOf(release),
       play: async (subject) => {
         const world = await startWorld(release);
-        return playStories(world, () => startKeeper(subject, world.plane), { stories, atOnce: 16, play: playStatefulSets });
+        return playStories(world, () => startKeeper(subject, world.planeFor(subject)), { stories, atOnce: 16, play: playStatefulSets });
       },
     });
   await withRealParts('StatefulSet controllers compared', worldParts, compare, release);

@@ -77,6 +77,24 @@ export const scaling: readonly Story<Stage>[] = [
     await s.rolledOut();
     s.note(`${s.claims().filter(({ metadata }) => before.has(metadata.uid)).length} claims kept`);
   }),
+  story('claims-change-hands', { anyOrder: true }, async (s) => {
+    await s.running({ claims: ['data'] });
+    const owners = (): string[] =>
+      s.claims().map(({ metadata }) => `${metadata.name} of ${metadata.ownerReferences?.map(({ kind }) => kind).join()}`);
+    for (const policy of ['Delete Retain', 'Delete Delete', 'Retain Delete', 'Retain Retain', 'Delete Delete']) {
+      const [whenDeleted, whenScaled] = policy.split(' ');
+      await s.patch({ spec: { persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled } } });
+      await s.quiet();
+      s.note(`${policy}: ${owners().toSorted().join(' ')}`);
+    }
+    await s.scale(1);
+    await s.rolledOut();
+    s.note(`${s.claims().length} claims once it is smaller`);
+    await s.remove('Background');
+    await s.until('its pods go', () => s.pods().length === 0);
+    await s.quiet();
+    s.note(`${s.claims().length} claims without it`);
+  }),
   story('none-at-all', async (s) => {
     await s.running({ replicas: 0 });
     await s.rolls('app:2');

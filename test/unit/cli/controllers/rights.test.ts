@@ -37,7 +37,7 @@ test('StatefulSets alone ask for what they need in their namespace, and for clas
     'create, patch events in namespace a',
     'get, list, watch, create, patch, delete pods in namespace a',
     'update pods/finalizers in namespace a',
-    'list, watch, create, update persistentvolumeclaims in namespace a',
+    'list, watch, create, update, delete persistentvolumeclaims in namespace a',
     'list, watch storageclasses.storage.k8s.io',
   ]);
 });
