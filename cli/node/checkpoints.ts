@@ -76,7 +76,7 @@ function statePaint(state: CheckpointRow['state'], paint: Paint): (text: string)
 export const checkpointsShow: Command = {
   describe:
     'Prints the files of one checkpoint as they were downloaded. They may hold secrets, such as the header of staticPodURLHeader. ' +
-    'With --file it prints only that file, byte for byte.',
+    'With --file it prints only that file, byte for byte; on a terminal control characters are escaped.',
   examples: [
     { run: 'dkc checkpoints show assigned', what: 'what is assigned to this node, all keys' },
     { run: 'dkc checkpoints show 8c1f2d34/10231 --file=kubelet > kubelet.yaml', what: 'one file, byte for byte' },
@@ -105,7 +105,7 @@ export const checkpointsShow: Command = {
       const text = Object.hasOwn(texts, file) ? texts[file] : undefined;
       if (text === undefined)
         throw new ActionError('show', `${file} of ${asked}`, { hint: `no such key; it has: ${Object.keys(texts).join(', ')}` });
-      context.stdout.write(text);
+      context.stdout.write(context.stdout.isTTY ? printableLines(text) : text);
       return fine;
     }
     const entry = facts.entries.find((one) => samePayload(one.ref, found.ref));

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { printableLines } from '../../../../cli/output/printable.ts';
 import { readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -121,11 +122,15 @@ test('verify is content with a sound store', async (t) => {
 });
 
 test('checkpoints show prints all files, or one of them byte for byte', async (t) => {
-  const { dkc, save } = await threeCheckpoints(t);
+  const { dkc, dkcIn, save } = await threeCheckpoints(t);
   const raw = '\ufeffa: "\u001b[31m"\r\nno end';
   await save('9', { uid: 'raw', files: { kubelet: raw } });
   assert.equal((await dkc('checkpoints', 'show', 'raw', '--file=kubelet')).stdout, raw);
   assert.ok(!(await dkc('checkpoints', 'show', 'raw')).stdout.includes('\u001b'));
+  let onTerminal = '';
+  const stdout = { write: (text: string) => void (onTerminal += text), isTTY: true, columns: 80 };
+  await dkcIn({ stdout }, 'checkpoints', 'show', 'raw', '--file=kubelet');
+  assert.equal(onTerminal, printableLines(raw), 'a terminal obeys nothing of it');
 
   const shown = JSON.parse((await dkc('checkpoints', 'show', '8c1f2d34-7', '-o', 'json')).stdout) as object;
   const source = { namespace: 'dkc-system', name: 'db', uid: uidB, resourceVersion: '3', kubeletConfigKey: 'kubelet' };
