@@ -61,8 +61,11 @@ async function stateOf(path: string, disk: Pick<Disk, 'stat' | 'realPath'>): Pro
   return real === undefined ? written(found) : `${real} ${written(await disk.stat(real).catch(() => undefined))}`;
 }
 
-/** What tells two versions of a file apart: a rotated secret is a new file behind a link, an edited one has a new time. */
-type Version = { mtimeMs: number; ino: number; size: number };
+/**
+ * What tells two versions of a file apart: a rotated secret is a new file behind a link, an edited one has a new time. Who copies a file with its time
+ * (`cp -p`, rsync, a package) sets mtime; nobody sets ctime.
+ */
+type Version = { mtimeMs: number; ctimeMs: number; ino: number; size: number };
 
 const LARGEST = 4 * 1024 * 1024;
 
@@ -89,7 +92,8 @@ export class FreshFile {
   async text(): Promise<string> {
     try {
       const found = await stat(this.path);
-      const version = { mtimeMs: found.mtimeMs, ino: found.ino, size: found.size };
+      const { mtimeMs, ctimeMs, ino, size } = found;
+      const version = { mtimeMs, ctimeMs, ino, size };
       if (this.#text !== undefined && this.#version !== undefined && isSame(version, this.#version)) return this.#text;
       // A fifo would block for ever, a directory and a disk image are mistakes.
       if (!found.isFile()) throw this.#error('it is not a regular file');
@@ -112,7 +116,7 @@ export class FreshFile {
 }
 
 function isSame(left: Version, right: Version): boolean {
-  return left.mtimeMs === right.mtimeMs && left.ino === right.ino && left.size === right.size;
+  return left.mtimeMs === right.mtimeMs && left.ctimeMs === right.ctimeMs && left.ino === right.ino && left.size === right.size;
 }
 
 function hintFor(code: string | undefined): string {
