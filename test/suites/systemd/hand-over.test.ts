@@ -19,6 +19,7 @@ await machines('kubelet-sync', () => {
       'no effective file': 'exit 1, active, 0 starts',
       'without the drop-in': 'exit 1, active, 0 starts',
       'a unit of another name': 'exit 0, active, 1 starts',
+      'a unit of another name, said by an editor of Windows': 'exit 0, active, 1 starts',
     });
   });
 });

@@ -100,5 +100,8 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   await start();
   change();
   await sync('a unit of another name');
+  writeFileSync(SETTINGS, '\ufeffkubeletUnit: other.service\r\n');
+  change();
+  await sync('a unit of another name, said by an editor of Windows');
   return result;
 });
