@@ -1,7 +1,7 @@
 import { ActionError } from '../../base/errors.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { type KubeObject, nodes } from '../../kube/api/object.ts';
-import { isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
+import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../controllers/fleet/fleet-node.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
@@ -119,6 +119,9 @@ async function write(
   }
 }
 
+/** Conflicts of one write, one after the other. */
+const MAX_CONFLICTS = 5;
+
 /** Creates the NodeConfig where there is none, unless there is nothing to say in it. */
 async function writeNodeConfig(
   client: FleetClient,
@@ -128,14 +131,18 @@ async function writeNodeConfig(
 ): Promise<KubeObject | undefined> {
   const { node: name, owners } = before;
   let exists = owners !== undefined;
-  for (let isAgain = false; ; isAgain = true) {
+  let conflicts = 0;
+  for (let isAgain = false; ;) {
     if (!exists && configMap === null) return undefined;
     try {
       if (!exists) return await client.create(nodeConfigs, newNodeConfig(before, configMap), how);
       return await client.patch(nodeConfigs, { name }, { ...ownerPatch(before), spec: { configMap } }, { type: 'merge', ...how });
     } catch (error) {
+      // The patch names no version: the server itself read the object, and somebody wrote to it meanwhile.
+      if (isConflict(error) && conflicts++ < MAX_CONFLICTS) continue;
       // Somebody created or deleted it meanwhile.
       if (isAgain || !(exists ? isNotFound(error) : isAlreadyExists(error))) throw error;
+      isAgain = true;
       exists = !exists;
     }
   }

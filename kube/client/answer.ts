@@ -116,9 +116,12 @@ export class AnswerReader {
   }
 }
 
-/** What every object and every list has. */
+/** What every object and every list has: metadata, in which what names an object and its version is text. */
 export function isKubeObject(value: unknown): value is KubeObject {
-  return isJsonObject(value) && isJsonObject(value['metadata']);
+  const metadata = isJsonObject(value) ? value['metadata'] : undefined;
+  if (!isJsonObject(metadata)) return false;
+  const { name = '', namespace = '', uid = '', resourceVersion = '' } = metadata;
+  return typeof name === 'string' && typeof namespace === 'string' && typeof uid === 'string' && typeof resourceVersion === 'string';
 }
 
 /** The answer is Kubernetes at best, but not what was asked for. */

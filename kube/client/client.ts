@@ -1,4 +1,5 @@
 import { ActionError } from '../../base/errors.ts';
+import { isExpired } from './errors.ts';
 import type { KubeList, KubeObject, Resource } from '../api/object.ts';
 import type { TooLarge } from './json-bytes.ts';
 
@@ -165,8 +166,14 @@ function segment(what: string, text: string): string {
 
 /** Objects in each page. */
 const PAGE = 500;
+/** Lists that are begun again since the server forgot the state that their pages show. */
+const MAX_RESTARTS = 3;
 
-/** Calls `onEach` for every object of a kind, page by page. @throws ActionError when the server keeps returning the same page; ApiError, TransportError */
+/**
+ * Calls `onEach` once for every object of a kind, page by page. Where the pages expire (410) the list begins again, and an object that has been told before
+ * is not told as it is now.
+ * @throws ActionError when the server keeps returning the same page; ApiError, TransportError
+ */
 export async function listPages<T extends KubeObject>(
   client: Pick<Client, 'listEach'>,
   resource: Resource,
@@ -174,11 +181,27 @@ export async function listPages<T extends KubeObject>(
   onEach: (object: T) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const seen = new Set<string>();
+  const once = (object: T): void => {
+    const { namespace = '', name = '' } = object.metadata;
+    const key = `${namespace}/${name}`;
+    if (seen.has(key)) return;
+    seen.add(key);
+    onEach(object);
+  };
   let next: string | undefined;
-  do {
-    const page = await client.listEach<T>(resource, { limit: PAGE, ...(next ? { continue: next } : {}), ...selection }, onEach, { signal });
-    if (page.continue && page.continue === next)
-      throw new ActionError('list', resource.resource, { hint: 'the API server keeps returning the same continue token' });
-    next = page.continue;
-  } while (next);
+  for (let restarts = 0; ;) {
+    try {
+      const query = { limit: PAGE, ...(next ? { continue: next } : {}), ...selection };
+      const page = await client.listEach<T>(resource, query, once, { signal });
+      if (!page.continue) return;
+      if (page.continue === next)
+        throw new ActionError('list', resource.resource, { hint: 'the API server keeps returning the same continue token' });
+      next = page.continue;
+    } catch (error) {
+      // The server has forgotten the state that the pages show.
+      if (next === undefined || !isExpired(error) || restarts++ === MAX_RESTARTS) throw error;
+      next = undefined;
+    }
+  }
 }

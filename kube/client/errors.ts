@@ -205,7 +205,7 @@ function remedyFor(code: number): string {
   if (code >= 300 && code < 400) return 'redirects are not followed; the server in the kubeconfig must be the API server itself';
   if (code === 401) return 'check the token or client certificate of the kubeconfig';
   if (code === 403) return 'grant this identity the right with RBAC';
-  if (code === 429 || code === 503) return 'it is retried later';
+  if (code === 429 || code === 503) return 'the server is busy or not ready; try again later';
   return '';
 }
 

@@ -325,6 +325,20 @@ test('-o name, jsonpath and custom-columns of nodes, without a title line too', 
   assert.doesNotMatch((await run('nodes --no-headers')).stdout, /NODE/);
 });
 
+test('nodes begins again where the pages of its list expire, and shows each node once; where they always do, it fails', async () => {
+  const api = localApi(realClock);
+  for (let at = 0; at < 1_203; at++)
+    api.hooks.storage.put('/nodes', `n${at}`, { apiVersion: 'v1', kind: 'Node', metadata: { name: `n${at}` } });
+  const expiring = (count: number) =>
+    api.hooks.setFaults(parseFaults([{ verb: 'list', resource: 'nodes', status: 'gone', after: 1, count }]));
+  const run = () => runCli(['nodes', '-o', 'name'], { connect: async () => localClient(api) });
+  expiring(1);
+  const { code, stdout } = await run();
+  assert.deepEqual([code, stdout.split('\n').length, new Set(stdout.split('\n')).size], [0, 1_204, 1_204]);
+  api.hooks.setFaults(parseFaults([{ verb: 'list', resource: 'nodes', status: 'gone' }]));
+  assert.match((await run()).stderr, /410/);
+});
+
 test('more than a page of nodes: each once, in order, in the time that reading them takes', async () => {
   const many = await startApiServer({ ...parts, tls: false, dynamicKubeletConfig: true });
   servers.push(many);

@@ -8,6 +8,7 @@ import { definitions } from '../../../../deploy/manifests.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { apiServer } from '../../../support/embedded-api.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { ApiServer } from '../../../../apiserver/server.ts';
@@ -56,6 +57,21 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   assert.equal((await run('unassign node-a')).code, 0);
   const left = await configOf('node-a');
   assert.deepEqual([left.metadata.uid, left.spec], [created.metadata.uid, {}]);
+});
+
+test('a write that met another one is done again; one that always does fails', async () => {
+  const conflicts = (count: number) =>
+    servers[0]?.hooks.setFaults(parseFaults([{ verb: 'patch', resource: 'nodeconfigs', status: 409, count }]));
+  const assign = (key: string) => run(`assign node-b --configmap dkc-system/web --key ${key}`);
+  await assign('before');
+  conflicts(2);
+  assert.equal((await assign('kubelet')).code, 0);
+  assert.deepEqual((await configOf('node-b')).spec, { configMap: spec });
+  conflicts(100);
+  const { code, stderr } = await assign('other');
+  servers[0]?.hooks.setFaults([]);
+  assert.deepEqual([code, /409 Conflict/.test(stderr)], [3, true]);
+  await client.delete(nodeConfigs, { name: 'node-b' });
 });
 
 test('a NodeConfig of an earlier Node gets the present one as its owner, and is deleted with it', async () => {

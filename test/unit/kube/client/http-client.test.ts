@@ -84,6 +84,7 @@ for (const kind of kinds) {
         { why: 'nothing', answer: text(200, ''), problem: 'garbage' },
         { why: 'a number', answer: text(200, '7'), problem: 'garbage' },
         { why: 'another kind', answer: text(200, '{"kind":"Pod","metadata":{}}'), problem: 'garbage', says: /"Pod"/ },
+        { why: 'a uid that is no text', answer: text(200, '{"kind":"Node","metadata":{"uid":{}}}'), problem: 'garbage' },
         { why: 'compressed bytes', answer: text(200, 'x', { 'content-encoding': 'gzip' }), problem: 'garbage', says: /gzip/ },
         { why: 'a failure called 200', answer: (r) => json(r, 200, status(404, 'NotFound', 'gone')), code: 404, reason: 'NotFound' },
         { why: '401 as HTML', answer: text(401, html), code: 401, reason: 'Unauthorized', says: /check the token/ },
@@ -97,6 +98,7 @@ for (const kind of kinds) {
         { why: '404', answer: (r) => json(r, 404, status(404, 'NotFound', 'nodes "x" not found')), code: 404, reason: 'NotFound' },
         { why: '409', answer: (r) => json(r, 409, status(409, 'Conflict', 'modified')), code: 409, reason: 'Conflict' },
         { why: '410', answer: (r) => json(r, 410, status(410, 'Expired', 'too old')), code: 410, reason: 'Expired' },
+        { why: '503', answer: text(503, html), code: 503, reason: 'ServiceUnavailable', says: /busy or not ready; try again later$/ },
         { why: '500 with half a JSON', answer: text(500, '{"kind":"Sta'), code: 500, reason: 'InternalError' },
         { why: '502 of a proxy', answer: text(502, html), code: 502, reason: 'Unknown' },
         {

@@ -41,6 +41,7 @@ const refused: { why: string; body: string | Uint8Array; error: object; items?: 
   { why: 'another kind that says so late', body: '{"metadata":{},"items":[],"kind":"PodList"}', error: { problem: 'garbage' } },
   { why: 'one object', body: '{"kind":"Node","metadata":{}}', error: { problem: 'garbage', message: /"Node" and no NodeList/ } },
   { why: 'an item without metadata', body: '{"metadata":{},"items":[{}]}', error: { problem: 'garbage' } },
+  { why: 'an item whose name is no text', body: '{"metadata":{},"items":[{"metadata":{"name":7}}]}', error: { problem: 'garbage' } },
   { why: 'an item that is no object', body: '{"metadata":{},"items":[7]}', error: { problem: 'garbage' } },
   { why: 'items that are no list', body: '{"metadata":{},"items":{}}', error: { problem: 'garbage' } },
   { why: 'no metadata', body: '{"items":[]}', error: { problem: 'garbage' } },
