@@ -103,14 +103,17 @@ export async function commandLine({ options, disk, exec, log }: KubeletDeps): Pr
   const unit = options.kubeletUnit === '' ? undefined : await unitCommandLine(options.kubeletUnit, disk, exec, log);
   const program = unit?.program;
   if (options.kubeletArgs === undefined) return unit ?? { args: [] };
+  return { ...(program === undefined ? {} : { program }), args: await argsOfFile(options.kubeletArgs, disk) };
+}
+
+/** The arguments in the file that `kubeletArgs` names. @throws ActionError where it cannot be read */
+export async function argsOfFile(path: string, disk: Pick<Disk, 'readLinked'>): Promise<string[]> {
   try {
-    const lines = new TextDecoder().decode(await disk.readLinked(options.kubeletArgs)).split('\n');
-    return { ...(program === undefined ? {} : { program }), args: lines.map((line) => line.trim()).filter((line) => line !== '') };
+    const lines = new TextDecoder().decode(await disk.readLinked(path)).split('\n');
+    return lines.map((line) => line.trim()).filter((line) => line !== '');
   } catch (cause) {
-    throw new ActionError('read the arguments of the kubelet from', options.kubeletArgs, {
-      hint: 'write one argument a line, or drop --kubelet-args',
-      cause,
-    });
+    const hint = 'write one argument a line, or drop --kubelet-args';
+    throw new ActionError('read the arguments of the kubelet from', path, { hint, cause });
   }
 }
 

@@ -4,6 +4,8 @@ import type { DiskFacts, PermissionFacts, SettingsFacts, StoreFacts, Trusted } f
 import type { NodeLook } from './node-look.ts';
 import { readPolicy } from '../../../agent/evaluate/node-inputs.ts';
 import { readOnlyPaths } from '../../../agent/host/facts.ts';
+import { argsOfFile } from '../../../agent/host/kubelet.ts';
+import { isForbidden } from '../../agent/settings.ts';
 import { DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 import { type ClusterAccess, loadKubeconfig } from '../../../kube/client/access.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
@@ -32,12 +34,24 @@ export async function lookAtSettings({ context, options, settingsFile, settingsP
   const policy = options.policy ?? DEFAULT_POLICY_FILE;
   return {
     file: settingsFile,
-    problem: { seen: settingsProblem },
+    problem: settingsProblem === undefined ? await seen(() => argsProblem(options, disk)) : { seen: settingsProblem },
     isThere: await seen(async () => (await disk.stat(settingsFile)) !== undefined),
     policyProblem: await seen(async () => (await readPolicy(options.policy, disk)).problem),
     policyFile: policy,
     hasPolicy: await seen(async () => policy !== 'none' && (await disk.stat(policy)) !== undefined),
   };
+}
+
+/** The agent ends at once where it cannot read this file. @throws EACCES */
+async function argsProblem({ kubeletArgs }: NodeLook['options'], disk: NodeLook['context']['disk']): Promise<string | undefined> {
+  if (kubeletArgs === undefined) return undefined;
+  try {
+    await argsOfFile(kubeletArgs, disk);
+    return undefined;
+  } catch (error) {
+    if (isForbidden(error)) throw error;
+    return describeError(error);
+  }
 }
 
 export async function lookAtPermissions(look: NodeLook): Promise<PermissionFacts> {

@@ -8,7 +8,7 @@ import { readDropIns } from '../../../agent/evaluate/node-inputs.ts';
 import { applyDefaults, applyFlags, closestKubeletVersion, decode, type DropIns, withDropIns } from '../../../agent/config/config.ts';
 import type { JsonObject, KubeletFacts } from '../../../agent/config/contract.ts';
 import { problemText } from '../../../agent/evaluate/local.ts';
-import { type CommandLine, startedAs } from '../../../agent/host/kubelet.ts';
+import { argsOfFile, type CommandLine, startedAs } from '../../../agent/host/kubelet.ts';
 import { type HealthProbe, probeHealth } from '../../../agent/trial/health.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import type { Context } from '../../command.ts';
@@ -69,7 +69,7 @@ export class NodeLook {
     return this.#kubeletUnit;
   }
 
-  /** How systemd would start the kubelet now; with `kubeletArgs` the arguments that its file has. */
+  /** How systemd would start the kubelet now. */
   started(): Promise<Seen<CommandLine>> {
     this.#started ??= seen(async () => {
       const unit = the(await this.kubeletUnit());
@@ -93,11 +93,14 @@ export class NodeLook {
     return this.#version;
   }
 
-  /** Version and arguments, for what depends on them; where the settings name a version, that one. */
+  /** Version and arguments, for what depends on them; where the settings name a version, that one, and with `kubeletArgs` what its file has. */
   async kubelet(): Promise<KubeletFacts> {
-    const told = this.options.kubeletVersion ?? the(await this.version());
+    const { kubeletVersion, kubeletArgs } = this.options;
+    const told = kubeletVersion ?? the(await this.version());
+    const { version } = closestKubeletVersion(told);
+    if (kubeletArgs !== undefined) return { version, args: await argsOfFile(kubeletArgs, this.context.disk) };
     const line = await this.started();
-    return { version: closestKubeletVersion(told).version, args: 'seen' in line ? line.seen.args : [] };
+    return { version, args: 'seen' in line ? line.seen.args : [] };
   }
 
   /** The configuration that the kubelet has, or gets at its next start: file, drop-ins, flags and defaults. */

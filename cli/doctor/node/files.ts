@@ -21,7 +21,7 @@ export interface SettingsFacts {
 export const settingsChecks: readonly Check<SettingsFacts>[] = [
   {
     name: 'settings',
-    wants: 'the settings of the agent can be read',
+    wants: 'the settings of the agent can be read, and the file of `kubeletArgs`',
     decide: ({ file, problem, isThere }) => {
       const why = the(problem);
       if (why !== undefined) return failed(why, `fix ${file}; dkc agent run --help lists its keys`);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { checksOnPage } from './rows.ts';
 import { clusterTopics, nodeTopics } from '../../../../cli/doctor/command.ts';
 import type { Exec } from '../../../../base/exec.ts';
 import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
 
 interface Line {
   check: string;
@@ -68,6 +70,16 @@ test('settings that cannot be read are a finding, and the other checks go on wit
   assert.equal(code, 1);
   assert.match(stdout, /^settings +failed +Cannot use \S+agent\.yaml: unknown key maxPod/m);
   assert.match(stdout, /^agent-unit +skipped/m);
+});
+
+test('the file of kubeletArgs is read as the agent reads it: its flags count, and the agent does not start without it', async (t) => {
+  const args = join(await tempDir(t), 'args');
+  const { dkc } = await nodeOnDisk(t, { kubeletArgs: args });
+  assert.match((await dkc('doctor')).stdout, /^settings +failed +Cannot read the arguments of the kubelet from \S+: .*ENOENT/m);
+  await writeFile(args, '--max-pods=20\n');
+  const { stdout } = await dkc('doctor');
+  assert.match(stdout, /^settings +ok/m);
+  assert.match(stdout, /^kubelet-flags +warning .*max-pods/m);
 });
 
 test('a wrong flag is a usage error', async (t) => {
