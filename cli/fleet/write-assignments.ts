@@ -3,6 +3,7 @@ import { sourceText, type PayloadRef, type SpecSource } from '../../agent/checkp
 import { show, table } from '../output/output.ts';
 import { printable } from '../output/printable.ts';
 import { NoCarrierError } from '../../controllers/fleet/server-facts.ts';
+import { TransportError } from '../../kube/client/errors.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Choice } from './node-names.ts';
@@ -11,6 +12,8 @@ import type { Context } from '../command.ts';
 
 /** Requests under way at once: a fleet of thousands in minutes, and no burden on the server. */
 const AT_ONCE = 8;
+/** Nodes one after the other that get no answer before the others are left alone: at the default timeout this takes two minutes, and a fleet hours. */
+const MAX_UNANSWERED = 32;
 /** Lines about nodes that failed, beside the one that ends the command. */
 const MAX_LINES = 20;
 
@@ -24,7 +27,7 @@ export interface Written {
 }
 
 /**
- * Writes an assignment to every chosen node. A node that fails does not keep the others from theirs; it gets its line on stderr.
+ * Writes an assignment to every chosen node. A node that fails does not keep the others from theirs, unless the server no longer answers; it gets its line on stderr.
  * @param source - null: local
  * @throws {ActionError} when a selector matches nothing; NoCarrierError; the signal's reason
  */
@@ -43,22 +46,30 @@ export async function writeAll(
     }); // prettier-ignore
   const results: ({ before: FleetNode; after: FleetNode } | { error: unknown })[] = [];
   let at = 0;
+  let unanswered = 0;
   const worker = async (): Promise<void> => {
-    while (at < chosen.length && !signal.aborted) {
+    while (at < chosen.length && !signal.aborted && unanswered < MAX_UNANSWERED) {
       const mine = at++;
       const one = chosen[mine];
       if (one === undefined) return;
       try {
         const before = typeof one === 'string' ? await fleet.read(one, signal) : one;
         results[mine] = { before, after: await fleet.assign(before, source, signal, how) };
+        unanswered = 0;
       } catch (error) {
         // It holds for all the others too.
         if (error instanceof NoCarrierError) throw error;
         results[mine] = { error };
+        unanswered = isUnanswered(error) ? unanswered + 1 : 0;
       }
     }
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, chosen.length) }, worker));
+  if (signal.aborted && !how.dryRun) {
+    // Of what was under way nobody knows.
+    const done = results.filter((result) => 'after' in result).length;
+    context.stderr.write(`dkc: note: at least ${done} of ${chosen.length} nodes were changed; the same command does the others\n`);
+  }
   signal.throwIfAborted();
   const written: Written = { before: [], done: [], failed: [] };
   for (const result of results)
@@ -71,7 +82,16 @@ export async function writeAll(
   const others = written.failed.slice(1);
   for (const error of others.slice(0, MAX_LINES)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
   if (others.length > MAX_LINES) context.stderr.write(`dkc: ${others.length - MAX_LINES} more nodes failed\n`);
+  const untried = chosen.length - at;
+  if (untried > 0)
+    context.stderr.write(
+      `dkc: ${untried} more nodes were not tried, since the API server no longer answers; the same command does the others\n`,
+    );
   return written;
+}
+
+function isUnanswered(error: unknown): boolean {
+  return error instanceof TransportError && ['unreachable', 'tls', 'timeout', 'cut'].includes(error.problem);
 }
 
 /** What was written, as a table or for scripts. */

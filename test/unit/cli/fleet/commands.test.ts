@@ -393,3 +393,38 @@ for (const { argv, exit } of [
         /timed out after 1s: node-a: .*\. Nothing newer was read for \d+s: .*403.*verbs list and watch on nodes are needed\n$/,
       );
   });
+
+for (const { why, fault, exit, says } of [
+  {
+    why: 'a server that no longer answers',
+    fault: 'drop',
+    exit: 3,
+    says: /^dkc: [56]\d more nodes were not tried, since the API server no longer answers; .*\ndkc: Cannot .*\n$/m,
+  },
+  { why: 'Ctrl-C', fault: 'hang', exit: 130, says: /^dkc: note: at least 3 of 100 nodes were changed; .*\ndkc: interrupted\n$/ },
+])
+  // prettier-ignore
+  test(`assign to many nodes says after ${why} how many are left, and done again it does them`, async () => {
+    const api = localApi(realClock);
+    for (let at = 0; at < 100; at++) api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: `n${at}` } });
+    const ends = new AbortController();
+    let patches = 0;
+    const connect = async (): Promise<Client> => {
+      const client = localClient(api);
+      const patch: Client['patch'] = (...call) => {
+        // Three have had their answer, and eight wait for it.
+        if (fault === 'hang' && ++patches === 11) queueMicrotask(() => ends.abort(new Interrupted()));
+        return client.patch(...call);
+      };
+      const [raw, listEach] = [client.raw.bind(client), client.listEach.bind(client)];
+      return Object.assign(Object.create(client) as Client, { patch, raw, listEach, close: () => client.close(), get: client.get.bind(client) });
+    };
+    const argv = 'assign --all --configmap dkc-system/web --key kubelet'.split(' ');
+    api.hooks.setFaults(parseFaults([{ verb: 'patch', resource: 'nodes', fault, after: 3 }]));
+    const { code, stderr } = await runCli(argv, { connect, signal: ends.signal });
+    assert.equal(code, exit, stderr);
+    assert.match(stderr, says);
+    api.hooks.setFaults([]);
+    const again = await runCli([...argv, '-o', 'name'], { connect });
+    assert.deepEqual([again.code, again.stdout.split('\n').length], [0, 101]);
+  });
