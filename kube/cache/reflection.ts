@@ -12,9 +12,12 @@ import { isOlder } from './change.ts';
  * listing, streaming --expired, too new--> listing the newest, in one piece where the pages expired
  * watching --changed, bookmark--> watching, at the newer version
  * watching --expired (410), lost--> streaming or listing, nothing older than what is known
+ * watching --cut--> checking                another server may be there next, or one whose store was restored: it would tell nothing until its versions catch up
+ * checking --reached--> watching, at the same version; checking --too new--> listing the newest; checking --expired--> as watching
  * any --closed, failed--> unchanged: the driver backs off, then asks again
  */
-export type Reflection = { at: 'streaming' } | { at: 'listing'; what: ListWhat; inPages: boolean } | { at: 'watching' };
+export type Reflection =
+  { at: 'streaming' } | { at: 'listing'; what: ListWhat; inPages: boolean } | { at: 'watching' } | { at: 'checking' };
 
 /**
  * cached: whatever the server has at hand (resourceVersion 0), which is cheap and may be old; only for a first list.
@@ -42,6 +45,8 @@ export type Saw =
   | { kind: 'changed' | 'bookmark'; rv: string | undefined }
   /** A version or continue token is too old, or the events after it are forgotten. */
   | { kind: 'expired' }
+  /** The server has reached the version that is known. */
+  | { kind: 'reached' }
   /** The server has not reached the version asked for. */
   | { kind: 'too-new' }
   /** An event shows that others before it never came. */
@@ -54,6 +59,8 @@ export type Saw =
   | { kind: 'broken' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
+  /** No server answers any more: it may have been stopped, and its store set back. */
+  | { kind: 'cut' }
   | { kind: 'failed' };
 
 const MAX_DOUBTS = 2;
@@ -76,7 +83,7 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
       if (state.is.at !== 'watching' || saw.rv === undefined || saw.rv === '' || isOlder(saw.rv, state.rv)) return state;
       return { ...state, rv: saw.rv };
     case 'expired':
-      if (state.is.at === 'watching') return { ...state, is: again(state) };
+      if (state.is.at === 'watching' || state.is.at === 'checking') return { ...state, is: again(state) };
       return { ...state, is: { at: 'listing', what: 'newest', inPages: state.is.at === 'streaming' } };
     case 'too-new':
       return { ...state, is: { at: 'listing', what: 'newest', inPages: true } };
@@ -93,6 +100,10 @@ export function next(state: ReflectorState, saw: Saw): ReflectorState {
       const without = { ...state, incomplete: 0, streams: false };
       return { ...without, is: again(without), streams: saw.kind === 'broken' };
     }
+    case 'reached':
+      return { ...state, is: { at: 'watching' } };
+    case 'cut':
+      return state.is.at === 'watching' ? { ...state, is: { at: 'checking' } } : state;
     case 'closed':
     case 'failed':
       return state;

@@ -1,8 +1,8 @@
 import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import { Deadline } from '../client/limits.ts';
-import { isExpired, isInvalidRequest, isTooNewVersion } from '../client/errors.ts';
+import { isExpired, isInvalidRequest, isTooNewVersion, isUnanswered } from '../client/errors.ts';
 import { handled, handledAsync, WatchLoop } from '../client/watch-loop.ts';
-import { applyEvent } from './change.ts';
+import { applyEvent, isOlder } from './change.ts';
 import { type Key, objectKey } from './contract.ts';
 import { FailureLog, noReflectorMetrics, type Outage, type Problem, type ReflectorMetrics } from './failure-log.ts';
 import { type ListWhat, next, type ReflectorState, type Saw, startOf } from './reflection.ts';
@@ -111,9 +111,25 @@ export class Reflector<T extends KubeObject> {
         return this.#list(is.what, is.inPages, signal, from);
       case 'watching':
         return this.#watch(versionOf(rv), signal, from);
+      case 'checking':
+        return this.#check(signal);
       default:
         return unreachable(is);
     }
+  }
+
+  /**
+   * Asks whether the server has reached what is known, for one object at most. A watch from a version that it has yet to reach is taken, and silent:
+   * bookmarks, too, are held back until then.
+   */
+  async #check(signal: AbortSignal): Promise<Millis> {
+    const { client, resource, selection } = this.#options;
+    const { rv } = this.#state;
+    const page = { ...selection, limit: 1, ...versionsOf('known', rv) };
+    const { resourceVersion = '' } = await client.listEach<T>(resource, page, () => {}, { signal, timeoutMs: LIST_TIMEOUT_MS });
+    if (signal.aborted) return 0;
+    this.#saw({ kind: resourceVersion !== '' && isOlder(resourceVersion, rv) ? 'too-new' : 'reached' });
+    return 0;
   }
 
   async #list(what: ListWhat, inPages: boolean, signal: AbortSignal, from: Millis): Promise<Millis> {
@@ -312,7 +328,7 @@ export class Reflector<T extends KubeObject> {
   #failed(error: unknown, lastedMs: Millis): Millis {
     this.#metrics.failed();
     if (this.#state.is.at === 'streaming' && isInvalidRequest(error)) return this.#refused();
-    this.#saw({ kind: isExpired(error) ? 'expired' : isTooNewVersion(error) ? 'too-new' : 'failed' });
+    this.#saw({ kind: isExpired(error) ? 'expired' : isTooNewVersion(error) ? 'too-new' : isUnanswered(error) ? 'cut' : 'failed' });
     const { waitMs, isRoutine } = this.#loop.afterFailure(error, lastedMs);
     if (isRoutine) this.#log.debug('expired, listing again');
     else this.#report(error, waitMs);

@@ -126,6 +126,11 @@ export function isTooNewVersion(error: unknown): error is ApiError {
   return causes.some(({ reason }) => reason === 'ResourceVersionTooLarge') || error.serverMessage.includes('Too large resource version');
 }
 
+/** No API server answers: the connection is refused or cut, or a proxy has none behind it. */
+export function isUnanswered(error: unknown): boolean {
+  return error instanceof TransportError || (error instanceof ApiError && error.code === 503);
+}
+
 /** The server does not take the request as it is: a parameter is unknown or out of place. */
 export function isInvalidRequest(error: unknown): error is ApiError {
   return error instanceof ApiError && (error.code === 400 || error.code === 422);

@@ -5,7 +5,7 @@ import type { Random } from '../../base/random.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import { escapeFieldValue } from '../api/selector.ts';
 import type { Client, ObjectRef, WatchEvent } from './client.ts';
-import { isExpired, TransportError } from './errors.ts';
+import { isExpired, isUnanswered, TransportError } from './errors.ts';
 import { handled, WatchLoop } from './watch-loop.ts';
 
 /**
@@ -14,10 +14,12 @@ import { handled, WatchLoop } from './watch-loop.ts';
  * relisting --listed--> watching                 relisting --anything else--> relisting
  * watching --changed, bookmark--> watching, at the newer version
  * watching --expired (410), too-large--> relisting   watching --closed, failed--> watching, at the same version
+ * watching --cut--> relisting                     a server whose store was restored would tell nothing until its versions catch up
  *
  * The driver lists or watches as the state says, waits between failures, and does not choose edges.
  */
-export type Watch = { at: 'relisting' } | { at: 'watching'; rv: string };
+/** `cut`: a watch was cut before; that the list succeeds does not make the next wait shorter */
+export type Watch = { at: 'relisting'; cut?: true } | { at: 'watching'; rv: string };
 
 export type Saw =
   | { kind: 'listed'; rv: string }
@@ -28,6 +30,8 @@ export type Saw =
   | { kind: 'too-large' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
+  /** No server answers any more: it may have been stopped, and its store set back. */
+  | { kind: 'cut' }
   | { kind: 'failed' };
 
 export function next(state: Watch, saw: Saw): Watch {
@@ -40,6 +44,8 @@ export function next(state: Watch, saw: Saw): Watch {
     case 'expired':
     case 'too-large':
       return { at: 'relisting' };
+    case 'cut':
+      return { at: 'relisting', cut: true };
     case 'closed':
     case 'failed':
       return state;
@@ -124,9 +130,10 @@ class ObjectWatch<T extends KubeObject> {
   async #list(): Promise<Millis> {
     const { items, metadata } = await this.#deps.client.list<T>(this.#resource, this.#query(), { signal: this.#signal });
     if (this.#signal.aborted) return 0;
+    const wasCut = this.#state.at === 'relisting' && this.#state.cut === true;
     this.#tell(items.find((item) => this.#isOurs(item)));
     this.#saw({ kind: 'listed', rv: metadata.resourceVersion ?? '' });
-    return this.#loop.turn({ kind: 'listed' });
+    return wasCut ? 0 : this.#loop.turn({ kind: 'listed' });
   }
 
   async #watch(rv: string, from: number): Promise<Millis> {
@@ -163,7 +170,7 @@ class ObjectWatch<T extends KubeObject> {
 
   #failed(error: unknown, lastedMs: number): number {
     const isTooLarge = error instanceof TransportError && error.problem === 'too-large';
-    this.#saw({ kind: isExpired(error) ? 'expired' : isTooLarge ? 'too-large' : 'failed' });
+    this.#saw({ kind: isExpired(error) ? 'expired' : isTooLarge ? 'too-large' : isUnanswered(error) ? 'cut' : 'failed' });
     const { waitMs, isRoutine } = this.#loop.afterFailure(error, lastedMs);
     if (isRoutine) this.#log.debug('watch expired, listing again');
     else this.#report(error, waitMs);

@@ -47,6 +47,17 @@ for (const { name, disk, title } of plays.filter((play) => !ofTheNode.test(play.
   });
 }
 
+/** Of a status and an event that both waited for the server, chance decides which comes first. */
+function inOneOrder(lines: readonly string[]): string[] {
+  const isByChance = (line = ''): boolean => /^([12]?\d|30)(\.\d)?s (status|event) /.test(line);
+  const sorted = [...lines];
+  for (let at = 1; at < sorted.length; at++) {
+    const [before = '', after = ''] = sorted.slice(at - 1, at + 1);
+    if (isByChance(before) && isByChance(after) && before.includes('s status ') && after.includes('s event ')) sorted.splice(at - 1, 2, after, before); // prettier-ignore
+  }
+  return sorted;
+}
+
 /**
  * Lines of a story without what differs between the two objects: uids and versions get numbers in the order in which they come, the annotation of the
  * Node is left out, and waits that chance decides are.
@@ -56,7 +67,7 @@ class Names {
   #last = '';
 
   plain(lines: readonly string[]): string[] {
-    return lines
+    return inOneOrder(lines)
       .filter((line) => !line.includes('annotation dkc.dev/agent'))
       .map((line) => line.replace(/ trial=\S+$/, ''))
       .map((line) => line.replace(/^(\d+)(\.\d)?s /, (_all, seconds: string) => (Number(seconds) <= 30 ? '' : `${seconds}s `)))

@@ -38,6 +38,12 @@ const exchanges = table('why | steps | asks | tells')(`
   asks for the newest when the server has not got so far
     | list 5: a#1@3 / fail 410 / fail 504 / list 6: a#1@6 / watch hold / 500 ms
     | cached, watch 5, known 5, newest, watch 6 | there a#1@3, updated a#1@3 a#1@6
+  asks after a cut how far the server is, for one object, and watches on
+    | list 5: a#1@3 / watch break 503 / list 5: a#1@3 / watch hold: MODIFIED a#1@6 / 1000 ms
+    | cached, watch 5, known 5, watch 5 | there a#1@3, updated a#1@3 a#1@6
+  lists what there is where the server was restored to an earlier state
+    | list 5: a#1@3 b#2@5 / watch break 503 / fail 504 / list 4: a#1@3 c#3@4 / list 4: a#1@3 c#3@4 / list 4: a#1@3 c#3@4 / watch hold / 10000 ms
+    | cached, watch 5, known 5, newest, newest, newest, watch 4 | there a#1@3, there b#2@5, added c#3@4, deleted b#2@5 unseen
   doubts a list that goes back, and takes nothing from it
     | list 5: a#1@5 / fail 410 / list 3: a#1@3 / list 6: a#1@5 / watch hold / 500 ms
     | cached, watch 5, known 5, newest, watch 6 | there a#1@5

@@ -216,7 +216,7 @@ for (const outage of [false, true])
     let version = 5;
     const cut = new TransportError({ method: 'GET', path: '/pods', host: 'h' }, 'cut', { hint: 'the connection ended' });
     const client: ReflectorOptions['client'] = {
-      listEach: () => Promise.resolve({ resourceVersion: '5' }),
+      listEach: () => Promise.resolve({ resourceVersion: String(version) }),
       watch: async function* <T extends KubeObject>() {
         version += 1;
         yield event(`ADDED a#1@${version}`) as WatchEvent & { object: T };
