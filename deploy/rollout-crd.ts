@@ -42,15 +42,19 @@ const spec: Schema = object(
       },
       ['namespace', 'name', 'kubeletConfigKey'],
     ),
-    steps: list('The steps of the rollout; their numbers of nodes are cumulative. Default: 1, 10%, 50%, 100%.', 32, {
-      type: 'object',
-      required: ['nodes'],
-      properties: {
-        nodes: count('Number of nodes that have the configuration when the step is done, or a percentage of the selected nodes.'),
-        hold: duration('Wait between the moment when every node of this step is settled and the next step. Default: 0s.'),
-        approve: flag('Whether the next step waits for dkc rollout approve. Default: false.'),
+    steps: list(
+      'The steps of the rollout; their numbers of nodes are cumulative. Nodes beyond the last one come after its hold and approval. Default: 1, 10%, 50%, 100%.',
+      32,
+      {
+        type: 'object',
+        required: ['nodes'],
+        properties: {
+          nodes: count('Number of nodes that have the configuration when the step is done, or a percentage of the selected nodes.'),
+          hold: duration('Wait between the moment when every node of this step is settled and the next step. Default: 0s.'),
+          approve: flag('Whether the next step waits for dkc rollout approve. Default: false.'),
+        },
       },
-    }),
+    ),
     maxUnavailable: count(
       'Maximum number of selected nodes that are in flight, draining or not Ready at once, for any reason. Default: 10%, at least 1.',
     ),

@@ -214,25 +214,26 @@ function selectorObject(requirements: readonly LabelRequirement[]): NonNullable<
 
 const DEFAULT_STEPS = '1,10%,50%,100%';
 
-/** undefined: none of the flags is there. The last step holds for nobody. */
+/** undefined: none of the flags is there. After a step of all nodes there is nothing to hold or approve. */
 function stepsOf(args: Args): RolloutStep[] | undefined {
   const [steps, hold, approve] = [args.text('steps'), args.text('hold'), args.text('approve')];
   if (steps === undefined && hold === undefined && approve === undefined) return undefined;
   const counts = (steps ?? DEFAULT_STEPS).split(',').map((text) => countOf(text.trim()));
-  const waits = approvedSteps(approve, counts.length);
+  const held = counts.at(-1) === '100%' ? counts.length - 1 : counts.length;
+  const waits = approvedSteps(approve, held);
   return counts.map((nodes, at) => ({
     nodes,
-    ...(hold !== undefined && at < counts.length - 1 ? { hold } : {}),
+    ...(hold !== undefined && at < held ? { hold } : {}),
     ...(waits.has(at + 1) ? { approve: true } : {}),
   }));
 }
 
-function approvedSteps(text: string | undefined, count: number): ReadonlySet<number> {
+function approvedSteps(text: string | undefined, held: number): ReadonlySet<number> {
   if (text === undefined) return new Set();
-  if (text === 'all') return new Set(Array.from({ length: count - 1 }, (_, at) => at + 1));
+  if (text === 'all') return new Set(Array.from({ length: held }, (_, at) => at + 1));
   const steps = text.split(',').map(Number);
-  const odd = steps.find((step) => !Number.isInteger(step) || step < 1 || step >= count);
-  if (odd !== undefined) throw usage(`--approve must name steps from 1 to ${count - 1}: after the last one there is nothing to approve`);
+  const odd = steps.find((step) => !Number.isInteger(step) || step < 1 || step > held);
+  if (odd !== undefined) throw usage(`--approve must name steps from 1 to ${held}: after all nodes there is nothing to approve`);
   return new Set(steps);
 }
 

@@ -1,4 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
+import { stepsFor } from '../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout, Phase } from '../../controllers/rollout/types.ts';
 import { age, ago } from '../node/spoken.ts';
 import type { Column, Paint, People } from '../output/output.ts';
@@ -30,8 +31,8 @@ const numberText = (count: number | undefined): string => (count === undefined ?
 
 /** `2/4`. */
 export function stepOf(rollout: Readonly<NodeConfigRollout>): string {
-  const step = rollout.status?.step;
-  return step === undefined ? '' : `${step}/${readRules(rollout).steps.length}`;
+  const { step, nodes } = rollout.status ?? {};
+  return step === undefined ? '' : `${step}/${stepsFor(readRules(rollout), nodes?.selected ?? 0).length}`;
 }
 
 /** Nodes listed under a step; the others are counted. With -o wide all are listed. */

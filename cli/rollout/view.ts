@@ -6,7 +6,7 @@ import { placedOn, rolloutNode, type RolloutNode } from '../../controllers/rollo
 import { isDrainedBy } from '../../controllers/rollout/maintenance.ts';
 import { comesBefore } from '../../controllers/rollout/observe.ts';
 import { inOrder } from '../../controllers/rollout/grouping.ts';
-import { targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
+import { stepsFor, targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../controllers/rollout/types.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { trialLeft } from '../fleet/node-view.ts';
@@ -113,8 +113,8 @@ function stepsOf(rules: Rules, rollout: Readonly<NodeConfigRollout>, nodes: read
   const { step: current = 1, phase } = rollout.status ?? {};
   const isOver = phase === 'Complete' || outcomeOf(rollout) === 'complete';
   let from = 0;
-  return rules.steps.map((step, at) => {
-    const isLast = at === rules.steps.length - 1;
+  return stepsFor(rules, nodes.length).map((step, at, { length }) => {
+    const isLast = at === length - 1;
     const to = Math.max(from, isLast ? nodes.length : targetOf(step, nodes.length));
     const own = nodes.slice(from, to);
     from = to;

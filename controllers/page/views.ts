@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { fleetState } from '../fleet/fleet-node.ts';
 import { type RolloutNode, standingOf } from '../rollout/node.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
-import { type Rules, targetOf } from '../rollout/rules.ts';
+import { type Rules, stepsFor, targetOf } from '../rollout/rules.ts';
 import { type PageCondition, type PageEvent, type PageNode, type PageRollout, type PageStanding, POOL_LABELS } from './contract.ts';
 
 /** Longest text, in characters: those who may write a status write what they like. */
@@ -119,7 +119,7 @@ export function pageRollout({ rollout, ...rules }: Rules): PageRollout {
     revision: text(status.revision),
     previousRevision: text(status.previousRevision),
     step: status.step ?? 0,
-    steps: rules.steps.map((step) => ({
+    steps: stepsFor(rules, nodes.selected).map((step) => ({
       nodes: String(step.nodes),
       target: targetOf(step, nodes.selected),
       holdMs: step.holdMs,

@@ -7,8 +7,8 @@ import { planTouch } from './maintenance.ts';
 import { courseOf, placeForward, type Placement, withPlanned } from './placing.ts';
 import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
-import { failureBudgetOf, maxUnavailableOf, targetOf } from './rules.ts';
-import { bounded, namesIn, nodesText } from './text.ts';
+import { failureBudgetOf, maxUnavailableOf, stepsFor, targetOf } from './rules.ts';
+import { bounded, namesIn, namesOf, nodesText } from './text.ts';
 import { MAX_FAILURES } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
@@ -33,9 +33,13 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
     return progress.complete ? withPlanned(seen, withMaintenance(seen, lateFailures(seen, settled))) : stop(seen, settled);
   if (!progress.complete && isFullOfFailures(facts.cluster, failures)) return stop(seen, settled);
   if (groups.of('refused').length > 0 && touched === 0 && !rules.skipInvalidNodes) return withPlanned(seen, preflightFails(seen, settled));
-  if (fleet.size === 0)
-    return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: 'spec.nodeSelector selects no nodes', waitsFor: 'Nodes' };
+  if (fleet.size === 0) return { ...base(seen, settled), phase: 'Pending', reason: 'NoNodes', text: whyNoNodes(facts), waitsFor: 'Nodes' };
   return withPlanned(seen, withMaintenance(seen, withJoiners(seen, walk(seen, settled))));
+}
+
+function whyNoNodes({ fleet: { conflicts, holders } }: Facts): string {
+  if (conflicts.length === 0) return 'spec.nodeSelector selects no nodes';
+  return `older rollouts (${namesOf(holders)}) also select ${nodesText(conflicts.length)}, which are left to them; no other node is selected`;
 }
 
 interface Seen {
@@ -86,11 +90,12 @@ function preflightFails(seen: Seen, progress: Progress): Decision {
 function walk(seen: Seen, from: Progress): Decision {
   const { rules, now, fleet, gaps } = seen.facts;
   const { candidates, touched, groups } = seen;
-  let progress = isReturn(from) ? { ...from, step: rules.steps.length } : from;
+  const steps = stepsFor(rules, fleet.size);
+  let progress = { ...from, step: isReturn(from) ? steps.length : Math.min(from.step, steps.length) };
   if (candidates.length === 0 && touched === 0 && !progress.complete) return noneReady(seen, progress);
   for (;;) {
-    const step = rules.steps[progress.step - 1];
-    const isLast = progress.step >= rules.steps.length;
+    const step = steps[progress.step - 1];
+    const isLast = progress.step >= steps.length;
     const target = step === undefined || progress.complete || isReturn(progress) ? fleet.size : targetOf(step, fleet.size);
     const missing = Math.max(0, target - touched);
     const next = [...groups.of('pending'), ...candidates.slice(0, missing)];

@@ -6,6 +6,7 @@ import { planForward } from './forward.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
+import { stepsFor } from './rules.ts';
 import type { RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
@@ -117,8 +118,9 @@ function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: De
   const known = new Set(prior?.failures?.map(({ node }) => node));
   for (const { node, error } of status.failures ?? []) if (!known.has(node)) say('NodeFailed', `node ${node}: ${error}`, 'Warning');
   const isSame = prior?.revision === status.revision;
+  const steps = stepsFor(rules, status.nodes?.selected ?? 0);
   if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
-    say('StepStarted', `step ${status.step} of ${rules.steps.length}: ${rules.steps[status.step - 1]?.nodes} nodes`);
+    say('StepStarted', `step ${status.step} of ${steps.length}: ${steps[status.step - 1]?.nodes} nodes`);
   const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
   if (reason === CLUSTER_WAIT) {
     // While nodes of its own are under way it waits for a place after each: the event says that others keep it from going on.

@@ -14,6 +14,8 @@ export interface Step {
   nodes: Count;
   holdMs: Millis;
   approve: boolean;
+  /** Not in spec: for nodes beyond the steps that are. */
+  isImplied?: true;
 }
 
 /** What a rollout asks for, checked and with its defaults. */
@@ -26,6 +28,7 @@ export interface Rules {
   problems: readonly string[];
   selector: LabelSelector;
   configMap: { namespace: string; name: string; kubeletConfigKey: string };
+  /** Those of spec, and one for the nodes beyond them; see {@link stepsFor}. */
   steps: readonly Step[];
   maxUnavailable: Count;
   spreadBy: string | undefined;
@@ -49,6 +52,8 @@ export const MAX_STEPS = 32;
 /** Longest hold, deadline and drain: a week. What is longer is a slip. */
 const MAX_MS: Millis = 7 * 24 * 3_600_000;
 const DEFAULT_STEPS: readonly Step[] = [1, '10%', '50%', '100%'].map((nodes) => ({ nodes, holdMs: 0, approve: false }));
+
+const REST: Step = { nodes: '100%', holdMs: 0, approve: false, isImplied: true };
 
 /** Reads the spec of a rollout. Pure. */
 export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
@@ -90,7 +95,7 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
     problems,
     selector,
     configMap: { namespace, name, kubeletConfigKey },
-    steps: steps === undefined || steps.length === 0 ? DEFAULT_STEPS : steps,
+    steps: steps === undefined || steps.length === 0 ? DEFAULT_STEPS : [...steps, REST],
     maxUnavailable: count('spec.maxUnavailable', spec.maxUnavailable, '10%'),
     spreadBy,
     failureBudget: count('spec.failureBudget', spec.failureBudget, 1),
@@ -140,6 +145,12 @@ function selectorOf(raw: unknown, problems: string[]): LabelSelector {
 /** Nodes that have the configuration at the end of a step: never more than there are, and at least one. */
 export const targetOf = (step: Pick<Step, 'nodes'>, selected: number): number =>
   Math.min(selected, Math.max(1, resolveIntOrPercent(step.nodes, selected, { round: 'up' }) ?? selected));
+
+/** The steps that lead to all nodes: those of spec, and where none of them reaches every node, one more. Hold and approval of the last one come before it. */
+export function stepsFor({ steps }: Pick<Rules, 'steps'>, selected: number): readonly Step[] {
+  const inSpec = steps.filter(({ isImplied }) => isImplied !== true);
+  return inSpec.some((step) => targetOf(step, selected) >= selected) ? inSpec : steps;
+}
 
 /** How many may be unavailable: at least one, else nothing would ever go on. */
 export const maxUnavailableOf = ({ maxUnavailable }: Pick<Rules, 'maxUnavailable'>, selected: number): number =>

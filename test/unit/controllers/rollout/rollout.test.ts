@@ -143,6 +143,12 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   const conflict = all?.conditions?.find(({ type }) => type === 'Conflict');
   assert.deepEqual([all?.nodes?.selected, conflict?.status], [1, 'True']);
   assert.match(conflict?.message ?? '', /older rollouts \(web\) also select/);
+  await world.roll('same', { nodeSelector: { matchLabels: { pool: 'web' } } });
+  const none = await world.until('same', 'it has no node', ({ status }) => status?.waitsFor === 'Nodes');
+  assert.match(
+    none.status?.message ?? '',
+    /^older rollouts \(web\) also select 6 nodes, which are left to them; no other node is selected$/,
+  );
 
   const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
   assert.equal(waits.status?.nodes?.settled, 3);
@@ -327,6 +333,20 @@ test('a ConfigMap that is put back half-way reaches its nodes again without step
   assert.deepEqual([returns.status?.step, returns.status?.previousRevision], [2, good]);
   const done = await world.until('web', 'all have it', (now) => now.status?.phase === 'Complete', 600_000);
   assert.deepEqual([done.status?.nodes?.settled, done.status?.revision, world.agents.mostInFlight], [6, good, 1]);
+});
+
+test('nodes beyond the last step of spec wait for its approval, and come before the rollout is complete', async () => {
+  await using world = await fleetOf(4);
+  await world.roll('web', { maxUnavailable: 4, steps: [{ nodes: '25%', approve: true }] });
+  await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'Approval');
+  await world.clock.advance(600_000);
+  const { status } = await world.rollout('web');
+  assert.deepEqual([status?.phase, status?.step, status?.nodes?.updated], ['Holding', 1, 1]);
+  world.agents.bad = () => 'condemns';
+  await approve(world, 1);
+  const { status: back } = await world.phase('web', 'RolledBack');
+  assert.deepEqual([back?.step, back?.nodes?.updated], [2, 0], 'failures beyond the steps take all back');
+  assert.ok((await world.events('web')).includes('StepStarted: step 2 of 2: 100% nodes'));
 });
 
 test('a drain that cannot begin says why', async () => {
