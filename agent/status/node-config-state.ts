@@ -49,6 +49,8 @@ export class NodeConfigState {
   readonly bootTrusted: MaybeSource;
   /** A signature is all that boot missed in the assigned config. */
   readonly bootUnsigned: boolean;
+  /** Boot left the kubelet without a file that it could start on. */
+  readonly bootLacksFile: boolean;
   #picture: ConfigStatus;
   #shown: ConfigStatus;
   #holds = 0;
@@ -60,6 +62,7 @@ export class NodeConfigState {
     this.bootAssigned = outcome.assigned;
     this.bootTrusted = outcome.lastKnownGood;
     this.bootUnsigned = outcome.unsigned ?? false;
+    this.bootLacksFile = !outcome.effective.usable;
     this.#active = {
       used: outcome.used,
       source: outcome.source,

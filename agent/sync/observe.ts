@@ -23,11 +23,11 @@ export interface ObserveDeps {
 export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, deps: ObserveDeps): Promise<SyncFacts> {
   const { store, configState, preflight } = deps;
   const assigned = await recordOf(deps, 'assigned');
-  const lastKnownGood = (await recordOf(deps, 'last-known-good')) ?? null;
+  const lastKnownGood = await recordOf(deps, 'last-known-good');
   const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
   const [assignedContent, lastKnownGoodContent] = await Promise.all([
     storedContent(store, assigned ?? null, { adopt: true }),
-    storedContent(store, lastKnownGood, { adopt: true }),
+    storedContent(store, lastKnownGood ?? null, { adopt: true }),
   ]);
   const refused = await store.refused().catch(() => undefined); // only a report
   const facts: SyncFacts = {
@@ -41,6 +41,7 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
     ...(configState.active.content ? { activeContent: configState.active.content } : {}),
     bootAssigned: configState.bootAssigned,
     bootError: configState.bootError,
+    lacksFile: configState.bootLacksFile,
     condemned: await store.condemned(),
     verdict: null,
     ...(await spoiledFacts(wanted, fetched, deps)),

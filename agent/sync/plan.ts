@@ -41,7 +41,8 @@ export interface SyncFacts {
   /** undefined: the record is missing, so nobody knows. */
   assigned: MaybeSource | undefined;
   assignedContent?: ContentRef;
-  lastKnownGood: MaybeSource;
+  /** undefined: as above. */
+  lastKnownGood: MaybeSource | undefined;
   lastKnownGoodContent?: ContentRef;
   active: MaybeSource;
   activeContent?: ContentRef;
@@ -49,6 +50,8 @@ export interface SyncFacts {
   bootAssigned: MaybeSource;
   /** The error this boot started with; null when it used the assigned. */
   bootError: string | null;
+  /** Boot left the kubelet without a file that it could start on. */
+  lacksFile: boolean;
   condemned: readonly CondemnedRecord[];
   verdict: Verdict;
   /** The wanted checkpoint reads damaged although it was saved again before; `due` says whether to try once more. */
@@ -115,17 +118,19 @@ function planWanted(facts: SyncFacts): SyncStep[] {
 }
 
 /** Clearing either record counts (design Q3); only what changes the kubelet's file restarts anything. */
-function planReset({ assigned, lastKnownGood, active }: SyncFacts): SyncStep[] {
+function planReset(facts: SyncFacts): SyncStep[] {
+  const { assigned, lastKnownGood, active } = facts;
   const steps: SyncStep[] = [];
   if (lastKnownGood !== null) steps.push({ do: 'set-last-known-good', to: null });
   if (assigned !== null) steps.push({ do: 'assign', to: null, why: 'the assignment was cleared' });
   if (active !== null || (assigned !== null && assigned !== undefined)) return [...steps, ...leaveFor(null)];
-  return [...steps, { do: 'adopt', source: null }, report(null, '')];
+  return [...steps, { do: 'adopt', source: null }, stillWrong({ ...facts, lastKnownGood: null })];
 }
 
 /** An object that is not there assigns nothing and takes nothing away. */
-function planKept({ assigned, active, bootError }: SyncFacts): SyncStep[] {
-  if (assigned === null && active === null) return [{ do: 'adopt', source: null }, report(null, '')];
+function planKept(facts: SyncFacts): SyncStep[] {
+  const { assigned, active, bootError } = facts;
+  if (assigned === null && active === null) return [{ do: 'adopt', source: null }, stillWrong(facts)];
   return [report(bootError, 'no object assigns a configuration, so the node keeps the one it has')];
 }
 
@@ -174,7 +179,7 @@ function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] 
 function planSettled(source: Source, content: ContentRef, saved: boolean, absolved: unknown, facts: SyncFacts): SyncStep[] {
   const { activeContent, bootAssigned, bootError } = facts;
   if (activeContent && sameContent(activeContent, content))
-    return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, report(null, '')];
+    return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, stillWrong(facts)];
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
   // Boot has never tried what was written since: a failure came between record and exit.
   const untried = !sameSource(source, bootAssigned);
@@ -193,7 +198,7 @@ function planChange(source: Source, content: ContentRef, facts: SyncFacts): Sync
       { do: 'assign', to: source, why: `same content, nothing restarts${signed}` },
       ...trustIfKnown(source, content, facts),
       { do: 'adopt', source, content },
-      report(null, ''),
+      stillWrong(facts),
     ];
   }
   return [{ do: 'assign', to: source, why: `new content${signed}` }, ...leaveFor(source)];
@@ -208,6 +213,15 @@ function refuse(source: Source, content: ContentRef | null, { stage, findings }:
   return [step, stage === 'download' ? { ...said, final: true } : said];
 }
 
+/**
+ * All is as wanted, but what boot found may last (design Q5): a damaged last-known-good until a trial has written it again, a kubelet without a file
+ * until there is a local config.
+ */
+function stillWrong({ bootError, lastKnownGood, lacksFile }: SyncFacts): SyncStep {
+  const lasts = bootError === statusErrors.internal && (lastKnownGood === undefined || lacksFile);
+  return report(lasts ? bootError : null, lasts ? 'last-known-good was damaged, or there is no local config' : '');
+}
+
 /** The error spoke of what was wanted before: it goes before the exit, or the Node would show it beside the new assignment. */
 function leaveFor(to: MaybeSource, quiet = false): SyncStep[] {
   return [report(null, ''), { do: 'exit', to, ...(quiet ? { quiet } : {}) }];
@@ -215,7 +229,7 @@ function leaveFor(to: MaybeSource, quiet = false): SyncStep[] {
 
 /** A content that is trusted already is trusted under its new name at once. */
 function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, lastKnownGoodContent }: SyncFacts): SyncStep[] {
-  if (!lastKnownGoodContent || !sameContent(lastKnownGoodContent, content) || sameSource(lastKnownGood, source)) return [];
+  if (!lastKnownGoodContent || !sameContent(lastKnownGoodContent, content) || sameSource(lastKnownGood ?? null, source)) return [];
   return [{ do: 'set-last-known-good', to: source }];
 }
 

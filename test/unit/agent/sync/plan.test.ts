@@ -23,6 +23,8 @@ interface Row {
   assigned: string;
   active?: string;
   lkg?: string;
+  /** Boot left the kubelet without a file. */
+  lacksFile?: true;
   /** What boot tried; the assigned one unless said. */
   tried?: string;
   bootError?: string;
@@ -44,6 +46,9 @@ const rows: Row[] = [
   { why: 'clears an assignment that never came into use', wants: 'local', assigned: 'web@2=B', tried: 'web@2=B', bootError: LOAD, steps: ['assign local', 'report -', 'exit local'] },
   { why: 'writes a missing record down, in place', wants: 'local', assigned: '?', bootError: INTERNAL, steps: ['assign local', 'adopt local', 'report -'] },
   { why: 'leaves a last known good that is in use while the record is missing', wants: 'local', assigned: '?', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: ['set-last-known-good local', 'assign local', 'report -', 'exit local'] },
+  { why: 'writes a missing last known good down, in place', wants: 'local', assigned: 'local', lkg: '?', bootError: INTERNAL, steps: ['set-last-known-good local', 'adopt local', 'report -'] },
+  { why: 'goes on to say that the kubelet has no file', wants: 'local', assigned: 'local', bootError: INTERNAL, lacksFile: true, steps: ['adopt local', `report ${INTERNAL}`] },
+  { why: 'goes on to say so where no object says anything', wants: 'absent', assigned: 'local', bootError: INTERNAL, lacksFile: true, steps: ['adopt local', `report ${INTERNAL}`] },
   // New content
   { why: 'saves, assigns and leaves, in this order', wants: 'web@2=B unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
   { why: 'does not save what is saved', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'report -', 'exit web@2'] },
@@ -93,6 +98,9 @@ const rows: Row[] = [
   { why: 'leaves for it too when boot had fallen back from something else', wants: 'web@3=C', assigned: 'web@3=C', tried: 'web@2=B', active: 'web@1=A', bootError: VALIDATE, steps: ['report -', 'exit web@3'] },
   { why: 'mends a checkpoint that is in use without leaving', wants: 'web@1=A unsaved', assigned: 'web@1=A', active: 'web@1=A', steps: ['save web@1', 'adopt web@1', 'report -'] },
   { why: 'takes an old error away once all is well', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', bootError: INTERNAL, steps: ['adopt web@1', 'report -'] },
+  { why: 'goes on to say that the last known good was damaged', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, steps: ['adopt web@1', `report ${INTERNAL}`] },
+  { why: 'goes on to say so when a label is touched', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, verdict: 'ok', steps: ['assign web@2', 'adopt web@2', `report ${INTERNAL}`] },
+  { why: 'does not mind a last known good that is only missing', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', steps: ['adopt web@1', 'report -'] },
   // Not to be had
   { why: 'keeps everything while the ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },
   { why: 'keeps everything for a ConfigMap without uid', wants: 'incomplete', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
@@ -162,7 +170,8 @@ function factsOf(row: Row): SyncFacts {
     assigned: row.assigned === '?' ? undefined : (assigned?.source ?? null),
     ...(assigned?.content ? { assignedContent: assigned.content } : {}),
     bootAssigned: tried?.source ?? null,
-    lastKnownGood: lkg?.source ?? null,
+    lastKnownGood: row.lkg === '?' ? undefined : (lkg?.source ?? null),
+    lacksFile: row.lacksFile ?? false,
     ...(lkg?.content ? { lastKnownGoodContent: lkg.content } : {}),
     active: active?.source ?? null,
     ...(active?.content ? { activeContent: active.content } : {}),
