@@ -43,6 +43,23 @@ test('a late joiner whose drain failed is tried again by another attempt: no oth
   assert.deepEqual([status?.phase, status?.failures, assigned.slice(before)], ['Complete', undefined, ['late']]);
 });
 
+test('nodes that a complete rollout comes to select get it maxUnavailable at a time, and no further one once one has failed', async () => {
+  await using world = await fleetOf(2, { labels: { pool: 'web' } });
+  await world.roll('web', { nodeSelector: { matchLabels: { pool: 'web' } }, maxUnavailable: 2, steps: [{ nodes: '100%' }] });
+  await world.phase('web', 'Complete');
+  for (let at = 0; at < 8; at++) await world.addNode(`db-${at}`, { labels: { pool: 'db' } });
+  const { agents } = world;
+  const before = agents.assigned.length;
+  agents.mostInFlight = 0;
+  agents.bad = () => 'condemns';
+  // As a merge patch takes the label away.
+  await world.edit('web', { nodeSelector: { matchLabels: { pool: null } as never } });
+  const { status } = await world.until('web', 'one has failed', (now) => now.status?.waitsFor === 'Failures');
+  await world.clock.advance(600_000);
+  assert.deepEqual([status?.nodes?.selected, agents.mostInFlight, agents.assigned.slice(before).length], [10, 2, 2]);
+  assert.deepEqual((await world.rollout('web')).status?.nodes?.settled, 2, 'nobody is taken back');
+});
+
 test('each rollout has a series of its phase and reason, and one for each count of nodes; they go with it', async () => {
   const { registry, meters } = allMetrics();
   const list: NodeConfigRollout[] = [];
