@@ -11,7 +11,8 @@ export interface Played {
   denied: string[];
 }
 
-const DENIED = /missing rights|cannot \w+ resource|cannot set (?:blockOwnerDeletion|an ownerRef)/;
+/** Of a line of a log: what its process has no right to do. */
+export const DENIED = /missing rights|cannot \w+ resource|cannot set (?:blockOwnerDeletion|an ownerRef)/;
 
 /**
  * Plays all stories to one subject in one world, and ends both.

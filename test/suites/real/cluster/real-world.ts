@@ -5,6 +5,7 @@ import type { ControlPlane } from '../../../support/real-parts/control-plane.ts'
 import { builtRelease } from '../../../support/real-parts/release.ts';
 import type { Release } from '../../../support/real-parts/release.ts';
 import { SYSTEM_NAMESPACE } from '../../../../deploy/names.ts';
+import { SCHEDULER, scheduler as schedulerObjects } from '../../../../deploy/scheduler.ts';
 import { sets, SETS } from '../../../../deploy/sets.ts';
 import { type KubeObject, namespaces } from '../../../../kube/api/object.ts';
 import { World } from '../../../support/stories/world.ts';
@@ -12,8 +13,8 @@ import type { WorldOptions } from '../../../support/stories/world.ts';
 import type { SubjectName } from './controllers.ts';
 import { allow } from './rollout-account.ts';
 
-/** Of the DaemonSet and StatefulSet controllers. */
-const SETS_TOKEN = { token: SETS, user: `system:serviceaccount:${SYSTEM_NAMESPACE}:${SETS}`, groups: [] };
+/** The account of what the manifests run under this name. */
+const tokenOf = (name: string) => ({ token: name, user: `system:serviceaccount:${SYSTEM_NAMESPACE}:${name}`, groups: [] });
 
 /** Parts that a real world is made of. */
 export const worldParts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
@@ -44,19 +45,28 @@ export class RealWorld extends World {
       release,
       scheduler,
       ...(controllers === '' ? {} : { controllers }),
-      extraTokens: [SETS_TOKEN],
+      extraTokens: [tokenOf(SETS), tokenOf(SCHEDULER)],
       apiServerArgs: ['--enable-admission-plugins=OwnerReferencesPermissionEnforcement', ...apiServerArgs],
     });
     const world = new RealWorld(plane, options);
     await world.client.create<KubeObject>(namespaces, { metadata: { name: SYSTEM_NAMESPACE } });
-    await allow(world.client, sets('dkc', release.minor));
+    await allow(world.client, [...sets('dkc', release.minor), ...schedulerObjects('dkc', release.minor)]);
     await world.run();
     return world;
   }
 
   /** The plane for whose DaemonSet and StatefulSet controllers: ours have the rights that the manifests give them and no others. */
   planeFor(subject: SubjectName): ControlPlane {
-    return subject === 'dkc' ? { ...this.plane, kubeconfig: () => this.plane.kubeconfig(SETS_TOKEN.token) } : this.plane;
+    return subject === 'dkc' ? this.#as(SETS) : this.plane;
+  }
+
+  /** The plane for our scheduler, with the rights that the manifests give it. */
+  get planeForScheduler(): ControlPlane {
+    return this.#as(SCHEDULER);
+  }
+
+  #as(token: string): ControlPlane {
+    return { ...this.plane, kubeconfig: () => this.plane.kubeconfig(token) };
   }
 
   private constructor(plane: ControlPlane, options: WorldOptions) {

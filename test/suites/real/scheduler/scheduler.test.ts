@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import {
@@ -16,6 +17,7 @@ import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import type { Subject } from '../cluster/subject.ts';
+import { DENIED } from '../cluster/play-stories.ts';
 import { type RealWorld, worldParts } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
@@ -63,23 +65,24 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
       for (const [name, value] of Object.entries({ low: 10, middle: 20, high: 1_000 })) await priority(world, name, value);
       await priority(world, 'polite', 1_000, 'Never');
-      started = { world, kubectl, scheduler: await startScheduler('dkc', world.plane) };
+      started = { world, kubectl, scheduler: await startScheduler('dkc', world.planeForScheduler) };
     } catch (error) {
       await world.stop();
       throw error;
     }
   });
   after(async () => {
-    const log = await started?.scheduler.log();
+    const log = started && (await readFile(started.scheduler.logFile, 'utf8'));
     await started?.scheduler[Symbol.asyncDispose]();
     await started?.kubectl.stop();
     await started?.world.stop();
     assert.doesNotMatch(log ?? '', / ERROR /);
+    assert.doesNotMatch(log ?? '', DENIED);
   });
 
   story('it is all that DaemonSets and StatefulSets of ours need', 'alone', [3, 4], async (s) => {
     const { world } = here();
-    await using _controllers = await startSubject('dkc', world.plane, ['--leader-elect=false'], 'daemonset,statefulset');
+    await using _controllers = await startSubject('dkc', world.planeFor('dkc'), ['--leader-elect=false'], 'daemonset,statefulset');
     await s.cluster.create({ name: 'agent' });
     await s.statefulSet('web', { replicas: 3 });
     await s.cluster.rolledOut('agent');
