@@ -117,7 +117,8 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   const update = planUpdate(facts, slots, gone);
   // What cannot go well comes last, since a group in which something failed is the last one.
   const isDoomed = (action: Action): boolean => cannotGoWell(facts, action);
-  const doomed = places.filter(isDoomed);
+  const replaced = new Set(update.actions.flatMap((action) => (action.do === 'delete' ? [action.pod.metadata.uid] : [])));
+  const doomed = places.filter((action) => isDoomed(action) && !(action.do === 'repair' && replaced.has(action.pod.metadata.uid)));
   const others = places.filter((action) => !isDoomed(action));
   return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
 }

@@ -90,6 +90,8 @@ const atOnce = rows(`
   1@new taken=0 | create 2@new; create 0@new | 0 creating | makes all others when somebody else has the name of a place
   0@new* templates=data claims=data-0 replicas=2 | create 1@new +data-web-1; repair 0 | 1 creating
     | makes all others when a pod is without the volumes of its claims, since no server takes them later
+  0@old* 1@new templates=data claims=data-0,data-1 replicas=2 | delete 0 (update) | 0 updating
+    | puts nothing right at a pod that is replaced in the same look
   0@new? 1@new? 2@new? templates=data claims=data-1 | storage 0 +data-web-0, storage 2 +data-web-2 | 0 NotReady
     | makes the missing claims of pending ones
   0@new~ 1@new~! 2@new    | repair 0, repair 1                               | 1 NotReady    | repairs what is wrong, ready or not
