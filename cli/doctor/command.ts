@@ -147,9 +147,9 @@ export async function reportText(findings: readonly Finding[], wants: ReadonlyMa
   return [await table(columns, findings, how), ...(lines.length > 0 ? [`\nWhat to do:\n${lines.join('')}`] : [])].join('');
 }
 
-/** What json and yaml say. */
+/** What json and yaml say. `ok` goes with the exit code: a warning, and what could not be looked at, keep nothing from working. */
 const reportData = (findings: readonly Finding[]): object[] =>
-  findings.map(({ check, result, detail, remedy }) => ({ check, result, detail, remedy: remedy ?? null }));
+  findings.map(({ check, result, detail, remedy }) => ({ check, ok: result !== 'failed', result, detail, remedy: remedy ?? null }));
 
 /** 1 where a check failed. @throws ActionError (exit 3) where nothing could be looked at */
 export function exitOf(findings: readonly Finding[], of: string): Exit {

@@ -10,6 +10,7 @@ import { tempDir } from '../../../support/temp-dir.ts';
 
 interface Line {
   check: string;
+  ok: boolean;
   result: string;
   detail: string;
   remedy: string | null;
@@ -44,6 +45,7 @@ test('the report names what is wrong, with a remedy, and exits with 1', async (t
     ['settings', 'systemd-version', 'agent-unit', 'kubelet-restart', 'drop-in', 'config-flag', 'kubelet-version', 'store', 'last-known-good', 'local-config'].map((name) => `${name} ${results(name)}`),
     ['settings ok', 'systemd-version ok', 'agent-unit ok', 'kubelet-restart ok', 'drop-in failed', 'config-flag failed', 'kubelet-version ok', 'store ok', 'last-known-good ok', 'local-config ok'],
   ); // prettier-ignore
+  for (const { check, ok, result } of lines.values()) assert.equal(ok, result !== 'failed', check);
   assert.match(lines.get('config-flag')?.detail ?? '', /--config=\/elsewhere\.yaml, not with .*\/kubelet\.yaml/);
   assert.match(stderr, /^dkc: \d of \d+ checks failed: drop-in, /);
 });
