@@ -82,7 +82,7 @@ function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, h
  * | pending | make missing claims, put their owners right |
  * | empty or pending, with a claim that is being deleted | say so, behind all else |
  * | empty, and somebody else's pod has its name | try, behind all else |
- * | name, labels, volumes or owners of claims are wrong | put right; volumes, which no server takes later, behind all else |
+ * | name, labels, volumes or owners of claims are wrong | put right, also while it goes; volumes, which no server takes later, behind all else, unless it goes |
  * | no place for the pod | put the owners of its claims right, then delete it, well or not |
  *
  * Then, in the same look, the update.
@@ -103,8 +103,9 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
       if (!health.terminating) places.push({ do: 'delete', pod, reason: 'ended' });
       continue;
     }
-    if (health.terminating) continue;
-    places.push(...repairs(facts, slot));
+    const wrong = repairs(facts, slot);
+    // One that goes keeps its claims: who owns them is put right. What cannot go well is no news of it.
+    places.push(...(health.terminating ? wrong.filter((action) => !cannotGoWell(facts, action)) : wrong));
   }
   const owners = slots.condemned.flatMap((slot) => pvcOwners(facts, slot, true));
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;

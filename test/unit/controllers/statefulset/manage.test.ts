@@ -95,7 +95,11 @@ const atOnce = rows(`
   0@new? 1@new? 2@new? templates=data claims=data-1 | storage 0 +data-web-0, storage 2 +data-web-2 | 0 NotReady
     | makes the missing claims of pending ones
   0@new~ 1@new~! 2@new    | repair 0, repair 1                               | 1 NotReady    | repairs what is wrong, ready or not
-  0@new~- 1@new 2@new     |                                                  | 0 Terminating | leaves what is going as it is
+  0@new~- 1@new 2@new     | repair 0                                         | 0 Terminating | repairs what is going, too
+  0@new*- 1@new*- 2@new templates=data claims=data-0,data-1-,data-2 | | 0 Terminating
+    | leaves what cannot be put right of one that is going
+  0@new- 1@new 2@new templates=data claims=data-0,data-1,data-2 whenDeleted=Delete | owners 0, owners 1, owners 2 | 0 Terminating
+    | puts the owners of the claims of one that is going right, since it may go on for long
   0@new 1@new! 2@new 3@new- 4@new# replicas=1 | delete 4 (scaled-down), delete 2 (scaled-down), delete 1 (scaled-down) | 4 scaling-down
     | deletes all that there is no place for, well or not
   0@new! 1@new replicas=1 | delete 1 (scaled-down)                           | 0 NotReady    | scales down though a place is not well
