@@ -31,7 +31,9 @@ async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action
       return verb(by, rules, 'update', name, () => createPvcs(by, writer, rules, { pod: name, pvcs, terminating }, signal), 'silent');
     }
     case 'pvc-owners':
-      return updatePvcOwners(by, writer, rules, action, signal);
+      return action.tells === 'nothing'
+        ? updatePvcOwners(by, writer, rules, action, signal)
+        : verb(by, rules, 'update', action.pod, () => updatePvcOwners(by, writer, rules, action, signal), toldOf(action));
     case 'grow':
       return grow(by, writer, rules, action.pvc, signal);
     case 'repair':
@@ -112,6 +114,11 @@ async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata,
 
 type Owners = Extract<Action, { do: 'pvc-owners' }>;
 
+/** Upstream writes the unchanged pod as well, and tells of that. */
+function toldOf({ tells, write }: Owners): 'told' | 'silent' {
+  return tells === 'all' && write.length > 0 ? 'told' : 'silent';
+}
+
 async function updatePvcOwners(
   { events }: Executor,
   { client, wrote }: SetWriter,
@@ -129,6 +136,8 @@ async function updatePvcOwners(
     } catch (cause) {
       signal.throwIfAborted();
       if (isNotFound(cause)) continue;
+      // No news: it is tried again with what the cache has then.
+      if (isConflict(cause)) throw cause;
       throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
     }
   }

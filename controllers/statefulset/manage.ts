@@ -1,6 +1,6 @@
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
-import { creation, pvcOwners, repairs, storage } from './place.ts';
+import { condemnedOwners, creation, repairs, storage } from './place.ts';
 import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.ts';
 import { planUpdate } from './update.ts';
 
@@ -48,7 +48,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     }
     groups.push(repairs(facts, slot));
   }
-  groups.push(slots.condemned.flatMap((slot) => pvcOwners(facts, slot, true)));
+  groups.push(slots.condemned.flatMap((slot) => condemnedOwners(facts, slot)));
   const [top] = slots.condemned;
   if (top?.pod !== undefined) {
     const waits = waitsFor(top, 'scaling-down');
@@ -107,7 +107,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
     // One that goes keeps its claims: who owns them is put right. What cannot go well is no news of it.
     places.push(...(health.terminating ? wrong.filter((action) => !cannotGoWell(facts, action)) : wrong));
   }
-  const owners = slots.condemned.flatMap((slot) => pvcOwners(facts, slot, true));
+  const owners = slots.condemned.flatMap((slot) => condemnedOwners(facts, slot));
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
   const removals = leaving.flatMap(({ pod, health }): Action[] =>
     pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'scaled-down' }],

@@ -45,7 +45,7 @@ export function storage(facts: SetFacts, slot: Slot): Action[] {
   const { create, terminating } = planStorage(facts.rules, slot.ordinal, facts.pvc);
   const missing: Action[] =
     create.length > 0 || terminating.length > 0 ? [{ do: 'storage', pod, pvcs: create.map(withOwner(facts, slot)), terminating }] : [];
-  return [...missing, ...pvcOwners(facts, slot, false)];
+  return [...missing, ...pvcOwners(facts, slot, 'failures')];
 }
 
 /** What makes a pod that is there the one that should be; one that is pending may lack claims too. */
@@ -54,15 +54,30 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
   const { pod, ordinal } = slot;
   if (pod === undefined) return [];
   const hasWrongVolumes = !hasStorage(rules, pod, ordinal);
-  if (!hasWrongVolumes && hasIdentity(pod, rules)) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, false);
+  if (!hasWrongVolumes && hasIdentity(pod, rules)) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, 'all');
   return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal), hasWrongVolumes }];
 }
 
 /** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */
-export function pvcOwners({ rules, pvc }: SetFacts, { name, ordinal, pod }: Slot, condemned: boolean): Action[] {
+export function pvcOwners(facts: SetFacts, slot: Slot, tells: 'all' | 'failures'): Action[] {
+  return ownersOf(facts, slot, { condemned: false, tells });
+}
+
+/** The same, for a pod that there is no place for (any more): its deletion is all that is told of it. */
+export function condemnedOwners(facts: SetFacts, slot: Slot): Action[] {
+  return ownersOf(facts, slot, { condemned: true, tells: 'nothing' });
+}
+
+type Tells = Extract<Action, { do: 'pvc-owners' }>['tells'];
+
+function ownersOf(
+  { rules, pvc }: SetFacts,
+  { name, ordinal, pod }: Slot,
+  { condemned, tells }: { condemned: boolean; tells: Tells },
+): Action[] {
   if (rules.claimTemplates.length === 0) return [];
   const { write, conflicting } = planRetention(rules, { podName: name, podUid: pod?.metadata.uid, ordinal, condemned }, pvc);
-  return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting }] : [];
+  return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting, tells }] : [];
 }
 
 /** A claim is made with the owners that it should have. */

@@ -6,7 +6,7 @@ import type { Pod } from './types.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { Condition } from '../common/status.ts';
-import { pvcOwners } from './place.ts';
+import { condemnedOwners } from './place.ts';
 import type { Counts } from './status.ts';
 
 export interface Update {
@@ -117,7 +117,7 @@ export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Wor
     pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
   );
   // With a pod that there is no place for its claims may go: who owns them is said while it is there.
-  const owners = condemned.flatMap((slot) => pvcOwners(facts, slot, true));
+  const owners = condemned.flatMap((slot) => condemnedOwners(facts, slot));
   return { groups: [owners, actions], waits: waitsFor(first, 'recreating') };
 }
 

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { planRetention } from '../../../../controllers/statefulset/storage.ts';
 import { rulesOf, type Rules } from '../../../../controllers/statefulset/rules.ts';
 import type { OwnerReference } from '../../../../kube/api/object.ts';
+import { statefulSets } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { claim, lookupOf, statefulSet } from './objects.ts';
+import { NODE, setsOf, simWorld, statefulSet as stored } from './simulated/world.ts';
 
 /** `whenScaled` and `whenDeleted`, by their first letters. */
 const meanings = { RR: ['Retain', 'Retain'], RD: ['Retain', 'Delete'], DR: ['Delete', 'Retain'], DD: ['Delete', 'Delete'] } as const;
@@ -135,4 +138,33 @@ test('claims of pods without a place are left alone while it is not known which 
     planRetention(unread, { ...holder, condemned: false }, lookupOf(there)).write.map(({ metadata }) => metadata.ownerReferences),
     [refs('set')],
   );
+});
+
+test('who owns claims is put right with an event as of an update of the pod, once; what is refused is told too', async (t) => {
+  let refuses = false;
+  const no = new ApiError({ method: 'PUT', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
+  const world = simWorld({ bindMs: () => 0, startMs: () => 0, endMs: () => 0 });
+  t.after(() => world.stop());
+  world.addNodes(NODE);
+  world.start({
+    call: (call, pass) => (refuses && call.verb === 'replace' && call.resource === 'persistentvolumeclaims' ? Promise.reject(no) : pass()),
+  });
+  world.api.add(stored('web', { replicas: 1 }));
+  const told = (): string[] =>
+    world.api.hooks.storage
+      .list('/events')
+      .objects.filter(({ reason }) => String(reason).endsWith('Update'))
+      .map(({ message, count }) => `${String(message)} x${String(count)}`);
+  const owned = async (whenDeleted: string, events: number): Promise<void> => {
+    const policy = { persistentVolumeClaimRetentionPolicy: { whenDeleted, whenScaled: 'Retain' } };
+    await world.user.patch(statefulSets, { name: 'web', namespace: 'default' }, { spec: policy }, { type: 'merge' });
+    await world.until(() => told().length === events, 60_000);
+  };
+  await world.until(() => setsOf(world)[0]?.status?.readyReplicas === 1, 60_000);
+  assert.deepEqual(told(), []);
+  await owned('Delete', 1);
+  assert.deepEqual(told(), ['Update Pod web-0 in StatefulSet web successful x1']);
+  refuses = true;
+  await owned('Retain', 2);
+  assert.match(told()[1] ?? '', /^Update Pod web-0 in StatefulSet web failed error: could not update claim data-web-0 .*: no/);
 });
