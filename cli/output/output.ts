@@ -145,8 +145,9 @@ export function tableLines<Row>(
       .join(GAP)
       .trimEnd(),
   );
-  const head = shown.map(({ title }, at) => `${title}${padding(title, at)}`).join(GAP).trimEnd(); // prettier-ignore
-  return { text: [...(headers ? [head] : []), ...lines].map((line) => `${line}\n`).join(''), widths: wanted };
+  // Without a title line columns may be narrower than their titles.
+  const head = headers ? [shown.map(({ title }, at) => `${title}${padding(title, at)}`).join(GAP).trimEnd()] : []; // prettier-ignore
+  return { text: [...head, ...lines].map((line) => `${line}\n`).join(''), widths: wanted };
 }
 
 /** Columns of a terminal, but for letters of double width, which names in Kubernetes have not. */
