@@ -164,7 +164,7 @@ export class EventSender {
     this.#workers += 1;
     this.#sending ??= Promise.withResolvers();
     // Not in the caller's turn: what it says in one turn goes out together.
-    void Promise.resolve().then(() => this.#work()).finally(() => this.#ended()); // prettier-ignore
+    void Promise.resolve().then(() => this.#work());
   }
 
   #ended(): void {
@@ -177,13 +177,15 @@ export class EventSender {
   async #work(): Promise<void> {
     while (!this.#stop.signal.aborted) {
       const series = this.#waiting.take((waiting) => !this.#flying.has(waiting));
-      if (series === undefined) return;
+      if (series === undefined) break;
       this.#metrics.waiting(this.#waiting.size);
       this.#flying.add(series);
       const again = await this.#try(series).finally(() => this.#flying.delete(series));
       // At the end of the queue, so that one that always fails keeps no other one waiting.
       if (again) this.#waiting.add(series);
     }
+    // In the turn in which nothing waited: an event that comes a moment later needs a worker of its own.
+    this.#ended();
   }
 
   /** @returns whether it has to be sent once more */

@@ -219,6 +219,18 @@ test('events that come one by one while others are sent go out beside them, as m
   await stage.sender.close(AbortSignal.abort());
 });
 
+test('an event that comes in the very moment in which the last one is done is sent', async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    const stage = new Stage();
+    stage.say('p1');
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    stage.say('p2');
+    await atRest();
+    assert.equal(stage.calls.length, 2, `${turns} turns of promises later`);
+    await stage.sender.close(AbortSignal.abort());
+  }
+});
+
 test('an event never throws, whatever it is given', () => {
   const stage = new Stage();
   const recorder = stage.sender.recorder('c');
