@@ -60,7 +60,7 @@ export class Binder {
       return { is: 'bound' };
     } catch (error) {
       signal.throwIfAborted();
-      if (isNotFound(error)) return { is: 'irrelevant', why: 'it is gone' };
+      // Also when it is not found: a proxy or a server that has just started says so of everything.
       return await this.look({ namespace, name, uid }, node, { said: serverWords(error), mayCome: isUnanswered(error) }, signal);
     }
   }
@@ -215,8 +215,13 @@ export class BindingCycle {
     state.forget(pod);
     afterwards?.();
     const latest = state.latest(pod.key);
-    if (bound.is === 'irrelevant' || latest === undefined || latest.uid !== pod.uid || latest.nodeName !== '') {
+    if (latest === undefined || latest.uid !== pod.uid || latest.nodeName !== '' || (bound.is === 'irrelevant' && latest.terminating)) {
       state.done(pod.uid);
+      return;
+    }
+    // The cache tells what became of it, and takes it out of the queue: if it never does, the answer was not about this pod.
+    if (bound.is === 'irrelevant') {
+      state.failed(queued, latest);
       return;
     }
     failures.error(queued, latest, bound.message, signal, volumes.reserve.length + volumes.provision.length > 0);

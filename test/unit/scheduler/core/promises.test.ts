@@ -267,3 +267,30 @@ test('a pod that is deleted while it is bound gives its place to the next at onc
   assert.notEqual(await world.until(() => nodeOf('next') === 'a', 5_000), undefined);
   await world.clock.advance(SOON);
 });
+
+const denials: { why: string; of: readonly string[]; isDone?: true }[] = [
+  { why: 'its binding', of: ['pods/binding'] },
+  { why: 'its binding, and when it is looked for', of: ['pods/binding', 'pods'] },
+  { why: 'a binding that was done', of: ['pods/binding'], isDone: true },
+];
+for (const { why, of, isDone } of denials)
+  test(`a pod that somebody between denies once, at ${why}, has its place all the same`, async (t) => {
+    const denied = new Set<string>();
+    const { world, stage, nodeOf } = await scene(t, ['a'], {
+      by: {
+        async call({ verb, resource, key }, pass) {
+          if (!['post', 'get'].includes(verb) || !of.includes(resource) || key !== 'default/first' || denied.has(resource)) return pass();
+          denied.add(resource);
+          if (isDone) await pass();
+          throw new ApiError({ method: verb, path: key, host: 'local' }, { code: 404, reason: '', message: '404 page not found' });
+        },
+      },
+    });
+    stage.add(pod('first').cpu('3'));
+    assert.notEqual(await world.until(() => nodeOf('first') === 'a', SOON), undefined, 'it was forgotten');
+    await world.clock.advance(SOON);
+    assert.deepEqual([...denied], of);
+    stage.add(pod('second').cpu('2'));
+    await world.clock.advance(SOON);
+    assert.deepEqual([nodeOf('second'), world.parts?.nominator.size], ['', 0], 'the first counts where it is');
+  });
