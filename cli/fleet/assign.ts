@@ -8,7 +8,7 @@ import { type Command, fine, type Flag } from '../command.ts';
 import { connectFlags, namespaceFlag, namespaceFor, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { formatFlag } from '../output/output.ts';
-import { fleetOf } from './carrier.ts';
+import { fleetOf, noteMissingCarrier } from './carrier.ts';
 import { allFlag, chosenNodes, nodePositional, selectorFlag } from './node-names.ts';
 import { type Goal, goals } from './wait.ts';
 import { waitAndTell } from './tell-wait.ts';
@@ -127,6 +127,7 @@ With --wait, exits with 0 when every node runs its local configuration, and with
       const { done, failed, before } = await writeAll(context, fleet, choice, null, { dryRun });
       await showAssignments(context, args, done, undefined);
       if (failed.length > 0) throw failed[0];
+      noteMissingCarrier(context, args, fleet);
       if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
       if (!args.on('wait')) return fine;
       return waitAndTell(context, { client, fleet }, { wanted: null, goal: 'active' }, before, args.ms('timeout') ?? TIMEOUT_MS.active);
@@ -163,6 +164,8 @@ function specSourceOf(configMap: string, flag: string | undefined, kubeletConfig
 export interface ConfigMapNow {
   /** Absent: it is not there, or cannot be read. */
   found?: PayloadRef;
+  /** The server says that it is not there. */
+  isMissing?: boolean;
   /** For stderr. */
   notes: string[];
 }
@@ -182,9 +185,9 @@ export async function configMapNow(client: Pick<Client, 'get'>, source: SpecSour
     return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
   } catch (error) {
     if (signal.aborted) throw error;
-    if (isNotFound(error))
-      note(`ConfigMap ${namespace}/${name} does not exist yet; the nodes keep their current configuration until it does`);
+    const isMissing = isNotFound(error);
+    if (isMissing) note(`ConfigMap ${namespace}/${name} does not exist yet; the nodes keep their current configuration until it does`);
     else note(`ConfigMap ${namespace}/${name} could not be read: ${printable(describeError(error))}`);
-    return { notes };
+    return { notes, isMissing };
   }
 }

@@ -83,8 +83,8 @@ async function showObject(context: Context, args: Args, object: NodeConfigRollou
 /** A rollout of a ConfigMap that is not there waits for it. */
 async function note(context: Context, client: Client, { spec = {} }: NodeConfigRollout): Promise<void> {
   const { namespace = '', name = '', kubeletConfigKey = '' } = spec.configMap ?? {};
-  const { found, notes } = await configMapNow(client, { namespace, name, kubeletConfigKey }, context.signal);
-  if (found === undefined) context.stderr.write(`dkc: note: ConfigMap ${namespace}/${name} cannot be read now; the rollout waits for it\n`);
+  const { isMissing, notes } = await configMapNow(client, { namespace, name, kubeletConfigKey }, context.signal);
+  if (isMissing === true) context.stderr.write(`dkc: note: ConfigMap ${namespace}/${name} does not exist yet; the rollout waits for it\n`);
   else for (const text of notes) context.stderr.write(`dkc: note: ${text}\n`);
 }
 

@@ -12,6 +12,9 @@ import { ActionError } from '../../base/errors.ts';
 import type { RolloutNode } from '../../controllers/rollout/node.ts';
 import { type ConfigMap, keyOf } from '../../controllers/rollout/revision.ts';
 import { namesOf, nodesText } from '../../controllers/rollout/text.ts';
+import { configMaps } from '../../kube/api/object.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { isNotFound } from '../../kube/client/errors.ts';
 import { type Command, fine, wrong } from '../command.ts';
 import { classPaint, valueText } from '../config/diff.ts';
 import { connectFlags, withClient } from '../connect/flags.ts';
@@ -21,6 +24,18 @@ import { readFleet } from './fleet-objects.ts';
 import { reader } from './preview.ts';
 import { getRollout, readRules, revisionNumbered, revisionsOf, rolloutName, rolloutPositional } from './rollouts.ts';
 import { nodesOf } from './view.ts';
+
+/** The ConfigMap as it is now. @throws ActionError where there is none; ApiError, TransportError */
+async function sourceOf(client: Client, ref: { namespace: string; name: string }, signal: AbortSignal): Promise<ConfigMap> {
+  try {
+    return await client.get<ConfigMap>(configMaps, ref, { signal });
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    throw new ActionError('read', `ConfigMap ${ref.namespace}/${ref.name}`, {
+      hint: 'it does not exist; --revision=N compares with a copy',
+    });
+  }
+}
 
 /** Nodes of one kubelet version that use the same configuration. The contract of `-o json`. */
 interface Group {
@@ -55,9 +70,7 @@ The API server does not have the local configurations of nodes: for a node that 
       const { namespace, name: source, kubeletConfigKey } = rules.configMap;
       const read = reader(client, signal);
       const number = args.number('revision');
-      const to = number === undefined ? await read(namespace, source) : revisionNumbered(await revisionsOf(client, rollout, signal), number, 'compare', rollout); // prettier-ignore
-      if (to === undefined)
-        throw new ActionError('read', `ConfigMap ${namespace}/${source}`, { hint: 'it does not exist or this user may not read it; --revision=N compares with a copy' }); // prettier-ignore
+      const to = number === undefined ? await sourceOf(client, { namespace, name: source }, signal) : revisionNumbered(await revisionsOf(client, rollout, signal), number, 'compare', rollout); // prettier-ignore
       const key = number === undefined ? kubeletConfigKey : keyOf(to, kubeletConfigKey);
       const title = sourceText({ namespace, name: to.metadata.name ?? '', kubeletConfigKey: key });
       const nodes = nodesOf(rollout, rules, await readFleet(client, signal));

@@ -128,6 +128,13 @@ for (const { why, options, argv, code, says } of [
     says: /^dkc: note: API server v1\.36\.3 drops .* apply -f -\n$/,
   },
   {
+    why: 'keeps no assignments',
+    options: { dynamicKubeletConfig: false },
+    argv: 'unassign node-a',
+    code: 0,
+    says: /^dkc: note: API server v1\.36\.3 drops .* apply -f -\n$/,
+  },
+  {
     why: 'has its gate off',
     options: { dynamicKubeletConfig: false, version: 'v1.22.0' },
     argv: 'assign',
@@ -150,7 +157,7 @@ for (const { why, options, argv, code, says } of [
     for (const name of ['node-a', 'node-b']) await admin.create(nodes, { metadata: { name } });
     await admin.close();
     const [command = '', ...flags] = argv.split(' ');
-    const ran = await run(command === 'nodes' ? 'nodes' : ['assign node-a node-b --configmap dkc-system/web --key kubelet', ...flags].join(' '), server); // prettier-ignore
+    const ran = await run(command !== 'assign' ? argv : ['assign node-a node-b --configmap dkc-system/web --key kubelet', ...flags].join(' '), server); // prettier-ignore
     assert.equal(ran.code, code);
     assert.match(ran.stderr, says);
   });

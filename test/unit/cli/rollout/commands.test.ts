@@ -9,6 +9,7 @@ import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { plainFlags } from '../../../../cli/args/plain-flags.ts';
 import { connectFlags } from '../../../../cli/connect/flags.ts';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { localClient } from '../../../support/embedded-api.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
@@ -239,6 +240,21 @@ test('what no rollout can be is refused with 2 and the flag that says so', async
     const { code, stderr } = await runCli(['rollout', ...argv.split(' ')], { connect: async () => client });
     assert.deepEqual([code, stderr.includes(says)], [2, true], `${argv}: ${stderr}`);
   }
+});
+
+test('a ConfigMap that this user may not read is told from one that is not there', async () => {
+  await using world = await FleetWorld.start();
+  await world.addNodes(1);
+  const run = runner(world);
+  const says = async (name: string, create: RegExp, diff: RegExp): Promise<void> => {
+    assert.match((await run(`rollout create ${name} ${SOURCE} --all --paused`)).stderr, create);
+    assert.match((await run(`rollout diff ${name}`)).stderr, diff);
+  };
+  await says('missing', /web does not exist yet; the rollout waits for it\n$/, /web: it does not exist; --revision=N/);
+  await world.payload({ podPidsLimit: 1_000 });
+  world.api.hooks.setFaults(parseFaults([{ verb: 'get', resource: 'configmaps', name: 'web', status: 403 }]));
+  await says('forbidden', /web could not be read: .* 403 Forbidden/, /configmaps\/web at .* 403 Forbidden: .*; grant this identity/);
+  world.api.hooks.setFaults([]);
 });
 
 test('an approver is who the API server says, on older servers the user of the kubeconfig', async (t) => {
