@@ -28,14 +28,16 @@ export const playDaemonSets: Play<Story<DaemonSetStage>> = async (world, story) 
   const stage = await DaemonSetStage.open(world, story.name);
   const failure = await failureOf(story.play(stage));
   const remains = await remainsOf(world, stage, { sets: daemonSets, component: 'daemonset-controller', failure });
-  return daemonSetLines(remains, story.name, story.anyNode === true);
+  const events = story.manyEvents === true ? [] : remains.events;
+  return daemonSetLines({ ...remains, events }, story.name, story.anyNode === true);
 };
 
 export const playStatefulSets: Play<Story<StatefulSetStage>> = async (world, story) => {
   const stage = await StatefulSetStage.open(world, story.name);
   const failure = await failureOf(story.play(stage));
   const remains = await remainsOf(world, stage, { sets: statefulSets, component: 'statefulset-controller', failure });
-  const events = story.manyFailures === true ? remains.events.filter(({ type }) => type === 'Warning') : remains.events;
+  const told = story.manyEvents === true ? [] : remains.events;
+  const events = story.manyFailures === true ? told.filter(({ type }) => type === 'Warning') : told;
   return statefulSetLines({ ...remains, events, course: stage.events }, story.anyOrder === true);
 };
 

@@ -13,6 +13,8 @@ export interface Chance {
   anyOrder?: true;
   /** What is told later of what fails again and again, and held back. */
   manyFailures?: true;
+  /** Which of many events the limit for each object lets through. */
+  manyEvents?: true;
 }
 
 export function story<S>(name: string, ...how: [Story<S>['play']] | [Chance, Story<S>['play']]): Story<S> {
