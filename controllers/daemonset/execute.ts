@@ -56,7 +56,8 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
   const result = await slowStart(
     creations,
     async (creation) => {
-      const pod = await pass.create(async () => client.create<Pod>(pods, newPod(rules, creation), { namespace, signal }));
+      const post = async (): Promise<Pod> => client.create<Pod>(pods, newPod(rules, creation), { namespace, signal });
+      const pod = await pass.create(post, isOfTerminatingNamespace);
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
       if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
     },
@@ -115,7 +116,7 @@ async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, sign
   await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
 }
 
-/** A namespace that goes takes no more pods: that is no failure, and trying again is of no use. */
+/** A namespace that goes takes no more pods: that is no failure, and trying again is of no use before what is expected expires. */
 function isOfTerminatingNamespace(error: unknown): boolean {
   return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

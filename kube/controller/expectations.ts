@@ -39,15 +39,16 @@ export interface Awaited {
   deletions: readonly string[];
 }
 
-/** What its own calls told a pass. Every creation ends in exactly one of `created`, `notCreated` and `lost`. Late answers never touch a later pass. */
+/** What its own calls told a pass. Every creation ends in one of `created`, `notCreated` and `lost` at most. Late answers never touch a later pass. */
 export interface Pass {
   /**
    * Makes one object and sorts what becomes of it into the three below: what a caller should do that has no reason not to.
    * @param call - the creation and nothing else
+   * @param isFinal - of an error after which nothing is worth another try: the creation is awaited until the end. @default of none
    * @returns its answer @throws what it threw
    * @see mayHaveTakenEffect
    */
-  create<T extends KubeObject>(call: () => Promise<T>): Promise<T>;
+  create<T extends KubeObject>(call: () => Promise<T>, isFinal?: (error: unknown) => boolean): Promise<T>;
   /** The answer to a creation. @param version - its resourceVersion. @default unknown */
   created(uid: string, version?: string): void;
   /** The server said no, or was never asked. @param count - @default 1 */
@@ -147,7 +148,7 @@ export class Expectations {
         settle();
       },
     };
-    return { ...calls, create: (call) => create(call, calls) };
+    return { ...calls, create: (call, isFinal) => create(call, calls, isFinal) };
   }
 
   /** An object of this owner appeared. Not for one that was adopted, or that is already being deleted. */
@@ -228,13 +229,17 @@ export class Expectations {
   }
 }
 
-async function create<T extends KubeObject>(call: () => Promise<T>, pass: Pick<Pass, 'created' | 'notCreated' | 'lost'>): Promise<T> {
+async function create<T extends KubeObject>(
+  call: () => Promise<T>,
+  pass: Pick<Pass, 'created' | 'notCreated' | 'lost'>,
+  isFinal: (error: unknown) => boolean = () => false,
+): Promise<T> {
   let made: T;
   try {
     made = await call();
   } catch (error) {
     if (mayHaveTakenEffect(error)) pass.lost();
-    else pass.notCreated();
+    else if (!isFinal(error)) pass.notCreated();
     throw error;
   }
   // Without a UID it cannot be told from others when it comes.

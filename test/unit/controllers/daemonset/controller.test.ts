@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
 import { daemonSets, type KubeObject } from '../../../../kube/api/object.ts';
-import { apiErrorFrom } from '../../../../kube/client/errors.ts';
+import { ApiError, apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
@@ -244,4 +244,24 @@ test('a pod that came and went while the cache relisted is not waited for', asyn
   await world.clock.advance(15_000);
   assert.equal(removed.length, 1);
   assert.equal(world.set()?.status?.numberAvailable, 2, 'and not after five minutes');
+});
+
+test('in a namespace that is terminating a pod is tried once, without an event, and again when what is expected expires', async (t) => {
+  const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated', field: 'metadata.namespace' }];
+  const no = { code: 403, reason: 'Forbidden', message: 'no', details: { causes } };
+  const { world, calls } = await scene(t, '', (_, what) => {
+    if (what === 'create pods') throw new ApiError({ method: 'POST', path: '/', host: 'test' }, no);
+  });
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(60_000);
+  assert.equal(world.set()?.status?.observedGeneration, 1);
+  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { minReadySeconds: 1 } }, { type: 'merge' });
+  await world.clock.advance(60_000);
+  assert.deepEqual([count(calls, 'create pods'), world.set()?.status?.observedGeneration], [1, 1]);
+  await world.clock.advance(200_000);
+  assert.deepEqual([count(calls, 'create pods'), world.set()?.status?.observedGeneration], [2, 2]);
+  assert.deepEqual(
+    world.api.hooks.storage.list('/events').objects.filter(({ reason }) => reason === 'FailedCreate'),
+    [],
+  );
 });
