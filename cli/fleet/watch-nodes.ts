@@ -31,7 +31,7 @@ export async function watchNodes(
   signal: AbortSignal,
   onStart: (trouble: AskTrouble) => void = () => {},
 ): Promise<void> {
-  const outage = new Outage(deps.clock, deps.log);
+  const outage = new Outage(deps.clock, deps.log, '');
   const reflectors: Reflector<KubeObject>[] = [];
   const reflect = (join: FleetJoin, kind: JoinedKind, selection: Selection): void => {
     const options = { ...deps, outage, newest: true, resource: resources[kind], selection };

@@ -88,7 +88,7 @@ export async function watchFleetObjects(
   const ofConfigs = new MapSink((one) => one, changed);
   const sinks: readonly { isComplete: boolean }[] = serves.servesNodeConfigs ? [ofRollouts, ofNodes, ofConfigs] : [ofRollouts, ofNodes];
   const fleet: FleetObjects = { serves, rollouts: ofRollouts.objects, nodes: ofNodes.objects, nodeConfigs: ofConfigs.objects };
-  const outage = new Outage(deps.clock, deps.log);
+  const outage = new Outage(deps.clock, deps.log, '');
   const of = <T extends KubeObject>(resource: Resource, sink: Sink<T>) =>
     new Reflector<T>({ ...deps, outage, newest: true, resource }, sink);
   const ofRollout = of(rollouts, ofRollouts);

@@ -125,6 +125,7 @@ const everybodys: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls',
 export class Outage {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #log: Log;
+  readonly #details: string;
   readonly #waiting = new Set<string>();
   #since: Millis = 0;
   #saidAt: Millis = 0;
@@ -134,9 +135,11 @@ export class Outage {
   /** It was said since its end was. */
   #isSaid = false;
 
-  constructor(clock: Pick<Clock, 'monotonic'>, log: Log) {
+  /** @param details - how to see more, as the lines say it. @default `details with -v`, which processes that go on have */
+  constructor(clock: Pick<Clock, 'monotonic'>, log: Log, details = '; details with -v') {
     this.#clock = clock;
     this.#log = log;
+    this.#details = details;
   }
 
   /**
@@ -156,11 +159,11 @@ export class Outage {
     this.#waiting.add(caller);
     if (begins) {
       this.#said(now);
-      this.#log.warn('cannot reach the API server, retrying; details with -v', { error: error.message });
+      this.#log.warn(`cannot reach the API server, retrying${this.#details}`, { error: error.message });
     } else if (now - this.#saidAt >= REMIND_MS || (!this.#isSaid && now - this.#backAt >= MIN_CALM_MS)) {
       this.#said(now);
       const facts = { error: error.message, waiting: [...this.#waiting].toSorted().join(','), forMs: Math.round(now - this.#since) };
-      this.#log.warn('still cannot reach the API server, retrying; details with -v', facts);
+      this.#log.warn(`still cannot reach the API server, retrying${this.#details}`, facts);
     }
     return true;
   }

@@ -370,12 +370,19 @@ test('assign --wait of many nodes takes no state from before its own write for t
   assert.deepEqual([code, stderr.match(/: local after /g)?.length], [0, 25], stderr);
 });
 
-for (const { argv, exit } of [
-  { argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait --timeout=1s', exit: 1 },
-  { argv: 'nodes node-a -w', exit: 130 },
+for (const { argv, fault, exit, logs } of [
+  {
+    argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait --timeout=1s',
+    fault: 403,
+    exit: 1,
+    logs: /verbs list and watch on nodes are/,
+  },
+  { argv: 'nodes node-a -w', fault: 403, exit: 130, logs: /verbs list and watch on nodes are needed/ },
+  { argv: 'nodes node-a -w', fault: 'drop', exit: 130, logs: /"warn: cannot reach the API server, retrying"/ },
 ])
-  test(`${argv} says what keeps it from watching`, async () => {
-    const api = localApi(realClock, { faults: parseFaults([{ verb: 'watch', resource: 'nodes', status: 403 }]) });
+  // prettier-ignore
+  test(`${argv} says what keeps it from watching: ${fault}`, async () => {
+    const api = localApi(realClock, { faults: parseFaults([{ verb: 'watch', resource: 'nodes', status: fault }]) });
     api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
     const recorded = recordedLog();
     const ends = new AbortController();
@@ -388,7 +395,7 @@ for (const { argv, exit } of [
     const { code, stderr } = await runCli(argv.split(' '), { connect: async () => localClient(api), log, signal: ends.signal });
     atLast();
     assert.equal(code, exit);
-    assert.match(JSON.stringify(recorded), /verbs list and watch on nodes are needed/);
+    assert.match(JSON.stringify(recorded), logs);
     if (exit === 1)
       assert.match(
         stderr,
