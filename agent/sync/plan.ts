@@ -131,6 +131,7 @@ function planReset(facts: SyncFacts): SyncStep[] {
 function planKept(facts: SyncFacts): SyncStep[] {
   const { assigned, active, bootError } = facts;
   if (assigned === null && active === null) return [{ do: 'adopt', source: null }, stillWrong(facts)];
+  if (assigned && sameSource(assigned, active) && bootError === statusErrors.internal) return [stillWrong(facts)];
   return [report(bootError, 'no object assigns a configuration, so the node keeps the one it has')];
 }
 

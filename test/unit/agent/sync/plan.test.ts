@@ -112,6 +112,9 @@ const rows: Row[] = [
   { why: 'keeps a config on trial when the object is gone', wants: 'absent', assigned: 'web@2=B', active: 'web@2=B', lkg: 'web@1=A', steps: ['report -'] },
   { why: 'keeps a fall back, and its reason, when the object is gone', wants: 'absent', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, steps: [`report ${TRIAL}`] },
   { why: 'keeps a missing record missing when the object is gone', wants: 'absent', assigned: '?', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: [`report ${INTERNAL}`] },
+  { why: 'keeps the error of a damaged last known good when the object is gone', wants: 'absent', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, steps: [`report ${INTERNAL}`] },
+  { why: 'clears it once a trial has written it again', wants: 'absent', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: ['report -'] },
+  { why: 'keeps a failure of flags when the object is gone', wants: 'absent', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: INTERNAL, steps: [`report ${INTERNAL}`] },
   { why: 'forgets a refusal when the object is gone', wants: 'absent', assigned: 'local', refused: 'web@2', steps: ['adopt local', 'report -', 'clear-refusal'] },
   { why: 'does nothing before the ConfigMap was looked for', wants: 'unasked', assigned: 'local', steps: [] },
 ];
