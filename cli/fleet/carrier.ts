@@ -1,7 +1,7 @@
 import { ActionError } from '../../base/errors.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { type KubeObject, nodes } from '../../kube/api/object.ts';
-import { isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../controllers/fleet/fleet-node.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
@@ -141,7 +141,11 @@ async function writeNodeConfig(
       // The patch names no version: the server itself read the object, and somebody wrote to it meanwhile.
       if (isConflict(error) && conflicts++ < MAX_CONFLICTS) continue;
       // Somebody created or deleted it meanwhile.
-      if (isAgain || !(exists ? isNotFound(error) : isAlreadyExists(error))) throw error;
+      if (isAgain || !(exists ? isNotFound(error) : isAlreadyExists(error))) {
+        // The path of a creation names no object: of many nodes nobody would know which.
+        if (exists || !(error instanceof ApiError)) throw error;
+        throw new ActionError('create', `NodeConfig ${name}`, { hint: error.message, cause: error });
+      }
       isAgain = true;
       exists = !exists;
     }

@@ -59,7 +59,7 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   assert.deepEqual([left.metadata.uid, left.spec], [created.metadata.uid, {}]);
 });
 
-test('a write that met another one is done again; one that always does fails', async () => {
+test('a write that met another one is done again; one that always does fails; a creation that is refused names its node', async () => {
   const conflicts = (count: number) =>
     servers[0]?.hooks.setFaults(parseFaults([{ verb: 'patch', resource: 'nodeconfigs', status: 409, count }]));
   const assign = (key: string) => run(`assign node-b --configmap dkc-system/web --key ${key}`);
@@ -72,6 +72,10 @@ test('a write that met another one is done again; one that always does fails', a
   servers[0]?.hooks.setFaults([]);
   assert.deepEqual([code, /409 Conflict/.test(stderr)], [3, true]);
   await client.delete(nodeConfigs, { name: 'node-b' });
+  servers[0]?.hooks.setFaults(parseFaults([{ verb: 'create', resource: 'nodeconfigs', status: 403 }]));
+  const refused = await assign('other');
+  servers[0]?.hooks.setFaults([]);
+  assert.match(refused.stderr, /^dkc: Cannot create NodeConfig node-b: Cannot POST [^(]*403 Forbidden: [^(]*\n$/);
 });
 
 test('a NodeConfig of an earlier Node gets the present one as its owner, and is deleted with it', async () => {
