@@ -1,7 +1,7 @@
 import type { BootDeps, BootFacts, Candidate, LocalCandidate } from './plan.ts';
 import { localProblem } from '../evaluate/local.ts';
 import { VolatileFile } from './volatile-file.ts';
-import { type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
+import { apiPath, type MaybeSource, type Payload, type Source, sourceText } from '../checkpoint/source.ts';
 import { decode } from '../config/config.ts';
 import { loadNodeInputs, type Gathered } from '../evaluate/node-inputs.ts';
 import { evaluate, type NodeInputs } from '../evaluate/evaluate.ts';
@@ -112,7 +112,8 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
     .load(source, source)
     .catch((error: unknown) => ({ at: 'damaged', path: '', problem: describeError(error) }) as const);
   if (state.at !== 'intact') {
-    const problem = state.at === 'missing' ? 'no checkpoint for it' : `its checkpoint is damaged: ${state.path} ${state.problem}`;
+    const named = `source ${apiPath(source)}, UID: ${source.uid}, ResourceVersion: ${source.resourceVersion}`;
+    const problem = state.at === 'missing' ? `no checkpoint for ${named}` : `its checkpoint is damaged: ${state.path} ${state.problem}`;
     deps.log.error('checkpoint cannot be loaded', { source: sourceText(source), problem });
     return { at: 'unusable', source, stage: 'load', problem };
   }

@@ -161,6 +161,15 @@ test('boot leaves upstream’s records and checkpoints byte for byte as they wer
   assert.deepEqual(await readdir(join(node.path('checkpoints', 'uid-1', 'rv-1'))), ['..manifest.json', 'kubelet']);
 });
 
+test('boot says in the log which checkpoint is missing, in upstream’s words', async (t) => {
+  const node = await HandMadeNode.make(t);
+  await both(node, '', undefined);
+  await node.boot();
+  const { namespace, name } = numbered(1);
+  const words = `no checkpoint for source /api/v1/namespaces/${namespace}/configmaps/${name}, UID: uid-1, ResourceVersion: rv-1`;
+  assert.ok(node.log.join('\n').includes(words), node.log.join('\n'));
+});
+
 test('boot reports content that it trusts under a new name as last-known-good at once', async (t) => {
   const node = await HandMadeNode.make(t);
   await both(node, ONE, ONE);
