@@ -35,12 +35,6 @@ export const differences: Readonly<Record<string, Difference>> = {
     upstream: [/^note 0 claims$/, /Create Claim .*\(1\)$/],
     ours: [/^note 1 claims$/, /Create Claim .*\(2\)$/, /^Claim data-web-0 /],
   },
-  'claims-change-hands': {
-    from: CHANGED_BY,
-    why: 'a pod is not written where only the owners of its claims are wrong',
-    upstream: [/SuccessfulUpdate/],
-    ours: none,
-  },
   'on-delete': {
     until: 37,
     why: 'the update revision becomes the current one when all pods carry it, as with OnDelete upstream since 1.37',
