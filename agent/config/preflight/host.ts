@@ -55,8 +55,21 @@ export function checkHost(flight: Preflight): void {
     else if (!NAMESPACED.test(pattern))
       flight.add('allowedUnsafeSysctls', 'sysctl-namespace', 'may only hold namespaced sysctls, those that are separate for each pod');
   }
+  // The kubelet takes any; the runtime refuses it in every new pod.
+  for (const [name] of flight.minor < SINCE_POD_SYSCTLS ? [] : flight.entries('defaultPodSysctls')) {
+    if (name.length > MAX_SYSCTL || !SYSCTL_NAME.test(name))
+      flight.warn('defaultPodSysctls', 'sysctl-pattern', 'must hold names of sysctls: no new pod will start');
+    else if (!NAMESPACED.test(name))
+      flight.warn(
+        'defaultPodSysctls',
+        'sysctl-namespace',
+        'may only hold namespaced sysctls, those that are separate for each pod: no new pod will start',
+      );
+  }
 }
 
+/** From this minor on there are defaultPodSysctls. */
+const SINCE_POD_SYSCTLS = 37;
 /** From this minor on the kubelet takes the driver that its runtime names, where the runtime names one. */
 const SINCE_DRIVER_OF_RUNTIME = 31;
 

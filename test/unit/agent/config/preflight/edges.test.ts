@@ -100,6 +100,17 @@ const edges: [text: string, finds?: string, known?: Known][] = [
   ['protectKernelDefaults: true', '', { sysctls: { 'kernel/panic': '10\n' } }],
   ['allowedUnsafeSysctls: [net.core.somaxconn, "kernel.msg*", kernel/sem]'],
   ['allowedUnsafeSysctls: [vm.swappiness]', 'allowedUnsafeSysctls sysctl-namespace'],
+  ['featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {net.core.somaxconn: "1024"}', '', { minor: '1.37', cgroupVersion: 2 }],
+  [
+    'featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {vm.swappiness: "10"}',
+    '~defaultPodSysctls sysctl-namespace',
+    { minor: '1.37', cgroupVersion: 2 },
+  ],
+  [
+    'featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {"net.a b": "10"}',
+    '~defaultPodSysctls sysctl-pattern',
+    { minor: '1.37', cgroupVersion: 2 },
+  ],
   ['singleProcessOOMKill: false', 'singleProcessOOMKill cgroup-v1', { cgroupVersion: 1 }],
   ['singleProcessOOMKill: false', '~singleProcessOOMKill cgroup-v1'],
   ['singleProcessOOMKill: false', '', { cgroupVersion: 2 }],
