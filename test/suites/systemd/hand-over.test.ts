@@ -17,7 +17,8 @@ await machines('kubelet-sync', () => {
       'failed by its start limit': 'exit 0, active, 1 starts',
       'started before the drop-in was there': 'exit 0, active, 1 starts',
       'no effective file': 'exit 1, active, 0 starts',
-      'without the drop-in': 'exit 1, active, 0 starts',
+      'without the drop-in': 'exit 0, active, 1 starts with the wrong file',
+      'without the drop-in, again': 'exit 1, active, 0 starts',
       'a unit of another name': 'exit 0, active, 1 starts',
       'a unit of another name, said by an editor of Windows': 'exit 0, active, 1 starts',
     });

@@ -88,6 +88,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   renameSync(`${UNITS}/kubelet.service.d/20-dkc.conf`, '/root/20-dkc.conf');
   systemctl('daemon-reload');
   await sync('without the drop-in');
+  await sync('without the drop-in, again');
 
   // The kubelet of another distribution: its unit has another name, and says so in one place.
   systemctl('stop', unit);
