@@ -78,11 +78,11 @@ async function createPvcs(
     const { name = '' } = pvc.metadata;
     try {
       wrote(persistentVolumeClaims, await client.create<Pvc>(persistentVolumeClaims, pvc, { namespace, signal }));
-      events.event(set, 'Normal', 'SuccessfulCreate', `Create Claim ${name} Pod ${pod} in StatefulSet ${of} success`, about);
+      events.event(set, 'Normal', 'SuccessfulCreate', `create Claim ${name} Pod ${pod} in StatefulSet ${of} success`, about);
     } catch (cause) {
       signal.throwIfAborted();
       if (isAlreadyExists(cause)) throw cause;
-      const message = `Create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(cause)}`;
+      const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(cause)}`;
       events.event(set, 'Warning', 'FailedCreate', message, about);
       throw new Error(`failed to create PVC ${name}: ${serverWords(cause)}`, { cause });
     }
@@ -186,12 +186,12 @@ async function verb(
   } catch (error) {
     // The pod is there: the cache is about to show it. A conflict is tried again before people have read of it.
     if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
-    const message = `${reasons[what]} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
+    const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
     events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
     throw error;
   }
   if (success === 'told')
-    events.event(set, 'Normal', `Successful${reasons[what]}`, `${reasons[what]} Pod ${pod} in StatefulSet ${of} successful`, about);
+    events.event(set, 'Normal', `Successful${reasons[what]}`, `${what} Pod ${pod} in StatefulSet ${of} successful`, about);
 }
 
 export interface Executor {

@@ -32,8 +32,8 @@ export const differences: Readonly<Record<string, Difference>> = {
   'claim-lost-under-a-pending-pod': {
     until: CHANGED_BY,
     why: 'a pod that waits for its claim gets it back, as with later controllers, and at once',
-    upstream: [/^note 0 claims$/, /Create Claim .*\(1\)$/],
-    ours: [/^note 1 claims$/, /Create Claim .*\(2\)$/, /^Claim data-web-0 /],
+    upstream: [/^note 0 claims$/, /create Claim .*\(1\)$/],
+    ours: [/^note 1 claims$/, /create Claim .*\(2\)$/, /^Claim data-web-0 /],
   },
   'on-delete': {
     until: 37,
@@ -59,12 +59,12 @@ export const everywhere: readonly Difference[] = [
   },
 ];
 
-/** An event begins with a capital in later releases: `Create Pod web-0 in StatefulSet web successful`. */
+/** An event begins with a capital in later releases: `Create Pod web-0 in StatefulSet web successful`. Ours are as before. */
 export const inWordsOf = ({ minor }: { minor: number }): ((line: string) => string) =>
-  minor >= CHANGED_BY
+  minor < CHANGED_BY
     ? (line) => line
     : (line) =>
         line.replace(
-          /^(Event .* of StatefulSet \S+: )(create|delete|update) /,
-          (_, head: string, verb: string) => `${head}${verb.charAt(0).toUpperCase()}${verb.slice(1)} `,
+          /^(Event .* of StatefulSet \S+: )(Create|Delete|Update) /,
+          (_, head: string, verb: string) => `${head}${verb.toLowerCase()} `,
         );

@@ -163,8 +163,8 @@ test('who owns claims is put right with an event as of an update of the pod, onc
   await world.until(() => setsOf(world)[0]?.status?.readyReplicas === 1, 60_000);
   assert.deepEqual(told(), []);
   await owned('Delete', 1);
-  assert.deepEqual(told(), ['Update Pod web-0 in StatefulSet web successful x1']);
+  assert.deepEqual(told(), ['update Pod web-0 in StatefulSet web successful x1']);
   refuses = true;
   await owned('Retain', 2);
-  assert.match(told()[1] ?? '', /^Update Pod web-0 in StatefulSet web failed error: could not update claim data-web-0 .*: no/);
+  assert.match(told()[1] ?? '', /^update Pod web-0 in StatefulSet web failed error: could not update claim data-web-0 .*: no/);
 });
