@@ -12,7 +12,7 @@ import { withRealParts } from '../suite.ts';
 import { startScheduler } from './subjects.ts';
 import { reasonsOf } from './texts.ts';
 
-const CLUSTERS = Number(process.env['DKC_CLUSTERS'] ?? 20);
+const CLUSTERS = Number(process.env['DKC_CLUSTERS'] ?? 10);
 const WITHIN_MS = 60_000;
 const LOOKS = 4;
 const HOME = 'here';
