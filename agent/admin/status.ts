@@ -141,9 +141,10 @@ export function faultOf(facts: AdminFacts): string | undefined {
   return faults.length > 0 ? faults.join('; ') : undefined;
 }
 
-function localFaultOf({ local, ...facts }: AdminFacts): string | undefined {
+function localFaultOf(facts: AdminFacts): string | undefined {
+  const { local } = facts;
   if (local.at !== 'present') return `the local config ${local.path} is ${local.at}`;
-  const isUseless = viewActive({ ...facts, local }).notices.some(({ about }) => about === 'local-config');
+  const isUseless = viewActive(facts).notices.some(({ about }) => about === 'local-config');
   return isUseless ? 'the local config cannot be used' : undefined;
 }
 
