@@ -60,7 +60,7 @@ export async function writeAll(
         // It holds for all the others too.
         if (error instanceof NoCarrierError) throw error;
         results[mine] = { error };
-        unanswered = isUnanswered(error) ? unanswered + 1 : 0;
+        unanswered = isServerSilent(error) ? unanswered + 1 : 0;
       }
     }
   };
@@ -90,7 +90,7 @@ export async function writeAll(
   return written;
 }
 
-function isUnanswered(error: unknown): boolean {
+function isServerSilent(error: unknown): boolean {
   return error instanceof TransportError && ['unreachable', 'tls', 'timeout', 'cut'].includes(error.problem);
 }
 
