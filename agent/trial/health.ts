@@ -20,7 +20,7 @@ import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/waiting.ts';
 import { type KubeObject, leases, nodes, pods } from '../../kube/api/object.ts';
-import { escapeFieldValue } from '../../kube/api/selector.ts';
+import { escapeFieldValue, nameSelector } from '../../kube/api/selector.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isForbidden } from '../../kube/client/errors.ts';
 import type { TooLarge } from '../../kube/client/json-bytes.ts';
@@ -129,7 +129,7 @@ export class NodeHealth {
   async #ask(client: Pick<Client, 'get' | 'list' | 'listEach'>, trialAt: Millis, signal: AbortSignal): Promise<Health | undefined> {
     const { options, clock } = this.#deps;
     const call = { signal, timeoutMs: TIMEOUT_MS };
-    const { items } = await client.list(nodes, { fieldSelector: `metadata.name=${escapeFieldValue(options.nodeName)}` }, call);
+    const { items } = await client.list(nodes, { fieldSelector: nameSelector(options.nodeName) }, call);
     const node = items.find(({ metadata }) => metadata.name === options.nodeName);
     if (!node) return undefined;
     const times: ChangeTimes = { trialAt, kubeletAt: (await this.#kubeletAt()) ?? trialAt, now: clock.now() };

@@ -2,7 +2,7 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import { Outage, type Problem } from '../../kube/cache/failure-log.ts';
 import { Reflector, type ReflectorOptions, type Selection, type Sink } from '../../kube/cache/reflector.ts';
-import { escapeFieldValue } from '../../kube/api/selector.ts';
+import { nameSelector } from '../../kube/api/selector.ts';
 import { fleetNode, keptOfConfig, keptOfNode } from '../../controllers/fleet/read-fleet-node.ts';
 import type { Watched } from './carrier.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
@@ -41,7 +41,7 @@ export async function watchNodes(
   if (byName && watched.length <= MAX_SINGLE_WATCHES)
     for (const name of watched) {
       const join = new FleetJoin(serves, new Set([name]), onSeen);
-      const selection = { fieldSelector: `metadata.name=${escapeFieldValue(name)}` };
+      const selection = { fieldSelector: nameSelector(name) };
       for (const kind of kindsOf(serves)) reflect(join, kind, selection);
     }
   else {

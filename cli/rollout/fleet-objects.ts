@@ -4,7 +4,7 @@ import { type NodeConfigRollout, rollouts } from '../../controllers/rollout/type
 import { isJsonObject } from '../../kube/api/json.ts';
 import { type KubeObject, nodes, type Resource } from '../../kube/api/object.ts';
 import { Outage } from '../../kube/cache/failure-log.ts';
-import { escapeFieldValue } from '../../kube/api/selector.ts';
+import { nameSelector } from '../../kube/api/selector.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
 import type { AskTrouble } from '../fleet/watch-nodes.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
@@ -66,7 +66,7 @@ export async function watchRollout(
     (one) => one,
     () => onSeen(sink.objects.get(name)),
   );
-  const selection = { fieldSelector: `metadata.name=${escapeFieldValue(name)}` };
+  const selection = { fieldSelector: nameSelector(name) };
   const reflector = new Reflector<NodeConfigRollout>({ ...deps, newest: true, resource: rollouts, selection }, sink);
   onStart(() => reflector.problem);
   await reflector.run(signal);

@@ -202,6 +202,9 @@ export function escapeFieldValue(value: string): string {
   return value.replace(/[\\,=]/g, String.raw`\$&`);
 }
 
+/** The field selector of the object of this name. */
+export const nameSelector = (name: string): string => `metadata.name=${escapeFieldValue(name)}`;
+
 /** Whether an object is selected. `fieldOf` gives the field's text; an absent field counts as empty, as on the API server. */
 export function matchesFields(selector: FieldSelector, fieldOf: (field: string) => string | undefined): boolean {
   return selector.every(({ field, operator, value }) => ((fieldOf(field) ?? '') === value) === (operator === '='));

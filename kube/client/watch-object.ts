@@ -3,7 +3,7 @@ import { ActionError, describeError, unreachable } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
-import { escapeFieldValue } from '../api/selector.ts';
+import { nameSelector } from '../api/selector.ts';
 import type { Client, ObjectRef, WatchEvent } from './client.ts';
 import { isExpired, isUnanswered, TransportError } from './errors.ts';
 import { handled, WatchLoop } from './watch-loop.ts';
@@ -194,7 +194,7 @@ class ObjectWatch<T extends KubeObject> {
 
   #query(): { namespace?: string; fieldSelector: string } {
     const { name, namespace } = this.#ref;
-    return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: `metadata.name=${escapeFieldValue(name)}` };
+    return { ...(namespace === undefined ? {} : { namespace }), fieldSelector: nameSelector(name) };
   }
 
   #isOurs({ metadata }: KubeObject): boolean {
