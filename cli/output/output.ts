@@ -49,7 +49,7 @@ export function formatOf(args: Args): Format {
   return formats.find((format) => format === given) ?? templates.find((name) => given.startsWith(`${name}=`)) ?? 'table';
 }
 
-/** @throws {UsageError} where what is watched cannot be told in the format that was asked for */
+/** @throws {UsageError} where --watch does not work with the format that was asked for */
 export function checkWatch(args: Args, command: string): void {
   const format = formatOf(args);
   if (args.on('watch') && format !== 'table' && format !== 'wide' && format !== 'json')

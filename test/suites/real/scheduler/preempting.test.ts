@@ -20,7 +20,7 @@ const priorities: Readonly<Record<string, number>> = { below: -5, low: 1, mid: 5
 const apps = ['web', 'db', 'cache'] as const;
 
 /*
- * A pod that finds no room, put to kube-scheduler and, on the same cluster made anew, to ours: the same pods have to go for it, on the same node, or nobody, for
+ * A pod that finds no room, put to kube-scheduler and, on the same cluster made again, to ours: the same pods have to go for it, on the same node, or nobody, for
  * the same reasons. SEED=N for other clusters.
  */
 const release = await givenRelease();
