@@ -1,13 +1,12 @@
 import { daemonSets } from '../../../../kube/api/object.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
-import { comparedReleases, givenRelease } from '../../../support/real-parts/release.ts';
+import { comparedReleases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
 import { randomStories } from '../../../support/stories/daemonset/random.ts';
 import { playDaemonSets } from '../../../support/stories/play.ts';
-import { asked } from '../../../support/stories/random.ts';
 import { startSubject } from '../cluster/controllers.ts';
-import { compareWithUpstream } from '../cluster/differential.ts';
+import { compareAtRandom, compareWithUpstream } from '../cluster/differential.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import { RealWorld, worldParts } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
@@ -44,21 +43,7 @@ for (const release of await comparedReleases('daemonset')) {
   await withRealParts('DaemonSet controllers compared', worldParts, compare, release);
 }
 
-/* What no story thought of; 1.20 does not know half of it. */
-const release = await givenRelease();
-const random = randomStories(asked.seed, asked.count);
-const compareRandom = (): void =>
-  compareWithUpstream({
-    stories: random.map(({ name }) => name),
-    differences: {},
-    release,
-    play: async (subject) => {
-      const world = await RealWorld.begin({ release, fence: daemonSets });
-      return playStories(world, () => startSubject(subject, world.planeFor(subject)), {
-        stories: random,
-        atOnce: 16,
-        play: playDaemonSets,
-      });
-    },
-  });
-await withRealParts('DaemonSet controllers compared at random', worldParts, compareRandom, release);
+await compareAtRandom('DaemonSet', randomStories, async (subject, release, random) => {
+  const world = await RealWorld.begin({ release, fence: daemonSets });
+  return playStories(world, () => startSubject(subject, world.planeFor(subject)), { stories: random, atOnce: 16, play: playDaemonSets });
+});

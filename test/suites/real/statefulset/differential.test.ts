@@ -1,14 +1,20 @@
 import { playStatefulSets } from '../../../support/stories/play.ts';
-import { comparedReleases, givenRelease } from '../../../support/real-parts/release.ts';
-import { asked } from '../../../support/stories/random.ts';
+import { comparedReleases, type Release } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/statefulset/all.ts';
 import { randomStories } from '../../../support/stories/statefulset/random.ts';
-import { compareWithUpstream } from '../cluster/differential.ts';
-import { playStories } from '../cluster/play-stories.ts';
+import type { SubjectName } from '../cluster/controllers.ts';
+import { compareAtRandom, compareWithUpstream } from '../cluster/differential.ts';
+import { type Played, playStories } from '../cluster/play-stories.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
 import { withRealParts } from '../suite.ts';
 import { differences, everywhere, inWordsOf } from './differences.ts';
+
+async function play(subject: SubjectName, release: Release, played: readonly Parameters<typeof playStatefulSets>[1][]): Promise<Played> {
+  const world = await startWorld(release);
+  const options = { stories: played, atOnce: 16, play: playStatefulSets };
+  return playStories(world, () => startKeeper(subject, world.planeFor(subject)), options);
+}
 
 /*
  * Both StatefulSet controllers run as processes, each on a real control plane of its own. What is left are sets with their status, pods, claims, revisions
@@ -22,29 +28,9 @@ for (const release of await comparedReleases('statefulset')) {
       everywhere,
       release,
       inWords: inWordsOf(release),
-      play: async (subject) => {
-        const world = await startWorld(release);
-        return playStories(world, () => startKeeper(subject, world.planeFor(subject)), { stories, atOnce: 16, play: playStatefulSets });
-      },
+      play: (subject) => play(subject, release, stories),
     });
   await withRealParts('StatefulSet controllers compared', worldParts, compare, release);
 }
 
-/* What no story thought of; 1.20 does not know half of it. */
-const release = await givenRelease();
-const random = randomStories(asked.seed, asked.count);
-const compareRandom = (): void =>
-  compareWithUpstream({
-    stories: random.map(({ name }) => name),
-    differences: {},
-    release,
-    play: async (subject) => {
-      const world = await startWorld(release);
-      return playStories(world, () => startKeeper(subject, world.planeFor(subject)), {
-        stories: random,
-        atOnce: 16,
-        play: playStatefulSets,
-      });
-    },
-  });
-await withRealParts('StatefulSet controllers compared at random', worldParts, compareRandom, release);
+await compareAtRandom('StatefulSet', randomStories, play);
