@@ -26,10 +26,20 @@ export class ApiError extends Error {
   readonly details: Status['details'];
   /** How long the server asks to stay away, in ms. */
   readonly retryAfterMs: number | undefined;
+  /** Whether an API server said it, in a Status; false for what stands before one. */
+  readonly isStatus: boolean;
 
   constructor(
     call: Call,
-    answer: { code: number; reason: string; message: string; details?: Status['details']; retryAfterMs?: number | undefined },
+    answer: {
+      code: number;
+      reason: string;
+      message: string;
+      /** @default true */
+      isStatus?: boolean;
+      details?: Status['details'];
+      retryAfterMs?: number | undefined;
+    },
   ) {
     const said = answer.message.slice(0, MAX_MESSAGE_LENGTH);
     const remedy = remedyFor(answer.code);
@@ -39,6 +49,7 @@ export class ApiError extends Error {
     this.code = answer.code;
     this.reason = answer.reason;
     this.serverMessage = said;
+    this.isStatus = answer.isStatus ?? true;
     this.details = answer.details;
     this.retryAfterMs = answer.retryAfterMs ?? secondsToMs(answer.details?.retryAfterSeconds);
   }
@@ -74,6 +85,7 @@ export function apiErrorFrom(call: Call, code: number, body: string, retryAfterM
     code,
     reason: reasonFor(code),
     message: plain ? text : 'the answer is not a Kubernetes Status',
+    isStatus: false,
     retryAfterMs,
   });
 }
@@ -150,14 +162,16 @@ export function isTooManyRequests(error: unknown): error is ApiError {
  * | error | |
  * | --- | --- |
  * | a no (any code below 500; AlreadyExists with any) | no |
- * | 5xx: what stands before the server, or the server with half of its work done | perhaps |
+ * | 500 and 503 in a Status, 500 of anybody: a webhook, a quota, a full etcd; nothing was stored | no |
+ * | 500 with the words of an etcd whose answer was lost on its way to the server | perhaps |
+ * | 503 without a Status, 504, any other 5xx: what stands before the server, or the server has given up waiting | perhaps |
  * | it waited for its turn until its time was over, and was never sent | no |
  * | no connection came about, or it broke before the request was on it; a client that was closed before | no |
  * | {@link ActionError}: the request could not even be written | no |
  * | no answer in time, one that was cut, too large or no Kubernetes; aborted by the caller; whatever else | perhaps |
  */
 export function mayHaveTakenEffect(error: unknown): boolean {
-  if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error);
+  if (error instanceof ApiError) return error.code >= 500 && !isAlreadyExists(error) && !isRefusal(error);
   if (error instanceof ActionError) return false;
   // What became of the connection says more than the name of the trouble: a socket's ETIMEDOUT comes before and after the request.
   for (let at = error, depth = 0; at instanceof Error && depth < 8; at = at.cause, depth++) {
@@ -165,6 +179,14 @@ export function mayHaveTakenEffect(error: unknown): boolean {
     if (at instanceof DeadlineError && at.neverSent) return false;
   }
   return !(error instanceof TransportError) || !beforeRequest.has(error.problem);
+}
+
+/** What kube-apiserver passes on of etcd and of the connection to it, as it is. Where a webhook timed out, other words stand before that. */
+const LOST_BEHIND_SERVER = /^(rpc error: |context |etcdserver: (request timed out|leader changed|server stopped))/;
+
+function isRefusal({ code, serverMessage, isStatus }: ApiError): boolean {
+  if (code === 500) return !LOST_BEHIND_SERVER.test(serverMessage);
+  return code === 503 && isStatus;
 }
 
 const beforeRequest: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'closed']);

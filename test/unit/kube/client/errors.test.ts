@@ -8,6 +8,7 @@ import { ClosedError, transportErrorFrom } from '../../../../kube/client/transpo
 
 const call = { method: 'POST', path: '/api/v1/pods', host: 'test' };
 const answered = (code: number) => apiErrorFrom(call, code, '');
+const status = (code: number, message: string) => apiErrorFromStatus(call, { code, message });
 /** As a client throws it. */
 const thrown = (error: unknown, signal?: AbortSignal) => transportErrorFrom(error, call, signal);
 const socket = (code: string) => Object.assign(new Error(code), { code });
@@ -19,9 +20,21 @@ for (const { why, error, may } of [
   { why: 'what is there already, with an odd code', error: apiErrorFromStatus(call, { reason: 'AlreadyExists', code: 500 }), may: false },
   { why: 'an invalid object', error: answered(422), may: false },
   { why: 'too many requests', error: answered(429), may: false },
-  { why: 'an internal error', error: answered(500), may: true },
+  { why: 'a 500 of whoever', error: answered(500), may: false },
+  {
+    why: 'a webhook that timed out',
+    error: status(500, 'Internal error occurred: failed calling webhook: context deadline exceeded'),
+    may: false,
+  },
+  { why: 'an etcd that is full', error: status(500, 'etcdserver: mvcc: database space exceeded'), may: false },
+  ...['etcdserver: request timed out', 'etcdserver: leader changed', 'rpc error: code = Unavailable desc = EOF'].map((message) => ({
+    why: `a server whose etcd did not answer (${message})`,
+    error: status(500, message),
+    may: true,
+  })),
   { why: 'a bad gateway', error: answered(502), may: true },
-  { why: 'a server that is not available', error: answered(503), may: true },
+  { why: 'a gateway that is not available', error: answered(503), may: true },
+  { why: 'a server that is not available', error: status(503, 'shutting down'), may: false },
   { why: "a server's timeout", error: answered(504), may: true },
   { why: 'our own timeout', error: thrown(new DeadlineError('no answer within 5 ms')), may: true },
   { why: 'no connection', error: thrown(new DialError('refused', { cause: socket('ECONNREFUSED') })), may: false },

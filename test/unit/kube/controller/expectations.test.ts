@@ -174,7 +174,7 @@ test('owners that went without a word are forgotten in time', async () => {
 });
 
 const refused = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 403, '');
-const broken = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 500, '');
+const broken = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 504, '');
 
 for (const { why, answer, awaited } of [
   {
