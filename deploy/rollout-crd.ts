@@ -139,6 +139,7 @@ const status: Schema = object('The progress of the rollout.', {
   previousRevision: text('The last complete revision, which a rollback returns nodes to. If absent, to their local configuration.'),
   stopped: { type: 'string', enum: ['Failures', 'Aborted'], description: 'Why the rollout has stopped.' },
   attempt: whole('The value of spec.attempt that this status describes.'),
+  attemptAt: time('When this attempt began. Absent for the first one.'),
   complete: flag('Whether every node has had this revision; nodes that join later get it.'),
   step: whole('Number of the current step, counted from 1.'),
   stepSettledAt: time('When every node of the current step was settled.'),

@@ -2,7 +2,7 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
 import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
-import { placedOn, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { standingOf, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
 import { isDrainedBy } from '../../controllers/rollout/maintenance.ts';
 import { comesBefore } from '../../controllers/rollout/observe.ts';
 import { inOrder } from '../../controllers/rollout/grouping.ts';
@@ -55,13 +55,16 @@ export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, flee
 /** Steps and their nodes: those that have the revision first, then the others in the order in which they are touched. Pure. */
 export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects, now: Millis): RolloutView {
   const rules = readRules(rollout);
-  const { revision, failures = [] } = rollout.status ?? {};
+  const { revision, failures = [], attemptAt } = rollout.status ?? {};
+  const triedAgain = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: undefined };
   const ordered = inOrder(nodesOf(rollout, rules, fleet), rules.uid);
-  const placed: readonly Placed[] =
-    revision === undefined
-      ? ordered.map((node) => ({ node, standing: { at: 'waiting' } }))
-      : placedOn(ordered, targetFor(revision, ordered, rules), { rules, now });
   const failed = new Map(failures.map(({ node, error }) => [node, error]));
+  const target = revision === undefined ? undefined : targetFor(revision, ordered, rules);
+  // What the controller has taken for a failure of this attempt is one.
+  const placed = ordered.map((node): Placed => {
+    const judging = { deadlineMs: rules.nodeDeadlineMs, now, triedAgain: failed.has(node.node) ? undefined : triedAgain };
+    return { node, standing: target === undefined ? { at: 'waiting' } : standingOf(node, target, judging) };
+  });
   const views = placed.map((one) => nodeView(one, { rules, failed, now }));
   const last = (view: NodeView): number => (view.state === 'waiting' ? 1 : view.state === 'not-ready' || view.state === 'no-agent' ? 2 : 0);
   return {

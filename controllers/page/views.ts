@@ -53,7 +53,7 @@ function pageStanding(node: RolloutNode, { rollout, configMap }: Rules): PageSta
   const goesBack = phase === 'RollingBack' || phase === 'RolledBack';
   const name = goesBack ? previousRevision : revision;
   const { namespace, kubeletConfigKey } = configMap;
-  return standingOf(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, Infinity, 0).at;
+  return standingOf(node, name === undefined ? null : { namespace, name, kubeletConfigKey }, { deadlineMs: Infinity, now: 0 }).at;
 }
 
 /** Conditions of a node's two objects, for a close look at it. Pure. */

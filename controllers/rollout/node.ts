@@ -6,7 +6,6 @@ import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/
 import { conditionOf, conditionsOf, fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { startOf, wasClockSet, type ClockGap } from './clock-gaps.ts';
-import type { Facts, Placed } from './contract.ts';
 import { ASSIGNED_AT_ANNOTATION, ROLLOUT_ANNOTATION } from './types.ts';
 
 /** A node as a rollout sees it. */
@@ -80,20 +79,32 @@ const LEFTOVER_MS: Millis = 30_000;
 /** States that an agent leaves only when it is assigned something else or told to retry. */
 const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
 
+/** Another attempt at the same revision: nodes that had it already are not assigned it again, and their agents have yet to see that it is to be tried. */
+export interface TriedAgain {
+  /** When the attempt began. */
+  since: Millis;
+  /** Of the copy that asks for it; undefined: it does not yet, as far as can be known. */
+  resourceVersion: string | undefined;
+}
+
+/** How a node is judged at a time. @member triedAgain - absent: it is the first attempt */
+export interface Judging {
+  deadlineMs: Millis;
+  now: Millis;
+  gaps?: readonly ClockGap[];
+  triedAgain?: TriedAgain | undefined;
+}
+
 /** @param target - null: the local configuration */
-export function standingOf(
-  node: RolloutNode,
-  target: SpecSource | null,
-  deadlineMs: Millis,
-  now: Millis,
-  gaps: readonly ClockGap[] = [],
-): Standing {
+export function standingOf(node: RolloutNode, target: SpecSource | null, judging: Judging): Standing {
+  const { deadlineMs, now, gaps, triedAgain } = judging;
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
   // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline.
   if (node.error !== null && VERDICTS.has(state)) {
-    const countsAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) + LEFTOVER_MS : now;
+    const assignedAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) : -Infinity;
+    const countsAt = Math.max(now, assignedAt + LEFTOVER_MS, leftoverUntil(node, target, judging));
     if (now >= countsAt) return { at: 'failed', error: node.error };
     return { at: 'in-flight', why: 'it still reports an earlier error', failsAt: countsAt };
   }
@@ -102,16 +113,22 @@ export function standingOf(
   if (why === undefined) return { at: 'settled' };
   // One that has proved the revision, and is not Ready later on, is waited for. Without a mark somebody else assigned it, nobody knows when.
   const isProved = runs && sameSource(node.active, node.lastKnownGood);
-  const failsAt = isProved || node.assignedAt === undefined ? Infinity : startOf(node.assignedAt, now, gaps) + deadlineMs;
+  const [assigned = 0, asked = 0] = [node.assignedAt, triedAgain?.since].map((at) => at && startOf(at, now, gaps));
+  const failsAt = isProved || node.assignedAt === undefined ? Infinity : Math.max(assigned, asked) + deadlineMs;
   return now >= failsAt ? { at: 'failed', error: `not settled by the deadline: ${why}` } : { at: 'in-flight', why, failsAt };
 }
 
-/** Where every node stands on its way to `target`. */
-export const placedOn = (
-  nodes: readonly RolloutNode[],
-  target: SpecSource | null,
-  { rules, now, gaps }: Pick<Facts, 'rules' | 'now' | 'gaps'>,
-): Placed[] => nodes.map((node) => ({ node, standing: standingOf(node, target, rules.nodeDeadlineMs, now, gaps) }));
+/**
+ * Until when a verdict may be one of the attempt before. What a node began with names the version of the copy, and a later one that asks for another attempt
+ * is begun with as well: it has as long for it as for any other. What it refused names none, and stays as it is where the node refuses it again.
+ */
+function leftoverUntil({ assigned }: RolloutNode, target: SpecSource | null, { deadlineMs, now, gaps, triedAgain }: Judging): Millis {
+  if (triedAgain === undefined) return -Infinity;
+  const { since, resourceVersion } = triedAgain;
+  const isBegun = assigned !== null && sameSpec(assigned, target);
+  if (isBegun && assigned.resourceVersion === resourceVersion) return -Infinity;
+  return startOf(since, now, gaps) + (isBegun ? deadlineMs : LEFTOVER_MS);
+}
 
 /** The clock was set since it was assigned: its deadline begins again, and its annotation has to say so to the next process. */
 export function hasWrongTime({ assignedAt }: RolloutNode, now: Millis, gaps?: readonly ClockGap[]): boolean {

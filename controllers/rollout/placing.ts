@@ -3,8 +3,8 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { type Action, type Decision, type Facts, type Placed, specOf } from './contract.ts';
 import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
-import { hasWrongTime, isChanging, isDown, type RolloutNode, type Standing, standingOf } from './node.ts';
-import { isReturn, type Progress } from './progress.ts';
+import { hasWrongTime, isChanging, isDown, type Judging, type RolloutNode, type Standing, standingOf, type TriedAgain } from './node.ts';
+import { asksForRetry, isReturn, type Progress } from './progress.ts';
 import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
 import { MAX_TOUCHES, pendingTouches } from './touches.ts';
@@ -16,6 +16,8 @@ import { maxUnavailableOf, targetOf } from './rules.ts';
 
 /** What places nodes, beside themselves. All but the time, drains and touches stays the same from look to look. */
 export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'configs' | 'gaps'> {
+  /** Absent: the nodes that have the revision were not asked to try it again. */
+  triedAgain: TriedAgain | undefined;
   /** Nodes that are about to be written, as far as the caches show. */
   pending: ReadonlyMap<string, Touch>;
   revision: string;
@@ -32,14 +34,17 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   key: string;
 }
 
-export function courseOf(facts: Facts, { revision, previousRevision }: Progress): Course {
+export function courseOf(facts: Facts, { revision, previousRevision, attemptAt }: Progress): Course {
   const { rules, now, drains, configs, revisions, gaps = [] } = facts;
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;
   const [target, back] = [specOf(rules, revision, revisions), specOf(rules, previousRevision, revisions)];
   const superseded = supersededOf(revisions, { revision, previousRevision });
-  const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, copy?.metadata.resourceVersion, [...superseded], gaps]);
-  return { rules, now, drains, configs, gaps, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
+  const { resourceVersion = '' } = copy?.metadata ?? {};
+  const version = copy !== undefined && asksForRetry(copy, rules) ? resourceVersion : undefined;
+  const triedAgain = attemptAt === undefined ? undefined : { since: Date.parse(attemptAt), resourceVersion: version };
+  const key = JSON.stringify([uid, generation, target, back, copy?.metadata.uid, resourceVersion, [...superseded], attemptAt, gaps]);
+  return { rules, now, drains, configs, gaps, triedAgain, pending: pendingTouches(facts), revision, previousRevision, target, back, copy, superseded, key }; // prettier-ignore
 }
 
 /** Copies have numbers in the order in which they were rolled out last; who goes back has given the older one the highest, and when they were made counts. */
@@ -124,10 +129,12 @@ export type Placer = (node: RolloutNode, course: Course) => Placement;
 
 const failsAtOf = (standing: Standing | undefined): Millis => (standing?.at === 'in-flight' ? standing.failsAt : Infinity);
 
+const judgingIn = ({ rules, now, gaps = [], triedAgain }: Course): Judging => ({ deadlineMs: rules.nodeDeadlineMs, now, gaps, triedAgain });
+
 /** On the way to the revision. */
 export const placeForward: Placer = (node, course) => {
   const { rules, target, now, gaps, pending } = course;
-  const standing = withDrain(node, standingOf(node, target, rules.nodeDeadlineMs, now, gaps), course);
+  const standing = withDrain(node, standingOf(node, target, judgingIn(course)), course);
   const isUnavailable =
     pending.has(node.node) || standing.at === 'in-flight' || standing.at === 'failed' || isDown(node) || isChanging(node);
   const placement = { node, standing, isUnavailable, failsAt: failsAtOf(standing) };
@@ -179,7 +186,7 @@ function refusalOf({ kubeletVersion }: RolloutNode, { target, copy, configs }: C
 /** On the way back from a revision that has stopped. */
 export const placeBack: Placer = (node, course) => {
   const { rules, now, gaps, target, previousRevision, back, pending } = course;
-  const standing = standingOf(node, target, rules.nodeDeadlineMs, now, gaps);
+  const standing = standingOf(node, target, judgingIn(course));
   const groups: Group[] = [];
   if (standing.at === 'in-flight' || standing.at === 'settled' || standing.at === 'failed') groups.push(standing.at);
   if (isWorkedOn(node, rules)) groups.push('worked-on');
@@ -194,7 +201,7 @@ export const placeBack: Placer = (node, course) => {
   if (touch !== undefined) groups.push('pending');
   if (isBehind) groups.push(isFree ? 'free' : isBegun ? 'begun' : 'others');
   const isOurs = node.rollout === rules.name && sameSpec(node.wanted, back);
-  const returning = isOurs ? standingOf(node, back, rules.nodeDeadlineMs, now, gaps) : undefined;
+  const returning = isOurs ? standingOf(node, back, { ...judgingIn(course), triedAgain: undefined }) : undefined;
   // One that proved the configuration before and is not Ready for another reason has arrived.
   const isReturning = failsAtOf(returning) !== Infinity;
   if (isReturning) groups.push('returning', ...(hasWrongTime(node, now, gaps) ? (['misdated'] as const) : []));

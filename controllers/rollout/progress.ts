@@ -1,5 +1,7 @@
 import { type ConfigMap, contentHash, keyOf, numberOf, RETRY_ANNOTATION, revisionName, revisionOf } from './revision.ts';
 import type { Rules } from './rules.ts';
+import { rfc3339 } from '../../base/clock.ts';
+import { wasClockSet } from './clock-gaps.ts';
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import type { Action, Facts } from './contract.ts';
 import type { Approval, NodeFailure } from './types.ts';
@@ -19,6 +21,8 @@ export interface Progress {
   failures: readonly NodeFailure[];
   approvals: readonly Approval[];
   attempt: number;
+  /** When nodes that have the revision already were asked to try it again (RFC 3339); undefined: they were not. */
+  attemptAt: string | undefined;
 }
 
 /**
@@ -39,7 +43,7 @@ export type Begin =
  * Which revision is rolled out now, and how far it has come. A ConfigMap whose content changed starts a new one; so does the same content when spec
  * asks for another attempt. Pure.
  */
-export function begin({ rules, source, revisions }: Facts): Begin {
+export function begin({ rules, source, revisions, now, gaps }: Facts): Begin {
   const { rollout, configMap } = rules;
   const prior = rollout.status ?? {};
   const named = (name: string) => revisions.find(({ metadata }) => metadata.name === name);
@@ -47,11 +51,14 @@ export function begin({ rules, source, revisions }: Facts): Begin {
   const current = prior.revision === undefined ? undefined : named(prior.revision);
   if (source === undefined && current === undefined) return { missing: `ConfigMap ${namespace}/${name} not found` };
   const missing = source && whyUnusable(source, rules);
+  // A clock that was set would make nodes fail as much later or earlier.
+  const isMisdated = prior.attemptAt !== undefined && wasClockSet(Date.parse(prior.attemptAt), now, gaps);
+  const attemptAt = isMisdated ? rfc3339(now) : prior.attemptAt;
   // Nodes that have the revision of before still fail, arrive, and go back.
   if (missing !== undefined) {
     if (current === undefined) return { missing };
     // Another attempt that is asked for meanwhile begins once the ConfigMap is corrected.
-    const progress = { ...carriedOn(prior.revision ?? '', rules), attempt: prior.attempt ?? 1 };
+    const progress = { ...carriedOn(prior.revision ?? '', rules, attemptAt), attempt: prior.attempt ?? 1 };
     return { missing, isNew: false, actions: [], progress };
   }
   // A revision of ours has its own name already: that is how a rollout is undone. Another key of it is another configuration, and gets a copy of its own.
@@ -63,17 +70,23 @@ export function begin({ rules, source, revisions }: Facts): Begin {
       : own === undefined || keyOf(own, kubeletConfigKey) !== kubeletConfigKey
         ? revisionName(rules.name, contentHash(source, kubeletConfigKey))
         : name;
-  const actions = source === undefined ? [] : inHistory(revision, { rules, source, revisions });
+  const actions = inHistory(revision, { rules, source, revisions });
+  const isAgain = rules.attempt > (prior.attempt ?? 1);
+  const asks = {
+    attempt: rules.attempt,
+    attemptAt: isAgain || actions.some((one) => one.do === 'retry-revision') ? rfc3339(now) : undefined,
+  };
   if (prior.revision !== revision) {
     const last = prior.complete === true ? prior.revision : prior.previousRevision;
-    return { isNew: true, actions, progress: fresh(revision, last === revision ? prior.previousRevision : last, rules.attempt) };
+    return { isNew: true, actions, progress: fresh(revision, last === revision ? prior.previousRevision : last, asks) };
   }
-  if (rules.attempt > (prior.attempt ?? 1)) {
+  if (isAgain) {
     // What all nodes have had has no steps, and is not taken back: those that failed are tried again.
-    if (prior.complete === true) return { isNew: false, actions, progress: { ...carriedOn(revision, rules), failures: [] } };
-    return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, rules.attempt) };
+    if (prior.complete === true)
+      return { isNew: false, actions, progress: { ...carriedOn(revision, rules, asks.attemptAt), failures: [] } };
+    return { isNew: true, actions, progress: fresh(revision, prior.previousRevision, asks) };
   }
-  return { isNew: false, actions, progress: carriedOn(revision, rules) };
+  return { isNew: false, actions, progress: carriedOn(revision, rules, attemptAt) };
 }
 
 function whyUnusable({ data = {} }: Readonly<ConfigMap>, { configMap, signatureRequired }: Rules): string | undefined {
@@ -83,7 +96,7 @@ function whyUnusable({ data = {} }: Readonly<ConfigMap>, { configMap, signatureR
   return `${what} is not signed, but spec.signature.required is true; sign it with dkc sign`;
 }
 
-function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, attempt }: Rules): Progress {
+function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, attempt }: Rules, attemptAt: string | undefined): Progress {
   return {
     revision,
     previousRevision: prior.previousRevision,
@@ -94,10 +107,11 @@ function carriedOn(revision: string, { rollout: { status: prior = {} }, steps, a
     failures: prior.failures ?? [],
     approvals: prior.approvals ?? [],
     attempt,
+    attemptAt,
   };
 }
 
-function fresh(revision: string, previousRevision: string | undefined, attempt: number): Progress {
+function fresh(revision: string, previousRevision: string | undefined, asks: Pick<Progress, 'attempt' | 'attemptAt'>): Progress {
   return {
     revision,
     previousRevision,
@@ -107,22 +121,27 @@ function fresh(revision: string, previousRevision: string | undefined, attempt: 
     stepSettledAt: undefined,
     failures: [],
     approvals: [],
-    attempt,
+    ...asks,
   };
 }
 
+const retryOf = ({ uid, attempt }: Pick<Rules, 'uid' | 'attempt'>): string => `${uid}/${attempt}`;
+
+/** Whether a copy has agents try it again for this attempt. */
+export const asksForRetry = ({ metadata }: Readonly<ConfigMap>, of: Pick<Rules, 'uid' | 'attempt'>): boolean =>
+  metadata.annotations?.[RETRY_ANNOTATION] === retryOf(of);
+
 /** The revision exists, and no other one has a higher number. */
-function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, 'rules' | 'revisions'> & { source: object }): Action[] {
-  const from = source as Parameters<typeof revisionOf>[1];
+function inHistory(revision: string, { rules, source, revisions }: Pick<Facts, 'rules' | 'source' | 'revisions'>): Action[] {
   const highest = Math.max(0, ...revisions.map(numberOf));
   const existing = revisions.find(({ metadata }) => metadata.name === revision);
-  if (existing === undefined) return [{ do: 'create-revision', revision: revisionOf(rules.rollout, from, revision, highest + 1) }];
+  if (existing === undefined)
+    return source === undefined ? [] : [{ do: 'create-revision', revision: revisionOf(rules.rollout, source, revision, highest + 1) }];
   const actions: Action[] = [];
   if (numberOf(existing) < highest || numberOf(existing) === 0)
     actions.push({ do: 'number-revision', revision: existing, number: highest + 1 });
-  const retry = `${rules.uid}/${rules.attempt}`;
-  if (rules.attempt > 1 && existing.metadata.annotations?.[RETRY_ANNOTATION] !== retry)
-    actions.push({ do: 'retry-revision', revision: existing, retry });
+  if (rules.attempt > 1 && !asksForRetry(existing, rules))
+    actions.push({ do: 'retry-revision', revision: existing, retry: retryOf(rules) });
   return actions;
 }
 

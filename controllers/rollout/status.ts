@@ -39,8 +39,8 @@ type Carried = { [K in keyof RolloutStatus]: RolloutStatus[K] | undefined };
 
 /** Without a plan what was said of revisions stays. */
 function keptOf(prior: RolloutStatus | undefined): Carried {
-  const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt } = prior ?? {};
-  return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt };
+  const { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt } = prior ?? {};
+  return { revision, previousRevision, stopped, complete, step, stepSettledAt, failures, approvals, attempt, attemptAt };
 }
 
 function saidOf({ approvals, complete, ...progress }: Progress, groups: Groups | undefined): Carried {

@@ -135,6 +135,8 @@ export interface RolloutStatus {
   stopped?: 'Failures' | 'Aborted';
   /** Of spec, that this status speaks of. */
   attempt?: number;
+  /** When this attempt began (RFC 3339); absent: no node was asked to try the revision again. */
+  attemptAt?: string;
   /** Every node had this revision; those that come later get it. */
   complete?: boolean;
   /** The step under way, from 1. */

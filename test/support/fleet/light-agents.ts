@@ -32,6 +32,8 @@ interface State {
   wanted: string;
   active: Source | null;
   lastKnownGood: Source | null;
+  /** It does not do well with what it is assigned, and tries it again when it is asked to. */
+  isBad?: boolean;
 }
 
 /** Plays what the agents of a fleet report in their NodeConfigs, in fake time. */
@@ -43,6 +45,8 @@ export class LightAgents {
   readonly #ending = new AbortController();
   /** By content of the payload: nodes behave alike when they meet it. */
   bad: ((text: string) => Behaviour | undefined) | undefined;
+  /** By ConfigMap: its last value of dkc.dev/retry. */
+  #tried: Map<string, string> | undefined;
   /** Nodes that are assigned something that they do not use yet, now and at most so far. */
   readonly inFlight = new Set<string>();
   mostInFlight = 0;
@@ -86,6 +90,23 @@ export class LightAgents {
     }
   }
 
+  /** A new value of dkc.dev/retry has agents try again what they could not use, after a moment. */
+  async #retry(tried: Map<string, string>, signal: AbortSignal): Promise<void> {
+    for await (const { type, object } of this.#client.watch(configMaps, {}, signal)) {
+      const { name = '', annotations = {} } = object.metadata;
+      const value = annotations['dkc.dev/retry'];
+      if (type === 'DELETED' || type === 'BOOKMARK' || value === undefined || tried.get(name) === value) continue;
+      tried.set(name, value);
+      await this.#clock.sleep(this.#pace.active, signal);
+      for (const [node, state] of this.#states)
+        if (state.isBad && (JSON.parse(state.wanted || 'null') as { name?: string } | null)?.name === name) {
+          const { metadata } = await this.#client.get<NodeConfig>(nodeConfigs, { name: node });
+          void this.#follow(node, state, state.wanted, metadata.generation ?? 1).catch(() => {});
+        }
+    }
+    return this.#retry(tried, signal);
+  }
+
   stop(): void {
     this.#ending.abort();
   }
@@ -119,6 +140,8 @@ export class LightAgents {
     const map = await this.#client.get<{ metadata: object; data?: Record<string, string> } & NodeConfig>(configMaps, spec);
     const source: Source = { ...spec, uid: map.metadata.uid ?? '', resourceVersion: map.metadata.resourceVersion ?? '' };
     const behaviour = this.bad?.(map.data?.[spec.kubeletConfigKey] ?? '') ?? state.behaviour;
+    state.isBad = behaviour !== 'good';
+    if (state.isBad && this.#tried === undefined) void this.#retry((this.#tried = new Map()), signal).catch(() => {});
     if (behaviour === 'hangs') return;
     if (behaviour === 'stumbles') {
       const was = { assigned: state.active, active: state.active, lastKnownGood: state.lastKnownGood };

@@ -43,6 +43,46 @@ test('a late joiner whose drain failed is tried again by another attempt: no oth
   assert.deepEqual([status?.phase, status?.failures, assigned.slice(before)], ['Complete', undefined, ['late']]);
 });
 
+for (const { how, back = {} } of [
+  { how: 'condemns' },
+  { how: 'rejects' },
+  { how: 'hangs' },
+  // Also where the clock was set back by a day, and another process began since.
+  { how: 'condemns', back: { clock: -86_400_000 } },
+] as const)
+  test(`nodes that keep a revision which failed (${how}, ${JSON.stringify(back)}) are judged anew by one attempt, in vain and for good`, async () => {
+    await using world = await fleetOf(4);
+    world.agents.bad = () => how;
+    await world.roll('web', { onFailure: 'Pause', nodeDeadline: '5m', maxUnavailable: 2, failureBudget: 2, steps: [{ nodes: '100%' }] });
+    const hasStopped = ({ status }: NodeConfigRollout): boolean => status?.stopped === 'Failures';
+    await world.until('web', 'it stops', hasStopped);
+    await world.clock.advance(600_000);
+    await world.edit('web', { attempt: 2 });
+    await world.until('web', 'nodes try it again', ({ status }) => status?.attempt === 2 && status.stopped === undefined);
+    const began = world.clock.now();
+    if ('clock' in back) world.clock.jump(back.clock);
+    const again = await world.until('web', 'it stops again', hasStopped);
+    // Not by what they reported of the attempt before: that takes a node 20 s at least, and is not judged before.
+    const took = world.clock.now() - began - ('clock' in back ? back.clock : 0);
+    assert.ok(took > 15_000 && took < 330_000, `${took} ms`);
+    assert.deepEqual([again.status?.nodes?.updated, again.status?.failures?.length], [2, 2]);
+    await world.clock.advance(600_000);
+    world.agents.bad = undefined;
+    await world.edit('web', { attempt: 3 });
+    await world.until('web', 'the third attempt', ({ status }) => status?.attempt === 3);
+    const { status } = await world.until('web', 'its end', (now) => hasStopped(now) || now.status?.phase === 'Complete');
+    assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures], ['Complete', 4, undefined]);
+    // A late joiner that fails is tried again in the same way.
+    await world.addNode('late', {}, how);
+    await world.until('web', 'it fails', (now) => now.status?.failures?.length === 1);
+    await world.clock.advance(600_000);
+    world.agents.behave('late', 'good');
+    await world.edit('web', { attempt: 4 });
+    await world.until('web', 'the fourth attempt', (now) => now.status?.attempt === 4);
+    const late = await world.until('web', 'its end', (now) => now.status?.failures !== undefined || now.status?.nodes?.settled === 5);
+    assert.deepEqual([late.status?.phase, late.status?.failures], ['Complete', undefined]);
+  });
+
 test('nodes that a complete rollout comes to select get it maxUnavailable at a time, and no further one once one has failed', async () => {
   await using world = await fleetOf(2, { labels: { pool: 'web' } });
   await world.roll('web', { nodeSelector: { matchLabels: { pool: 'web' } }, maxUnavailable: 2, steps: [{ nodes: '100%' }] });
