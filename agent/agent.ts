@@ -214,7 +214,7 @@ async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Pro
 }
 
 /** What a disk says when nothing can be made on it. */
-const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO']);
+const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EUCLEAN', 'EBADMSG']);
 
 /**
  * One agent a store. On a disk where no lock can be made nothing can be changed either, so that a second agent does no harm: boot and

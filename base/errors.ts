@@ -44,10 +44,14 @@ export function describeError(error: unknown): string {
   return rest.length === 0 ? first : `${first} (${rest.join('; ')})`;
 }
 
+/** What Linux says of a disk and Node.js has no name for: its `code` is `Unknown system error -122`. */
+const NAMELESS: Readonly<Record<string, string>> = { 74: 'EBADMSG', 116: 'ESTALE', 117: 'EUCLEAN', 122: 'EDQUOT' };
+
 /** The `code` of a system error (`ENOENT`, `ECONNREFUSED`), or undefined. */
 export function errorCode(error: unknown): string | undefined {
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
-  return typeof error.code === 'string' ? error.code : undefined;
+  if (typeof error.code !== 'string') return undefined;
+  return NAMELESS[/^Unknown system error -(\d+)$/.exec(error.code)?.[1] ?? ''] ?? error.code;
 }
 
 /** For a hint, the name that was probably meant: at the smallest edit distance, if that is at most a third of it, else the first that begins so. */

@@ -81,6 +81,7 @@ const remedies: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link is in its place: move that away',
   EROFS: 'its file system is read-only',
   ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk quota is used up',
 };
 
 async function openLockFile(path: string): Promise<FileHandle> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { asOneError, describeError, nearest } from '../../../base/errors.ts';
+import { asOneError, describeError, errorCode, nearest } from '../../../base/errors.ts';
 
 test('one failure is thrown as it is, several as one that holds them', () => {
   const [a, b] = [new Error('a'), new Error('b')];
@@ -17,6 +17,13 @@ test('what an error says of its cause is not said again', () => {
   const inner = new Error('no such file');
   assert.equal(describeError(new Error('Cannot read f: no such file', { cause: inner })), 'Cannot read f: no such file');
   assert.equal(describeError(new Error('Cannot read f', { cause: inner })), 'Cannot read f (no such file)');
+});
+
+test('what Node.js has no name for has the one of the system', () => {
+  const coded = ['Unknown system error -122', 'Unknown system error -116', 'Unknown system error -4095', 'EIO'].map((code) =>
+    errorCode({ code }),
+  );
+  assert.deepEqual(coded, ['EDQUOT', 'ESTALE', 'Unknown system error -4095', 'EIO']);
 });
 
 test('a name is meant by what is a third of it away at most, or begins it, and by nothing else', () => {
