@@ -218,7 +218,11 @@ async function afterwards(
 
   // A broken one was named when it was read.
   if (localProblem !== null && facts.local.at === 'missing') log.error(localProblem);
-  for (const { path, problem } of damaged) {
+  for (const { path, problem, isUnread } of damaged) {
+    if (isUnread) {
+      log.error('record cannot be read', { path, problem });
+      continue;
+    }
     log.error('damaged record is set aside', { path, problem });
     await attempt('setting the damaged record aside', () => store.setAside(path));
     await journal('damaged', null, `${path}: ${problem}`);

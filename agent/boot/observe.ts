@@ -19,8 +19,8 @@ export interface Observed {
   lastKnownGood: MaybeSource;
   /** What is wrong with the local config, for people; null when nothing. */
   localProblem: string | null;
-  /** Damaged meta files, to be set aside. */
-  damaged: { path: string; problem: string }[];
+  /** Damaged meta files, to be set aside unless it was the disk that failed. */
+  damaged: Extract<MetaRecord, { at: 'damaged' }>[];
   /** What the kubelet reads now. */
   current: Uint8Array | undefined;
   /** The effective file at its usual place. */
@@ -89,7 +89,7 @@ interface Look {
 async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Promise<MetaRecord> {
   try {
     const record = await store.record(name);
-    // A disk that failed for a moment must not cost the assignment: only what is damaged twice is set aside.
+    // A disk that failed for a moment must not cost the assignment.
     return record.at === 'damaged' ? await store.record(name) : record;
   } catch (error) {
     log.error('record cannot be read', { record: name, error });

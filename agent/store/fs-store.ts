@@ -23,6 +23,7 @@ import {
   type CheckpointState,
   type CondemnedRecord,
   hintFor,
+  isUnread,
   type JournalLine,
   type MetaName,
   type MetaRecord,
@@ -57,6 +58,10 @@ export interface FsStoreParts {
 const META_LIMIT = 64 * 1024;
 /** Damaged files kept per name, so that a disk that breaks a file at every boot does not fill up. */
 const DAMAGED_KEPT = 5;
+/** A file of ours that a disk has not given for this long, on end, counts as damaged. */
+const LOST_AFTER_MS: Millis = 60_000;
+
+type Read<T> = records.Parsed<T | undefined> | { ok: false; problem: string; unread: unknown };
 
 const textBytes = (text: string) => new TextEncoder().encode(text);
 
@@ -70,6 +75,7 @@ export class FsStore implements Store {
   readonly #checkpoints: Checkpoints;
   readonly #journal: Journal;
   readonly #reported = new Set<string>();
+  readonly #unreadSince = new Map<string, Millis>();
   readonly #volatile: string | undefined;
 
   constructor({ disk, locks, root, clock, volatileDir, onDamage = () => undefined, lockWaitMs = 10_000 }: FsStoreParts) {
@@ -122,6 +128,7 @@ export class FsStore implements Store {
       return problems.length > 0 ? damaged(problems.join('; ')) : { at: 'known', source: parsed.source };
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return { at: 'missing' };
+      if (isUnread(error)) return { at: 'damaged', path, problem: hintFor(error), isUnread: true };
       return damaged(error instanceof RangeError ? 'it is too large to be a record' : hintFor(error));
     }
   }
@@ -171,6 +178,7 @@ export class FsStore implements Store {
     return this.#checkpoints.remove(ref, async () => {
       for (const name of metaNames) {
         const record = await this.record(name);
+        if (record.at === 'damaged' && record.isUnread) throw new StoreError('read', record.path, { hint: record.problem });
         if (record.at === 'known' && record.source && samePayload(record.source, ref)) return name;
       }
       return undefined;
@@ -307,12 +315,18 @@ export class FsStore implements Store {
     parse: (bytes: Uint8Array) => records.Parsed<T>,
     read = (): Promise<Uint8Array> => this.#disk.read(path),
   ): Promise<T | undefined> {
-    const first = await this.#parseOwn(read, parse);
+    const look = async (): Promise<Read<T>> => {
+      const once = await this.#parseOwn(read, parse);
+      return 'unread' in once ? this.#parseOwn(read, parse) : once;
+    };
+    const first = await look();
+    if (!('unread' in first)) this.#unreadSince.delete(path);
+    else if (!this.#isLost(path)) throw new StoreError('read', path, { hint: first.problem, cause: first.unread });
     if (first.ok) return first.value;
     try {
       // Once more under the lock: another process may have repaired it by now.
       return await this.#locked(async () => {
-        const again = await this.#parseOwn(read, parse);
+        const again = await look();
         if (again.ok) return again.value;
         await this.setAside(path);
         await this.#onDamage(path, again.problem);
@@ -327,14 +341,20 @@ export class FsStore implements Store {
     }
   }
 
-  async #parseOwn<T>(
-    read: () => Promise<Uint8Array>,
-    parse: (bytes: Uint8Array) => records.Parsed<T>,
-  ): Promise<records.Parsed<T | undefined>> {
+  /** What could not be read is set aside as damaged only when it has been so for long: the disk may give it again, and a node must not forget. */
+  #isLost(path: string): boolean {
+    const now = this.#clock.now();
+    const since = this.#unreadSince.get(path) ?? now;
+    this.#unreadSince.set(path, since);
+    return now - since >= LOST_AFTER_MS;
+  }
+
+  async #parseOwn<T>(read: () => Promise<Uint8Array>, parse: (bytes: Uint8Array) => records.Parsed<T>): Promise<Read<T>> {
     try {
       return parse(await read());
     } catch (error) {
       if (errorCode(error) === 'ENOENT') return { ok: true, value: undefined };
+      if (isUnread(error)) return { ok: false, problem: hintFor(error), unread: error };
       return { ok: false, problem: error instanceof RangeError ? 'it is too large' : hintFor(error) };
     }
   }

@@ -4,9 +4,10 @@ import { describeError, errorCode } from '../../base/errors.ts';
 
 /**
  * What a meta file says. `missing` is not `none`: in a store that exists a missing `assigned` means unknown (design Q5), and
- * `damaged` was unreadable; `setAside` turns it into missing.
+ * `damaged` cannot be used; `setAside` turns it into missing. `isUnread`: the disk did not give it, so it may be as good as ever and stays in its place.
  */
-export type MetaRecord = { at: 'known'; source: MaybeSource } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string };
+export type MetaRecord =
+  { at: 'known'; source: MaybeSource } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string; isUnread?: true };
 
 export type MetaName = 'assigned' | 'last-known-good';
 
@@ -167,11 +168,23 @@ const hints: Readonly<Record<string, string>> = {
   EACCES: 'permission denied: run this as root',
   EPERM: 'not permitted: run this as root, and look for an immutable attribute',
   EIO: 'the disk failed: see the kernel log',
+  ESTALE: 'its network file system has lost it: mount that again',
+  EUCLEAN: 'its file system is damaged: check it with fsck',
+  EBADMSG: 'its file system is damaged: check it with fsck',
   ENOENT: 'the file or its directory does not exist: start the agent once to create the store',
   ENOTDIR: 'a part of its path is not a directory: move that away',
   EISDIR: 'a directory is in its place: move that away',
   EINVAL: 'something that is not a regular file is in its place: move that away',
   ELOOP: 'a symbolic link is in its place: move that away',
+};
+
+/** Something else lies in the place of the file: an error that says what is there, not that the disk fails. */
+const MISPLACED: ReadonlySet<string | undefined> = new Set(['EISDIR', 'EINVAL', 'ELOOP', 'ENOTDIR']);
+
+/** Whether a file could not be read, rather than read and not understood: EIO, ESTALE, EMFILE, ... */
+export const isUnread = (error: unknown): boolean => {
+  const code = errorCode(error);
+  return code !== undefined && !MISPLACED.has(code);
 };
 
 /** What a disk error means to the person who has to fix it. */

@@ -73,6 +73,10 @@ async function recordOf(
   const record = first.at === 'damaged' ? await store.record(name) : first; // a disk may fail for a moment
   if (record.at === 'damaged') {
     const { path, problem } = record;
+    if (record.isUnread) {
+      log.error('record cannot be read', { path, problem });
+      return undefined;
+    }
     log.error('damaged record is set aside', { path, problem });
     await store.setAside(path);
     await store.addToJournal({ at: new Date(clock.now()).toISOString(), event: 'damaged', source: null, detail: `${path}: ${problem}` });

@@ -70,13 +70,16 @@ export class TrialWatch {
   async open(): Promise<void> {
     const { store, configState, clock, boot, log } = this.#deps;
     const { source, content } = configState.active;
+    const old = await store.trial().catch((error: unknown) => {
+      log.error('trial record cannot be read, continuing without it', { error });
+      return undefined;
+    });
     if (source === null || !content || configState.active.used !== 'assigned') {
-      if ((await store.trial()) && (await store.settleCondemned().catch(() => false)))
+      if (old && (await store.settleCondemned().catch(() => false)))
         await store.setTrial(undefined).catch((error: unknown) => log.error('trial record cannot be removed', { error }));
       return;
     }
     const exitsOffset = await this.#deps.exits.length();
-    const old = await store.trial();
     this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), boot, exitsOffset });
     this.#trial = trialOf(this.#record);
     this.#saved = this.#trial;

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { type NodeConfigState, statusErrors } from '../status/node-config-state.ts';
 import { sameContent, sha256, storedContent } from '../checkpoint/payload.ts';
-import type { CondemnedRecord, Store } from '../store/store.ts';
+import { type CondemnedRecord, type Store, StoreError } from '../store/store.ts';
 import { type ContentRef, type MaybeSource, sameSource, sourceText } from '../checkpoint/source.ts';
 import { signersOf } from '../evaluate/node-inputs.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
@@ -57,10 +57,13 @@ async function isAssignedByOther(store: Store, configState: NodeConfigState): Pr
   return (await isOther(store)) && (await store.locked(isOther));
 }
 
+/** @throws StoreError where the disk does not give one of them: what it says is to be asked again */
 export async function observeRecords(store: Store, configState: NodeConfigState): Promise<RecordFacts> {
   const record = await store.record('assigned');
   const assigned = record.at === 'known' ? record.source : null;
   const trusted = await store.record('last-known-good');
+  for (const unread of [record, trusted])
+    if (unread.at === 'damaged' && unread.isUnread) throw new StoreError('read', unread.path, { hint: unread.problem });
   if (trusted.at === 'known') configState.update({ lastKnownGood: trusted.source });
   const lastKnownGood = trusted.at === 'known' ? trusted.source : null;
   const [assignedContent, trustedContent] = [await storedContent(store, assigned), await storedContent(store, lastKnownGood)];

@@ -2,7 +2,12 @@ import { dirname, join } from 'node:path';
 import { localConfigWatch, observeRecords, planRecordChange, signatureWatch } from './changes.ts';
 import { type AgentContext, DEFAULT_POLICY_FILE } from '../options.ts';
 import { layout } from '../store/layout.ts';
+import type { Millis } from '../../base/clock.ts';
+import { describeError } from '../../base/errors.ts';
 import { Trigger } from '../../base/waiting.ts';
+
+/** After a look that failed, in ms: nothing may change any more that would tell of it. */
+const RETRY_MS: Millis = 10_000;
 
 /** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
 export async function watchNodeFiles(context: AgentContext): Promise<void> {
@@ -58,10 +63,18 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   await Promise.all([watching, recordsLoop, localLoop, signaturesLoop]);
 
   async function each(raised: Trigger, end: AbortSignal, look: () => Promise<void>): Promise<void> {
-    while (!end.aborted) {
-      await raised.wait(end);
+    for (let failure = ''; !end.aborted;) {
+      if (failure === '') await raised.wait(end);
+      else await raised.waitOr(RETRY_MS, world.clock, end);
       if (end.aborted) return;
-      await look().catch((error: unknown) => world.log.warn('failed to handle a change on disk', { error }));
+      failure = await look().then(
+        () => '',
+        (error: unknown) => {
+          const text = describeError(error);
+          world.log[text === failure ? 'debug' : 'warn']('failed to handle a change on disk, retrying', { error });
+          return text;
+        },
+      );
     }
   }
 }

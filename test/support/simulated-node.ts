@@ -84,6 +84,8 @@ export class SimulatedNode {
   broken: 'ENOSPC' | 'EROFS' | undefined;
   /** A disk that loses what is written as soon as the agent has ended: checkpoints of this resourceVersion read damaged. */
   spoils: string | undefined;
+  /** A disk that takes writes, but gives none of the records. */
+  unread = false;
   #boots = 1;
   #lastEnd = 0;
   #hurry = 0;
@@ -395,6 +397,7 @@ export class SimulatedNode {
     return {
       ...disk,
       read: async (path, most) => {
+        if (this.unread && path.startsWith(layout(ROOT).metaDir)) throw Object.assign(new Error('EIO: i/o error'), { code: 'EIO' });
         const bytes = await disk.read(path, most);
         const isSpoiled = this.spoils !== undefined && path.includes(`/${this.spoils}/`) && !isFresh;
         return isSpoiled ? bytes.map(() => 0) : bytes;

@@ -122,6 +122,7 @@ export class Story {
       case 'keys':
         return node.writePolicy(SshSigner.policy(...words.map(signerNamed)));
       case 'disk':
+        node.unread = first === 'unread';
         node.spoils = first === 'spoils' ? rest[0] : undefined;
         node.broken = first === 'full' ? 'ENOSPC' : first === 'read-only' ? 'EROFS' : undefined;
         return undefined;

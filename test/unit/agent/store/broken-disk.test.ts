@@ -63,6 +63,30 @@ for (const { kind, why, remedy } of broken) {
   });
 }
 
+test('what a disk does not give stays in its place, and counts as damaged after a minute of that', async () => {
+  const disk = await lived();
+  let now = 0;
+  // Node.js has no name for most of what a file system says.
+  const gone = Object.assign(new Error('stale'), { code: 'Unknown system error -116' });
+  const unread = {
+    ...disk.disk(),
+    read: (path: string) => (path.startsWith(paths.metaDir) ? Promise.reject(gone) : disk.disk().read(path)),
+  };
+  const store = new FsStore({ disk: unread, locks: memoryLocks(), root: ROOT, clock: { now: () => now } });
+  for (const at of [0, 59_999]) {
+    now = at;
+    await assert.rejects(store.condemned(), /condemned\.json: its network file system has lost it/);
+  }
+  const record = await store.record('last-known-good');
+  assert.ok(record.at === 'damaged' && record.isUnread);
+  await assert.rejects(store.removeCheckpoint(source('b')), /Cannot read .*assigned/);
+  const names = await disk.disk().list(paths.metaDir);
+  assert.deepEqual(names.filter((name) => name.includes('.damaged-')), []); // prettier-ignore
+  now = 60_000;
+  assert.deepEqual(await store.condemned(), []);
+  assert.equal((await disk.disk().list(paths.metaDir)).filter((name) => name.startsWith('condemned.json.damaged-')).length, 1);
+});
+
 test('a lock that cannot be taken at all is a failure of the store, one that is held is not', async () => {
   const refusing = (error: Error): Locks => ({
     take: async () => {
