@@ -199,7 +199,9 @@ export function retryAfterOf(error: unknown): number | undefined {
 function parseStatus(body: string): Partial<Status> | undefined {
   try {
     const parsed: unknown = JSON.parse(body);
-    return isJsonObject(parsed) && parsed['kind'] === 'Status' ? parsed : undefined;
+    if (!isJsonObject(parsed)) return undefined;
+    // kube-apiserver leaves the kind out where a request took too long for it.
+    return parsed['kind'] === 'Status' || (parsed['kind'] === undefined && parsed['status'] === 'Failure') ? parsed : undefined;
   } catch {
     return undefined;
   }

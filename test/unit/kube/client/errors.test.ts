@@ -63,3 +63,8 @@ for (const { why, error, may } of [
 ]) {
   test(`${why} ${may ? 'may have' : 'has not'} taken effect`, () => assert.equal(mayHaveTakenEffect(error), may));
 }
+
+test('a Status without a kind, as kube-apiserver writes where a request took too long, keeps its words', () => {
+  const body = '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","code":504}';
+  assert.equal(apiErrorFrom(call, 504, body).serverMessage, 'Timeout: request did not complete within the allotted timeout');
+});
