@@ -76,10 +76,11 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
     if (!choice || isForbiddenNode) return { sent: false, kept: true };
     const isProbe = nativeNow() === 'unknown' && !byNodeConfig.exists();
     const hasFields = mode === 'auto' && (node.hasConfig || choice.carrier === 'node' || isProbe);
-    // Beside a NodeConfig the annotation says that there is an agent, and no more.
-    const shown = byNodeConfig.exists() && !hasFields ? { ...picture, trial: null } : picture;
+    // Beside a NodeConfig the annotation says that there is an agent, and no more; without one it says what the node keeps.
+    const isOnlyWord = !hasFields && !byNodeConfig.exists();
+    const shown = hasFields || isOnlyWord ? picture : { ...picture, trial: null };
     try {
-      const reported = await byNode.report(shown, signal, { noteOnly: !hasFields });
+      const reported = await byNode.report(shown, signal, { noteOnly: !hasFields, isOnlyWord });
       if (reported.probed !== undefined && reported.probed !== probed) {
         probed = reported.probed;
         decide();

@@ -22,8 +22,12 @@ export interface NodeCarrierDeps extends WatchDeps {
 
 export interface NodeCarrier extends Carrier {
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
-  /** @param how - `noteOnly`: the annotation alone */
-  report(picture: ConfigStatus, signal: AbortSignal, how?: { noteOnly?: boolean }): Promise<Reported & { probed?: boolean }>;
+  /** @param how - `noteOnly`: the annotation alone; `isOnlyWord`: no other object tells of the node either */
+  report(
+    picture: ConfigStatus,
+    signal: AbortSignal,
+    how?: { noteOnly?: boolean; isOnlyWord?: boolean },
+  ): Promise<Reported & { probed?: boolean }>;
 }
 
 /** Upstream's fields: `Node.spec.configSource` and `Node.status.config`, kept by API servers up to 1.25 with the gate on. */
@@ -57,9 +61,9 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
         signal,
       );
     },
-    report: async (picture, signal, { noteOnly = false } = {}) => {
+    report: async (picture, signal, { noteOnly = false, isOnlyWord = false } = {}) => {
       if (!seen) return { sent: false, kept: true };
-      const patch = nodePatch(seen, picture, version);
+      const patch = nodePatch(seen, picture, version, isOnlyWord);
       if (!patch) return { sent: false, kept: true };
       // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
       const { status, ...note } = patch;

@@ -51,19 +51,32 @@ function sourceJson({ namespace, name, uid, resourceVersion, kubeletConfigKey }:
 /** The annotation by which the fleet view knows that a node has an agent, and of its trial. */
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
 
-/** `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null` */
-export function agentNote({ trial }: ConfigStatus, version: string): string {
-  return JSON.stringify({ version, trial: trial ? { endsAt: trial.endsAt } : null });
+/**
+ * `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null`
+ * @param isOnlyWord - no status tells of this node: the note has what `status.config` would have, as `config`, unless that is empty
+ */
+export function agentNote(picture: ConfigStatus, version: string, isOnlyWord = false): string {
+  const { trial } = picture;
+  const config = isOnlyWord ? configStatus(picture) : {};
+  return JSON.stringify({
+    version,
+    trial: trial ? { endsAt: trial.endsAt } : null,
+    ...(Object.keys(config).length > 0 ? { config } : {}),
+  });
 }
 
-/** The patch of a Node to this picture, annotation and all; undefined when nothing differs. A Node's status takes annotations, too. */
+/**
+ * The patch of a Node to this picture, annotation and all; undefined when nothing differs. A Node's status takes annotations, too.
+ * @param isOnlyWord - as above
+ */
 export function nodePatch(
   { metadata, status }: Pick<KubeObject, 'metadata'> & { status?: { config?: unknown } },
   picture: ConfigStatus,
   version: string,
+  isOnlyWord = false,
 ): Record<string, Json> | undefined {
   const config = configPatch(status?.config, picture);
-  const note = agentNote(picture, version);
+  const note = agentNote(picture, version, isOnlyWord);
   const isNoted = metadata.annotations?.[AGENT_ANNOTATION] === note;
   if (!config && isNoted) return undefined;
   return { ...(isNoted ? {} : { metadata: { annotations: { [AGENT_ANNOTATION]: note } } }), ...config };

@@ -122,7 +122,10 @@ async function write(
 /** Conflicts of one write, one after the other. */
 const MAX_CONFLICTS = 5;
 
-/** Creates the NodeConfig where there is none, unless there is nothing to say in it. */
+/**
+ * Creates the NodeConfig where there is none, unless there is nothing to say in it. There is where a node keeps a configuration though its NodeConfig was
+ * deleted: only one without `spec.configMap` takes it back.
+ */
 async function writeNodeConfig(
   client: FleetClient,
   before: FleetNode,
@@ -133,7 +136,7 @@ async function writeNodeConfig(
   let exists = owners !== undefined;
   let conflicts = 0;
   for (let isAgain = false; ;) {
-    if (!exists && configMap === null) return undefined;
+    if (!exists && configMap === null && before.assigned === null && before.active === null) return undefined;
     try {
       if (!exists) return await client.create(nodeConfigs, newNodeConfig(before, configMap), how);
       return await client.patch(nodeConfigs, { name }, { ...ownerPatch(before), spec: { configMap } }, { type: 'merge', ...how });

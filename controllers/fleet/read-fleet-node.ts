@@ -4,10 +4,10 @@ import type { Source, SpecSource } from '../../agent/checkpoint/source.ts';
 import type { AgentNote, Carrier, FleetNode } from './fleet-node.ts';
 import type { ServerFacts } from './server-facts.ts';
 
-/** The annotation `dkc.dev/agent`: `{"version": "0.1.0", "trial": {"endsAt": "RFC 3339"} | null}`. */
+/** The annotation `dkc.dev/agent`: `{"version": "0.1.0", "trial": {"endsAt": "RFC 3339"} | null}`, and `config` as in `status` where no status tells of the node. */
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
-/** An annotation may have 256 KiB; the agent's own is below 100 characters. */
-const MAX_ANNOTATION = 1_000;
+/** An annotation may have 256 KiB; the agent's own is below 100 characters, or has three sources with names of up to 253. */
+const MAX_ANNOTATION = 4_000;
 /** An error of ours has at most 80 characters; those who may write a status write what they like. */
 const MAX_ERROR = 1_000;
 
@@ -23,8 +23,9 @@ export function fleetNode(node: KubeObject, config?: KubeObject, serves: Serves 
   const [spec, status] = [member(node, 'spec'), member(node, 'status')];
   const carrier = carrierOf(spec, status, config, serves);
   const isOwn = carrier === 'nodeconfig';
+  const note = agentNote(node.metadata.annotations?.[AGENT_ANNOTATION]);
   // Until the agent has found its new NodeConfig, what it said on the Node is how things are.
-  const reported = (isOwn ? member(config, 'status') : undefined) ?? member(status, 'config');
+  const reported = (isOwn ? member(config, 'status') : undefined) ?? member(status, 'config') ?? member(note, 'config');
   const error = reported?.['error'];
   return {
     node: node.metadata.name ?? '',
@@ -34,7 +35,9 @@ export function fleetNode(node: KubeObject, config?: KubeObject, serves: Serves 
     wanted: isOwn ? (config ? wantedOf(config, 'nodeconfig') : null) : wantedOf(node, 'node'),
     reports: reported !== undefined,
     ...(config && reported && isBehind(config) ? { isBehind: true } : {}),
-    agent: reporter(member(config, 'status')) ?? agentNote(node.metadata.annotations?.[AGENT_ANNOTATION]),
+    agent:
+      reporter(member(config, 'status')) ??
+      (note ? { version: text(note, 'version').slice(0, 40), trial: trialOf(member(note, 'trial')) } : null),
     assigned: source(member(member(reported, 'assigned'), 'configMap')),
     active: source(member(member(reported, 'active'), 'configMap')),
     lastKnownGood: source(member(member(reported, 'lastKnownGood'), 'configMap')),
@@ -132,11 +135,10 @@ function reporter(status: Raw | undefined): AgentNote | null {
 }
 
 /** An annotation that is there but cannot be read still says that there is an agent. */
-function agentNote(annotation: unknown): AgentNote | null {
-  if (typeof annotation !== 'string' || annotation === '') return null;
+function agentNote(annotation: unknown): Raw | undefined {
+  if (typeof annotation !== 'string' || annotation === '') return undefined;
   const note = annotation.length > MAX_ANNOTATION ? undefined : parsed(annotation);
-  if (!isJsonObject(note)) return { version: '', trial: null };
-  return { version: text(note, 'version').slice(0, 40), trial: trialOf(member(note, 'trial')) };
+  return isJsonObject(note) ? note : {};
 }
 
 function trialOf(trial: Raw | undefined): AgentNote['trial'] {

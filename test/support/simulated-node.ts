@@ -45,10 +45,10 @@ function statusText(config: unknown): string {
   return `assigned=${a} active=${b} last-known-good=${c}${error === undefined ? '' : ` error=${error}`}`;
 }
 
-/** When the trial that an annotation tells of ends. */
+/** When the trial that an annotation tells of ends, and what it says in the place of a status. */
 function trialText(annotation: string): string {
-  const { trial } = JSON.parse(annotation) as { trial: { endsAt: string } | null };
-  return trial?.endsAt ?? 'none';
+  const { trial, config } = JSON.parse(annotation) as { trial: { endsAt: string } | null; config?: unknown };
+  return `${trial?.endsAt ?? 'none'}${config === undefined ? '' : ` ${statusText(config)}`}`;
 }
 
 interface Process {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
-import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
+import {
+  AGENT_ANNOTATION,
+  agentNote,
+  configPatch,
+  configStatus,
+  keeps,
+  nodePatch,
+  wantedOf,
+} from '../../../../agent/status/node-status.ts';
 import { source } from '../../../support/builders.ts';
 
 const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
@@ -115,6 +123,17 @@ const notes = [
 
 for (const { why, seen, trial, is } of notes)
   test(`the annotation dkc.dev/agent: ${why}`, () => assert.deepEqual(nodePatch(seen, { ...local, trial }, '0.1.0'), is));
+
+test('the annotation has what status.config would have where no status tells of the node', () => {
+  const [word, none] = [agentNote(full, '0.1.0', true), agentNote(local, '0.1.0', true)].map((text) => JSON.parse(text) as unknown);
+  assert.deepEqual(
+    [word, none],
+    [
+      { version: '0.1.0', trial: null, config: configStatus(full) },
+      { version: '0.1.0', trial: null },
+    ],
+  );
+});
 
 test('annotation and status go in one patch, and an annotation alone does not say that a server drops the status', () => {
   const patch = nodePatch({ metadata: { name: 'node-a' } }, { ...full, trial: { endsAt } }, '0.1.0');

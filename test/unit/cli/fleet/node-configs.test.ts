@@ -57,6 +57,14 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   assert.equal((await run('unassign node-a')).code, 0);
   const left = await configOf('node-a');
   assert.deepEqual([left.metadata.uid, left.spec], [created.metadata.uid, {}]);
+
+  await client.delete(nodeConfigs, { name: 'node-a' });
+  const noted = (note: unknown) =>
+    client.patch(nodes, { name: 'node-a' }, { metadata: { annotations: { [AGENT_ANNOTATION]: note } } }, { type: 'merge' });
+  await noted(keeping.metadata.annotations[AGENT_ANNOTATION]);
+  assert.equal((await run('unassign node-a')).code, 0);
+  assert.deepEqual((await configOf('node-a')).spec, {}, 'the node keeps what a deleted NodeConfig assigned');
+  await noted(null);
 });
 
 test('a write that met another one is done again; one that always does fails; a creation that is refused names its node', async () => {
@@ -191,6 +199,9 @@ const neither = { servesNodeConfigs: false, hasConfigSource: false };
 const assigned = { spec: { configSource: { configMap: spec } } };
 const reported = { status: { config: { assigned: { configMap: web }, active: { configMap: web }, lastKnownGood: { configMap: web } } } };
 const annotated = { metadata: { name: 'a', annotations: { [AGENT_ANNOTATION]: '{"version":"1.0.0"}' } } };
+const keeping = {
+  metadata: { name: 'a', annotations: { [AGENT_ANNOTATION]: JSON.stringify({ version: '1.0.0', trial: null, ...reported.status }) } },
+};
 const config = (over = {}): KubeObject => ({ metadata: { name: 'a', generation: 2 }, spec: { configMap: spec }, ...over });
 const rows: { why: string; node?: object; config?: KubeObject; serves?: typeof both; is: `${FleetState} ${Carrier}` }[] = [
   { why: 'has a NodeConfig beside an assignment of its Node', node: { ...assigned, ...reported }, config: config({ spec: {}, status: { observedGeneration: 2, agentVersion: '1' } }), is: 'local nodeconfig' },
@@ -201,6 +212,8 @@ const rows: { why: string; node?: object; config?: KubeObject; serves?: typeof b
   { why: 'has nothing at all', is: 'no-agent nodeconfig' },
   { why: 'has nothing, on a server with nothing', serves: neither, is: 'no-agent null' },
   { why: 'has an agent and no NodeConfig', node: annotated, serves: modern, is: 'local nodeconfig' },
+  { why: 'keeps what a deleted NodeConfig assigned', node: keeping, serves: modern, is: 'pending nodeconfig' },
+  { why: 'keeps what a NodeConfig assigned whose definition is gone', node: keeping, serves: neither, is: 'pending null' },
   { why: 'has a NodeConfig without a status', config: config(), is: 'no-agent nodeconfig' },
   { why: 'has a NodeConfig that its agent has not reported on', node: annotated, config: config(), is: 'pending nodeconfig' },
   { why: 'reported an error about an earlier spec', config: config({ status: { observedGeneration: 1, error: 'failed to load config', agentVersion: '1' } }), is: 'pending nodeconfig' },
