@@ -14,7 +14,8 @@ import type { ClusterEvent } from '../types.ts';
  * - unschedulable --event, own change, flush--> backoff, or active when its backoff is over
  * - unschedulable, in an equivalence class --event, as the first of the class--> the same, and it represents the class until it is rejected
  *   like the others again (the class waits), or scheduled, deleted or rejected otherwise (the next one represents)
- * - any but gated --hold--> held (in-flight: with its requeue)     held --release--> backoff or active
+ * - any but gated --hold--> held (in-flight: with its requeue)
+ * - held --release--> unschedulable; backoff or active, if an event that may help came meanwhile
  */
 export type Place = 'active' | 'backoff' | 'unschedulable' | 'held' | 'gated' | 'in-flight';
 
@@ -63,7 +64,7 @@ export interface Entry {
   held: boolean;
   /** In flight: the moment of its `pop`. Undefined: events do not requeue it. */
   flight: Moment | undefined;
-  /** In flight: plugins whose rejection is void, because the pod itself changed since; `all`: it was activated. */
+  /** In flight: plugins whose rejection is void, because the pod itself changed since; `all`, also when held: it is to be tried again whatever rejected it. */
   invalidated: Set<Rejector> | 'all' | undefined;
 }
 

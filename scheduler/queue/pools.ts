@@ -15,7 +15,7 @@ export class Pools {
   readonly #unschedulable: Unschedulable;
   readonly #prioritized: (info: PodInfo) => boolean;
   readonly #log = new EventLog();
-  #held = 0;
+  readonly #held = new Set<Entry>();
   #gated = 0;
   #inFlight = 0;
   /** Pods in flight that are not assumed yet: events are logged for them. */
@@ -31,7 +31,7 @@ export class Pools {
     return {
       active: this.#active.size,
       backoff: this.#backoff.size + this.#errorBackoff.size,
-      unschedulable: this.#unschedulable.size + this.#held,
+      unschedulable: this.#unschedulable.size + this.#held.size,
       gated: this.#gated,
     };
   }
@@ -48,6 +48,11 @@ export class Pools {
   /** Pods that back off after a rejection, and after an error. */
   get backoffs(): readonly IndexedHeap<string, Entry>[] {
     return [this.#backoff, this.#errorBackoff];
+  }
+
+  /** Pods whose victims are being deleted. */
+  get held(): Iterable<Entry> {
+    return this.#held;
   }
 
   /** Keeps an event for the pods in flight that it may help. */
@@ -70,7 +75,7 @@ export class Pools {
         this.#unschedulable.add(entry);
         break;
       case 'held':
-        this.#held++;
+        this.#held.add(entry);
         break;
       case 'gated':
         this.#gated++;
@@ -96,7 +101,7 @@ export class Pools {
         this.#unschedulable.delete(entry);
         break;
       case 'held':
-        this.#held--;
+        this.#held.delete(entry);
         break;
       case 'gated':
         this.#gated--;

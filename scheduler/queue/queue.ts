@@ -96,13 +96,14 @@ class PodQueue implements SchedulingQueue {
     this.#pools.take(entry);
     entry.info = info;
     entry.queuedAt = this.#options.now();
-    const equivalenceClass = failure.why === 'refused' ? failure.equivalenceClass : undefined;
+    // A held pod has a node of its own to wait for: nobody else is tried in its stead.
+    const equivalenceClass = failure.why === 'refused' && !entry.held ? failure.equivalenceClass : undefined;
     // Others in its class were not tried: it keeps its place among them.
     if (equivalenceClass === undefined || equivalenceClass !== entry.equivalenceClass) entry.turn = this.#turns++;
     entry.equivalenceClass = equivalenceClass;
     entry.backoffUntil = this.#backoffOf(entry);
     if (isGated(info)) this.#pools.put(entry, 'gated');
-    else if (entry.held) this.#pools.put(entry, 'held');
+    else if (entry.held) this.#hold(entry, worthIt);
     else if (worthIt) this.#enqueue(entry);
     else this.#pools.put(entry, 'unschedulable');
     this.#settleClass(entry);
@@ -111,12 +112,14 @@ class PodQueue implements SchedulingQueue {
   enqueueOn(event: ClusterEvent, only?: (info: PodInfo) => boolean): void {
     const logged = { event, only };
     this.#pools.log(logged);
+    for (const entry of this.#pools.held)
+      if (only?.(entry.info) !== false && mayHelp(this.#options.hints, entry.info, entry, logged)) entry.invalidated = 'all';
     for (const entry of this.#unschedulable.takeHelped(logged, this.#options.now())) this.#enqueue(entry);
   }
 
   activate(uid: string): void {
     const entry = this.#entries.get(uid);
-    if (entry?.place === 'in-flight') entry.invalidated = 'all';
+    if (entry?.place === 'in-flight' || entry?.place === 'held') entry.invalidated = 'all';
     else if (entry?.place === 'unschedulable') this.#move(entry);
   }
 
@@ -125,8 +128,10 @@ class PodQueue implements SchedulingQueue {
     if (entry === undefined || entry.place === 'gated') return;
     entry.held = true;
     if (entry.place === 'in-flight' || entry.place === 'held') return;
+    const wasReady = entry.place !== 'unschedulable';
     this.#pools.take(entry);
-    this.#pools.put(entry, 'held');
+    entry.equivalenceClass = undefined;
+    this.#hold(entry, wasReady);
     this.#nextRepresentative(entry);
   }
 
@@ -135,7 +140,10 @@ class PodQueue implements SchedulingQueue {
     if (entry === undefined || !entry.held) return;
     entry.held = false;
     if (entry.place === 'in-flight') entry.invalidated = 'all';
-    else if (entry.place === 'held') this.#move(entry);
+    if (entry.place !== 'held') return;
+    this.#pools.take(entry);
+    if (entry.invalidated === 'all') this.#enqueue(entry);
+    else this.#pools.put(entry, 'unschedulable');
   }
 
   reorder(uid: string): void {
@@ -228,6 +236,8 @@ class PodQueue implements SchedulingQueue {
     } else if (entry.place !== 'gated' && isGated(info)) {
       this.#pools.take(entry);
       this.#pools.put(entry, 'gated');
+    } else if (entry.place === 'held') {
+      if (meet(invalidated, entry.rejectedBy)) entry.invalidated = 'all';
     } else this.#pools.sort(entry);
     // What becomes of it says nothing of the others any more. In flight, that is told by what it was refused for.
     if (!isAlike && entry.place !== 'in-flight') this.#nextRepresentative(entry);
@@ -294,6 +304,12 @@ class PodQueue implements SchedulingQueue {
     this.#entries.delete(entry.uid);
     if (this.#uids.get(entry.info.key) === entry.uid) this.#uids.delete(entry.info.key);
     this.#nextRepresentative(entry);
+  }
+
+  /** @param worthIt - whether it is to be tried again once it is released, though nothing more happens */
+  #hold(entry: Entry, worthIt: boolean): void {
+    entry.invalidated = worthIt ? 'all' : undefined;
+    this.#pools.put(entry, 'held');
   }
 
   #move(entry: Entry): void {

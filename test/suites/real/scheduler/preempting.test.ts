@@ -94,13 +94,11 @@ async function outcome(world: RealWorld, seed: number, schedulerName: string): P
     held().flatMap(({ metadata: { name = '', deletionTimestamp } }) => (deletionTimestamp === undefined ? [] : [name]));
   await until('it is decided', () => asked()?.spec?.nodeName !== undefined || said() !== '');
   // Each victim is needed: without all of them it does not fit.
-  if (asked()?.spec?.nodeName === undefined && !/ preemption: (?!not eligible due to a terminating)/.test(said()))
+  if (asked()?.spec?.nodeName === undefined && !said().includes(' preemption: '))
     await until('its victims go', () => all.some((node) => node.metadata.name === nominated() && fits(node, held(), probe)));
   // DynamicResources also says what it could do, which is nothing.
   const [message = '', preemption = ''] = said().replace('no new claims to deallocate, ', '').split(' preemption: ');
-  const reasons = [reasonsOf(message), nominated() === '' ? reasonsOf(preemption) : []].map((list) =>
-    list.map((one) => one.replace(/taint \{.*/, 'taint(s)')),
-  );
+  const reasons = [reasonsOf(message), reasonsOf(preemption)].map((list) => list.map((one) => one.replace(/taint \{.*/, 'taint(s)')));
   const result = { fits: asked()?.spec?.nodeName !== undefined, nominated: nominated(), victims: victims().toSorted(), reasons };
   const now = { body: { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0 } };
   await Promise.all(held().map(({ metadata: { name = '' } }) => client.delete(pods, { name, namespace: HOME }, now)));

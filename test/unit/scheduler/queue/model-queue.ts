@@ -68,7 +68,7 @@ export class ModelQueue {
     pod.info = info;
     if (pod.at === 'in-flight') pod.invalidated.push(...voids);
     else if (pod.at === 'gated' && !gated) this.#class(pod);
-    else if (pod.at === 'unschedulable' && pod.by.some((rejector) => voids.includes(rejector))) this.#class(pod);
+    else if ((pod.at === 'unschedulable' || pod.at === 'held') && pod.by.some((rejector) => voids.includes(rejector))) this.#again(pod);
   }
 
   delete(uid: string): void {
@@ -107,6 +107,7 @@ export class ModelQueue {
     pod.lastTry = this.now;
     const failures = pod.errors || pod.refusals;
     pod.until = this.now + Math.min(10_000, 1_000 * 2 ** (failures - 1));
+    pod.again = goesOn;
     if (pod.held) pod.at = 'held';
     else if (goesOn) this.#class(pod);
     else pod.at = 'unschedulable';
@@ -115,20 +116,21 @@ export class ModelQueue {
   enqueueOn(event: ModelEvent): void {
     for (const pod of this.pods) {
       if (pod.at === 'in-flight') pod.seen.push(event);
-      if (pod.at !== 'unschedulable' || event.only?.(pod.info) === false) continue;
-      if (pod.by.some((rejector) => event.helps(pod.info, rejector))) this.#class(pod);
+      if ((pod.at !== 'unschedulable' && pod.at !== 'held') || event.only?.(pod.info) === false) continue;
+      if (pod.by.some((rejector) => event.helps(pod.info, rejector))) this.#again(pod);
     }
   }
 
   activate(uid: string): void {
     const pod = this.of(uid);
     if (pod?.at === 'in-flight') pod.again = true;
-    if (pod?.at === 'unschedulable') this.#class(pod);
+    if (pod?.at === 'unschedulable' || pod?.at === 'held') this.#again(pod);
   }
 
   hold(uid: string): void {
     const pod = this.of(uid);
     if (pod === undefined || pod.at === 'gated') return;
+    if (pod.at !== 'in-flight' && !pod.held) pod.again = pod.at !== 'unschedulable';
     pod.held = true;
     if (pod.at !== 'in-flight') pod.at = 'held';
   }
@@ -138,7 +140,8 @@ export class ModelQueue {
     if (pod === undefined || !pod.held) return;
     pod.held = false;
     if (pod.at === 'in-flight') pod.again = true;
-    else this.#class(pod);
+    else if (pod.again) this.#class(pod);
+    else pod.at = 'unschedulable';
   }
 
   tick(): number | undefined {
@@ -160,6 +163,12 @@ export class ModelQueue {
         [info.uid, pools[at], until, attempts, refusals, errors, by.toSorted().join()].join(' '),
       )
       .toSorted();
+  }
+
+  /** Now, or once it is released. */
+  #again(pod: ModelPod): void {
+    if (pod.at === 'held') pod.again = true;
+    else this.#class(pod);
   }
 
   #class(pod: ModelPod): void {

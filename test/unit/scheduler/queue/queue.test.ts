@@ -76,7 +76,18 @@ const acts: { why: string; acts: string; pools: string; out: string }[] = [
     out: '',
   })),
   { why: 'does not move when it is held in flight', acts: 'add a, pop, hold a, refuse a, wake helps', pools: 'a unschedulable', out: '' },
-  { why: 'is tried when it is released', acts: 'add a, pop, refuse a, hold a, wait 600, release a', pools: 'a active', out: 'a' },
+  ...['refuse a, hold a, wake helps', 'refuse a, hold a, activate a', 'hold a, wake helps, refuse a'].map((meanwhile) => ({
+    why: `is tried when it is released after ${meanwhile}`,
+    acts: `add a, pop, ${meanwhile}, wait 600, release a`,
+    pools: 'a active',
+    out: 'a',
+  })),
+  {
+    why: 'is not tried when it is released and nothing helped',
+    acts: 'add a, pop, hold a, refuse a, wake other, release a',
+    pools: 'a unschedulable',
+    out: '',
+  },
   {
     why: 'is nowhere once it is deleted, wherever it was',
     acts: 'add a, add b, add c, add d, pop, pop, pop, refuse a, error b, hold d, gate e x, delete a, delete b, delete c, delete d, delete e, refuse c',
