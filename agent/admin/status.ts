@@ -63,6 +63,8 @@ export type ShownDrift = Omit<Drift, 'since'> & { since: string | null };
 
 export interface StatusQuery {
   node: string;
+  /** The kubelet's unit, which steps name: on k3s a step for `kubelet` would find none. */
+  kubeletUnit: string;
   /** Length of a whole trial (`--trial-duration`), where its record does not say: flags and settings of a shell need not be the agent's. */
   needMs: Millis;
   vitals: Vitals;
@@ -70,14 +72,14 @@ export interface StatusQuery {
   api?: ApiView | string;
 }
 
-export function viewStatus(facts: AdminFacts, { node, needMs, vitals, signedBy, api }: StatusQuery): StatusView {
+export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vitals, signedBy, api }: StatusQuery): StatusView {
   const active = viewActive(facts);
   const { trial, effective, refused } = facts;
   const drift = driftOf(facts, vitals);
   return {
     state: states[standingOf(facts)],
     since: active.since ?? null,
-    next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind] : nextStep(facts),
+    next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : nextStep(facts),
     agent: { alive: vitals.agent.alive },
     kubelet: { healthy: vitals.kubelet.healthy },
     refused: refused
@@ -118,15 +120,15 @@ function isAtRest(facts: AdminFacts): boolean {
   return viewActive(facts).error === null && ['local', 'trusted', 'trial', 'running'].includes(standing);
 }
 
-const driftSteps: Readonly<Record<DriftKind, string>> = {
-  EffectiveFileChanged:
+const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
+  EffectiveFileChanged: () =>
     'The effective file is not what the agent wrote. To have it written again, with the changed file kept beside it: systemctl restart dkc-agent. ' +
     'To have the agent do that each time, set drift: correct in /etc/dkc/policy.yaml',
-  NotUsed:
-    'The kubelet is not started on the effective file. Install the drop-in 20-dkc.conf again, or find the drop-in that overrides it: systemctl cat kubelet; ' +
-    'then: systemctl daemon-reload && systemctl restart kubelet',
-  KubeletDiffers:
-    'The kubelet runs another configuration than the effective file. See why: journalctl -u dkc-agent; then: systemctl restart kubelet',
+  NotUsed: (unit) =>
+    `The kubelet is not started on the effective file. Install the drop-in 20-dkc.conf again, or find the drop-in that overrides it: systemctl cat ${unit}; ` +
+    `then: systemctl daemon-reload && systemctl restart ${unit}`,
+  KubeletDiffers: (unit) =>
+    `The kubelet runs another configuration than the effective file. See why: journalctl -u dkc-agent; then: systemctl restart ${unit}`,
 };
 
 /**

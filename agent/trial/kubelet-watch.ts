@@ -132,16 +132,18 @@ interface HandOver {
 }
 
 /** What the look at `now` changes. A kubelet that is down says nothing: its next start reads the effective file. */
-function nextHandOver(before: HandOver, start: KubeletStart, now: Millis): HandOver {
+function nextHandOver(before: HandOver, start: KubeletStart, now: Millis, unit: string): HandOver {
   if (start === 'this' || start === 'down') return { problem: null };
   const since = before.since ?? now;
-  return { since, problem: now - since < LATE_MS ? null : problems[start] };
+  return { since, problem: now - since < LATE_MS ? null : problemOf(start, unit) };
 }
 
-const hint = 'is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat kubelet, journalctl -u dkc-agent -u kubelet'; // prettier-ignore
-const problems: Readonly<Record<'another' | 'unknown', string>> = {
-  another: `the kubelet has not been started on the effective file, so its trial cannot end: ${hint}`,
-  unknown: `it is unknown which file the kubelet was started on, so its exits do not count in a trial: ${hint}`,
+const problemOf = (start: 'another' | 'unknown', unit: string): string => {
+  const what = {
+    another: 'the kubelet has not been started on the effective file, so its trial cannot end',
+    unknown: 'it is unknown which file the kubelet was started on, so its exits do not count in a trial',
+  }[start];
+  return `${what}: is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat ${unit}, journalctl -u dkc-agent -u ${unit}`;
 };
 
 /** Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. */
@@ -155,7 +157,7 @@ export async function watchHandOver({ options, world, configState, activeRecord,
     if (signal.aborted) return;
     const before = state.problem;
     const start = await startOf(configState.active.effectiveSha256, options, world);
-    state = nextHandOver(state, start, clock.monotonic());
+    state = nextHandOver(state, start, clock.monotonic(), options.kubeletUnit);
     if (state.problem === before) continue;
     activeRecord.notice('hand-over', state.problem);
     if (state.problem === null) log.info('the kubelet runs on the effective file', { unit: options.kubeletUnit });

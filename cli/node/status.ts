@@ -76,13 +76,13 @@ async function followStatus(context: Context, args: Args, node: NodeSide): Promi
 }
 
 async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Look> {
-  const { nodeName, trialDuration, kubeconfig } = node.options;
+  const { nodeName, kubeletUnit, trialDuration, kubeconfig } = node.options;
   // Only when asked: the agent's own kubeconfig is no reason to wait for a network at night.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
   const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
   const facts = await node.observe();
   const signedBy = await signerOf(context, node, facts);
-  const query = { node: nodeName, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
+  const query = { node: nodeName, kubeletUnit, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
   return { view: viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) }), facts, vitals };
 }
 

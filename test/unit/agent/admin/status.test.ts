@@ -148,8 +148,15 @@ test('a node on trial is known by the record of that trial', () => {
   const facts = { ...adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' }), trial };
   assert.equal(standingOf(facts), 'trial');
   assert.equal(standingOf({ ...facts, trial: { ...trial, source: source('8') } }), 'running');
-  assert.deepEqual(viewStatus(facts, { node: 'n', needMs: 600, vitals }).trial, { assignedAt: 'then', healthyMs: 5, needMs: 600 });
-  const told = viewStatus({ ...facts, trial: { ...trial, needMs: 90 } }, { node: 'n', needMs: 600, vitals });
+  assert.deepEqual(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 600, vitals }).trial, {
+    assignedAt: 'then',
+    healthyMs: 5,
+    needMs: 600,
+  });
+  const told = viewStatus(
+    { ...facts, trial: { ...trial, needMs: 90 } },
+    { node: 'n', kubeletUnit: 'kubelet.service', needMs: 600, vitals },
+  );
   assert.equal(told.trial?.needMs, 90, 'the running agent knows best how long its trial is');
 });
 
@@ -157,8 +164,8 @@ test('status in json has the keys of the contract, api only when it was asked', 
   const facts = adminFacts({ assigned: '9', stored: '9', active: 'assigned 9' });
   const keys =
     'state since next agent kubelet refused node assigned active lastKnownGood error trial condemned effective assignment localConfig problems notices drift';
-  assert.equal(Object.keys(viewStatus(facts, { node: 'n', needMs: 1, vitals })).join(' '), keys);
-  assert.equal(viewStatus(facts, { node: 'n', needMs: 1, vitals, api: 'away' }).api, 'away');
+  assert.equal(Object.keys(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 1, vitals })).join(' '), keys);
+  assert.equal(viewStatus(facts, { node: 'n', kubeletUnit: 'kubelet.service', needMs: 1, vitals, api: 'away' }).api, 'away');
 });
 
 test('checkpoints are intact, damaged or condemned, and damage goes first', () => {

@@ -47,7 +47,11 @@ test('a kubelet on the effective file, or on its way there, is nothing to tell',
 });
 
 for (const [why, started, says] of [
-  ['runs on another file', 'before', /^the kubelet has not been started on the effective file, so its trial cannot end: .*20-dkc\.conf/],
+  [
+    'runs on another file',
+    'before',
+    /^the kubelet has not been started on the effective file, so its trial cannot end: .*20-dkc\.conf.*systemctl cat kubelet\.service,/,
+  ],
   ['runs on a file that nobody knows', undefined, /^it is unknown which file the kubelet was started on/],
 ] as const) {
   test(`a kubelet that ${why} is told of once, after some minutes, and again when that is over`, async (t) => {

@@ -148,7 +148,7 @@ for (const [why, code, state, says, make] of exits) {
 }
 
 test('status says in what the node drifts, by the agent while that runs and else by a look at the file', async (t) => {
-  const node = await nodeOnDisk(t);
+  const node = await nodeOnDisk(t, { kubeletUnit: 'k3s-agent.service' });
   const a = await node.save('1');
   await node.trust(a);
   await node.assign(a);
@@ -157,7 +157,7 @@ test('status says in what the node drifts, by the agent while that runs and else
   const { code, stdout } = await node.dkc('status');
   assert.equal(code, 0);
   assert.match(stdout, /^Drifted:\n {2}NotUsed, \d+\w+ ago: the running kubelet was started without --config$/m);
-  assert.match(stdout, /^Next: The kubelet is not started on the effective file\./m);
+  assert.match(stdout, /^Next: The kubelet is not started on the effective file\..* systemctl restart k3s-agent\.service$/m);
   await rm(node.paths.effective);
   const shown = JSON.parse((await node.dkc('status', '-o', 'json')).stdout) as { drift: { kind: string; since: string | null }[] };
   assert.deepEqual(shown.drift.map(({ kind, since }) => [kind, since]), [['EffectiveFileChanged', null], ['NotUsed', drift[0].since]]); // prettier-ignore
