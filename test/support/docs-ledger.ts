@@ -49,7 +49,7 @@ export const ledger: Readonly<Record<string, Readonly<Record<string, string>>>> 
     '## Where Node.js comes from': 'it needs nodejs.org, which no machine of the project reaches',
     'apt-cache policy': 'what Debian has now is nothing that a test can know',
   },
-  'docs/page.md': { '': DEPLOYED, 'kubectl -n kube-system port-forward': NO_STREAMS },
+  'docs/page.md': { '': DEPLOYED, 'kubectl -n dkc-system port-forward': NO_STREAMS },
   'docs/quick-start.md': {
     '## kubeadm': 'docs/first-node.md has both on such a node, and is played',
     '## A kubelet with a unit of its own': 'test/suites/systemd/quick-start.test.ts',
