@@ -106,9 +106,9 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     { run: 'dkc demo --assignment=node', what: 'as on API servers up to 1.25, with Node.spec.configSource' },
     {
       run: 'dkc demo --nodes=500',
-      what: 'a rollout to 500 nodes in one process, and one that stops and is rolled back; two to four minutes',
+      what: 'a rollout to 500 nodes in one process, and one that stops and is rolled back; a minute or two',
     },
-    { run: 'dkc demo --keep', what: 'the same, and keep the one-node cluster' },
+    { run: 'dkc demo --keep', what: 'the whole demo, and keep its one-node cluster' },
   ],
   flags: [
     {

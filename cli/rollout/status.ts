@@ -8,7 +8,7 @@ import { rolloutColumns, treeText } from './status-text.ts';
 import { getRollout, listRollouts, rolloutName, rolloutPositional } from './rollouts.ts';
 import { viewOf } from './view.ts';
 
-const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'with --watch: exit with 1 after this time', defaultText: 'none' }; // prettier-ignore
+const timeoutFlag: Flag = { name: 'timeout', type: 'duration', value: 'TIME', text: 'exit with 1 after this time', defaultText: 'none' };
 
 const EXITS =
   'Exits with 0 when the rollout is complete; with 1 when its nodes were rolled back (RolledBack), when it has failed, or when it has stopped after failures ' +
@@ -28,7 +28,7 @@ ${EXITS}. While it is under way, exits with 0, or with -w waits for its end. Exi
   ],
   flags: [
     { name: 'watch', alias: 'w', type: 'boolean', text: 'wait for the end of the rollout, as dkc rollout watch does' },
-    timeoutFlag,
+    { ...timeoutFlag, text: `with --watch: ${timeoutFlag.text}` },
     ...connectFlags,
     formatFlag,
   ],
