@@ -5,7 +5,7 @@ const commands: [string, string][] = [
     'the main job on an embedded API server: under a minute, no root (-- --keep leaves it up; -- controllers, -- scheduler: the other two)',
   ],
   ['npm run demo:record', 'the recording of the demo that README shows: docs/demo.cast, docs/demo.svg'],
-  ['npm cit', 'install, then unit, embedded and transcript tests: under 3 minutes, no root'],
+  ['npm cit', 'install, then unit, embedded and transcript tests: some seven minutes on two cores, no root'],
   ['npm run check', 'types, lint, format, import direction, no I/O in the files that decide'],
   ['npm run build', 'dist/dkc.js: one executable file without node_modules'],
   ['npm run package', 'dist/packages: tarball, .deb and .rpm for amd64 and arm64 (docs/packages.md)'],
@@ -19,7 +19,7 @@ const commands: [string, string][] = [
   ['npm run gates', 'what the table of feature gates would have to say to agree with the kubelets in DKC_REAL_KUBERNETES'],
   ['npm run messages', 'every help text and message of dkc on one page, for somebody who reads only those'],
   ['npm run format', 'lay out the code'],
-  ['node cli/main.ts --help', 'dkc from the source'],
+  ['npx node cli/main.ts --help', 'dkc from the source'],
 ];
 const width = Math.max(...commands.map(([command]) => command.length));
 for (const [command, what] of commands) console.log(`  ${command.padEnd(width)}  ${what}`);
