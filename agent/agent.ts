@@ -8,7 +8,7 @@ import type { KubeletFacts } from './config/contract.ts';
 import { Shutdown } from './run/shutdown.ts';
 import { CheckpointGC } from './store/checkpoint-gc.ts';
 import { KubeletWatch, watchHandOver } from './trial/kubelet-watch.ts';
-import { isKubeletDown, isRunningOn } from './host/unit.ts';
+import { isKubeletDown, isRunningOn, type Running } from './host/unit.ts';
 import { learnKubelet, VersionRecord } from './host/kubelet.ts';
 import { ActiveRecordWriter } from './status/active-record-writer.ts';
 import { type Metrics, noMetrics, openMetrics } from './metrics/metrics.ts';
@@ -105,7 +105,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const metrics = metricsFor(options, { configState, store });
     const nodeHealth = new NodeHealth({ options, disk, clock, log });
     const exits = new ExitsFile(disk, options.kubeletExits, log);
-    const isRunning = (sha256: string): Promise<boolean> => isRunningOn(sha256, options, world);
+    const isRunning = (sha256: string): Promise<Running> => isRunningOn(sha256, options, world);
     const kubeletWatch = new KubeletWatch({
       options,
       configState,

@@ -6,6 +6,9 @@ import type { Millis } from '../../base/clock.ts';
 /** The copy that the drop-in makes of the file a kubelet is started with, beside the exits file. */
 export const STARTED_FILE = 'kubelet-started.yaml';
 
+/** `starting`: the process runs, and systemd waits for its READY=1 (Type=notify). */
+export type Running = boolean | 'starting';
+
 /**
  * Whether the kubelet's unit is active, and on the file with this hash: what an old kubelet answers says nothing about a new config.
  * Without a unit there is nobody to ask, so it counts as running.
@@ -14,12 +17,12 @@ export async function isRunningOn(
   effectiveSha256: string,
   options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletExits'>,
   { disk, exec }: Pick<AgentWorld, 'disk' | 'exec'>,
-): Promise<boolean> {
+): Promise<Running> {
   if (options.kubeletUnit === '') return true;
   const started = await startedWith(options, disk);
   // Without the copy (no drop-in) nobody knows; time and health must do.
   if (started !== undefined && started !== effectiveSha256) return false;
-  return isActive(options.kubeletUnit, exec);
+  return stateOf(options.kubeletUnit, exec);
 }
 
 /** Which file the kubelet that runs was started on: this one, another, nobody knows; or none runs. */
@@ -33,7 +36,7 @@ export async function startOf(
 ): Promise<KubeletStart> {
   const started = await startedWith(options, disk);
   if (started === effectiveSha256) return 'this';
-  if (!(await isActive(options.kubeletUnit, exec))) return 'down';
+  if ((await stateOf(options.kubeletUnit, exec)) !== true) return 'down';
   return started === undefined ? 'unknown' : 'another';
 }
 
@@ -42,9 +45,14 @@ async function startedWith({ kubeletExits }: Pick<AgentOptions, 'kubeletExits'>,
   return copy && sha256(copy);
 }
 
-async function isActive(unit: string, exec: AgentWorld['exec']): Promise<boolean> {
+async function stateOf(unit: string, exec: AgentWorld['exec']): Promise<Running> {
   const { code, stdout } = await exec('systemctl', ['show', '-P', 'ActiveState', '--', unit]);
-  return code === null || ['active', 'reloading', ''].includes(stdout.trim());
+  const state = stdout.trim();
+  if (code === null || ['active', 'reloading', ''].includes(state)) return true;
+  if (state !== 'activating') return false;
+  // Between two starts (auto-restart) no kubelet runs.
+  const { stdout: subState } = await exec('systemctl', ['show', '-P', 'SubState', '--', unit]);
+  return ['start', 'start-post'].includes(subState.trim()) ? 'starting' : false;
 }
 
 /** How long a stopping agent waits for a kubelet that goes down beside it, in ms. systemd gives a stop 10 s in all. */

@@ -8,7 +8,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/waiting.ts';
-import { type KubeletStart, startOf } from '../host/unit.ts';
+import { type KubeletStart, type Running, startOf } from '../host/unit.ts';
 
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
@@ -18,7 +18,7 @@ export interface KubeletWatchDeps {
   log: Log;
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
-  isRunning: (effectiveSha256: string) => Promise<boolean>;
+  isRunning: (effectiveSha256: string) => Promise<Running>;
   /** It began to do badly, with the reason; or does well again (null). */
   onState: (problem: string | null) => void;
 }
@@ -88,7 +88,7 @@ export class KubeletWatch {
     const { healthy } = health;
     if (signal.aborted) return;
     // systemd is asked only where there is something to ask: it costs a process.
-    const running = healthy || (await isRunning(effectiveSha256));
+    const running = healthy || (await isRunning(effectiveSha256)) !== false;
     this.#state = nextTrial(this.#state, { kind: 'probed', at: clock.monotonic(), healthy, running }, this.#limits);
     this.#conclude();
     if (this.#problem !== undefined) configState.update({ health: { at: 'unhealthy', problem: this.#problem } });

@@ -30,7 +30,7 @@ export interface TrialLimits {
 }
 
 export type TrialSaw =
-  /** `running` is the kubelet's unit being active on this very file; elsewhere neither health nor its absence counts. */
+  /** `running` is the kubelet's unit being active, or starting, on this very file; elsewhere neither health nor its absence counts. */
   | { kind: 'probed'; at: Millis; healthy: boolean; running: boolean }
   /** `counts`: it says something against the config. */
   | { kind: 'exited'; counts: boolean };

@@ -5,6 +5,7 @@ import { countsAgainst, type ExitsFile, exitText, type KubeletExit } from './exi
 import { healthOf, type HealthProbe, type NodeHealth } from './health.ts';
 import { type ContentRef, sameSource, type Source, sourceText } from '../checkpoint/source.ts';
 import type { AgentOptions } from '../options.ts';
+import type { Running } from '../host/unit.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import { sameContent, storedContent } from '../checkpoint/payload.ts';
 import type { JournalEvent, Store, TrialRecord } from '../store/store.ts';
@@ -22,7 +23,7 @@ export interface TrialDeps {
   boot: ThisBoot;
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
-  isRunning: (effectiveSha256: string) => Promise<boolean>;
+  isRunning: (effectiveSha256: string) => Promise<Running>;
   /** What the API server knows of this node; says nothing where it is away. */
   node?: Pick<NodeHealth, 'follow' | 'now'>;
   onHealthy: (seconds: number) => void;
@@ -142,11 +143,17 @@ export class TrialWatch {
   async #probe(signal: AbortSignal): Promise<void> {
     const { options, probe, configState, clock, isRunning, onHealthy } = this.#deps;
     const running = await isRunning(configState.active.effectiveSha256);
-    const kubelet = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
+    const asked = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
+    // One that never gets there is ended by systemd's time limit again and again, which is no exit that counts.
+    const kubelet = running === 'starting' ? { healthy: false, detail: `systemd waits for the end of its start (${asked.detail})` } : asked;
     const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
     if (options.kubeletHealthz !== '') configState.update({ health: healthOf(health) });
-    this.#trial = nextTrial(this.#trial, { kind: 'probed', at: clock.monotonic(), healthy: health.healthy, running }, this.#limits);
+    this.#trial = nextTrial(
+      this.#trial,
+      { kind: 'probed', at: clock.monotonic(), healthy: health.healthy, running: running !== false },
+      this.#limits,
+    );
     onHealthy(this.#trial.healthyMs / 1000);
   }
 

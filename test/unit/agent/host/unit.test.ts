@@ -13,14 +13,17 @@ interface Case {
   /** Text of the file the kubelet was started on; absent: the drop-in made no copy. */
   started?: string;
   answer?: Partial<Ran>;
-  running: boolean;
+  /** Asked for where it is activating. */
+  sub?: string;
+  running: line.Running;
 }
 const cases: Case[] = [
   { why: 'active on this file', started: 'now', answer: { stdout: 'active\n' }, running: true },
   { why: 'reloading', started: 'now', answer: { stdout: 'reloading\n' }, running: true },
   { why: 'active on an older file', started: 'before', answer: { stdout: 'active\n' }, running: false },
   { why: 'active on a file nobody copied', answer: { stdout: 'active\n' }, running: true },
-  { why: 'waiting for its next start', started: 'now', answer: { stdout: 'activating\n' }, running: false },
+  { why: 'waiting for its next start', started: 'now', answer: { stdout: 'activating\n' }, sub: 'auto-restart', running: false },
+  { why: 'not READY=1 yet, as Type=notify asks', started: 'now', answer: { stdout: 'activating\n' }, sub: 'start', running: 'starting' },
   { why: 'failed', started: 'now', answer: { stdout: 'failed\n' }, running: false },
   { why: 'stopped, with no copy of its file', answer: { stdout: 'inactive\n' }, running: false },
   { why: 'not to be asked after: systemctl cannot run', started: 'now', answer: { code: null }, running: true },
@@ -28,18 +31,18 @@ const cases: Case[] = [
   { why: 'unknown: systemctl has no answer', started: 'now', answer: { code: 1 }, running: true },
   { why: 'nobody in particular', unit: '', started: 'before', answer: { stdout: 'failed\n' }, running: true },
 ];
-for (const { why, unit = 'kubelet.service', started, answer, running } of cases) {
-  test(`a kubelet ${running ? 'counts' : 'does not count'} as running when it is ${why}`, async () => {
+for (const { why, unit = 'kubelet.service', started, answer, sub, running } of cases) {
+  test(`a kubelet ${running === 'starting' ? 'starts' : running ? 'counts as running' : 'does not count as running'} when it is ${why}`, async () => {
     const asked: string[] = [];
     const exec = async (program: string, args: readonly string[]): Promise<Ran> => {
       asked.push([program, ...args].join(' '));
-      return { code: 0, stdout: '', stderr: '', ...answer };
+      return { code: 0, stdout: '', stderr: '', ...(args.includes('SubState') ? { stdout: `${sub}\n` } : answer) };
     };
     const disk = memoryDisk(started === undefined ? {} : { [`/run/dkc/${STARTED_FILE}`]: started });
     const options = { kubeletUnit: unit, kubeletExits: '/run/dkc/kubelet-exits' };
     assert.equal(await isRunningOn(sha256('now'), options, { disk, exec }), running);
-    const asks = unit !== '' && started !== 'before';
-    assert.deepEqual(asked, asks ? ['systemctl show -P ActiveState -- kubelet.service'] : []);
+    const asks = unit !== '' && started !== 'before' ? (sub === undefined ? ['ActiveState'] : ['ActiveState', 'SubState']) : [];
+    assert.deepEqual(asked, asks.map((name) => `systemctl show -P ${name} -- kubelet.service`)); // prettier-ignore
   });
 }
 
