@@ -1,4 +1,4 @@
-import { type Document, type ErrorCode, isScalar, visit } from 'yaml';
+import { type Document, type ErrorCode, isCollection, isScalar, visit } from 'yaml';
 
 /** What the library's codes mean, in words that fit behind `the text is not YAML: line 5, column 3: `. */
 const WORDS: Partial<Record<ErrorCode, string>> = {
@@ -39,58 +39,103 @@ export function placeAt(text: string, offset: number): Place {
   return { line: before.split('\n').length, column: offset - start + 1 };
 }
 
+/** A stretch of a text: a scalar, or what is between brackets. A tab in it, or behind it, may stand at column `least` or further right. */
+type Stretch = { from: number; to: number; least: number };
+
 /** Stretches of a text, in their order; one that begins in another is part of it. */
 class Stretches {
-  readonly #all: [from: number, to: number][] = [];
+  readonly #all: Stretch[] = [];
 
-  add(from: number, to: number): void {
+  add(from: number, to: number, least: number): void {
     const last = this.#all.at(-1);
-    if (last === undefined || from > last[1]) this.#all.push([from, to]);
-    else last[1] = Math.max(last[1], to);
+    if (last === undefined || from > last.to) this.#all.push({ from, to, least });
+    else last.to = Math.max(last.to, to);
   }
 
-  /** The end of the last stretch that begins at or before `at`; -1 for none. */
-  endBefore(at: number): number {
+  /** The last stretch that begins at or before `at`. */
+  before(at: number): Stretch | undefined {
     let [low, high] = [0, this.#all.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#all[middle]?.[0] ?? 0) <= at) low = middle + 1;
+      if ((this.#all[middle]?.from ?? 0) <= at) low = middle + 1;
       else high = middle;
     }
-    return this.#all[low - 1]?.[1] ?? -1;
+    return this.#all[low - 1];
   }
+
+  holds(at: number): boolean {
+    return (this.before(at)?.to ?? -1) > at;
+  }
+}
+
+/** A tab at the start of a line, or behind the marks that a line begins with: `- `, `? `, and the `: ` of a key that has a question mark. */
+const LEADING_TAB = /^( *)((?:[-?:] +)*[-?:]?)\t/gm;
+
+export function hasLeadingTab(text: string): boolean {
+  return text.search(LEADING_TAB) >= 0;
 }
 
 /**
  * Where a line of block style begins with a tab: goyaml refuses what the YAML library lets pass. A tab may stand at the start of a line
- * inside of brackets and quotes, and after at least one space where an unquoted scalar goes on.
- * @param document - what the library made of `text`; it is gone through once, however many lines begin so
+ * inside of brackets and quotes, and, further right than what the line belongs to, in a block scalar and where an unquoted scalar may go on.
+ * @param document - what the library made of `text`, with its tokens; it is gone through once, however many lines begin so
  * @returns the offset of the tab, or undefined
  */
 export function misplacedTab(document: Document.Parsed, text: string): number | undefined {
   const [brackets, quotes, blocks, plain] = [new Stretches(), new Stretches(), new Stretches(), new Stretches()];
   visit(document, {
-    Node: (_, node) => {
+    Node: (_, node, path) => {
       if (node.range === undefined || node.range === null || !('range' in node)) return;
       const [from, to] = node.range;
       if (isScalar(node)) {
         if (node.type === 'PLAIN') {
-          if (node.source !== '') plain.add(from, to);
-        } else (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE' ? quotes : blocks).add(from, to);
-      } else if ('flow' in node && node.flow) brackets.add(from, to);
+          if (node.source !== '') plain.add(from, to, indentAround(path, text) + 1);
+        } else if (node.type === 'QUOTE_DOUBLE' || node.type === 'QUOTE_SINGLE') quotes.add(from, to, 0);
+        else blocks.add(from, to, indentOfBlock(text.slice(from, to), indentAround(path, text)));
+      } else if (isCollection(node) && node.flow === true) brackets.add(from, to, 0);
     },
   });
-  const end = document.range[2];
+  const end = endOf(document, text);
   let [seen, lastText] = [0, 0];
-  for (const { index: at, [1]: spaces = '' } of text.matchAll(/^( *)\t/gm)) {
-    if (at >= end) break;
+  for (const { index: line, [0]: lead, [1]: spaces = '', [2]: marks = '' } of text.matchAll(LEADING_TAB)) {
+    if (line >= end) break;
     // The end of the last text before the line, looked for from where the line before left off.
-    for (; seen < at; seen++) if (!/\s/.test(text[seen] ?? '')) lastText = seen + 1;
+    for (; seen < line; seen++) if (!/\s/.test(text[seen] ?? '')) lastText = seen + 1;
+    const [block, scalar] = [blocks.before(line), plain.before(line)];
     const excused =
-      brackets.endBefore(at) > at ||
-      quotes.endBefore(at) > at ||
-      (spaces !== '' && (blocks.endBefore(at) > at || plain.endBefore(at) >= lastText));
-    if (!excused) return at + spaces.length;
+      brackets.holds(line) ||
+      quotes.holds(line) ||
+      (block !== undefined && block.to > line
+        ? marks !== '' || spaces.length >= block.least
+        : scalar !== undefined && (scalar.to > line || (marks === '' && scalar.to >= lastText)) && spaces.length >= scalar.least);
+    if (!excused) return line + lead.length - 1;
   }
   return undefined;
+}
+
+/** The end of the document; the library leaves out lines of blanks behind a key without a value. */
+function endOf({ contents, range }: Document.Parsed, text: string): number {
+  let [, , end] = range;
+  if (!/^\.\.\./m.test(text.slice(contents?.range?.[2] ?? 0, end))) while (/\s/.test(text[end] ?? '')) end++;
+  return end;
+}
+
+/** The column of the innermost block mapping or list on the way to a node; -1 where there is none. */
+function indentAround(path: readonly unknown[], text: string): number {
+  const around = path.findLast((node) => isCollection(node) && node.flow !== true);
+  const token = isCollection(around) ? around.srcToken : undefined;
+  if (token === undefined || !('items' in token)) return -1;
+  const [first] = token.items;
+  const mark = first?.start.find(({ type }) => !['space', 'newline', 'comment'].includes(type));
+  const offset = mark?.offset ?? first?.key?.offset ?? token.offset;
+  return offset - text.lastIndexOf('\n', offset - 1) - 1;
+}
+
+/** The column of a block scalar's lines: its header says it, or the first line that is not blank; a tab before that stands nowhere. */
+function indentOfBlock(source: string, around: number): number {
+  const [header = '', ...lines] = source.split('\n');
+  const digit = /^[|>][+-]?([1-9])/.exec(header)?.[1];
+  if (digit !== undefined) return Math.max(around, 0) + Number(digit);
+  const first = lines.find((line) => /[^ ]/.test(line)) ?? '';
+  return /^ *[^ \t]/.test(first) ? first.search(/[^ ]/) : Number.POSITIVE_INFINITY;
 }

@@ -29,7 +29,7 @@ import {
   tooManyNodes,
 } from '../decode/document.ts';
 import { NOT_JSON, plainScalar } from './scalar.ts';
-import { misplacedTab, placeAt, yamlProblem } from './problem.ts';
+import { hasLeadingTab, misplacedTab, placeAt, yamlProblem } from './problem.ts';
 
 /** The schema gives every scalar as text: what it means is goyaml's to say, in yaml-scalar.ts. Merge keys and duplicates are ours too. */
 const OPTIONS = { version: '1.1', schema: 'failsafe', merge: false, uniqueKeys: false, logLevel: 'silent', prettyErrors: false } as const;
@@ -52,7 +52,6 @@ const MARK = /[\n,[{&*!%]|[-:?](?=[\0- ]|$)/g;
 const BRACKET = /[[\]{}]/g;
 const DASHES = new RegExp(`(?:- ){${MAX_DEPTH + 1}}`);
 const EXPLICIT_KEY = /^[ -]*\?(?:[ \t]|$)/m;
-const TAB_FIRST = /^ *\t/m;
 
 type Node = Scalar | YAMLMap | YAMLSeq | Alias;
 
@@ -78,7 +77,7 @@ export function readYaml(text: string): Document {
     if (document.directives.yaml.explicit === true && document.directives.yaml.version !== '1.1') {
       throw new DocumentError('syntax', 'the text asks for a YAML version other than 1.1');
     }
-    const tab = TAB_FIRST.test(body) ? misplacedTab(document, body) : undefined;
+    const tab = hasLeadingTab(body) ? misplacedTab(document, body) : undefined;
     if (tab !== undefined) throw syntaxError(body, tab, yamlProblem('TAB_AS_INDENT'));
     return new Reader(document, body).read();
   } catch (error) {
@@ -89,8 +88,8 @@ export function readYaml(text: string): Document {
 }
 
 function firstDocument(text: string): YamlDocument.Parsed | undefined {
-  // Tokens cost time, and only explicit keys need them.
-  const composer = new Composer({ ...OPTIONS, keepSourceTokens: EXPLICIT_KEY.test(text) });
+  // Tokens cost time, and only explicit keys and tabs need them.
+  const composer = new Composer({ ...OPTIONS, keepSourceTokens: EXPLICIT_KEY.test(text) || hasLeadingTab(text) });
   for (const token of new Parser().parse(text)) {
     for (const document of composer.next(token)) return document;
   }
@@ -194,9 +193,15 @@ class Reader {
   }
 
   #scalar(node: Scalar, path: string): Json {
-    // Inside of brackets an unquoted question mark begins a key for goyaml.
-    if (this.#flowDepth > 0 && node.type === 'PLAIN' && node.source?.includes('?') === true) {
-      throw new DocumentError('syntax', `${path}: a question mark inside of brackets needs quotes`, { field: path });
+    if (this.#flowDepth > 0 && node.type === 'PLAIN') {
+      // Inside of brackets an unquoted question mark begins a key for goyaml, and a colon a value.
+      const mark =
+        node.source?.includes('?') === true
+          ? 'a question mark'
+          : node.source?.startsWith(':') === true
+            ? 'a text that begins with a colon'
+            : '';
+      if (mark !== '') throw new DocumentError('syntax', `${path}: ${mark} inside of brackets needs quotes`, { field: path });
     }
     const value = scalarValue(node);
     if (typeof value === 'string') this.#countLetters(value.length);

@@ -47,12 +47,16 @@ export const deliberate: readonly Deliberate[] = [
     excuses: (text, _, theirs) => text.includes('\\/') && theirs.stage === 'decode',
   },
   {
-    why: 'what goes on inside of brackets at the start of a line, no further right than its key: YAML forbids it and goyaml takes it; we refuse the text',
-    excuses: (text, ours, theirs) => /[[{][^\n]*\n[^\s#]/.test(text) && ours.stage === 'decode' && theirs.stage !== 'decode',
+    why: "the escape \\' in double quotes is taken by goyaml and by no other YAML reader; we refuse it",
+    excuses: (text, ours) => text.includes("\\'") && ours.stage === 'decode',
   },
   {
-    why: 'a tab between the colon and the value of a key that has a question mark is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
-    excuses: (text, _, theirs) => /^: *\t/m.test(text) && theirs.stage === 'decode',
+    why: 'version __internal is that of the kubelet itself, which reads no field by its name and then misses every value; we refuse it where it stands',
+    excuses: (text, ours) => text.includes('/__internal') && ours.stage === 'decode',
+  },
+  {
+    why: 'what goes on inside of brackets at the start of a line, no further right than its key: YAML forbids it and goyaml takes it; we refuse the text',
+    excuses: (text, ours, theirs) => /[[{][^\n]*\n[^\s#]/.test(text) && ours.stage === 'decode' && theirs.stage !== 'decode',
   },
   {
     why: 'a kubelet that refuses the cgroup v1 of the machine it runs on leaves out the rules that come after that one; ours do not depend on the host',
@@ -62,10 +66,6 @@ export const deliberate: readonly Deliberate[] = [
   {
     why: 'a colon on the line after its key is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
     excuses: (text, _, theirs) => /^[^\s#:]+\n\s+:/m.test(text) && theirs.stage === 'decode',
-  },
-  {
-    why: 'a value that begins with a colon, inside of brackets, is refused by goyaml; the YAML library takes it, and the effective file is written anew without it',
-    excuses: (text, _, theirs) => /[[{][^\n]*: :[^\s]/.test(text) && theirs.stage === 'decode',
   },
   {
     why: 'a carriage return alone ends a line for goyaml, so that a value goes on behind it; we refuse the text',

@@ -53,7 +53,7 @@ function mutated(text: string, below: (limit: number) => number): string {
   const at = below(text.length + 1);
   const lines = text.split('\n');
   const line = below(lines.length);
-  switch (below(7)) {
+  switch (below(8)) {
     case 0:
       return text.slice(0, at) + (PIECES[below(PIECES.length)] ?? '') + text.slice(at);
     case 1:
@@ -66,6 +66,10 @@ function mutated(text: string, below: (limit: number) => number): string {
       return lines.with(line, `${' '.repeat(1 + below(3))}${lines[line] ?? ''}`).join('\n');
     case 5:
       return lines.with(line, (lines[line] ?? '').replace(/^ {1,2}/, '')).join('\n');
+    case 6: // a tab where a line begins, behind its blanks and marks; or a line of nothing else
+      return below(2) === 0
+        ? lines.toSpliced(line, 0, `${' '.repeat(below(5))}\t${below(2) === 0 ? '' : '# x'}`).join('\n')
+        : lines.with(line, (lines[line] ?? '').replace(/^ *[-?:]? {0,1}/, '$&\t')).join('\n');
     default:
       return text.slice(0, at);
   }

@@ -115,6 +115,28 @@ for (const { text, ok } of colons)
   test(`an explicit key is ${ok ? 'read' : 'refused, as goyaml does'}: ${JSON.stringify(text)}`, () =>
     assert.equal(decode(bytes(HEADER + text), version).ok, ok));
 
+const tabs: { text: string; ok: boolean }[] = [
+  { text: 'clusterDNS:\n- \t10.0.0.10\n', ok: false },
+  { text: 'clusterDNS:\n-\t10.0.0.10\n', ok: false },
+  { text: '? maxPods\n:\t5\n', ok: false },
+  { text: 'maxPods:\t5\n', ok: true },
+  { text: 'address: ::1\n \t\nmaxPods: 5\n', ok: true },
+  { text: 'logging:\n  format: text\n  \t\n', ok: false },
+  { text: 'logging:\n  format: text\n   \t# as before\nmaxPods: 5\n', ok: true },
+  { text: 'logging:\n  format:\n   \t\n', ok: false },
+  { text: 'address: |\n  \t::1\n', ok: false },
+  { text: 'address: |\n  ::1\n  \tx\n- \tx\n', ok: false },
+  { text: 'address: |\n  ::1\n  \tx\n  - \tx\n', ok: true },
+  { text: 'address: |2\n   a\n \t\n', ok: false },
+  { text: 'address: a\n  - \tb\n', ok: true },
+  { text: 'clusterDNS: [a,\n  \tb]\n', ok: true },
+  { text: 'clusterDNS: [::1]\n', ok: false },
+  { text: 'clusterDNS: ["::1", fd00::1]\n', ok: true },
+];
+for (const { text, ok } of tabs)
+  test(`a tab or colon is ${ok ? 'read' : 'refused, as goyaml does'}: ${JSON.stringify(text)}`, () =>
+    assert.equal(decode(bytes(HEADER + text), version).ok, ok));
+
 const nested = (depth: number): string => `${HEADER}a: ${'['.repeat(depth)}${']'.repeat(depth)}`;
 const bomb = Array.from({ length: 12 }, (_, n) =>
   n === 0 ? 'a0: &a0 [x,x,x,x,x,x,x,x,x]' : `a${n}: &a${n} [${Array.from({ length: 9 }, () => `*a${n - 1}`).join(',')}]`,
