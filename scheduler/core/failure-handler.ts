@@ -69,7 +69,9 @@ export class FailureHandler {
 
   /** A pod is being deleted before it had a node. */
   skippedTerminating({ pod, key, schedulerName }: PodInfo): void {
-    this.#options.events(schedulerName).event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, about);
+    this.#options
+      .events(schedulerName)
+      .event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, { ...about, action: 'Scheduling' });
   }
 
   /** The pod is bound: should it fail again, under this uid, that is news. */

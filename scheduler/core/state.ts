@@ -155,7 +155,7 @@ export class SchedulerState {
     this.#queue.add(after);
     const was = nominatedNodeOf(before);
     this.#nominator.update(before, after);
-    if (was !== '' && was !== nominatedNodeOf(after)) this.enqueueUpTo({ ...before, nodeName: was }, before.priority);
+    if (was !== '' && was !== nominatedNodeOf(after)) this.#enqueueForNominated(before, was);
   }
 
   /** A pod is on a node, by whomever it was bound: no longer assumed, nor waiting. @returns whether it was assumed until now */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/object.ts';
+import { coreEvents, type KubeObject, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
@@ -70,6 +70,9 @@ test('so is one promised to a pod that is gone, though it was on its way out for
   stage.add(pod('low').cpu('3'));
   await world.clock.advance(15_000);
   assert.equal(nodeOf('low'), '', 'the node is promised');
+  const { items } = await world.user.list<KubeObject>(coreEvents, { namespace: 'default' });
+  const skipped = items.find((event) => event['message'] === 'skip schedule deleting pod: default/high');
+  assert.equal(skipped?.['action'], 'Scheduling');
   await change('high', { metadata: { finalizers: null } });
   assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
 });
@@ -93,6 +96,18 @@ test('so is one that nothing can make fit any more, though nobody else heard of 
   world.api.add({ ...tooSmall, spec: { unschedulable: true } });
   assert.notEqual(await world.until(() => world.parts?.nominator.size === 0, SOON), undefined);
   assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
+});
+
+test('a pod is not tried for being promised another node, or none any more', async (t) => {
+  const { world, stage, change } = await scene(t, ['a'], { endMs: 600_000 });
+  stage.add(pod('high').cpu('9'));
+  const attempts = (): number | undefined => [...(world.parts?.queue.list() ?? [])][0]?.queued.attempts;
+  assert.notEqual(await world.until(() => attempts() === 1, SOON), undefined);
+  await change('high', { status: { nominatedNodeName: 'a' } }, 'status');
+  await world.clock.advance(15_000);
+  await change('high', { status: { nominatedNodeName: null } }, 'status');
+  await world.clock.advance(15_000);
+  assert.equal(attempts(), 1);
 });
 
 test('a pod whose binding failed is promised nothing any more, and says so', async (t) => {
