@@ -29,8 +29,21 @@ export interface Choice {
   missing?: string;
 }
 
-const CRDS = 'dkc deploy manifests --only=crds | kubectl apply -f -';
-const RBAC = 'dkc deploy manifests --only=rbac | kubectl apply -f -';
+/** From this minor version on a server takes what is printed without `--kubernetes-version`. */
+const TAKES_ALL_FROM = 30;
+
+/**
+ * The command that brings what a server lacks. kubectl applies nothing at all where an older server does not know a field.
+ * @param serverVersion - as the server says it; '' or what is no version: as for a new one
+ * @param only - one part @default all
+ */
+export function installCommand(serverVersion: string, only?: 'crds' | 'rbac'): string {
+  const [, minor] = /^v?1\.(\d{1,3})(?!\d)/.exec(serverVersion) ?? [];
+  const part = only === undefined ? '' : ` --only=${only}`;
+  const version = minor !== undefined && Number(minor) < TAKES_ALL_FROM ? ` --kubernetes-version=1.${minor}` : '';
+  return `dkc deploy manifests${part}${version} | kubectl apply -f -`;
+}
+
 const kept = { at: 'absent' } as const;
 
 /**
@@ -84,14 +97,24 @@ function goneAgain({ nodeName, nodeConfig }: CarrierFacts): Choice {
 }
 
 /** @param head - what to say of the API server before what it lacks */
-function withoutNode({ nodeName, nodeConfig }: CarrierFacts, head: string): Choice {
+function withoutNode({ nodeName, nodeConfig, serverVersion }: CarrierFacts, head: string): Choice {
   if (nodeConfig === 'unserved') {
     const why = `${head} does not serve nodeconfigs.dkc.dev`;
-    return { carrier: null, why, wanted: kept, missing: `no object can assign a configuration to this node: ${why}; run: ${CRDS}` };
+    return {
+      carrier: null,
+      why,
+      wanted: kept,
+      missing: `no object can assign a configuration to this node: ${why}; run: ${installCommand(serverVersion, 'crds')}`,
+    };
   }
   if (nodeConfig === 'forbidden') {
     const why = `${head} does not let this agent read NodeConfig ${nodeName}`;
-    return { carrier: 'nodeconfig', why, wanted: kept, missing: `the assignment of this node is not known: ${why}; run: ${RBAC}` };
+    return {
+      carrier: 'nodeconfig',
+      why,
+      wanted: kept,
+      missing: `the assignment of this node is not known: ${why}; run: ${installCommand(serverVersion, 'rbac')}`,
+    };
   }
   const why = `${head} has no NodeConfig ${nodeName}; the node keeps its configuration until dkc assign creates it`;
   return { carrier: 'nodeconfig', why, wanted: kept };

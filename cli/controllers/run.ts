@@ -3,7 +3,8 @@ import { type ControllersSettings, pageOptions } from './settings.ts';
 import { rightsFor } from './rights.ts';
 import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
-import { INSTALL, serverFacts, type ServerFacts, servesResource } from '../../controllers/fleet/server-facts.ts';
+import { installCommand } from '../../agent/status/choose-carrier.ts';
+import { serverFacts, type ServerFacts, servesResource } from '../../controllers/fleet/server-facts.ts';
 import { rollouts } from '../../controllers/rollout/types.ts';
 import type { PageOptions } from '../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
@@ -70,7 +71,7 @@ async function rolloutFacts(client: Client, signal: AbortSignal): Promise<Server
   const [facts, isServed] = await Promise.all([serverFacts(client, signal), servesResource(client, rollouts, signal)]);
   if (!isServed)
     throw new ActionError('run', 'the rollout controller', {
-      hint: `the API server does not serve ${rollouts.kind}s; to install them: ${INSTALL}`,
+      hint: `the API server does not serve ${rollouts.kind}s; to install them: ${installCommand(facts.version)}`,
     });
   return facts;
 }

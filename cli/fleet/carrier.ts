@@ -1,11 +1,12 @@
 import { ActionError } from '../../base/errors.ts';
+import { installCommand } from '../../agent/status/choose-carrier.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { type KubeObject, nodes } from '../../kube/api/object.ts';
 import { ApiError, isAlreadyExists, isConflict, isNotFound } from '../../kube/client/errors.ts';
 import { type FleetNode, newNodeConfig, ownerPatch, sameSpec } from '../../controllers/fleet/fleet-node.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 import { fleetNode, keptOfConfig, wantedOf } from '../../controllers/fleet/read-fleet-node.ts';
-import { factsText, INSTALL, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
+import { factsText, NoCarrierError, serverFacts, type ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import { type AskTrouble, watchNodes } from './watch-nodes.ts';
 import type { Clock } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -84,7 +85,7 @@ export async function fleetCarrier(
       if (carrier === 'node' && seen.owners) throw hidden(seen);
       const before = { ...seen, carrier };
       const wanted = await write(client, before, source, { signal, ...(dryRun ? { dryRun } : {}) }, facts);
-      if (!sameSpec(wanted, source)) throw dropped(before);
+      if (!sameSpec(wanted, source)) throw dropped(before, facts);
       return { ...before, wanted };
     },
     watch: (watched, onSeen, signal, onStart) => watchNodes(deps, facts, watched, onSeen, signal, onStart),
@@ -156,13 +157,13 @@ async function writeNodeConfig(
 }
 
 /** The API server says 200 and drops the field without a word where it does not know it any more (spec 13): only reading back shows it. */
-function dropped({ node, carrier }: FleetNode): ActionError {
+function dropped({ node, carrier }: FleetNode, { version }: ServerFacts): ActionError {
   if (carrier === 'nodeconfig')
-    return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap, because its CustomResourceDefinition is not that of dkc; update it with: ${INSTALL}` }); // prettier-ignore
+    return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap, because its CustomResourceDefinition is not that of dkc; update it with: ${installCommand(version)}` }); // prettier-ignore
   return new ActionError('assign a ConfigMap to', `Node ${node}`, {
     hint:
       'the API server dropped spec.configSource without an error: its feature gate DynamicKubeletConfig is off. ' +
-      `Turn the gate on at kube-apiserver, or let it serve NodeConfigs: ${INSTALL}`,
+      `Turn the gate on at kube-apiserver, or let it serve NodeConfigs: ${installCommand(version)}`,
   });
 }
 

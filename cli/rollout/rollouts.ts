@@ -1,5 +1,6 @@
 import { ActionError, nearest } from '../../base/errors.ts';
-import { INSTALL, servesResource } from '../../controllers/fleet/server-facts.ts';
+import { installCommand } from '../../agent/status/choose-carrier.ts';
+import { servesResource } from '../../controllers/fleet/server-facts.ts';
 import { type Rules, rulesOf } from '../../controllers/rollout/rules.ts';
 import { type NodeConfigRollout, ROLLOUT_LABEL, rollouts } from '../../controllers/rollout/types.ts';
 import { dnsSubdomainProblems } from '../../kube/api/names.ts';
@@ -61,7 +62,7 @@ export async function listRollouts(client: Reader, signal: AbortSignal): Promise
 }
 
 export const notServed = (action: string, object: string): ActionError =>
-  new ActionError(action, object, { hint: `the API server does not serve NodeConfigRollouts; to install them: ${INSTALL}` });
+  new ActionError(action, object, { hint: `the API server does not serve NodeConfigRollouts; to install them: ${installCommand('')}` });
 
 async function missing(client: Reader, name: string, action: string, signal: AbortSignal): Promise<ActionError> {
   const object = `NodeConfigRollout ${name}`;

@@ -1,5 +1,6 @@
 import { ActionError } from '../../base/errors.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
+import { installCommand } from '../../agent/status/choose-carrier.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { Resource } from '../../kube/api/object.ts';
@@ -17,7 +18,6 @@ export interface ServerFacts {
 
 /** The last release (1.N) that takes `Node.spec.configSource`. */
 const LAST_WITH_CONFIG_SOURCE = 25;
-export const INSTALL = 'dkc deploy manifests | kubectl apply -f -';
 
 /** Asks the server for its version and for our kind. @throws ApiError, TransportError */
 export async function serverFacts(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServerFacts> {
@@ -54,13 +54,15 @@ export function factsText({ version, servesNodeConfigs, hasConfigSource }: Serve
   if (servesNodeConfigs)
     return `${server} serves NodeConfigs: nodes use theirs; a Node that has spec.configSource and no NodeConfig keeps using that`;
   if (hasConfigSource) return `${server} does not serve NodeConfigs: nodes use Node.spec.configSource`;
-  return `${server} drops Node.spec.configSource and does not serve NodeConfigs; to install them: ${INSTALL}`;
+  return `${server} drops Node.spec.configSource and does not serve NodeConfigs; to install them: ${installCommand(version)}`;
 }
 
 /** The server has nowhere to keep an assignment: the same for every node that has none yet. */
 export class NoCarrierError extends ActionError {
   override name = 'NoCarrierError';
   constructor(facts: ServerFacts) {
-    super('assign a ConfigMap to', 'nodes', { hint: `${factsText(facts)}${facts.hasConfigSource ? `; to install them: ${INSTALL}` : ''}` });
+    super('assign a ConfigMap to', 'nodes', {
+      hint: `${factsText(facts)}${facts.hasConfigSource ? `; to install them: ${installCommand(facts.version)}` : ''}`,
+    });
   }
 }

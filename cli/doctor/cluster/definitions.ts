@@ -1,4 +1,5 @@
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
+import { installCommand } from '../../../agent/status/choose-carrier.ts';
 import { minorOf } from '../node/server.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 import type { ServerFacts } from '../../../controllers/fleet/server-facts.ts';
@@ -16,7 +17,7 @@ export interface DefinitionFacts {
   byNodeSpec: Seen<readonly string[]>;
 }
 
-export const DEPLOY = 'dkc deploy manifests | kubectl apply -f -';
+export const DEPLOY = installCommand('');
 /** Words for people, which change nothing. */
 const NO_RULES: ReadonlySet<string> = new Set(['description']);
 
@@ -27,16 +28,16 @@ export const definitionChecks: readonly Check<DefinitionFacts>[] = [
     name: 'crd-nodeconfigs',
     wants: 'the CustomResourceDefinition of NodeConfig exists, is established, and matches this version of dkc',
     decide: ({ nodeConfigs, server }) => {
-      const verdict = definition(nodeConfigs);
+      const verdict = definition(nodeConfigs, server);
       return the(nodeConfigs.theirs) === undefined && server.hasConfigSource
-        ? warning(`${verdict.detail}: configurations can only be assigned in Node.spec.configSource`, DEPLOY)
+        ? warning(`${verdict.detail}: configurations can only be assigned in Node.spec.configSource`, installCommand(server.version))
         : verdict;
     },
   },
   {
     name: 'crd-rollouts',
     wants: 'the CustomResourceDefinition of NodeConfigRollout exists, is established, and matches this version of dkc',
-    decide: ({ rollouts }) => definition(rollouts),
+    decide: ({ rollouts, server }) => definition(rollouts, server),
   },
   { name: 'assigned-by', wants: 'nodes are assigned by NodeConfigs where the API server serves them', decide: assignedBy },
 ];
@@ -50,21 +51,23 @@ function version({ server }: DefinitionFacts): Verdict {
   return ok(`API server ${server.version}`);
 }
 
-function namespace({ namespace }: DefinitionFacts): Verdict {
+function namespace({ namespace, server }: DefinitionFacts): Verdict {
   const found = the(namespace);
-  if (found === undefined) return failed(`there is no namespace ${SYSTEM_NAMESPACE}`, DEPLOY);
+  const install = installCommand(server.version);
+  if (found === undefined) return failed(`there is no namespace ${SYSTEM_NAMESPACE}`, install);
   if (found.metadata.deletionTimestamp !== undefined)
-    return failed(`the namespace ${SYSTEM_NAMESPACE} is being deleted`, `wait until it is gone, then ${DEPLOY}`);
+    return failed(`the namespace ${SYSTEM_NAMESPACE} is being deleted`, `wait until it is gone, then ${install}`);
   return ok(SYSTEM_NAMESPACE);
 }
 
-function definition({ ours, theirs }: { ours: KubeObject; theirs: Seen<KubeObject | undefined> }): Verdict {
+function definition({ ours, theirs }: DefinitionFacts['rollouts'], server: ServerFacts): Verdict {
   const found = the(theirs);
+  const install = installCommand(server.version);
   const name = ours.metadata.name ?? '';
-  if (found === undefined) return failed(`there is no CustomResourceDefinition ${name}`, DEPLOY);
+  if (found === undefined) return failed(`there is no CustomResourceDefinition ${name}`, install);
   const conditions = new Map(listOf(member(found, 'status'), 'conditions').map((one) => [one['type'], one]));
   if (found.metadata.deletionTimestamp !== undefined || conditions.get('Terminating')?.['status'] === 'True')
-    return failed(`${name} is being deleted, with all objects of its kind`, `wait until it is gone, then ${DEPLOY}`);
+    return failed(`${name} is being deleted, with all objects of its kind`, `wait until it is gone, then ${install}`);
   if (conditions.get('Established')?.['status'] !== 'True') {
     const said = conditions.get('NamesAccepted')?.['message'];
     const why = typeof said === 'string' ? said : 'the API server has not reported why';
@@ -78,13 +81,13 @@ function definition({ ours, theirs }: { ours: KubeObject; theirs: Seen<KubeObjec
   if (served?.['served'] !== true)
     return failed(
       `${name} does not serve ${String(own?.['name'])}, which this dkc uses`,
-      `${DEPLOY}, with the newest version of dkc that is used in this cluster`,
+      `${install}, with the newest version of dkc that is used in this cluster`,
     );
   const { lacks, adds } = differenceOf(rulesOf(own), rulesOf(served), NO_RULES);
   if (lacks.length > 0)
     return failed(
       `${name} is not the one that this dkc needs on this API server: it differs in ${someOf(lacks.map(fieldOf))}`,
-      `${DEPLOY}, with the newest version of dkc that is used in this cluster`,
+      `${install}, with the newest version of dkc that is used in this cluster`,
     );
   if (adds.length > 0)
     return warning(`${name} was installed by a newer dkc: it also has ${someOf(adds.map(fieldOf))}`, 'use that version of dkc');

@@ -1,5 +1,6 @@
 import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
 import { validity } from './credentials.ts';
+import { installCommand } from '../../../agent/status/choose-carrier.ts';
 import { rightsText, type Right } from '../../process/check-rights.ts';
 import type { ServerFacts as Serves } from '../../../controllers/fleet/server-facts.ts';
 import type { Millis } from '../../../base/clock.ts';
@@ -21,7 +22,7 @@ export interface ServerFacts {
   kubelet: Seen<string>;
 }
 
-const INSTALL = 'dkc deploy manifests | kubectl apply -f -';
+const INSTALL = installCommand('');
 const MINUTE: Millis = 60_000;
 /** Certificates and tokens that were just made are not valid yet for a clock that is behind. */
 const FAR_MS = 5 * MINUTE;
@@ -75,7 +76,7 @@ function assignment({ server, assignment, nodeName }: ServerFacts): Verdict {
       `API server ${version} drops Node.spec.configSource, and the settings say assignment: node`,
       'remove assignment from /etc/dkc/agent.yaml; systemctl restart dkc-agent',
     );
-  return failed(`API server ${version} does not serve NodeConfigs: nothing can be assigned`, INSTALL);
+  return failed(`API server ${version} does not serve NodeConfigs: nothing can be assigned`, installCommand(version));
 }
 
 function rights({ missing }: ServerFacts): Verdict {

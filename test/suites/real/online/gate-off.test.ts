@@ -13,7 +13,7 @@ await onRealNodes(
 
       const why =
         'no object can assign a configuration to this node: the API server (v1.20.2) drops Node.spec.configSource and does not serve nodeconfigs.dkc.dev; ' +
-        'run: dkc deploy manifests --only=crds | kubectl apply -f -';
+        'run: dkc deploy manifests --only=crds --kubernetes-version=1.20 | kubectl apply -f -';
       assert.deepEqual([seen.status.assignment, seen.status.error], [{ carrier: null, why }, null]);
       assert.ok(seen.people.includes(`Assignment by:   unknown (${why})\n`), seen.people);
       assert.deepEqual([...new Set(seen.warnings)], [`${why} node=node-0`]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseCarrier, nativeSupport, type CarrierFacts, type Native } from '../../../../agent/status/choose-carrier.ts';
+import { chooseCarrier, installCommand, nativeSupport, type CarrierFacts, type Native } from '../../../../agent/status/choose-carrier.ts';
 import type { Wanted } from '../../../../agent/sync/plan.ts';
 
 const says = (name: string): Wanted => ({ at: 'source', spec: { namespace: 'dkc-system', name, kubeletConfigKey: 'kubelet' } });
@@ -73,3 +73,14 @@ const versions: { why: string; version: string; has: boolean; probed?: boolean; 
 
 for (const { why, version, has, probed, is } of versions)
   test(`whether the server keeps Node.spec.configSource: ${why}`, () => assert.equal(nativeSupport(version, has, probed), is));
+
+for (const [version, flag] of [
+  ['v1.20.2', ' --kubernetes-version=1.20'],
+  ['v1.29.4-eks-1', ' --kubernetes-version=1.29'],
+  ['v1.30.0', ''],
+  ['v1.136.0', ''],
+  ['', ''],
+  ['v2.1', ''],
+] as const)
+  test(`what ${version || 'a server without a version'} lacks is brought by a command that it takes`, () =>
+    assert.equal(installCommand(version, 'crds'), `dkc deploy manifests --only=crds${flag} | kubectl apply -f -`));

@@ -40,7 +40,7 @@ check(definitionChecks, definitions, [
   { check: 'namespace', where: 'it goes', facts: { namespace: known({ metadata: gone }) }, is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
   { check: 'crd-nodeconfigs', where: 'it is ours', facts: {}, is: 'ok', says: 'nodeconfigs.dkc.dev v1alpha1' },
   { check: 'crd-nodeconfigs', where: 'it has the patterns for older servers', facts: { nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfigDefinition({ cel: false })) } }, is: 'failed', says: 'spec.configMap.namespace.x-kubernetes-validations', todo: 'with the newest version of dkc' },
-  { check: 'crd-nodeconfigs', where: 'it is missing, and the Node can assign', facts: { server: old, nodeConfigs: { ours: nodeConfig, theirs: known(undefined) } }, is: 'warning', says: 'can only be assigned in Node.spec.configSource', todo: 'dkc deploy manifests' },
+  { check: 'crd-nodeconfigs', where: 'it is missing, and the Node can assign', facts: { server: old, nodeConfigs: { ours: nodeConfig, theirs: known(undefined) } }, is: 'warning', says: 'can only be assigned in Node.spec.configSource', todo: 'dkc deploy manifests --kubernetes-version=1.20 |' },
   { check: 'crd-rollouts', where: 'it is ours', facts: {}, is: 'ok', says: 'nodeconfigrollouts.dkc.dev v1alpha1' },
   { check: 'crd-rollouts', where: 'it is missing', facts: of(known(undefined)), is: 'failed', says: 'there is no CustomResourceDefinition nodeconfigrollouts.dkc.dev', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'crd-rollouts', where: 'it goes', facts: of(there(rollout, { metadata: { name: 'x', ...gone } })), is: 'failed', says: 'being deleted', todo: 'wait until it is gone' },
