@@ -27,20 +27,30 @@ type Shell = (typeof shells)[number];
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# dkc completion for bash. Load it by: source <(dkc completion bash)
 _dkc() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" line value files=
-  # bash takes --flag=value for three words
-  [ "$cur" = "=" ] && cur=
+  local typed="\${COMP_LINE:0:COMP_POINT}" cur="\${COMP_WORDS[COMP_CWORD]}" head line value files=
+  # bash takes --flag=value for three words, cuts at : and @ as well, and puts a candidate behind the last cut
+  case $cur in [=:@]) cur= ;; esac
+  while [ "\${typed%"$cur"}$cur" != "$typed" ]; do cur=\${cur%?}; done
+  head=\${typed%"$cur"}
+  head=\${head##*[[:space:]]}
   COMPREPLY=()
   while IFS= read -r line; do
     case $line in
     :file | :dir) files=\${line#:} ;;
     *)
       value=\${line%%$'\\t'*}
-      case $value in --*=*) value=\${value#*=} ;; esac
+      value=\${value#"$head"}
+      # blanks, quotes and the like as the shell reads them, behind the quote that is open
+      case $cur in
+      \\'*) value=\\'\${value//\\'/\\'\\\\\\'\\'} ;;
+      \\"*) value=\\"$(printf %s "$value" | sed 's/[\\\\"$\`]/\\\\&/g') ;;
+      *) printf -v value %q "$value" ;;
+      esac
       COMPREPLY+=("$value")
       ;;
     esac
-  done < <(dkc __complete -- "\${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+  done < <(dkc __complete -- "$typed" 2>/dev/null)
+  case "\${COMPREPLY[*]}" in *=) compopt -o nospace 2>/dev/null ;; esac
   case $files in
   file) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "$cur") ;;
   dir) while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -d -- "$cur") ;;
@@ -54,7 +64,7 @@ complete -F _dkc dkc
 # dkc completion for zsh. Load it by: source <(dkc completion zsh), after compinit
 _dkc() {
   local line files= value
-  local -a values texts
+  local -a values texts suffix
   while IFS= read -r line; do
     case $line in
     :file|:dir) files=\${line#:} ;;
@@ -64,14 +74,21 @@ _dkc() {
       if [[ $line == *$'\\t'* ]]; then texts+=("$value  -- \${line#*$'\\t'}"); else texts+=("$value"); fi
       ;;
     esac
-  done < <(dkc __complete -- "\${BUFFER[1,CURSOR]}" 2>/dev/null)
-  (( $#values )) && compadd -l -d texts -a values
+  # of the whole line only this command: others, assignments and sudo may stand before it
+  done < <(dkc __complete -- "\${(j: :)words[1,CURRENT-1]} $QIPREFIX$IPREFIX$PREFIX" 2>/dev/null)
+  [[ $#values == 1 && $values[1] == *= ]] && suffix=(-S '')
+  (( $#values )) && compadd -l "\${suffix[@]}" -d texts -a values
   if [[ -n $files ]]; then
     [[ $PREFIX == --*=* ]] && compset -P '*='
     [[ $files == dir ]] && _files -/ || _files
   fi
 }
-(( $+functions[compdef] )) && compdef _dkc dkc
+# from a file of fpath, the first completion runs all of this
+if [[ \${funcstack[1]-} == _dkc ]]; then
+  _dkc
+elif (( $+functions[compdef] )); then
+  compdef _dkc dkc
+fi
 `,
   fish: `# dkc completion for fish. Load it by: dkc completion fish | source
 function __dkc_complete
@@ -84,11 +101,14 @@ function __dkc_complete
                 echo $line
         end
     end
+    # fish compares whole words, so a path behind --flag= keeps the flag
+    set -l flag (commandline -ct | string match -r '^--[^=]*=')
+    set -l path (commandline -ct | string replace -r '^--[^=]*=' '')
     switch "$files"
         case ':file'
-            __fish_complete_path (commandline -ct | string replace -r '^--[^=]*=' '')
+            __fish_complete_path "$path" | string replace -r '^' -- "$flag"
         case ':dir'
-            __fish_complete_directories (commandline -ct | string replace -r '^--[^=]*=' '')
+            __fish_complete_directories "$path" | string replace -r '^' -- "$flag"
     end
 end
 complete -c dkc -f -a '(__dkc_complete)'

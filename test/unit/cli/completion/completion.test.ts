@@ -111,14 +111,46 @@ test('each shell has its script', async () => {
   assert.equal((await runCli(['completion', 'csh'])).code, 2);
 });
 
-test('the bash script completes in a real bash', (t) => {
-  if (spawnSync('bash', ['--version']).error) return t.skip('there is no bash here');
-  const play = (words: string, index: number, line: string): string[] => {
-    const dkc = `dkc() { printf 'json\\ttext\\n--output=yaml\\n:file\\n'; }`;
-    const script = `${dkc}\n${scripts.bash}\nCOMP_WORDS=(${words}); COMP_CWORD=${index}; COMP_LINE='${line}'; COMP_POINT=${line.length}; _dkc; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync('bash', ['--norc', '-c', script], { encoding: 'utf8' });
-    assert.equal(stderr, '');
-    return stdout.trimEnd().split('\n');
-  };
-  assert.deepEqual(play('dkc x --output = zzz', 4, 'dkc x --output=zzz'), ['json', 'yaml']);
+/** What `script` prints in a real shell, each line a candidate. */
+function inShell(shell: string, args: readonly string[], script: string): string[] {
+  const { stdout, stderr } = spawnSync(shell, [...args, '-c', script], { encoding: 'utf8' });
+  assert.equal(stderr, '');
+  return stdout.trimEnd().split('\n');
+}
+const missing = (shell: string): string | false => (spawnSync(shell, ['--version']).error ? `there is no ${shell} here` : false);
+
+const inBash = [
+  { words: 'dkc x --output = zzz', line: 'dkc x --output=zzz', offers: ['json', '--output=yaml', ':file'], values: ['json', 'yaml'] },
+  { words: 'dkc x arn : aws : ek', line: 'dkc x arn:aws:ek', offers: ['arn:aws:eks/a'], values: ['eks/a'] },
+  { words: 'dkc x --context = arn :', line: 'dkc x --context=arn:', offers: ['--context=arn:aws'], values: ['aws'] },
+  { words: 'dkc x i', line: 'dkc x i', offers: ["it's mine"], values: ["it\\'s\\ mine"] },
+  { words: `dkc x \\'i`, line: "dkc x 'i", offers: ["it's mine"], values: ["'it'\\''s mine"] },
+  { words: `dkc x \\"s`, line: 'dkc x "s', offers: ['say "hi" $1'], values: ['"say \\"hi\\" \\$1'] },
+];
+test('the bash script completes in a real bash', { skip: missing('bash') }, () => {
+  for (const { words, line, offers, values } of inBash) {
+    const dkc = `dkc() { cat <<'END'\n${offers.join('\n')}\nEND\n}`;
+    const typed = `COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); COMP_LINE=$(cat <<'END'\n${line}\nEND\n); COMP_POINT=\${#COMP_LINE}`;
+    assert.deepEqual(
+      inShell('bash', ['--norc'], `${dkc}\n${scripts.bash}\n${typed}; _dkc; printf '%s\\n' "\${COMPREPLY[@]}"`),
+      values,
+      line,
+    );
+  }
+});
+
+test(
+  'the zsh script asks for its own command alone, whatever stands before it, and from a file of fpath at once',
+  { skip: missing('zsh') },
+  () => {
+    const typed = "BUFFER='true; A=1 dkc nodes a'; CURSOR=$#BUFFER; words=(dkc nodes a); CURRENT=3; PREFIX=a";
+    const stubs = 'dkc() { print -r -- "$3=" }; compadd() { print -rl -- "$@[1,3]" $values }';
+    for (const loaded of [scripts.zsh, `_dkc() {\n${scripts.zsh}\n}`])
+      assert.deepEqual(inShell('zsh', ['-f'], `${stubs}\n${loaded}\n${typed}; _dkc`), ['-l', '-S', '', 'dkc nodes a=']);
+  },
+);
+
+test('the fish script keeps the flag before the name of a file', { skip: missing('fish') }, () => {
+  const script = `function dkc; echo :file; end\n${scripts.fish}\ncomplete -C 'dkc x --policy=${import.meta.dirname}/completion.test.t'`;
+  assert.equal(inShell('fish', ['--no-config'], script)[0]?.split('\t')[0], `--policy=${import.meta.filename}`);
 });
