@@ -67,7 +67,10 @@ function setControllers({ controllersLease, setsLease, managers, now }: Controll
   // Who runs without the Deployment may have been told to leave sets alone, or to have some of them.
   return held.name.startsWith('dkc-system/')
     ? failed(`${found}: both create and delete pods of the same sets`, remedy)
-    : warning(`${found}: unless they manage different sets, both create and delete pods of the same sets`, remedy);
+    : warning(
+        `${found}: unless dkc runs the rollout controller alone there, or manages other sets, both create and delete pods of the same sets`,
+        remedy,
+      );
 }
 
 function withoutDkc(managers: number, withSets: number): Verdict {

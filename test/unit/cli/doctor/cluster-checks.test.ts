@@ -129,7 +129,7 @@ check(controllerChecks, controllers, [
   { check: 'set-controllers', where: 'kube-controller-manager leaves them alone', facts: manager('*,-daemonset,-statefulset'), is: 'ok', says: 'runs neither of the two controllers' },
   { check: 'set-controllers', where: 'the names are those of newer releases', facts: manager('*,-daemonset-controller,-statefulset-controller'), is: 'ok', says: 'runs neither of the two controllers' },
   { check: 'set-controllers', where: 'both have DaemonSets', facts: manager('*,-statefulset'), is: 'warning', says: 'kcm-a runs the daemonset or statefulset controller', todo: '-daemonset,-statefulset' },
-  { check: 'set-controllers', where: 'kube-controller-manager has no such flag', facts: manager(''), is: 'warning', says: 'kcm-a', todo: '-daemonset,-statefulset' },
+  { check: 'set-controllers', where: 'kube-controller-manager has no such flag', facts: manager(''), is: 'warning', says: 'unless dkc runs the rollout controller alone there', todo: '-daemonset,-statefulset' },
   { check: 'set-controllers', where: 'both have them for sure', facts: { setsLease: held, managers: known([{ pod: 'kcm-a', controllers: '*' }]) }, is: 'failed', says: 'pod-a holds Lease dkc-system/dkc-controllers: both create', todo: '-daemonset,-statefulset' },
   { check: 'set-controllers', where: 'nobody has them', facts: { setsLease: stale, managers: known([{ pod: 'kcm-a', controllers: '*,-daemonset,-statefulset' }]) }, is: 'failed', says: 'no pods are created for them', todo: 'kubectl -n dkc-system get pods' },
   { check: 'set-controllers', where: 'it cannot be seen', facts: { controllersLease: held }, is: 'skipped', says: 'is visible here' },
