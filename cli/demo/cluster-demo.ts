@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { describeError } from '../../base/errors.ts';
 import { type Command, type Context, type Exit, fine, type Flag, wrong } from '../command.ts';
 import type { DemoCluster } from './cluster/demo-cluster.ts';
-import { Teller } from './teller.ts';
+import { aliasLine, Teller } from './teller.ts';
 
 const keepFlag: Flag = { name: 'keep', type: 'boolean', text: 'keep everything up until Ctrl-C' };
 
@@ -61,7 +61,7 @@ export async function clusterDemo(context: Context, tell: TellCluster, keep: boo
   }
   context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
   if (!keep) return fine;
-  const lines = [`export KUBECONFIG=${cluster.kubeconfig}`, ...tries].map((line) => `  ${line}\n`).join('');
+  const lines = [`export KUBECONFIG=${cluster.kubeconfig}`, aliasLine(), ...tries].map((line) => `  ${line}\n`).join('');
   context.stdout.write(`\nEverything stays up until Ctrl-C. In another shell:\n\n${lines}`);
   if (!context.signal.aborted) await once(context.signal, 'abort');
   return fine;

@@ -4,7 +4,7 @@ import { UsageError } from '../failure.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { printable } from '../output/printable.ts';
 import { type Assignment, assignments, buildStage, configMap, KEY, NAMESPACE, NODE, type PayloadName, type Stage } from './stage.ts';
-import { eventText, Teller, typed } from './teller.ts';
+import { aliasLine, eventText, Teller, typed } from './teller.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -152,7 +152,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     }
     context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
     if (args.on('keep')) {
-      context.stdout.write(hints(stage.files, `${process.execPath} ${main}`, assignment));
+      context.stdout.write(hints(stage.files, assignment));
       if (!context.signal.aborted) await once(context.signal, 'abort');
     }
     return fine;
@@ -161,7 +161,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
 
 type Files = Awaited<ReturnType<typeof buildStage>>['files'];
 
-function hints({ kubeconfig, agentConfig, agentLog, localConfig }: Files, dkc: string, assignment: Assignment): string {
+function hints({ kubeconfig, agentConfig, agentLog, localConfig }: Files, assignment: Assignment): string {
   const object =
     assignment === 'nodeconfig'
       ? 'nodeconfig demo-node -o yaml        # spec assigns, status reports'
@@ -175,7 +175,7 @@ Everything stays up until Ctrl-C. In another shell:
   kubectl -n dkc-system edit configmap later      # the node follows
   kubectl get ${object}
 
-  alias dkc='${dkc}'
+  ${aliasLine()}
   dkc nodes
   dkc status --agent-config=${agentConfig}
   dkc rollback --reason='just trying' --agent-config=${agentConfig}

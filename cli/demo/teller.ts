@@ -21,6 +21,9 @@ export async function typed(context: Context, teller: Teller, argv: readonly str
   if (code > 1) throw new ActionError('run', command, { hint: `it ended with ${code}` });
 }
 
+/** For a shell beside a demo that stays up: from a checkout there is no `dkc` in PATH. */
+export const aliasLine = (): string => `alias dkc='${process.execPath} ${process.argv[1] ?? ''}'`;
+
 /** An event with this reason whose message has these words, as text; events come a moment after what they tell of. */
 export async function eventText({ clock, signal }: Context, client: Pick<Client, 'list'>, reason: string, words = ''): Promise<string> {
   for (let tries = 0; tries < 150; tries++) {

@@ -5,7 +5,7 @@ import { configMaps } from '../../../kube/api/object.ts';
 import { progress, type Progress as Line } from '../../output/printable.ts';
 import { configMap, KEY, NAMESPACE } from '../stage.ts';
 import { type Context, type Exit, fine, wrong } from '../../command.ts';
-import { Teller } from '../teller.ts';
+import { aliasLine, Teller } from '../teller.ts';
 import { buildFleet, type FleetStage, ROLLOUT } from './fleet-stage.ts';
 import { once } from 'node:events';
 
@@ -29,6 +29,7 @@ Everything stays up until Ctrl-C. The fleet page: ${stage.pageUrl}
 In another shell:
 
   export KUBECONFIG=${stage.kubeconfig}
+  ${aliasLine()}
   kubectl get nodeconfigrollouts
   kubectl -n dkc-system edit configmap ${ROLLOUT}      # another rollout begins
   kubectl get nodeconfigs -w
