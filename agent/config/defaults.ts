@@ -49,6 +49,11 @@ function coupled(written: JsonObject, values: Map<string, Json>, version: Kubele
       values.set('imagePullCredentialsVerificationPolicy', 'NeverVerifyPreloadedImages');
     }
   }
+  const evictionHard = values.get('evictionHard');
+  if (values.get('mergeDefaultEvictionSettings') === true && isObject(evictionHard)) {
+    const filled = schemaFor(version.minor).leaves.find(({ field }) => field.name === 'evictionHard')?.default;
+    if (isObject(filled)) values.set('evictionHard', { ...filled, ...evictionHard });
+  }
   if (version.minor >= LOG_OPTIONS_SINCE) values.set('logging.options', logOptions(values.get('logging.options')));
   const pids = values.get('podPidsLimit');
   if ((typeof pids === 'number' || typeof pids === 'bigint') && pids < 0) values.set('podPidsLimit', -1);

@@ -36,8 +36,13 @@ export function ourVerdict(text: string, version: KubeletVersion): Verdict & { w
   const findings = validate(config, { version, flags: gatesOfBuild(config, version.minor) }).filter(
     ({ rule }) => rule !== 'hidden-metrics' || version.minor < PANICS_AT_GATES,
   );
-  // From 1.25 on this default is filled in where the file is read, which kubelet-validate does not do.
-  const atRest = version.minor >= 25 && (decoded.written['evictionHard'] ?? null) === null ? without(config, 'evictionHard') : config;
+  // From 1.25 on its defaults are filled in where the file is read, which kubelet-validate does not do.
+  const { evictionHard = null } = decoded.written;
+  const asWritten = {
+    ...config,
+    evictionHard: Object.fromEntries(Object.entries(evictionHard ?? {}).map(([signal, value]) => [signal, value ?? ''])),
+  };
+  const atRest = version.minor >= 25 ? (evictionHard === null ? without(config, 'evictionHard') : asWritten) : config;
   const gates = findings.some(({ rule }) => GATE_RULES.has(rule));
   const panics = gates && version.minor >= PANICS_AT_GATES;
   return {
