@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
-import type { Finding, Json, JsonObject, KubeletVersion } from './contract.ts';
-import { isObject, own, sameJson, setKey, withValues } from './decode/document.ts';
-import { valueAt } from './defaults.ts';
+import type { Finding, Json, JsonObject, KubeletFacts, KubeletVersion } from './contract.ts';
+import { isList, isObject, own, sameJson, setKey, withValues } from './decode/document.ts';
+import { applyDefaults, valueAt } from './defaults.ts';
 import { schemaFor } from './fields/fields.ts';
 import { decode } from './decode/decode.ts';
+import { gatesOnCommandLine } from './flags.ts';
 
 /**
  * `dynamic` as a JSON merge patch (RFC 7386) over `local`: objects merge key by key, lists replace, null removes (the field then takes
@@ -77,8 +78,13 @@ export function parseDropIns(
   for (const { path, bytes, problem = 'it cannot be read' } of read) {
     const decoded = bytes === undefined ? undefined : decode(bytes, version);
     if (decoded === undefined) broken(path, problem);
-    else if (decoded.ok) files.push({ path, written: decoded.written });
-    else
+    else if (decoded.ok) {
+      const twice = decoded.warnings.find(({ rule }) => rule === 'duplicate-key');
+      const untyped = ['apiVersion', 'kind'].find((key) => own(decoded.written, key) === undefined);
+      if (twice !== undefined) broken(path, `${twice.field} is set more than once`);
+      else if (untyped !== undefined) broken(path, `${untyped} must be written so`);
+      else files.push({ path, written: decoded.written });
+    } else
       broken(
         path,
         decoded.errors
@@ -90,22 +96,27 @@ export function parseDropIns(
 }
 
 /**
- * A configuration with the drop-ins on it, as the kubelet merges them: each a JSON merge patch (RFC 7386) over all before it. Defaults come
- * afterwards, save that of evictionHard: the kubelet fills that in where it reads its file, so that a drop-in adds to it.
+ * A configuration with the drop-ins on it, as the kubelet merges them: each a JSON merge patch (RFC 7386) over all before it. The kubelet fills in
+ * its file's defaults before: what depends on another field follows the file, not a drop-in. It writes that down without empty lists and
+ * maps, so that those of the file are absent again, and take a default that they kept away.
  * @param config - the kubelet's own file, as written
  */
-export function withDropIns(config: JsonObject, dropIns: DropIns | undefined, version: KubeletVersion): JsonObject {
+export function withDropIns(config: JsonObject, dropIns: DropIns | undefined, kubelet: Pick<KubeletFacts, 'args' | 'version'>): JsonObject {
   if (dropIns === undefined || dropIns.files.length === 0) return config;
-  return dropIns.files.reduce((merged, { written }) => mergeOverlay(merged, written), withEviction(config, version));
+  const merged = dropIns.files.reduce((under, { written }) => mergeOverlay(under, written), filledIn(config, kubelet));
+  // Its default is that of the file alone, and does not come back.
+  return (own(merged, 'evictionHard') ?? null) === null ? { ...merged, evictionHard: {} } : merged;
 }
 
-function withEviction(config: JsonObject, version: KubeletVersion): JsonObject {
-  const filled = schemaFor(version.minor).leaves.find(({ field }) => field.name === 'evictionHard')?.default;
-  if ((own(config, 'evictionHard') ?? null) !== null || filled === undefined) return config;
-  const made = { ...config };
-  setKey(made, 'evictionHard', filled);
-  return made;
+function filledIn(config: JsonObject, { args, version }: Pick<KubeletFacts, 'args' | 'version'>): JsonObject {
+  const gates = Object.fromEntries(gatesOnCommandLine(args, version));
+  const filled = Object.entries(applyDefaults(mergeOverlay(config, { featureGates: gates }), version)).filter(
+    ([key]) => key !== 'featureGates',
+  );
+  return mergeOverlay(config, Object.fromEntries(filled.map(([key, value]) => [key, isEmpty(value) ? null : value])));
 }
+
+const isEmpty = (value: Json): boolean => (isList(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0);
 
 /** The last drop-in that sets a field, undefined for none. */
 export function dropInOf(dropIns: DropIns | undefined, path: readonly string[]): string | undefined {
@@ -113,12 +124,16 @@ export function dropInOf(dropIns: DropIns | undefined, path: readonly string[]):
 }
 
 /** Fields that `config` sets for nothing, or in part, since a drop-in comes after it. */
-export function dropInWarnings(config: JsonObject, dropIns: DropIns | undefined, version: KubeletVersion): Finding[] {
+export function dropInWarnings(
+  config: JsonObject,
+  dropIns: DropIns | undefined,
+  kubelet: Pick<KubeletFacts, 'args' | 'version'>,
+): Finding[] {
   if (dropIns === undefined || dropIns.files.length === 0) return [];
-  const merged = withDropIns(config, dropIns, version);
+  const { version } = kubelet;
+  const [alone, merged] = [applyDefaults(config, version), applyDefaults(withDropIns(config, dropIns, kubelet), version)];
   return schemaFor(version.minor).leaves.flatMap(({ field, path }) => {
-    const [set, used] = [valueAt(config, path) ?? null, valueAt(merged, path) ?? null];
-    if (set === null || sameJson(set, used)) return [];
+    if ((valueAt(config, path) ?? null) === null || sameJson(valueAt(alone, path) ?? null, valueAt(merged, path) ?? null)) return [];
     const file = dropInOf(dropIns, path) ?? dropIns.dir;
     return [
       {

@@ -137,10 +137,10 @@ export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Re
     return loadFailure('local-config', 'the local config to merge it into cannot be read');
   const merged = inputs.merge === 'overlay' && local.at === 'present' ? mergeOverlay(local.resolved, dynamic) : dynamic;
 
-  const used = withDropIns(merged, inputs.dropIns, kubelet.version);
+  const used = withDropIns(merged, inputs.dropIns, kubelet);
   const flagged = applyFlags(used, kubelet.args, kubelet.version);
   if (flagged.problems.length > 0) return { ok: false, stage: 'internal', findings: flagged.problems };
-  const dropped = dropInWarnings(merged, inputs.dropIns, kubelet.version);
+  const dropped = dropInWarnings(merged, inputs.dropIns, kubelet);
   const warnings = [...decoded.warnings, ...dropped, ...shadowWarnings(flagged.shadowed, merged)];
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
   return { ok: true, merged, defaulted, warnings, ...(signed ? { signedBy: signed.signer.name } : {}) };
@@ -158,8 +158,8 @@ function tooLargeRendered(): Evaluation {
 
 function policyFindings(config: EvaluatedConfig, merged: JsonObject, inputs: NodeInputs): Pieces<readonly Finding[]> {
   return checkingPolicy({
-    local: withDropIns(comparedWith(inputs), inputs.dropIns, inputs.kubelet.version),
-    dynamic: withDropIns(merged, inputs.dropIns, inputs.kubelet.version),
+    local: withDropIns(comparedWith(inputs), inputs.dropIns, inputs.kubelet),
+    dynamic: withDropIns(merged, inputs.dropIns, inputs.kubelet),
     version: inputs.kubelet.version,
     policy: inputs.policy,
     merge: inputs.merge,
@@ -181,7 +181,7 @@ export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeIn
 } {
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   const file = decoded?.ok ? decoded.written : local.at === 'present' ? local.resolved : minimalConfig;
-  const running = withDropIns(file, dropIns, kubelet.version);
+  const running = withDropIns(file, dropIns, kubelet);
   const defaulted = applyDefaults(applyFlags(running, kubelet.args, kubelet.version).merged, kubelet.version);
   return {
     ports: portsOfKubelet(defaulted, kubelet),

@@ -104,6 +104,9 @@ export async function readDropIns(disk: Reader, { args, version }: KubeletFacts)
   const dir = configDirOf(args, version);
   if (dir === undefined) return undefined;
   const found = new Walk(disk);
+  // Go's walk does not follow the directory itself where that is a link.
+  const stat = await disk.stat(dir).catch(() => undefined);
+  if (stat?.kind === 'other' && !dir.endsWith('.conf')) return { dir, files: [], problems: [] };
   await found.into(dir, 1);
   return parseDropIns(dir, found.files, version);
 }
@@ -125,7 +128,8 @@ class Walk {
       this.files.push({ path: dir, problem: describeError(error) });
       return;
     }
-    for (const name of names) {
+    // Go sorts names by their bytes.
+    for (const name of names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))) {
       const path = posix.join(dir, name);
       if (++this.#names > MAX_NAMES || this.files.length >= MAX_DROP_INS || level > MAX_LEVELS) {
         this.files.push({

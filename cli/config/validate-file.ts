@@ -57,14 +57,14 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   const resolved = resolvePaths(read.written, dir, kubelet.version);
   const { written, policy } = withPolicy ? await besideLocal(context, resolved, options, kubelet) : { written: resolved, policy: [] };
   const dropIns = await readDropIns(context.disk, kubelet);
-  const flagged = applyFlags(withDropIns(written, dropIns, kubelet.version), kubelet.args, kubelet.version);
+  const flagged = applyFlags(withDropIns(written, dropIns, kubelet), kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
   const rules = validateAll(defaulted, against({ kubelet }));
   // What kills a kubelet on any host is an error; what only this host adds is not.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
-  const dropped = [...removedFlags(kubelet), ...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet.version)].map(
-    (one) => onThisMachine(one),
+  const dropped = [...removedFlags(kubelet), ...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet)].map((one) =>
+    onThisMachine(one),
   );
   const shadowed = [...dropped, ...shadowWarnings(flagged.shadowed, written)];
   const errors = cappedFindings(unique([...broken, ...flagged.problems, ...policy, ...rules, ...everywhere.errors]));

@@ -43,7 +43,7 @@ export interface ExplainQuestion {
 /** Every field that a kubelet of `version` knows, with its value in force and where that comes from; feature gates one by one. */
 export function explainFields({ local, dynamic, merge, dropIns, args, version, running }: ExplainQuestion): Explained[] {
   const config = dynamic === null ? local : merge === 'overlay' ? mergeOverlay(local, dynamic) : dynamic;
-  const used = withDropIns(config, dropIns, version);
+  const used = withDropIns(config, dropIns, { args, version });
   const { merged, shadowed } = applyFlags(used, args, version);
   const effective = applyDefaults(merged, version);
   const flagged = new Set(shadowed.map(({ field }) => field));
@@ -62,7 +62,7 @@ export function explainFields({ local, dynamic, merge, dropIns, args, version, r
       origin: dynamic === null && origin === 'dynamic' ? 'local' : origin,
       ...(origin === 'drop-in' && file !== undefined ? { file } : {}),
       class: entry?.class ?? 'dangerous',
-      shadowed: flagged.has(field) && given(used),
+      shadowed: flagged.has(field) && (given(config) || file !== undefined),
       ...(runs === undefined ? {} : { running: shownValue(runs, isSecret), differs: isOther(field, value, runs, version) }),
     };
   };

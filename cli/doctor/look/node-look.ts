@@ -111,7 +111,7 @@ export class NodeLook {
       const decoded = decode(await readForKubelet(this.options, this.context.disk), kubelet.version);
       if (!decoded.ok) throw new Unseen(`${effectiveConfig}: ${problemText(decoded.errors)}`);
       const dropIns = await readDropIns(this.context.disk, kubelet);
-      const merged = withDropIns(decoded.written, dropIns, kubelet.version);
+      const merged = withDropIns(decoded.written, dropIns, kubelet);
       const defaulted = applyDefaults(applyFlags(merged, kubelet.args, kubelet.version).merged, kubelet.version);
       return { written: decoded.written, defaulted, dropIns, kubelet };
     });

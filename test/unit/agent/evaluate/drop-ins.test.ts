@@ -3,7 +3,8 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { parseKubeletVersion, withDropIns } from '../../../../agent/config/config.ts';
+import { dropInWarnings, parseKubeletVersion, withDropIns } from '../../../../agent/config/config.ts';
+import type { Json, JsonObject } from '../../../../agent/config/contract.ts';
 import { configDirOf, MAX_DROP_INS } from '../../../../agent/config/overlay.ts';
 import { explainFields } from '../../../../agent/config/policy/explain.ts';
 import { readDropIns } from '../../../../agent/evaluate/node-inputs.ts';
@@ -12,6 +13,14 @@ import { realDisk } from '../../../../base/disk.ts';
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 const version = parseKubeletVersion('1.36');
+
+const EVICTION = {
+  'memory.available': '100Mi',
+  'nodefs.available': '10%',
+  'nodefs.inodesFree': '5%',
+  'imagefs.available': '15%',
+  'imagefs.inodesFree': '5%',
+};
 
 async function directory(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'dkc-drop-ins-'));
@@ -52,21 +61,15 @@ test('drop-ins are merged in lexical order through directories, and other names 
     dropIns?.files.map(({ path }) => path.slice(dir.length + 1)),
     ['10.conf', '15-more/z.conf', '20.conf', '30.conf'],
   );
-  const merged = withDropIns({ ...TYPE, podsPerCore: 7, authentication: { webhook: { enabled: false } } }, dropIns, version);
-  assert.deepEqual(merged, {
-    ...TYPE,
-    podsPerCore: 2,
-    authentication: { webhook: { enabled: false }, anonymous: { enabled: true } },
-    evictionHard: {
-      'memory.available': '1Gi',
-      'nodefs.available': '10%',
-      'nodefs.inodesFree': '5%',
-      'imagefs.available': '15%',
-      'imagefs.inodesFree': '5%',
-    },
-    maxPods: 20,
-    clusterDNS: ['10.0.0.2'],
+  const base = { ...TYPE, podsPerCore: 7, authentication: { webhook: { enabled: false } } };
+  const { podsPerCore, authentication, evictionHard, maxPods, clusterDNS } = withDropIns(base, dropIns, { args: [], version });
+  assert.deepEqual([podsPerCore, maxPods, clusterDNS], [2, 20, ['10.0.0.2']]);
+  assert.deepEqual(authentication, {
+    x509: {},
+    webhook: { enabled: false, cacheTTL: '2m0s' },
+    anonymous: { enabled: true },
   });
+  assert.deepEqual(evictionHard, { ...EVICTION, 'memory.available': '1Gi' });
   const explained = explainFields({
     local: { ...TYPE, maxPods: 5 },
     dynamic: null,
@@ -80,9 +83,42 @@ test('drop-ins are merged in lexical order through directories, and other names 
   assert.deepEqual([of('port')?.origin, of('port')?.file], ['default', undefined]);
 });
 
+// As /configz of a kubelet 1.36.3 shows them.
+const merges: { why: string; base: JsonObject; text: string; args?: string[]; gives: Record<string, Json> }[] = [
+  { why: 'a default that follows the file, not the drop-in', base: { nodeStatusUpdateFrequency: '7s' }, text: 'nodeStatusUpdateFrequency: 20s', gives: { nodeStatusUpdateFrequency: '20s', nodeStatusReportFrequency: '7s' } },
+  { why: 'pulls that are in parallel by the drop-in alone, which such a kubelet refuses', base: {}, text: 'maxParallelImagePulls: 5', gives: { serializeImagePulls: true } },
+  { why: 'pulls that were in parallel', base: { maxParallelImagePulls: 5 }, text: 'maxParallelImagePulls: ~', gives: { serializeImagePulls: false, maxParallelImagePulls: null } },
+  { why: 'a list that the file sets empty', base: { enforceNodeAllocatable: [] }, text: 'maxPods: 9', gives: { enforceNodeAllocatable: ['pods'] } },
+  { why: 'thresholds taken away', base: {}, text: 'evictionHard: ~', gives: { evictionHard: {} } },
+  { why: 'one threshold taken away', base: { evictionHard: { 'memory.available': '1Gi', 'nodefs.available': '1%' } }, text: 'evictionHard: {nodefs.available: ~}', gives: { evictionHard: { 'memory.available': '1Gi' } } },
+  { why: 'thresholds with the defaults for those that are not set', base: { mergeDefaultEvictionSettings: true, evictionHard: { 'memory.available': '1Gi' } }, text: 'evictionHard: {nodefs.available: 3%}', gives: { evictionHard: { ...EVICTION, 'memory.available': '1Gi', 'nodefs.available': '3%' } } },
+  { why: 'a value that needs a gate which the drop-in turns off', base: {}, text: 'featureGates: {KubeletCrashLoopBackOffMax: false}', gives: { 'crashLoopBackOff.maxContainerRestartPeriod': '5m0s' } },
+  { why: 'a value that needs a gate which a flag turns off', base: {}, text: 'maxPods: 9', args: ['--feature-gates=KubeletCrashLoopBackOffMax=false'], gives: { 'crashLoopBackOff.maxContainerRestartPeriod': null } },
+  { why: 'a flag that beats file and drop-in', base: { maxPods: 5 }, text: 'maxPods: 9', args: ['--max-pods=7'], gives: { maxPods: 7 } },
+]; // prettier-ignore
+for (const { why, base, text, args = [], gives } of merges)
+  test(`a drop-in on the kubelet's file gives ${why}`, async (t) => {
+    const dropIns = await read(await directory(t, { '10.conf': text }));
+    assert.ok(dropIns);
+    const explained = explainFields({ local: { ...TYPE, ...base }, dynamic: null, merge: 'replace', args, version, dropIns });
+    const seen = Object.keys(gives).map((name) => [name, explained.find(({ field }) => field === name)?.value]);
+    assert.deepEqual(Object.fromEntries(seen), gives);
+  });
+
+test('drop-ins are in the order of their bytes, none are below a link, and what they set is what they change', async (t) => {
+  const dir = await directory(t, { 'd/\u{1F600}.conf': 'maxPods: 2', 'd/\uff21.conf': 'maxPods: 1\nsyncFrequency: 60s' });
+  await symlink('d', join(dir, 'link'));
+  const dropIns = await read(join(dir, 'd'));
+  assert.equal(withDropIns(TYPE, dropIns, { args: [], version })['maxPods'], 2);
+  assert.deepEqual(await read(join(dir, 'link')), { dir: join(dir, 'link'), files: [], problems: [] });
+  const config = { ...TYPE, maxPods: 0, syncFrequency: '1m', clusterDNS: ['10.0.0.1'] };
+  assert.deepEqual(dropInWarnings(config, dropIns, { args: [], version }).map(({ field }) => field), ['maxPods']); // prettier-ignore
+});
+
 const problems: { why: string; files: Record<string, string>; says: RegExp }[] = [
   { why: 'a field of the wrong type', files: { 'a.conf': 'maxPods: many\n', 'b.conf': 'podsPerCore: 1\n' }, says: /a\.conf keeps the kubelet from starting: maxPods must be/ },
   { why: 'an empty file', files: { 'a.conf': '' }, says: /a\.conf keeps the kubelet from starting: the text is empty/ },
+  { why: 'a key twice', files: { 'a.conf': 'maxPods: 1\nmaxPods: 2\n' }, says: /a\.conf keeps the kubelet from starting: maxPods is set more than once/ },
   { why: 'more files than are read', files: Object.fromEntries(Array.from({ length: MAX_DROP_INS + 1 }, (_, n) => [`${n}.conf`, ' '])), says: /the agent reads 100 drop-ins/ },
 ]; // prettier-ignore
 for (const { why, files, says } of problems)
