@@ -192,6 +192,12 @@ function explain(error: unknown): { problem: TransportProblem; hint: string } {
     if (at instanceof ProxyError) return { problem: 'unreachable', hint: `${at.message}; check proxy-url and the proxy variables` };
     const code = errorCode(at) ?? firstCodeOf(at);
     if (code === undefined) continue;
+    // The name and the authority are right then.
+    if (code === 'CERT_NOT_YET_VALID' || code === 'CERT_HAS_EXPIRED')
+      return {
+        problem: 'tls',
+        hint: `its certificate is not trusted (${code}); check the clock of this machine, then the certificate of the server`,
+      };
     if (isTrustProblem(code))
       return { problem: 'tls', hint: `its certificate is not trusted (${code}); check certificate-authority and the server's name` };
     if (/CERTIFICATE_REQUIRED|ALERT_(BAD|UNKNOWN|UNSUPPORTED)_C|ALERT_CERTIFICATE/.test(code)) {

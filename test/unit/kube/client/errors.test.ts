@@ -68,3 +68,12 @@ test('a Status without a kind, as kube-apiserver writes where a request took too
   const body = '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","code":504}';
   assert.equal(apiErrorFrom(call, 504, body).serverMessage, 'Timeout: request did not complete within the allotted timeout');
 });
+
+test('a certificate that is refused by its dates points to the clock, any other to the authority', () => {
+  for (const [code, hint] of [
+    ['CERT_NOT_YET_VALID', /check the clock of this machine/],
+    ['CERT_HAS_EXPIRED', /check the clock of this machine/],
+    ['SELF_SIGNED_CERT_IN_CHAIN', /check certificate-authority/],
+  ] as const)
+    assert.match((thrown(socket(code)) as Error).message, hint);
+});
