@@ -145,6 +145,7 @@ export async function lookAtPorts(look: NodeLook): Promise<PortFacts> {
   const unit = await look.kubeletUnit();
   const effective = await look.effective();
   return {
+    kubeletUnit: options.kubeletUnit === '' ? 'kubelet' : options.kubeletUnit,
     kubelet: await seen(async () => {
       const { defaulted, kubelet } = the(effective);
       return serversOfKubelet(defaulted, kubelet);

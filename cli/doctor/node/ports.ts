@@ -9,6 +9,8 @@ export interface Listening {
 }
 
 export interface PortFacts {
+  /** `kubelet` where none is set. */
+  kubeletUnit: string;
   /** Ports of the configuration, by the field that names them. */
   kubelet: Seen<readonly { field: string; address: string; port: number }[]>;
   /** What listens, as seen from the kubelet's process. */
@@ -42,7 +44,7 @@ function kubeletPorts({ kubelet, listening }: PortFacts): Verdict {
   );
 }
 
-function health({ healthz, health, kubelet }: PortFacts): Verdict {
+function health({ healthz, health, kubelet, kubeletUnit }: PortFacts): Verdict {
   if (healthz === '') return skipped('kubeletHealthz is empty: a trial ends by time alone');
   const configured = 'seen' in kubelet ? kubelet.seen.find(({ field }) => field === 'healthzPort')?.port : undefined;
   const asked = portOf(healthz);
@@ -53,7 +55,7 @@ function health({ healthz, health, kubelet }: PortFacts): Verdict {
       `${healthz} does not answer; healthzPort in the kubelet's configuration is ${configured}`,
       `set kubeletHealthz in /etc/dkc/agent.yaml to http://127.0.0.1:${configured}/healthz; systemctl restart dkc-agent`,
     );
-  return failed(detail, 'journalctl -u kubelet -e; dkc status');
+  return failed(detail, `journalctl -u ${kubeletUnit} -e; dkc status`);
 }
 
 function metricsPort({ metrics, listeningOfAgent }: PortFacts): Verdict {

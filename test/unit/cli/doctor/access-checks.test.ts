@@ -6,6 +6,7 @@ import { serverChecks, type ServerFacts } from '../../../../cli/doctor/node/serv
 
 const listening = (port: number, isOwn: boolean, address = '127.0.0.1') => known([{ port, isOwn, address }]);
 const ports: PortFacts = {
+  kubeletUnit: 'kubelet.service',
   kubelet: known([{ field: 'port', address: '0.0.0.0', port: 10_250 }, { field: 'healthzPort', address: '127.0.0.1', port: 10_248 }]),
   listening: known([{ address: '::', port: 10_250, isOwn: true }, { address: '127.0.0.1', port: 10_248, isOwn: true }, { address: '::', port: 22, isOwn: false }]),
   healthz: 'http://127.0.0.1:10248/healthz',
@@ -20,7 +21,7 @@ const portRows: (Row & { facts: Partial<PortFacts> })[] = [
   { check: 'kubelet-ports', where: 'another program has one on another address', facts: { listening: listening(10_248, false, '10.0.0.1') }, is: 'ok', says: '10248' },
   { check: 'kubelet-ports', where: 'another program has one on all addresses', facts: { listening: listening(10_248, false, '::') }, is: 'failed', says: '10248', todo: 'ss -ltnp' },
   { check: 'kubelet-health', where: 'it is healthy', facts: {}, is: 'ok', says: 'answered 200' },
-  { check: 'kubelet-health', where: 'it is not', facts: { health: sick }, is: 'failed', says: 'ECONNREFUSED', todo: 'journalctl -u kubelet' },
+  { check: 'kubelet-health', where: 'it is not', facts: { health: sick }, is: 'failed', says: 'ECONNREFUSED', todo: 'journalctl -u kubelet.service -e' },
   { check: 'kubelet-health', where: 'another port is asked than it has', facts: { health: sick, healthz: 'http://127.0.0.1:10300/healthz' }, is: 'failed', says: "healthzPort in the kubelet's configuration is 10248", todo: 'set kubeletHealthz' },
   { check: 'kubelet-health', where: 'nobody asks', facts: { healthz: '' }, is: 'skipped', says: 'kubeletHealthz is empty' },
   { check: 'metrics-port', where: 'the agent has it', facts: {}, is: 'ok', says: '127.0.0.1:10460' },
