@@ -6,7 +6,7 @@ import { openSocket } from './open-socket.ts';
 import { DeadlineError } from './limits.ts';
 import { ApiError, type Call, TransportError, type TransportProblem } from './errors.ts';
 import type { Millis } from '../../base/clock.ts';
-import type { Credentials, Endpoint } from './credentials.ts';
+import type { Credentials, Endpoint, Identity } from './credentials.ts';
 import type { RestMetrics } from './requests.ts';
 
 /** A request without what the identity adds. `path` starts after the server's own path. */
@@ -47,14 +47,24 @@ export class Transport {
    * @throws {BrokenConnection} {DialError} {ClosedError} {ActionError} (unusable credentials), or the reason of the request's signal
    */
   async request(request: TransportRequest): Promise<TransportResponse> {
-    // An exec program may hang: the request's deadline counts for it too.
-    const identity = this.#credentials.fresh ?? (await unlessAborted(this.#credentials.identity(), request.signal));
+    const identity = this.#credentials.fresh ?? (await this.#identity(false, request.signal));
     const answer = await this.#send(request, identity);
     if (answer.status !== 401) return answer;
-    const fresh = await unlessAborted(this.#credentials.identity(true), request.signal);
+    const fresh = await this.#identity(true, request.signal);
     if (fresh.endpoint === identity.endpoint && fresh.headers['authorization'] === identity.headers['authorization']) return answer;
     answer.cancel();
     return this.#send(request, fresh);
+  }
+
+  /** An exec program may hang: the request's deadline counts for it too, and it is not the server that did not answer. */
+  async #identity(force: boolean, signal: AbortSignal): Promise<Identity> {
+    try {
+      return await unlessAborted(this.#credentials.identity(force), signal);
+    } catch (cause) {
+      if (!(cause instanceof DeadlineError)) throw cause;
+      const message = `it was not sent, because the exec program or identity provider of the kubeconfig's user gave no credentials: ${cause.message}`;
+      throw new DeadlineError(message, { neverSent: true, cause });
+    }
   }
 
   get isClosed(): boolean {
@@ -69,10 +79,7 @@ export class Transport {
     this.#current = undefined;
   }
 
-  async #send(
-    request: TransportRequest,
-    identity: { endpoint: Endpoint; headers: Record<string, string | string[]> },
-  ): Promise<TransportResponse> {
+  async #send(request: TransportRequest, identity: Identity): Promise<TransportResponse> {
     const { server } = identity.endpoint;
     const wire = {
       ...request,

@@ -4,6 +4,8 @@ import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { describeError } from '../../../../base/errors.ts';
 import { silentLog } from '../../../../base/log.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
 import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -118,6 +120,12 @@ describe('a program of an exec user', () => {
     await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it ended with 7, and said nothing/));
     const hanging = user('sleep 10 & sleep 10; :');
     await assert.rejects(pluginCredentials(hanging, { ...ask, longestRunMs: 300 }), why(/it did not end within 0.3 s, and was killed/));
+    const client = createClient({ origin: '/k', server: 'https://127.0.0.1:1', plugin: user('exec sleep 1') }, { timeoutMs: 100 });
+    await assert.rejects(
+      client.get(nodes, { name: 'n' }),
+      /not sent, because the exec program .* gave no credentials: no answer within 100 ms$/,
+    );
+    await client.close();
     for (const flood of ['echo why >&2; exec yes', 'exec yes >&2'])
       await assert.rejects(pluginCredentials(user(flood), { ...ask, longestRunMs: 20_000 }), why(/it wrote more than 4194304 bytes/));
   });
