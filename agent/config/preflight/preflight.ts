@@ -112,12 +112,14 @@ function enforced(flight: Preflight): void {
 }
 
 /** Rules about what the kubelet takes and pods suffer from, on any machine. */
-export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share']);
+export const POD_RULES: ReadonlySet<string> = new Set(['cgroup-driver', 'cluster-dns', 'eviction-share', 'image-locks']);
 
 /** A threshold above which a node evicts pods nearly always; 100% switches a signal off. */
 const HIGH_SHARE = 80;
 
-/** What the kubelet starts with, and its pods do not. Only warnings: it is healthy under all of it. */
+const IMAGE_LOCKS = 31;
+
+/** What the kubelet starts with, and its pods do not. Only warnings: it is healthy under all of it, until it pulls an image. */
 function checkPods(flight: Preflight): void {
   const driver = flight.text('cgroupDriver');
   if (driver !== '' && driver !== 'systemd' && driver !== 'cgroupfs')
@@ -131,6 +133,13 @@ function checkPods(flight: Preflight): void {
       'clusterDNS',
       'cluster-dns',
       'holds an entry that is not an IP address: the kubelet leaves it out, and pods have no DNS server from it',
+    );
+  // Up to 1.36: it counts the locks of images by this field, and has no more than 31.
+  if (flight.minor < 37 && flight.number('maxParallelImagePulls') > IMAGE_LOCKS && flight.gate('KubeletEnsureSecretPulledImages'))
+    flight.warn(
+      'maxParallelImagePulls',
+      'image-locks',
+      `is above ${IMAGE_LOCKS}: with feature gate KubeletEnsureSecretPulledImages a kubelet 1.${flight.minor} panics when it pulls some images`,
     );
   for (const field of ['evictionHard', 'evictionSoft'])
     for (const [signal, given] of flight.entries(field)) {
