@@ -147,7 +147,11 @@ class Check {
           this.broken.push(join(path, key).split('.'));
         }
       } else if (path !== '' || (key !== 'apiVersion' && key !== 'kind')) {
-        this.warnings.push(finding(join(path, key), 'unknown-field', 'is not a field of KubeletConfiguration; the kubelet ignores it'));
+        const text =
+          version.newer === undefined
+            ? 'is not a field of KubeletConfiguration; the kubelet ignores it'
+            : `is not a field of kubelet 1.${version.minor}, the latest known; kubelet ${version.newer} may know it, and ignores it if not`;
+        this.warnings.push(finding(join(path, key), 'unknown-field', text));
       }
     }
   }

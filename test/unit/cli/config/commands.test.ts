@@ -275,6 +275,8 @@ test('a kubelet newer than all that is known is validated as the newest, which s
     assert.match(valid.stdout, /Valid for kubelet 1\.37\.\n$/);
     assert.equal(valid.stderr, `dkc: warning: kubelet ${version} is newer than the latest known; validated as 1.37\n`);
   }
+  const unknown = await run('validate unknown.yaml --kubelet-version=1.40');
+  assert.match(unknown.stdout, /futureField is not a field of kubelet 1\.37, the latest known; kubelet 1\.40 may know it/);
   const wrong = await run('validate bad.yaml --kubelet-version=1.40');
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /^dkc: bad\.yaml is not valid for kubelet 1\.37: 2 errors; kubelet 1\.40 is newer than .*\n$/);
