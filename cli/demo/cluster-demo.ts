@@ -57,7 +57,8 @@ export async function clusterDemo(context: Context, tell: TellCluster, keep: boo
   try {
     cluster = await tell(context, teller, undo);
   } catch (error) {
-    return wrong(context.signal.aborted ? 'the demo was interrupted' : `the demo failed: ${describeError(error)}`);
+    context.signal.throwIfAborted();
+    return wrong(`the demo failed: ${describeError(error)}`);
   }
   context.stdout.write(`\nDone in ${teller.seconds} s.\n`);
   if (!keep) return fine;

@@ -146,7 +146,7 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
     try {
       await tell(context, stage, teller);
     } catch (error) {
-      if (context.signal.aborted) return wrong('the demo was interrupted');
+      context.signal.throwIfAborted();
       for (const log of [stage.files.agentLog, stage.files.kubeletLog]) context.stderr.write(await tail(context, log));
       return wrong(`the demo failed: ${describeError(error)}`);
     }

@@ -16,7 +16,7 @@ export async function fleetDemo(context: Context, count: number, keep: boolean):
   try {
     await tellFleet(context, stage, teller);
   } catch (error) {
-    if (context.signal.aborted) return wrong('the demo was interrupted');
+    context.signal.throwIfAborted();
     const { status } = stage.rollout.last ?? {};
     if (status?.message !== undefined) context.stderr.write(`NodeConfigRollout ${ROLLOUT}: ${status.phase}: ${status.message}\n`);
     return wrong(`the demo failed: ${describeError(error)}`);

@@ -3,6 +3,7 @@ import { access } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fine } from '../../../../cli/command.ts';
 import { buildCluster } from '../../../../cli/demo/cluster/demo-cluster.ts';
+import { Interrupted } from '../../../../cli/failure.ts';
 import { clusterDemo } from '../../../../cli/demo/cluster-demo.ts';
 import { connect } from '../../../../cli/connect/connect.ts';
 import { cliContext, runCli } from '../../../support/cli-context.ts';
@@ -64,4 +65,9 @@ test('with --keep the cluster stays up until Ctrl-C, and nothing is left behind'
   assert.deepEqual(await clusterDemo(watched, tell, true, ['kubectl get nodes']), fine);
   assert.match(out(), new RegExp(`  export KUBECONFIG=${kubeconfig}\n  alias dkc='.*'\n  kubectl get nodes\n`));
   await assert.rejects(access(kubeconfig), { code: 'ENOENT' });
+});
+
+test('Ctrl-C in a demo ends with 130, as in every command', async () => {
+  const stopped = { signal: AbortSignal.abort(new Interrupted()), connect: (query: object) => connect(query, {}) };
+  assert.equal((await runCli(['demo', 'scheduler'], stopped)).code, 130);
 });
