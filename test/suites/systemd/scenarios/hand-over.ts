@@ -78,6 +78,11 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   await state('ActiveState', 'failed');
   change();
   await sync('failed by its start limit');
+  // At its limit again, and between two starts, as one that waits for the agent: the next start must not be refused.
+  systemctl('stop', unit);
+  change();
+  await sync('stopped at its start limit');
+  await start();
 
   change();
   rmSync('/run/dkc/kubelet-started.yaml');
