@@ -1,5 +1,6 @@
 import { type PayloadRef, type SpecSource, specSourceProblems } from '../../agent/checkpoint/source.ts';
 import { describeError } from '../../base/errors.ts';
+import { isJsonObject } from '../../kube/api/json.ts';
 import { configMaps } from '../../kube/api/object.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { agentDefaults } from '../../agent/options.ts';
@@ -179,9 +180,11 @@ export async function configMapNow(client: Pick<Client, 'get'>, source: SpecSour
   if (namespace !== configmapNamespace)
     note(`agents read ConfigMaps only in ${configmapNamespace} unless started with --configmap-namespace; this one is in ${namespace}`);
   try {
-    const { metadata, data } = await client.get(configMaps, { namespace, name }, { signal });
-    if (typeof data !== 'object' || data === null || !Object.hasOwn(data, kubeletConfigKey))
-      note(`ConfigMap ${namespace}/${name} has no key ${kubeletConfigKey} yet`);
+    const { metadata, data, binaryData } = await client.get(configMaps, { namespace, name }, { signal });
+    const hasKey = (bag: unknown): boolean => isJsonObject(bag) && Object.hasOwn(bag, kubeletConfigKey);
+    if (hasKey(binaryData))
+      note(`ConfigMap ${namespace}/${name} has ${kubeletConfigKey} as binaryData, which agents do not read: its file is not UTF-8 text`);
+    else if (!hasKey(data)) note(`ConfigMap ${namespace}/${name} has no key ${kubeletConfigKey} yet`);
     return { notes, found: { uid: metadata.uid ?? '', resourceVersion: metadata.resourceVersion ?? '' } };
   } catch (error) {
     if (signal.aborted) throw error;

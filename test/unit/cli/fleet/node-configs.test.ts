@@ -67,6 +67,16 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   await noted(null);
 });
 
+test('a key whose file is not UTF-8 text is there, and of no use: nobody waits for it', async () => {
+  await client.create(configMaps, { metadata: { name: 'utf-16', namespace: 'dkc-system' }, binaryData: { kubelet: '//5hAA==' } });
+  const { code, stderr } = await run('assign node-b --configmap dkc-system/utf-16 --key kubelet --dry-run');
+  assert.equal(code, 0);
+  assert.match(
+    stderr,
+    /^dkc: note: ConfigMap dkc-system\/utf-16 has kubelet as binaryData, which agents do not read: its file is not UTF-8 text\n/,
+  );
+});
+
 test('a write that met another one is done again; one that always does fails; a creation that is refused names its node', async () => {
   const conflicts = (count: number) =>
     servers[0]?.hooks.setFaults(parseFaults([{ verb: 'patch', resource: 'nodeconfigs', status: 409, count }]));
