@@ -15,7 +15,7 @@ await machines('kubelet-sync', () => {
       'stopped by the administrator': 'exit 0, inactive, 0 starts',
       'waits for its automatic restart': 'exit 0, active, 1 starts',
       'failed by its start limit': 'exit 0, active, 1 starts',
-      'stopped at its start limit': 'exit 0, inactive, 0 starts',
+      'waits at its start limit': 'active',
       'started before the drop-in was there': 'exit 0, active, 1 starts',
       'no effective file': 'exit 1, active, 0 starts',
       'without the drop-in': 'exit 0, active, 1 starts with the wrong file',

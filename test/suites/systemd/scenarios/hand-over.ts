@@ -78,11 +78,17 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   await state('ActiveState', 'failed');
   change();
   await sync('failed by its start limit');
-  // At its limit again, and between two starts, as one that waits for the agent: the next start must not be refused.
-  systemctl('stop', unit);
+  // At its limit, and its automatic restart waits for another unit, as it does for the agent: then it must not be refused.
+  const gate = ['--quiet', '--no-block', '--unit=gate', '-p', 'Type=oneshot', '-p', `Before=${unit}`];
+  spawnSync('systemd-run', [...gate, 'sh', '-c', 'until [ -e /run/gate ]; do sleep 0.1; done']);
+  kill();
+  await state('ActiveState', 'inactive');
   change();
-  await sync('stopped at its start limit');
-  await start();
+  spawnSync('/usr/lib/dkc/kubelet-sync');
+  writeFileSync('/run/gate', '');
+  await eventually('an end of all jobs', () => systemctl('list-jobs', '--no-legend') === '');
+  result['waits at its start limit'] = property(unit, 'ActiveState');
+  await startIsNoted(unit);
 
   change();
   rmSync('/run/dkc/kubelet-started.yaml');
