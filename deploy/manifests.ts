@@ -12,7 +12,7 @@ import { rolloutDefinition } from './rollout-crd.ts';
 
 /** All definitions of `dkc.dev`. */
 export function definitions(options: NodeConfigDefinitionOptions): KubeObject[] {
-  return [nodeConfigDefinition(options), rolloutDefinition()];
+  return [nodeConfigDefinition(options), rolloutDefinition(options)];
 }
 
 /** Parts that somebody has to ask for. */

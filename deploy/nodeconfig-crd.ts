@@ -1,7 +1,7 @@
 import type { KubeObject } from '../kube/api/object.ts';
 
 /** One node of a structural schema. */
-type Schema = Readonly<Record<string, unknown>>;
+export type Schema = Readonly<Record<string, unknown>>;
 
 export interface NodeConfigDefinitionOptions {
   /**
@@ -12,19 +12,19 @@ export interface NodeConfigDefinitionOptions {
 }
 
 /** DNS-1123, and what the key of a ConfigMap may be. */
-const LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
+export const LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 /** Not `.`, not `..`, and not starting with `..`. */
 const KEY = '^\\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$';
 
-interface Rule {
+export interface Rule {
   rule: string;
   message: string;
   reason?: 'FieldValueRequired' | 'FieldValueForbidden' | 'FieldValueInvalid';
 }
 
 const text = (description: string, more: Schema = {}): Schema => ({ type: 'string', description, ...more });
-const validations = (rules: readonly Rule[]): Schema => ({ 'x-kubernetes-validations': rules });
+export const validations = (rules: readonly Rule[]): Schema => ({ 'x-kubernetes-validations': rules });
 
 const matches = (pattern: string, message: string): Rule => ({ rule: `self == '' || self.matches(r'${pattern}')`, message });
 const isSet = (field: string): Rule => ({ rule: `self != ''`, message: `${field} must be set`, reason: 'FieldValueRequired' });
@@ -63,27 +63,31 @@ const fields: readonly { name: string; description: string; maxLength: number; p
 /** Fields that only a status may have. They are in the schema so that a server rejects them instead of pruning them. */
 const forbidden = ['uid', 'resourceVersion'] as const;
 
+/** The ConfigMap that a spec names. @param more - members that it has besides */
+export function configMapSchema(
+  description: string,
+  { cel }: NodeConfigDefinitionOptions,
+  more: Readonly<Record<string, Schema>> = {},
+): Schema {
+  const own = fields.map(({ name, description: of, maxLength, pattern, cel: rules }) => [
+    name,
+    text(of, { maxLength, ...(cel ? validations(rules) : { minLength: 1, pattern }) }),
+  ]);
+  return { type: 'object', description, required: fields.map(({ name }) => name), properties: { ...Object.fromEntries(own), ...more } };
+}
+
 function specSchema({ cel }: NodeConfigDefinitionOptions): Schema {
-  const configMap = {
-    type: 'object',
-    description: 'The ConfigMap that holds the kubelet configuration of this node. If absent, the node uses its local configuration.',
-    required: fields.map(({ name }) => name),
-    properties: {
-      ...Object.fromEntries(
-        fields.map(({ name, description, maxLength, pattern, cel: rules }) => [
-          name,
-          text(description, { maxLength, ...(cel ? validations(rules) : { minLength: 1, pattern }) }),
-        ]),
-      ),
-      ...Object.fromEntries(
-        forbidden.map((name) => {
-          const message = `${name} must not be set in spec`;
-          const rule: Rule = { rule: "self == ''", message, reason: 'FieldValueForbidden' };
-          return [name, text(`Forbidden: ${message}.`, cel ? { maxLength: 253, ...validations([rule]) } : { maxLength: 0 })];
-        }),
-      ),
-    },
-  };
+  const configMap = configMapSchema(
+    'The ConfigMap that holds the kubelet configuration of this node. If absent, the node uses its local configuration.',
+    { cel },
+    Object.fromEntries(
+      forbidden.map((name) => {
+        const message = `${name} must not be set in spec`;
+        const rule: Rule = { rule: "self == ''", message, reason: 'FieldValueForbidden' };
+        return [name, text(`Forbidden: ${message}.`, cel ? { maxLength: 253, ...validations([rule]) } : { maxLength: 0 })];
+      }),
+    ),
+  );
   return { type: 'object', description: 'The desired configuration of this node.', properties: { configMap } };
 }
 

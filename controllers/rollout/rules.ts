@@ -70,7 +70,7 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
   const count = (path: string, value: Count | undefined, byDefault: Count): Count => {
     if (value === undefined) return byDefault;
     if (isCount(value)) return value;
-    problems.push(`${path}: must be a number of nodes or a percentage of at most 100%, such as 10%`);
+    problems.push(`${path}: must be a number of nodes from 1 on, or a percentage of 1% to 100%, such as 10%`);
     return byDefault;
   };
   const { configMap = {}, steps: given, spreadBy, windows = [], gates = [] } = spec;
@@ -123,8 +123,9 @@ function drainPodsOf(given: Partial<DrainPods> = {}, problems: string[]): DrainP
 }
 
 function isCount(value: unknown): value is Count {
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0;
-  return typeof value === 'string' && (resolveIntOrPercent(value, 100, { round: 'up' }) ?? 101) <= 100 && value.endsWith('%');
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 1;
+  const percent = typeof value === 'string' && value.endsWith('%') ? (resolveIntOrPercent(value, 100, { round: 'up' }) ?? 0) : 0;
+  return percent >= 1 && percent <= 100;
 }
 
 /** Absent selects nothing, as the schema requires it; `{}` selects every node. */

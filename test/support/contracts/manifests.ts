@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { runCli } from '../cli-context.ts';
 import { Kubectl } from '../kubectl.ts';
+import { goodSpec, rolloutRows } from './rollout-rows.ts';
 
 export interface ManifestsHome {
   /** Path of a kubectl that fits the server. */
@@ -45,6 +46,25 @@ export function manifestsContract(name: string, start: () => Promise<ManifestsHo
         const again = await kubectl.good('apply -f -', stdout);
         assert.deepEqual([...new Set(lines(again))], ['unchanged'], again);
       });
+
+    test('a NodeConfigRollout that the controller could not use is refused where it is applied, and the message says why', async () => {
+      if (home.refuses === undefined) return;
+      const hasCel = Number(home.version.split('.')[1]) >= 28;
+      await kubectl.good('wait --for=condition=Established crd/nodeconfigrollouts.dkc.dev --timeout=60s');
+      const named = rolloutRows.map((row, at) => ({ ...row, name: `row-${at}` }));
+      const items = named.map(({ spec, name: of }) => ({ apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: of }, spec: { ...goodSpec, ...spec } })); // prettier-ignore
+      const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+      const { stderr } = await kubectl.run(['apply', '--dry-run=server', '-f', '-'], list);
+      const said = stderr.split(/^(?=The NodeConfigRollout)/m);
+      const wrong = named.filter(({ name: of, refused, words = '', isCel }) => {
+        const says = said.find((text) => text.includes(`"${of}" is invalid`));
+        if (refused === undefined || (isCel === true && !hasCel)) return says !== undefined;
+        // Servers of 1.20 name no index.
+        const field = hasCel ? refused : refused.replaceAll(/\[\d+\]/g, '');
+        return says?.includes(field) !== true || (hasCel && !says.includes(words));
+      });
+      assert.deepEqual(wrong, [], stderr);
+    });
 
     test('a NodeConfig is shown with its columns, and awaited by its conditions', async () => {
       await kubectl.good('wait --for=condition=Established crd/nodeconfigs.dkc.dev --timeout=60s');

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { configStatus } from '../../../agent/status/node-status.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { specSourceProblems } from '../../../agent/checkpoint/source.ts';
+import { rulesOf } from '../../../controllers/rollout/rules.ts';
+import { rollouts } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/manifests.ts';
+import { goodSpec, rolloutRows } from '../../support/contracts/rollout-rows.ts';
 import { source } from '../../support/builders.ts';
 import { localApi, localClient } from '../../support/embedded-api.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
@@ -41,6 +44,19 @@ for (const { why, configMap, refused } of cases)
     const problems = specSourceProblems({ namespace, name, kubeletConfigKey });
     assert.equal(problems.length > 0 || Object.keys(forbidden).length > 0, refused !== undefined, 'as the agent itself has it');
   });
+
+test('a NodeConfigRollout that the definition takes can be used by the controller, and one that it refuses could not', async () => {
+  for (const { spec: more, refused, isCel } of rolloutRows) {
+    const rollout = { metadata: { name: 'web' }, spec: { ...goodSpec, ...more } };
+    const why = JSON.stringify(more);
+    const made = client.create(rollouts, rollout, { dryRun: true }).then(() => 'taken', String);
+    if (refused === undefined || isCel === true) assert.equal(await made, 'taken', why);
+    else assert.ok((await made).includes(refused.replaceAll(/\[\d+\]/g, '')), `${why}: ${await made}`);
+    // What a key may hold the API server of the ConfigMap says, and the one of the NodeConfig.
+    const isUsable = rulesOf(rollout).problems.length === 0 && specSourceProblems(rollout.spec.configMap).length === 0;
+    assert.equal(isUsable, refused === undefined, why);
+  }
+});
 
 test('its status holds what the agent reports, and leaves metadata alone', async () => {
   await client.create(nodeConfigs, { metadata: { name: 'node-b' }, spec: { configMap: spec } });

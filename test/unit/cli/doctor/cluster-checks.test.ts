@@ -20,7 +20,7 @@ test('two values differ in what one has and the other has not, by path', () => {
 });
 
 const there = (object: KubeObject, over: object = {}) => known({ ...object, status: { conditions: [{ type: 'Established', status: 'True' }] }, ...over }); // prettier-ignore
-const [nodeConfig, rollout] = [nodeConfigDefinition({ cel: true }), rolloutDefinition()];
+const [nodeConfig, rollout] = [nodeConfigDefinition({ cel: true }), rolloutDefinition({ cel: true })];
 const server = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const old = { version: 'v1.20.2', servesNodeConfigs: false, hasConfigSource: true };
 const definitions: DefinitionFacts = { server, namespace: known({ metadata: {} }), nodeConfigs: { ours: nodeConfig, theirs: there(nodeConfig) }, rollouts: { ours: rollout, theirs: there(rollout) }, byNodeSpec: known([]) }; // prettier-ignore

@@ -225,7 +225,7 @@ const refused = [
   { argv: 'create web --configmap web --key kubelet --all', says: '--configmap must be NAMESPACE/NAME' },
   {
     argv: `create web ${SOURCE} --all --steps=1,200%`,
-    says: 'spec.steps[1].nodes: must be a number of nodes or a percentage of at most 100%',
+    says: 'spec.steps[1].nodes: must be a number of nodes from 1 on, or a percentage of 1% to 100%',
   },
   { argv: `create web ${SOURCE} --all --approve=4`, says: '--approve must name steps from 1 to 3' },
   { argv: `create web ${SOURCE} --all --window=3h`, says: '--window must be five cron fields' },
