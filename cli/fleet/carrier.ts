@@ -112,6 +112,11 @@ async function write(
     }
     case 'nodeconfig': {
       const config = await writeNodeConfig(client, before, configMap, how);
+      // It goes as soon as its last finalizer does, and what was just written with it.
+      if (config?.metadata.deletionTimestamp !== undefined && source !== null)
+        throw new ActionError('assign a ConfigMap to', `NodeConfig ${name}`, {
+          hint: `it is being deleted and waits for its finalizers (${(config.metadata.finalizers ?? []).join(', ')}); assign again once it is gone`,
+        });
       return config ? wantedOf(config, 'nodeconfig') : null;
     }
     case null:

@@ -65,6 +65,14 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   assert.equal((await run('unassign node-a')).code, 0);
   assert.deepEqual((await configOf('node-a')).spec, {}, 'the node keeps what a deleted NodeConfig assigned');
   await noted(null);
+
+  const held = (finalizers: string[]) => client.patch(nodeConfigs, { name: 'node-a' }, { metadata: { finalizers } }, { type: 'merge' });
+  await held(['example.com/hold']);
+  await client.delete(nodeConfigs, { name: 'node-a' });
+  const leaving = await run('assign node-a --configmap dkc-system/web --key kubelet');
+  assert.equal(leaving.code, 3);
+  assert.match(leaving.stderr, /NodeConfig node-a.*it is being deleted and waits for its finalizers \(example\.com\/hold\)/);
+  await held([]);
 });
 
 test('a key whose file is not UTF-8 text is there, and of no use: nobody waits for it', async () => {
