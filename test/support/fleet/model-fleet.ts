@@ -234,7 +234,14 @@ export class ModelFleet {
 
   annotateRevision(name: string, annotations: Record<string, string>): void {
     const found = this.stored.configMaps.get(name);
-    if (found !== undefined) this.#store('configMaps', { ...found, metadata: { ...found.metadata, annotations: { ...found.metadata.annotations, ...annotations } } }); // prettier-ignore
+    if (found === undefined) return;
+    this.#store('configMaps', { ...found, metadata: { ...found.metadata, annotations: { ...found.metadata.annotations, ...annotations } } }); // prettier-ignore
+    if (annotations['dkc.dev/retry'] === undefined) return;
+    for (const node of this.nodes.values())
+      if (node.wanted?.name === name && node.error !== undefined) {
+        const content = (found as ConfigMap).data?.['kubelet'] ?? '';
+        node.next.push({ at: this.time + this.random() * 10_000, do: () => this.#again(node, content) });
+      }
   }
 
   deleteRevision(name: string): void {
@@ -282,6 +289,13 @@ export class ModelFleet {
     Object.assign(node, { wanted: source, assignedAt: at, rollout, error: undefined, next: [] });
     this.#act(node, source, map?.data?.['kubelet'] ?? '');
     this.changed(seen.node, 'nodeConfigs');
+  }
+
+  /** Its agent has seen that it is to try again what it could not use. */
+  #again(node: ModelNode, content: string): void {
+    if (node.error === undefined) return;
+    node.error = undefined;
+    this.#act(node, node.wanted, content);
   }
 
   #act(node: ModelNode, source: Source | null, content: string): void {

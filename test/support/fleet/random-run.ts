@@ -39,6 +39,7 @@ interface Process {
  * | old caches | each kind is brought up to date separately, seldom |
  * | clocks | set forward and back, by seconds or hours |
  * | nodes | come, go, flap, are cordoned by somebody |
+ * | people | pause, and try again what has stopped |
  */
 export class RandomRun {
   readonly said: string[] = [];
@@ -56,6 +57,7 @@ export class RandomRun {
   #added = 0;
   #jumped = -Infinity;
   writes = 0;
+  tries = 0;
   /** Of a cluster with a budget: nodes that were on their way when one more was touched. */
   mostUnavailable = 0;
 
@@ -225,7 +227,20 @@ export class RandomRun {
       this.#say(`${name} is paused`);
       fleet.edit(name, { paused: true });
       this.#back.push({ at: fleet.time + 2 * MINUTE, do: () => fleet.edit(name, { paused: false }) });
+    } else if (dice < 0.49) {
+      const name = this.#pick(this.#rollouts.filter((one) => this.#isStopped(one)));
+      if (name === undefined) return;
+      const attempt = (fleet.rollout(name).spec?.attempt ?? 1) + 1;
+      this.#say(`${name} is tried again: attempt ${attempt}`);
+      this.tries += 1;
+      fleet.edit(name, { attempt });
     }
+  }
+
+  /** As `dkc rollout resume --retry` wants it: it has stopped, or nodes failed after it was complete. */
+  #isStopped(name: string): boolean {
+    const { stopped, complete, failures = [] } = this.#fleet.rollout(name).status ?? {};
+    return stopped !== undefined || (complete === true && failures.length > 0);
   }
 
   /** For some minutes, less than a node has to settle. */
@@ -351,8 +366,9 @@ export class RandomRun {
     };
     const isBack = status?.stopped !== undefined;
     const unavailable = nodes.filter((node) => isOurs(node) || (!isBack && isDown(node)));
-    // Of so many nodes as there were when it was decided on.
-    const selected = Math.max(nodes.length, status?.nodes?.selected ?? 0);
+    // Of so many nodes as there were when it was decided on: one may have gone since, and another process have said so in the status.
+    const known = by?.knownNodes.filter(({ labels }) => this.#rollouts.length === 1 || labels['pool'] === rollout).length ?? 0;
+    const selected = Math.max(nodes.length, status?.nodes?.selected ?? 0, known);
     const most = by === undefined ? Infinity : maxUnavailableOf(rules, selected);
     const target = fleet.nodes.get(name);
     if (target === undefined) return {};
@@ -364,7 +380,11 @@ export class RandomRun {
       by?.knownNodes.filter(
         (one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>)?.owner.name === rollout,
       ) ?? [];
-    const failed = touched.filter(({ error }) => error !== null);
+    // What a node reports of the attempt before is none, and is told from what it makes of this one by the time.
+    const since = Date.parse(status.attemptAt ?? '');
+    const isOfThis = ({ assignedAt = 0 }: { assignedAt?: Millis | undefined }): boolean =>
+      Number.isNaN(since) || (assignedAt > since && fleet.now - since > MINUTE);
+    const failed = touched.filter((one) => one.error !== null && isOfThis(one));
     const wasNamed = status.touches?.nodes.some((touch) => touch.node === name) === true;
     if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)
       return { problem: `${rollout}: ${name} is touched after ${failed.length} failures` };
