@@ -12,13 +12,14 @@ const object = (description: string, properties: Readonly<Record<string, Schema>
   ...(required.length === 0 ? {} : { required }),
   properties,
 });
-/** At least one node: none would be a pause, which has a field of its own. */
 const count = (description: string): Schema => ({
   'x-kubernetes-int-or-string': true,
   description,
-  minimum: 1,
-  pattern: '^0*(100|[1-9][0-9]?)%$',
+  minimum: 0,
+  pattern: '^0*(100|[0-9]{1,2})%$',
 });
+/** A step without a node would be a pause, which has a field of its own. */
+const countOfStep = (description: string): Schema => ({ ...count(description), minimum: 1, pattern: '^0*(100|[1-9][0-9]?)%$' });
 
 const DURATION = '^([0-9]{1,9}(\\.[0-9]{1,9})?(ms|s|m|h))+$';
 /** Of a name with a prefix, such as that of a label; of a label's value. */
@@ -154,7 +155,9 @@ function specSchema(options: NodeConfigDefinitionOptions): Schema {
             type: 'object',
             required: ['nodes'],
             properties: {
-              nodes: count('Number of nodes that have the configuration when the step is done, or a percentage of the selected nodes.'),
+              nodes: countOfStep(
+                'Number of nodes that have the configuration when the step is done, or a percentage of the selected nodes.',
+              ),
               hold: duration('Wait between the moment when every node of this step is settled and the next step. Default: 0s.'),
               approve: flag('Whether the next step waits for dkc rollout approve. Default: false.'),
             },
@@ -168,7 +171,9 @@ function specSchema(options: NodeConfigDefinitionOptions): Schema {
         'Node label, such as topology.kubernetes.io/zone; nodes in flight at once all have the same value of it. Default: none.',
         { maxLength: 317, ...labelKey },
       ),
-      failureBudget: count('Number of failed nodes that stops the rollout, or a percentage of the nodes touched so far. Default: 1.'),
+      failureBudget: count(
+        'Number of failed nodes that stops the rollout, or a percentage of the nodes touched so far; at least 1. Default: 1.',
+      ),
       onFailure: {
         type: 'string',
         enum: ['Rollback', 'Pause'],

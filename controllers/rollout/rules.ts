@@ -67,10 +67,10 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
     problems.push(`${path}: must be a duration of 0s to 168h, such as 10m`);
     return byDefault;
   };
-  const count = (path: string, value: Count | undefined, byDefault: Count): Count => {
+  const count = (path: string, value: Count | undefined, byDefault: Count, least: 0 | 1 = 0): Count => {
     if (value === undefined) return byDefault;
-    if (isCount(value)) return value;
-    problems.push(`${path}: must be a number of nodes from 1 on, or a percentage of 1% to 100%, such as 10%`);
+    if (isCount(value, least)) return value;
+    problems.push(`${path}: must be a number of nodes from ${least} on, or a percentage of ${least}% to 100%, such as 10%`);
     return byDefault;
   };
   const { configMap = {}, steps: given, spreadBy, windows = [], gates = [] } = spec;
@@ -80,7 +80,7 @@ export function rulesOf(rollout: Readonly<NodeConfigRollout>): Rules {
   if (given !== undefined && (given.length === 0 || given.length > MAX_STEPS))
     problems.push(`spec.steps: must have 1 to ${MAX_STEPS} items`);
   const steps = given?.slice(0, MAX_STEPS).map(({ nodes, hold, approve = false }, at): Step => ({
-    nodes: count(`spec.steps[${at}].nodes`, nodes, '100%'),
+    nodes: count(`spec.steps[${at}].nodes`, nodes, '100%', 1),
     holdMs: duration(`spec.steps[${at}].hold`, hold, 0),
     approve,
   }));
@@ -122,10 +122,10 @@ function drainPodsOf(given: Partial<DrainPods> = {}, problems: string[]): DrainP
   return { unmanagedPods, emptyDir };
 }
 
-function isCount(value: unknown): value is Count {
-  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 1;
-  const percent = typeof value === 'string' && value.endsWith('%') ? (resolveIntOrPercent(value, 100, { round: 'up' }) ?? 0) : 0;
-  return percent >= 1 && percent <= 100;
+function isCount(value: unknown, least: 0 | 1): value is Count {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= least;
+  const percent = typeof value === 'string' && value.endsWith('%') ? (resolveIntOrPercent(value, 100, { round: 'up' }) ?? -1) : -1;
+  return percent >= least && percent <= 100;
 }
 
 /** Absent selects nothing, as the schema requires it; `{}` selects every node. */
