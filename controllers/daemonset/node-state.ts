@@ -72,7 +72,7 @@ const idle: Work = { create: false, remove: noPods, failed: noPods, succeeded: n
 /** @param hash - of the present revision. @param now - wall clock */
 export function nodeStateOf(rules: Rules, hash: string, nodePods: NodePods, now: Millis): NodeState {
   const availability = (pod: Readonly<Pod>): Millis | undefined => availableIn(pod, rules.minReadyMs, now);
-  const isFresh = (pod: Readonly<Pod>): boolean => isUpdated(pod, hash, rules.templateGeneration);
+  const isFresh = (pod: Readonly<Pod>): boolean => isUpdated(pod, hash, rules);
   const update = updateOf(nodePods, isFresh, availability);
   const counts = countsOf(nodePods, isFresh, availability);
   const work = workOn(rules, nodePods, { isFresh, isAvailable: (pod) => availability(pod) === 0 });
@@ -87,11 +87,13 @@ export function nodeStateOf(rules: Rules, hash: string, nodePods: NodePods, now:
 
 /**
  * By its hash. Only for pods without a hash, which are older than ControllerRevisions, the template generation decides: it starts at 1 with
- * each set, so the orphans of one would look up to date to the next of its name.
+ * each set, so the orphans of one would look up to date to the next of its name. A revision whose label somebody took away is labelled with its name,
+ * `SET-HASH`: pods that were made before have the end of that, and those made since have all of it when the label comes back.
  */
-function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, generation: string | undefined): boolean {
+function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, { set, templateGeneration }: Rules): boolean {
   const own = labels[HASH_LABEL];
-  return own === undefined ? generation !== undefined && labels[GENERATION_LABEL] === generation : own === hash;
+  if (own === undefined) return templateGeneration !== undefined && labels[GENERATION_LABEL] === templateGeneration;
+  return own === hash || `${set.metadata.name}-${own}` === hash || own === `${set.metadata.name}-${hash}`;
 }
 
 type Update = Pick<NodeState, 'updateState' | 'fresh' | 'old' | 'freshAvailable' | 'serves'>;

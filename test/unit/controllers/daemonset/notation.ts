@@ -133,19 +133,22 @@ export function templateOf(image: string, spec: Partial<PodSpec> = {}): PodTempl
   return { metadata: { labels: { app: 'x' } }, spec: { containers: [{ name: 'c', image }], ...spec } };
 }
 
-/** One revision for each word, the last one the newest. `new` is that of the set's template, and `copy` holds the same. */
+/** One revision for each word, the last one the newest. `new` is that of the set's template, and `copy` holds the same; `ds-new` is `new`, labelled with its name. */
 export function revisions(set: Readonly<DaemonSet>, text = 'older old new'): Revision[] {
-  return words(text).map((hash, index) => ({
-    metadata: {
-      name: `ds-${hash}`,
-      namespace: 'ns',
-      uid: `ds-${hash}-uid`,
-      labels: { app: 'x', [HASH_LABEL]: hash },
-      ownerReferences: [controllerRef(set, daemonSets)],
-    },
-    data: revisionData((hash === 'new' || hash === 'copy' ? set.spec?.template : templateOf(hash)) as Readonly<Record<string, unknown>>),
-    revision: index + 1,
-  }));
+  return words(text).map((label, index) => {
+    const hash = label.replace(/^ds-/, '');
+    return {
+      metadata: {
+        name: `ds-${hash}`,
+        namespace: 'ns',
+        uid: `ds-${hash}-uid`,
+        labels: { app: 'x', [HASH_LABEL]: label },
+        ownerReferences: [controllerRef(set, daemonSets)],
+      },
+      data: revisionData((hash === 'new' || hash === 'copy' ? set.spec?.template : templateOf(hash)) as Readonly<Record<string, unknown>>),
+      revision: index + 1,
+    };
+  });
 }
 
 export interface Situation extends SetOptions {

@@ -82,6 +82,13 @@ test('a pod from before there were revisions is up to date by the count of templ
     );
 });
 
+test('a pod stays that was made when its revision had its own label or that which it was given for it', () => {
+  assert.equal(actionsOf(planned({ nodes: 'a b', pods: 'a@new b@old', revisions: 'old ds-new' })), 'delete b-old (update)');
+  const named = pod('a@new');
+  named.metadata.labels = { app: 'x', 'controller-revision-hash': 'ds-new' };
+  assert.equal(actionsOf(planned({ nodes: 'a', pods: [named] })), '');
+});
+
 test('the count of templates says nothing of a pod that has a hash: each set counts from one', () => {
   const orphan = pod('a@old');
   const { labels } = orphan.metadata;
