@@ -9,11 +9,19 @@ import type { ResourceRequest } from '../http/message.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import type { Schema } from '../openapi/schema.ts';
 
+type Zeros = 'written' | 'left out';
+
 /**
  * An object from a request, in its stored form: without apiVersion and kind, with metadata of the right types.
+ * @param zeros - see {@link decodeBySchema}
  * @throws StatusError 400 when it is of another kind, or does not fit the path
  */
-export function incomingObject(body: JsonObject, served: ServedKind, request: Pick<ResourceRequest, 'namespace' | 'name'>): KubeObject {
+export function incomingObject(
+  body: JsonObject,
+  served: ServedKind,
+  request: Pick<ResourceRequest, 'namespace' | 'name'>,
+  zeros?: Zeros,
+): KubeObject {
   const { apiVersion: version = apiVersion(served.at), kind = served.kind.kind, metadata, ...rest } = body;
   if (version !== apiVersion(served.at) || kind !== served.kind.kind) {
     throw badRequest(
@@ -21,7 +29,7 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
         `the path is of ${apiVersion(served.at)}, kind ${served.kind.kind}`,
     );
   }
-  const object = decoded({ ...rest, metadata }, served.at.schema ?? served.kind.schema, served.kind.kind);
+  const object = decoded({ ...rest, metadata }, served.at.schema ?? served.kind.schema, served.kind.kind, zeros);
   if (served.kind.namespaced) {
     if (object.metadata.namespace && object.metadata.namespace !== request.namespace) {
       throw badRequest(`the namespace of the provided object does not match the namespace sent on the request`);
@@ -38,10 +46,10 @@ export function incomingObject(body: JsonObject, served: ServedKind, request: Pi
 }
 
 /** The object decoded by its schema. @throws StatusError 400 */
-export function decoded(object: JsonObject, schema: Schema, kind: string): KubeObject {
+export function decoded(object: JsonObject, schema: Schema, kind: string, zeros?: Zeros): KubeObject {
   const given = { ...object, metadata: incomingMetadata(object['metadata'], kind) };
   if (describesOnly(schema)) return given;
-  const typed = decodeBySchema(given, schema, '');
+  const typed = decodeBySchema(given, schema, '', zeros);
   return { metadata: {}, ...(isJsonObject(typed) ? typed : {}) };
 }
 
@@ -88,9 +96,10 @@ function wrongType(kind: string, field: string, wanted: string): Error {
 /**
  * `value` decoded by its schema, as a server with Go types does: unknown fields, nulls, empty lists and empty maps are dropped, as are empty
  * texts that are not required. Parts without fields in the schema pass as they are.
+ * @param zeros - whether what is not given is written where Go types do, as `status: {}`; not of what somebody applies, which is his alone. @default 'written'
  * @throws StatusError 400 for a value of the wrong type
  */
-export function decodeBySchema(value: unknown, schema: Schema, path: string): unknown {
+export function decodeBySchema(value: unknown, schema: Schema, path: string, zeros: Zeros = 'written'): unknown {
   switch (schema.type) {
     case 'string':
       return checked(value, typeof value === 'string', path, 'a string');
@@ -105,31 +114,31 @@ export function decodeBySchema(value: unknown, schema: Schema, path: string): un
     case 'boolean':
       return checked(value, typeof value === 'boolean', path, 'true or false');
     case 'array':
-      return decodeList(value, schema.items, path);
+      return decodeList(value, schema.items, path, zeros);
     case 'object':
-      return decodeObject(value, schema, path);
+      return decodeObject(value, schema, path, zeros);
     case 'ref':
       return value;
   }
 }
 
-function decodeList(value: unknown, items: Schema | undefined, path: string): unknown {
+function decodeList(value: unknown, items: Schema | undefined, path: string, zeros: Zeros): unknown {
   if (!Array.isArray(value)) throw notOfType(path, 'a list');
-  return items === undefined ? value : value.map((item, at) => decodeBySchema(item, items, `${path}[${at}]`));
+  return items === undefined ? value : value.map((item, at) => decodeBySchema(item, items, `${path}[${at}]`, zeros));
 }
 
-function decodeObject(value: unknown, { fields, values, required = [] }: Schema, path: string): unknown {
+function decodeObject(value: unknown, { fields, values, required = [] }: Schema, path: string, zeros: Zeros): unknown {
   if (!isJsonObject(value)) throw notOfType(path, 'an object');
-  if (values !== undefined) return decodeMap(value, values, path);
+  if (values !== undefined) return decodeMap(value, values, path, zeros);
   if (fields === undefined) return value;
   const decoded: JsonObject = {};
   for (const [name, schema] of Object.entries(fields)) {
     const at = path === '' ? name : `${path}.${name}`;
     if (!Object.hasOwn(value, name) || value[name] === null || value[name] === undefined) {
-      if (schema.zero === 'written') decoded[name] = zeroOf(schema, at);
+      if (schema.zero === 'written' && zeros === 'written') decoded[name] = zeroOf(schema, at);
       continue;
     }
-    const found = decodeBySchema(value[name], schema, at);
+    const found = decodeBySchema(value[name], schema, at, zeros);
     if (isLeftOut(found, schema, required.includes(name))) continue;
     // An empty list is dropped.
     decoded[name] = schema.zero === 'written' && Array.isArray(found) && found.length === 0 ? null : found;
@@ -137,10 +146,10 @@ function decodeObject(value: unknown, { fields, values, required = [] }: Schema,
   return decoded;
 }
 
-function decodeMap(value: JsonObject, values: Schema, path: string): JsonObject {
+function decodeMap(value: JsonObject, values: Schema, path: string, zeros: Zeros): JsonObject {
   const decoded: JsonObject = {};
   // In a map of strings null becomes the empty string.
-  for (const [key, one] of Object.entries(value)) setField(decoded, key, decodeBySchema(one ?? '', values, `${path}[${key}]`));
+  for (const [key, one] of Object.entries(value)) setField(decoded, key, decodeBySchema(one ?? '', values, `${path}[${key}]`, zeros));
   return decoded;
 }
 
@@ -166,7 +175,7 @@ function zeroOf(schema: Schema, path: string): unknown {
     case 'boolean':
       return false;
     case 'object':
-      return schema.fields === undefined ? null : decodeObject({}, schema, path);
+      return schema.fields === undefined ? null : decodeObject({}, schema, path, 'written');
     case 'array':
     case 'ref':
       return null;

@@ -126,7 +126,7 @@ function change({ context, served, request, from, body, present }: Call): Answer
   };
   let edit: (old: KubeObject) => KubeObject;
   if (request.verb === 'patch' && isApply(contentType)) {
-    const wanted = incomingObject(decodeObject(body, contentType), served, request);
+    const wanted = incomingObject(decodeObject(body, contentType), served, request, 'left out');
     const asked = applyRequest(from.query, isTrue(from.query.get('force')), request.subresource, rules(context, '').now);
     if (request.subresource === '' && !exists(context, served, request)) {
       const made = applied(served, wanted, undefined, asked);

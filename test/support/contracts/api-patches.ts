@@ -101,4 +101,23 @@ export function patchContract(here: () => ContractWorld): void {
     assert.deepEqual(forced.json['data'], { a: '2' });
     assert.equal((await api.patch(path, object({ a: '3' }), apply)).code, 422);
   });
+
+  test('who applies a part of an object owns that part alone', async () => {
+    const { api, configMaps } = here();
+    const path = configMaps.replace('/api/v1', '/apis/apps/v1').replace('configmaps', 'daemonsets/part');
+    const part = (annotations: object, more = {}) => ({
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'part', annotations },
+      ...more,
+    });
+    const template = { metadata: { labels: { app: 'part' } }, spec: { containers: [{ name: 'main', image: 'app:1' }] } };
+    const spec = { selector: { matchLabels: { app: 'part' } }, template };
+    assert.equal((await api.patch(`${path}?fieldManager=first`, part({ a: '1' }, { spec }), apply)).code, 201);
+    const { code, json } = await api.patch(`${path}?fieldManager=second`, part({ b: '2' }), apply);
+    assert.equal(code, 200, JSON.stringify(json['message']));
+    const { managedFields } = json['metadata'] as unknown as { managedFields: { manager: string; fieldsV1: object }[] };
+    const own = managedFields.find(({ manager }) => manager === 'second');
+    assert.deepEqual(own?.fieldsV1, { 'f:metadata': { 'f:annotations': { 'f:b': {} } } });
+  });
 }
