@@ -50,7 +50,7 @@ for (const { how, back = {} } of [
   // Also where the clock was set back by a day, and another process began since.
   { how: 'condemns', back: { clock: -86_400_000 } },
 ] as const)
-  test(`nodes that keep a revision which failed (${how}, ${JSON.stringify(back)}) are judged anew by one attempt, in vain and for good`, async () => {
+  test(`nodes that keep a revision which failed (${how}, ${JSON.stringify(back)}) are judged again by one attempt, in vain and for good`, async () => {
     await using world = await fleetOf(4);
     world.agents.bad = () => how;
     await world.roll('web', { onFailure: 'Pause', nodeDeadline: '5m', maxUnavailable: 2, failureBudget: 2, steps: [{ nodes: '100%' }] });

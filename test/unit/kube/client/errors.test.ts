@@ -20,7 +20,7 @@ for (const { why, error, may } of [
   { why: 'what is there already, with an odd code', error: apiErrorFromStatus(call, { reason: 'AlreadyExists', code: 500 }), may: false },
   { why: 'an invalid object', error: answered(422), may: false },
   { why: 'too many requests', error: answered(429), may: false },
-  { why: 'a 500 of whoever', error: answered(500), may: false },
+  { why: 'a 500 without a Status', error: answered(500), may: false },
   {
     why: 'a webhook that timed out',
     error: status(500, 'Internal error occurred: failed calling webhook: context deadline exceeded'),
