@@ -1,11 +1,11 @@
 import { messageOf } from '../../base/errors.ts';
 import type { ProfileConfig } from '../config/config.ts';
 import type { Evaluation } from '../engine/engine.ts';
-import type { FitError } from '../engine/rejections.ts';
+import { type FitError, fitErrorText } from '../engine/rejections.ts';
 import type { Extenders } from '../extenders/chain.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { pickOneNode } from '../preempt/candidates.ts';
-import { postFilter, type PostFilterResult } from '../preempt/post-filter.ts';
+import { postFilter, type PostFilterResult, preemptionText } from '../preempt/post-filter.ts';
 import type { QueuedPod } from '../queue/contract.ts';
 import { equivalenceClassOf } from '../queue/equivalence-class.ts';
 import type { Node } from '../types.ts';
@@ -101,14 +101,16 @@ async function unschedulable(
   const { pod, profile } = attempt;
   const podChanged = (): string | undefined => (isOver(state, pod) ? 'the pod' : undefined);
   if (isOver(state, pod)) return { result: 'error', message: '', changed: () => 'the pod' };
-  const made = await postFilterWithExtenders(state, extenders, attempt, error, signal);
+  const { failed, ...made } = await postFilterWithExtenders(state, extenders, attempt, error, signal);
   // Nobody has to go for a pod that is gone, nor where there is room by now.
   const changed = (): string | undefined => {
     const on = made.chosen && state.cluster.node(made.chosen.node);
     const hasRoom = on !== undefined && state.engine.rejectionOn(pod, profile, on) === undefined;
     return podChanged() ?? (hasRoom ? `node ${on.name}` : undefined);
   };
-  return { result: 'unschedulable', error, postFilter: made, equivalenceClass: undefined, changed };
+  // After a failure it is tried again by time: nothing in the cluster tells that the extender answers again.
+  const rejected = failed ? { ...error, by: new Set<never>() } : error;
+  return { result: 'unschedulable', error: rejected, postFilter: made, equivalenceClass: undefined, changed };
 }
 
 /** Whether nothing is to be decided about it any more. */
@@ -117,19 +119,28 @@ function isOver(state: SchedulerState, { key, uid }: PodInfo): boolean {
   return now === undefined || now.uid !== uid || now.terminating || now.nodeName !== '';
 }
 
-/** Who has to go, as far as extenders leave that open: they may take nodes and victims off the list. */
+const NO_CANDIDATE = 'no candidate node for preemption';
+
+/** Who has to go, as far as extenders leave that open: they may take nodes and victims off the list. `failed`: one of them did not answer as it should. */
 async function postFilterWithExtenders(
   state: SchedulerState,
   extenders: Extenders,
   { pod, profile }: Attempt,
   error: FitError,
   signal: AbortSignal,
-): Promise<PostFilterResult> {
+): Promise<PostFilterResult & { readonly failed: boolean }> {
   const made = postFilter(state, pod, profile, error);
-  if (made.candidates.length === 0 || !extenders.asks('preempt', pod)) return made;
+  if (made.candidates.length === 0 || !extenders.asks('preempt', pod)) return { ...made, failed: false };
   const podsOn = (node: string): PodInfo[] => [...(state.cluster.node(node)?.pods.values() ?? [])];
-  const left = await extenders.preempt(pod, made.candidates, podsOn, signal);
-  return { ...made, candidates: left, chosen: pickOneNode(left, new Date(state.now()).toISOString()) };
+  const none = (why: string) => ({ ...made, message: fitErrorText(error, preemptionText(why)), candidates: [], chosen: undefined });
+  try {
+    const left = await extenders.preempt(pod, made.candidates, podsOn, signal);
+    const chosen = pickOneNode(left, new Date(state.now()).toISOString());
+    return chosen === undefined ? { ...none(NO_CANDIDATE), failed: false } : { ...made, candidates: left, chosen, failed: false };
+  } catch (failure) {
+    signal.throwIfAborted();
+    return { ...none(messageOf(failure)), failed: true };
+  }
 }
 
 async function choose(

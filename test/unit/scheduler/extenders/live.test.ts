@@ -76,7 +76,10 @@ test('as long as an extender that is asked for victims fails, no pod is preempte
   const { world, extender } = stage;
   stage.trouble = code500;
   world.add(pod('high').cpu('2').priority(10));
-  await world.refused('high', /^SchedulerError: failed preempt with extender at URL http:\S+\/preempt, code 500$/);
+  await world.refused(
+    'high',
+    /^Unschedulable: 0\/1 nodes are available: 1 Insufficient cpu. preemption: failed preempt with extender at URL http:\S+\/preempt, code 500$/,
+  );
   await world.until('it is asked again', () => extender.calls.length >= 3);
   assert.deepEqual([world.nodeOf('low-a'), world.find('high')?.status?.nominatedNodeName ?? '', world.dump('nominations')], ['a', '', []]);
   stage.trouble = undefined;
