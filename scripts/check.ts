@@ -7,6 +7,7 @@ const parts: { name: string; run: () => boolean }[] = [
   { name: 'lint', run: () => tool('oxlint', ['--type-aware', '--deny-warnings', '--quiet']) },
   { name: 'format', run: () => tool('prettier', ['--check', '--log-level=warn', '.']) },
   { name: 'imports', run: imports },
+  { name: 'mutants', run: mutants },
 ];
 
 function tool(name: string, args: string[]): boolean {
@@ -19,6 +20,14 @@ function imports(): boolean {
   const problems = importProblems();
   for (const problem of problems) console.error(problem);
   return problems.length === 0;
+}
+
+/** Whether the faults of `npm run mutants` still fit the sources: the commit that moves a line takes its fault along. */
+function mutants(): boolean {
+  return (
+    spawnSync(process.execPath, ['--disable-warning=ExperimentalWarning', 'scripts/mutants.ts', '--check'], { stdio: 'inherit' }).status ===
+    0
+  );
 }
 
 const failed = parts.filter(({ name, run }) => {
