@@ -54,6 +54,8 @@ export class RandomRun {
   #late: { at: Millis; sending: Sending }[] = [];
   readonly #fates = new Map<string, Fate>();
   readonly #back: { at: Millis; do: () => void }[] = [];
+  /** Nodes that were down when they were touched, and still are: they took no place, and who does not know them as down has none less. */
+  readonly #touchedDown = new Set<string>();
   #added = 0;
   #jumped = -Infinity;
   writes = 0;
@@ -253,6 +255,7 @@ export class RandomRun {
       if (what === 'cordoned' && node.annotations['dkc.dev/drained-by'] !== undefined)
         return void this.#back.push({ at: this.#fleet.time + MINUTE, do: back });
       node[what] = !to;
+      this.#touchedDown.delete(node.name);
       this.#say(`${node.name}: ${what} = ${!to}`);
       if (this.#fleet.nodes.get(node.name) === node) this.#fleet.changed(node.name, 'nodes');
     };
@@ -342,7 +345,11 @@ export class RandomRun {
     const before = isTouch ? this.#check(name, rollout, by) : undefined;
     const ofCluster = isTouch ? this.#checkCluster(name, rollout, by) : undefined;
     const version = this.#fleet.version;
+    const target = this.#fleet.nodes.get(name);
+    const isFirst = isTouch && target !== undefined && target.annotations['dkc.dev/drained-by'] === undefined;
+    const wasDown = isFirst && (!target.ready || target.cordoned);
     send();
+    if (wasDown) this.#touchedDown.add(name);
     this.writes += this.#fleet.version > version ? 1 : 0;
     if (this.#fleet.version > version) this.#say(`${by?.name ?? 'gone'}: ${sending.what}`);
     if (before !== undefined && before.problem !== undefined) this.#fail(before.problem);
@@ -360,12 +367,14 @@ export class RandomRun {
         (node.error !== undefined || node.trial || node.observed !== node.generation || node.active?.uid !== node.wanted?.uid)) ||
       node.annotations['dkc.dev/drained-by'] !== undefined;
     // Of a node that went down without a write a controller can know only what its cache has.
-    const isDown = (node: ModelNode): boolean => {
+    const isKnownAsDown = (node: ModelNode): boolean => {
       const known = by?.knows(node.name);
-      return (!node.ready || node.cordoned) && known !== undefined && (known.ready !== true || known.cordoned);
+      return known !== undefined && (known.ready !== true || known.cordoned);
     };
+    const isDown = (node: ModelNode): boolean => (!node.ready || node.cordoned) && isKnownAsDown(node);
     const isBack = status?.stopped !== undefined;
-    const unavailable = nodes.filter((node) => isOurs(node) || (!isBack && isDown(node)));
+    const tookPlace = (node: ModelNode): boolean => !this.#touchedDown.has(node.name) || isKnownAsDown(node);
+    const unavailable = nodes.filter((node) => (isOurs(node) && tookPlace(node)) || (!isBack && isDown(node)));
     // Of so many nodes as there were when it was decided on: one may have gone since, and another process have said so in the status.
     const known = by?.knownNodes.filter(({ labels }) => this.#rollouts.length === 1 || labels['pool'] === rollout).length ?? 0;
     const selected = Math.max(nodes.length, status?.nodes?.selected ?? 0, known);
@@ -408,7 +417,8 @@ export class RandomRun {
       return known !== undefined && (known.ready !== true || known.cordoned);
     };
     const isDown = (node: ModelNode): boolean => (!node.ready || node.cordoned) && isKnownAsDown(node);
-    const unavailable = [...fleet.nodes.values()].filter((node) => isBusy(node) || isDown(node));
+    const tookPlace = (node: ModelNode): boolean => !this.#touchedDown.has(node.name) || isKnownAsDown(node);
+    const unavailable = [...fleet.nodes.values()].filter((node) => (isBusy(node) && tookPlace(node)) || isDown(node));
     const most = maxUnavailableOf({ maxUnavailable: this.#budget }, Math.max(fleet.nodes.size, by.knownNodes.length));
     this.mostUnavailable = Math.max(this.mostUnavailable, unavailable.filter(isBusy).length);
     if (unavailable.includes(target) || isKnownAsDown(target) || unavailable.length < most) return undefined;
