@@ -5,6 +5,7 @@ import type { Node } from '../controllers/rollout/drain/contract.ts';
 import { rolloutsLeftOn } from '../controllers/rollout/maintenance.ts';
 import { plan } from '../controllers/rollout/plan.ts';
 import { type ConfigMap, contentHash, revisionName, revisionOf } from '../controllers/rollout/revision.ts';
+import { KnownTouchesOf } from '../controllers/rollout/touches.ts';
 import { rulesOf } from '../controllers/rollout/rules.ts';
 import { ASSIGNED_AT_ANNOTATION, type NodeConfigRollout, ROLLOUT_ANNOTATION } from '../controllers/rollout/types.ts';
 import type { KubeObject } from '../kube/api/object.ts';
@@ -98,6 +99,7 @@ function fleetOf(count: number): Look {
   const observer: Observer = {
     caches,
     fleets,
+    touches: new KnownTouchesOf({ monotonic: () => 0 }),
     rules: rulesOf,
     configs: kubeletConfigs(),
     serves: { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false },

@@ -8,6 +8,7 @@ import type { ClockGap } from './clock-gaps.ts';
 import type { GateResult } from './gates/contract.ts';
 import type { Rules } from './rules.ts';
 import type { Phase, Touches } from './types.ts';
+import type { KnownTouches } from './touches.ts';
 import type { WindowState } from './windows.ts';
 import type { Groups } from './grouping.ts';
 import type { Progress } from './progress.ts';
@@ -63,6 +64,8 @@ export interface Facts {
   gates: readonly GateResult[] | undefined;
   /** Of the caches that it was read from. */
   versions?: Required<Omit<Touches, 'nodes'>>;
+  /** What this process knows of the touches that the status names. @default it wrote them a moment ago */
+  touches?: Pick<KnownTouches, 'mayArrive' | 'isOld'>;
   /** Times that the wall clock jumped over. @default none */
   gaps?: readonly ClockGap[];
 }

@@ -37,7 +37,7 @@ import { kubeletConfigs } from './kubelet-configs.ts';
 import { plan } from './plan.ts';
 import { type Rules, rulesOf } from './rules.ts';
 import { rolloutMetrics } from './status.ts';
-import { isBehind } from './touches.ts';
+import { KnownTouchesOf } from './touches.ts';
 import { type NodeConfigRollout, rollouts } from './types.ts';
 
 const COMPONENT = 'rollout-controller';
@@ -62,7 +62,8 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const cluster = maxUnavailable === undefined ? undefined : new Cluster(maxUnavailable, clock, namespace);
   rolloutMetrics(runtime.meters, () => caches.rollouts.list());
   if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
-  const observer: Observer = { caches, rules, drains, fleets, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
+  const touches = new KnownTouchesOf(clock);
+  const observer: Observer = { caches, rules, drains, fleets, touches, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
@@ -88,6 +89,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       ownWrites.forget(key);
       drains.forget(key);
       fleets.forget(key);
+      touches.forget(key);
       gates.forget(key);
       cluster?.turns.forget(key);
     },
@@ -128,7 +130,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
-  if (isBehind(rollout.status?.touches, versionsOf(caches), clock.now()) || cluster?.isBehind(caches) === true)
+  const touches = observer.touches.rollout(key);
+  if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches)) || cluster?.isBehind(caches) === true)
     return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
   // The version that is planned from: while gates are asked the cache goes on.
@@ -150,6 +153,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const always = planned.actions.length > 0;
   if (!(await writeStatus(executor, rollout, planned.status, { always, signal })))
     return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
+  touches.wrote(planned.status.touches?.nodes ?? []);
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();

@@ -19,6 +19,7 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
 import type { PrometheusServer } from './gates/contract.ts';
 import { rolloutsLeftOn } from './maintenance.ts';
+import type { KnownTouchesOf } from './touches.ts';
 
 export interface Caches {
   rollouts: Informer<NodeConfigRollout>;
@@ -80,6 +81,7 @@ export interface Observer {
   serves: ServerFacts;
   drains: Pick<Drains, 'statesOf'>;
   fleets: Fleets;
+  touches: Pick<KnownTouchesOf, 'rollout'>;
   /** With a budget over all rollouts. @default there is none */
   cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
@@ -100,6 +102,8 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
   if (fleet === undefined) return undefined;
   const cluster = by.cluster?.read(rules.name, caches, by.serves, now);
   if (by.cluster !== undefined && cluster === undefined) return undefined;
+  const touches = by.touches.rollout(rules.name);
+  touches.see(rollout.status?.touches?.nodes ?? []);
   return {
     rules,
     now,
@@ -117,12 +121,13 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     drains: by.drains.statesOf(rules.name),
     window: windowState(rules.windows, now),
     versions: versionsOf(caches),
+    touches,
     gaps: by.gaps?.look() ?? [],
   };
 }
 
 /** Which state of the fleet the caches have. */
-export const versionsOf = ({ nodes, nodeConfigs }: Caches): NonNullable<Facts['versions']> => ({
+export const versionsOf = ({ nodes, nodeConfigs }: Pick<Caches, 'nodes' | 'nodeConfigs'>): NonNullable<Facts['versions']> => ({
   nodesVersion: nodes.version,
   nodeConfigsVersion: nodeConfigs.version,
 });

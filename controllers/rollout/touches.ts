@@ -1,5 +1,6 @@
-import { type Millis, rfc3339 } from '../../base/clock.ts';
+import { type Clock, type Millis, rfc3339 } from '../../base/clock.ts';
 import { isOlder } from '../../kube/cache/change.ts';
+import type { Key } from '../../kube/cache/contract.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { type Action, type Facts, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
@@ -11,25 +12,102 @@ import type { RolloutStatus, Touch, Touches } from './types.ts';
 export const MAX_TOUCHES = 100;
 /** Nodes that a look has not begun to write by then are left to the next one, in ms. */
 export const TOUCH_MS: Millis = 20_000;
-/** A write that was decided on may arrive this much later, in ms, and a cache show it later still: requests end after 30 s, caches may be two minutes behind. */
-const LATE_MS: Millis = 180_000;
-/** A cache that is behind for longer than this is not waited for, in ms: a store that was restored from a backup counts lower. */
+/**
+ * A touch that the caches do not show counts for this long after it was first seen, in ms: the record, the status and the node are each written within 30 s,
+ * nodes within 20 s of each other, and a cache may be two minutes behind.
+ */
+export const COUNTED_MS: Millis = 240_000;
+/** A touch that was written down longer ago is written down again before it is done, in ms. */
+const OLD_MS: Millis = 30_000;
+/** Caches that are behind for longer than this are not waited for, in ms: a store that was restored from a backup counts lower. */
 const MAX_BEHIND_MS: Millis = 300_000;
+
+const keyOf = (touch: Touch & { rollout?: string; drain?: true }): string =>
+  [touch.node, touch.rollout, touch.revision, touch.at, touch.drain].join(' ');
+
+/**
+ * Since when this process knows of the touches that one object names: the status of a rollout, or the record of all. It is measured by the clock that nobody
+ * sets: when a touch was decided on is a time of the wall clock, which may have been set since, also for the process that did so.
+ */
+export class KnownTouches {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** When this process saw a touch for the first time. */
+  #seen = new Map<string, Millis>();
+  /** When this process wrote a touch down. What another one wrote may lapse there earlier than here. */
+  readonly #own = new Map<string, Millis>();
+  #behindSince: { versions: string; at: Millis } | undefined;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  /** @param touches - all that the object names by now */
+  see(touches: readonly Touch[]): void {
+    const now = this.#clock.monotonic();
+    this.#seen = new Map(touches.map(keyOf).map((key) => [key, this.#seen.get(key) ?? now]));
+  }
+
+  /** The API server took the object with these. */
+  wrote(touches: readonly Touch[]): void {
+    const now = this.#clock.monotonic();
+    for (const [key, at] of this.#own) if (now - at > OLD_MS) this.#own.delete(key);
+    for (const key of touches.map(keyOf)) if (!this.#seen.has(key)) this.#own.set(key, now);
+  }
+
+  /** What was decided on may still be written, or not be seen in the caches yet. */
+  mayArrive(touch: Touch): boolean {
+    const now = this.#clock.monotonic();
+    return now - (this.#seen.get(keyOf(touch)) ?? now) < COUNTED_MS;
+  }
+
+  /** It is to be written down again before it is done: this process did not do so a moment ago. */
+  isOld(touch: Touch): boolean {
+    return this.#clock.monotonic() - (this.#own.get(keyOf(touch)) ?? -Infinity) > OLD_MS;
+  }
+
+  /**
+   * The caches are older than those that the last touches were decided on: another process has seen more than this one, and what it did could be done twice.
+   * They catch up by themselves.
+   */
+  isBehind({ nodesVersion = '', nodeConfigsVersion = '' }: Omit<Touches, 'nodes'>, has: NonNullable<Facts['versions']>): boolean {
+    const now = this.#clock.monotonic();
+    const versions = `${nodesVersion} ${nodeConfigsVersion}`;
+    if (this.#behindSince?.versions !== versions) this.#behindSince = { versions, at: now };
+    const isOne = isOlder(has.nodesVersion, nodesVersion) || isOlder(has.nodeConfigsVersion, nodeConfigsVersion);
+    return isOne && now - this.#behindSince.at < MAX_BEHIND_MS;
+  }
+}
+
+/** What one process knows of the touches of every rollout. */
+export class KnownTouchesOf {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #known = new Map<Key, KnownTouches>();
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  rollout(key: Key): KnownTouches {
+    const known = this.#known.get(key) ?? new KnownTouches(this.#clock);
+    this.#known.set(key, known);
+    return known;
+  }
+
+  forget(rollout: Key): void {
+    this.#known.delete(rollout);
+  }
+}
 
 /**
  * Touches that the status names and the caches do not show. The plan counts them, whatever process decided on them: it may have been killed before it
  * wrote the node, its write may be on the way, or this cache may be older than the write.
  */
-export function pendingTouches({
-  rules,
-  now,
-  fleet,
-  revisions,
-}: Pick<Facts, 'rules' | 'now' | 'fleet' | 'revisions'>): ReadonlyMap<string, Touch> {
+export function pendingTouches({ rules, fleet, revisions, touches }: Facts): ReadonlyMap<string, Touch> {
   const pending = new Map<string, Touch>();
   for (const touch of rules.rollout.status?.touches?.nodes ?? []) {
     const node = fleet.get(touch.node);
-    if (node !== undefined && mayArrive(touch, now) && !isShown(node, touch, { rules, revisions })) pending.set(touch.node, touch);
+    if (node !== undefined && touches?.mayArrive(touch) !== false && !isShown(node, touch, { rules, revisions }))
+      pending.set(touch.node, touch);
   }
   return pending;
 }
@@ -38,18 +116,16 @@ function isShown(node: RolloutNode, { revision }: Touch, { rules, revisions }: P
   return sameSpec(node.wanted, specOf(rules, revision, revisions)) || isDrainedBy(node, rules);
 }
 
-const mayArrive = ({ at }: Touch, now: Millis): boolean => Math.abs(now - Date.parse(at)) < LATE_MS;
-
 /** When touches that do not show count no more. */
 export const pendingWakeUps = (facts: Facts): WakeUp[] =>
-  pendingTouches(facts).size === 0 ? [] : [{ requeueAfter: LATE_MS, why: 'a node is about to be written' }];
+  pendingTouches(facts).size === 0 ? [] : [{ requeueAfter: COUNTED_MS, why: 'a node is about to be written' }];
 
 /**
  * What the status says of touches before the nodes are written: those that are decided on now, beside those that are pending. It changes only where one is
- * new, so that going on with drains writes nothing.
+ * new, or old, so that going on with drains writes nothing.
  */
 export function touchesOf(facts: Facts, actions: readonly Action[], prior: RolloutStatus | undefined): Touches | undefined {
-  const { now, versions } = facts;
+  const { now, versions, touches } = facts;
   const pending = pendingTouches(facts);
   const all = new Map(pending);
   let isNew = false;
@@ -58,22 +134,11 @@ export function touchesOf(facts: Facts, actions: readonly Action[], prior: Rollo
     const { node, revision } = action;
     const known = prior?.touches?.nodes.find((touch) => touch.node === node.node);
     const isSame = known?.revision === revision;
-    if (isDrainedBy(node, facts.rules) ? known === undefined || isSame : pending.has(node.node) && isSame) continue;
+    const isSaid = known !== undefined && isSame && touches?.isOld(known) !== true;
+    if (isDrainedBy(node, facts.rules) ? known === undefined || isSame : pending.has(node.node) && isSaid) continue;
     isNew = true;
     all.set(node.node, { node: node.node, ...(revision === undefined ? {} : { revision }), at: rfc3339(now) });
   }
   if (!isNew) return prior?.touches;
   return { nodes: [...all.values()], ...(versions === undefined ? {} : versions) };
-}
-
-/**
- * The caches are older than those that the last touches were decided on: another process has seen more than this one, and what it did could be done twice.
- * They catch up by themselves.
- */
-export function isBehind(touches: Touches | undefined, versions: NonNullable<Facts['versions']>, now: Millis): boolean {
-  if (touches === undefined) return false;
-  const last = Math.max(...touches.nodes.map(({ at }) => Date.parse(at)));
-  if (Math.abs(now - last) > MAX_BEHIND_MS) return false;
-  const { nodesVersion = '', nodeConfigsVersion = '' } = touches;
-  return isOlder(versions.nodesVersion, nodesVersion) || isOlder(versions.nodeConfigsVersion, nodeConfigsVersion);
 }

@@ -1,8 +1,8 @@
 import type { Clock, Millis } from '../../../base/clock.ts';
-import { isOlder } from '../../../kube/cache/change.ts';
 import type { Key } from '../../../kube/cache/contract.ts';
 import type { ServerFacts } from '../../fleet/server-facts.ts';
-import type { Caches } from '../observe.ts';
+import { type Caches, versionsOf } from '../observe.ts';
+import { KnownTouches } from '../touches.ts';
 import { recordOf } from '../drain/record.ts';
 import { nodeOf } from '../maintenance.ts';
 import { isChanging, isDown, type RolloutNode, viewOf } from '../node.ts';
@@ -14,15 +14,6 @@ import type { Meters } from '../../../kube/process/contract.ts';
 
 /** Nodes that one look reads, as of one rollout's. */
 const MAX_READS = 500;
-/**
- * A touch that the caches do not show counts for this long after it was first seen, in ms: the record, the status and the node are each written within 30 s,
- * nodes within 20 s of each other, and a cache may be two minutes behind. It is measured by the clock that nobody sets.
- */
-export const COUNTED_MS: Millis = 240_000;
-/** A touch that was written down longer ago is written down again before it is done, in ms. */
-const OLD_MS: Millis = 30_000;
-/** A record that is ahead of the caches for longer than this is not waited for, in ms: a store that was restored from a backup counts lower. */
-const MAX_BEHIND_MS: Millis = 300_000;
 
 /**
  * Whatever made it so: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
@@ -42,11 +33,7 @@ export class Cluster {
   readonly #unavailable = new Set<string>();
   readonly #read: { record: Readonly<object> | undefined; says: ClusterRecord } = { record: undefined, says: readRecord({}) };
   #changed: Set<string> | undefined;
-  /** When this process saw a touch, or the versions of a record, for the first time. */
-  #seen = new Map<string, Millis>();
-  /** When this process wrote a touch down. What another one wrote may lapse there earlier than here. */
-  readonly #own = new Map<string, Millis>();
-  #behindSince: { versions: string; at: Millis } | undefined;
+  readonly #touches: KnownTouches;
   #last: { most: number; unavailable: number } = { most: 0, unavailable: 0 };
 
   /** @param namespace - of the record of touches */
@@ -54,6 +41,7 @@ export class Cluster {
     this.#budget = budget;
     this.#namespace = namespace;
     this.#clock = clock;
+    this.#touches = new KnownTouches(clock);
     this.turns = new Turns(clock.monotonic());
   }
 
@@ -69,11 +57,7 @@ export class Cluster {
 
   /** Caches that are older than those by which the last touches were decided on do not show what became of earlier ones. They catch up by themselves. */
   isBehind({ nodes, nodeConfigs, configMaps }: Read): boolean {
-    const { nodesVersion = '', nodeConfigsVersion = '' } = this.#recordIn(configMaps).versions;
-    const isOne = isOlder(nodes.version, nodesVersion) || isOlder(nodeConfigs.version, nodeConfigsVersion);
-    const versions = `${nodesVersion} ${nodeConfigsVersion}`;
-    if (this.#behindSince?.versions !== versions) this.#behindSince = { versions, at: this.#clock.monotonic() };
-    return isOne && this.#clock.monotonic() - this.#behindSince.at < MAX_BEHIND_MS;
+    return this.#touches.isBehind(this.#recordIn(configMaps).versions, versionsOf({ nodes, nodeConfigs }));
   }
 
   /** @returns undefined: there are more nodes to read */
@@ -94,7 +78,7 @@ export class Cluster {
     }
     const now = this.#clock.monotonic();
     const record = this.#recordIn(caches.configMaps);
-    const pending = this.#pending(record.touches, view, now);
+    const pending = this.#pending(record.touches, view);
     const isUp = ({ node }: ClusterTouch): boolean => !this.#unavailable.has(node);
     const size = nodes.size;
     const most = maxUnavailableOf({ maxUnavailable: this.#budget }, size);
@@ -107,7 +91,7 @@ export class Cluster {
       unavailable,
       isUnavailable: (node) => this.#unavailable.has(node),
       pending,
-      isOld: (touch) => now - (this.#own.get(keyOf(touch)) ?? -Infinity) > OLD_MS,
+      isOld: (touch) => this.#touches.isOld(touch),
       failedElsewhere: new Set(caches.rollouts.list().flatMap((one) => (one.metadata.name === rollout ? [] : this.#failedIn(one)))).size,
       ahead: this.turns.ahead(
         rollout,
@@ -125,9 +109,7 @@ export class Cluster {
 
   /** The API server took these data of the record. */
   wrote({ touches = '' }: Readonly<Record<string, string>>): void {
-    const now = this.#clock.monotonic();
-    for (const [key, at] of this.#own) if (now - at > OLD_MS) this.#own.delete(key);
-    for (const touch of readTouches(touches)) if (!this.#seen.has(keyOf(touch))) this.#own.set(keyOf(touch), now);
+    this.#touches.wrote(readTouches(touches));
   }
 
   #recordIn(configMaps: Pick<Caches['configMaps'], 'get'>): ClusterRecord {
@@ -136,26 +118,16 @@ export class Cluster {
     return this.#read.says;
   }
 
-  #pending(
-    touches: readonly ClusterTouch[],
-    view: (name: string) => RolloutNode | undefined,
-    now: Millis,
-  ): ReadonlyMap<string, ClusterTouch> {
-    const seen = new Map<string, Millis>();
+  #pending(touches: readonly ClusterTouch[], view: (name: string) => RolloutNode | undefined): ReadonlyMap<string, ClusterTouch> {
+    this.#touches.see(touches);
     const pending = new Map<string, ClusterTouch>();
     for (const touch of touches) {
-      const key = keyOf(touch);
-      const since = this.#seen.get(key) ?? now;
-      seen.set(key, since);
       const node = view(touch.node);
-      if (node !== undefined && now - since < COUNTED_MS && !isShown(node, touch)) pending.set(touch.node, touch);
+      if (node !== undefined && this.#touches.mayArrive(touch) && !isShown(node, touch)) pending.set(touch.node, touch);
     }
-    this.#seen = seen;
     return pending;
   }
 }
-
-const keyOf = ({ node, rollout, revision = '', at, drain }: ClusterTouch): string => [node, rollout, revision, at, drain].join(' ');
 
 /** What it was written down for has happened: from now on the node itself shows it. A drain is its record; names of revisions are each used once. */
 function isShown(node: RolloutNode, { rollout, revision, drain }: ClusterTouch): boolean {

@@ -12,7 +12,7 @@ import { isPlannedBy, nodeOf, ownerOf } from '../../../controllers/rollout/maint
 import { type RolloutNode, viewOf } from '../../../controllers/rollout/node.ts';
 import { plan } from '../../../controllers/rollout/plan.ts';
 import { type Rules, rulesOf } from '../../../controllers/rollout/rules.ts';
-import { isBehind, TOUCH_MS } from '../../../controllers/rollout/touches.ts';
+import { KnownTouchesOf, TOUCH_MS } from '../../../controllers/rollout/touches.ts';
 import type { Count, NodeConfigRollout } from '../../../controllers/rollout/types.ts';
 import { memoize } from '../../../controllers/common/cached-objects.ts';
 import { jsonEqual, type JsonObject } from '../../../kube/api/json.ts';
@@ -86,7 +86,8 @@ export class ModelController {
     const caches = Object.fromEntries(KINDS.map((kind) => [kind, cache(kind)])) as unknown as Caches;
     const configs = { rejects: () => [], needsDrain: () => [] };
     const drains = { statesOf: (rollout: string) => new Map(this.#drains.get(rollout)) };
-    this.#observer = { cluster: this.#cluster, fleets: this.#fleets, caches, rules: rulesRead, configs, serves, drains, gaps: this.#gaps };
+    const touches = new KnownTouchesOf({ monotonic: () => fleet.time });
+    this.#observer = { cluster: this.#cluster, fleets: this.#fleets, touches, caches, rules: rulesRead, configs, serves, drains, gaps: this.#gaps }; // prettier-ignore
   }
 
   /** The watch of one kind brings what happened. */
@@ -142,7 +143,8 @@ export class ModelController {
     if (rollout === undefined) return false;
     for (const key of [name, RECORD_KEY])
       if ([...(this.#own.get(key) ?? [])].some(([kind, version]) => this.#cached[kind].version < version)) return false;
-    if (isBehind(rollout.status?.touches, versionsOf(caches), this.#fleet.now) || cluster?.isBehind(caches) === true) return false;
+    const touches = this.#observer.touches.rollout(name);
+    if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches)) || cluster?.isBehind(caches) === true) return false;
     const rules = rulesRead(rollout);
     const planned = plan({ ...this.#observe(rules, this.#observer), gates: undefined });
     if (planned === undefined) throw new Error('this fleet has more nodes than one look places');
@@ -158,6 +160,7 @@ export class ModelController {
     try {
       if (record !== undefined) yield* this.#record(name, record);
       yield* this.#send({ what: `status: ${status.phase} ${status.message}`, rollout: name, send: () => this.#fleet.writeStatus(written) }, 'rollouts'); // prettier-ignore
+      touches.wrote(status.touches?.nodes ?? []);
     } catch (error) {
       if (!(error instanceof NotWritten)) throw error;
       return true;

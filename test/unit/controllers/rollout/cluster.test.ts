@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
 import type { Action } from '../../../../controllers/rollout/contract.ts';
 import type { Caches } from '../../../../controllers/rollout/observe.ts';
-import { Cluster, COUNTED_MS, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
+import { Cluster, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
+import { COUNTED_MS } from '../../../../controllers/rollout/touches.ts';
 import {
   type ClusterFacts,
   type ClusterTouch,

@@ -41,6 +41,27 @@ test('a node that joined and is drained for the revision is not assigned the one
   assert.deepEqual(rest(fleet, controller, 'late'), ['cordon late']);
 });
 
+test('who has older caches than those that the last touch was decided on touches nothing, also where the wall clock was set since', () => {
+  for (const ms of [0, -36_000_000, 36_000_000])
+    for (const down of ['a', 'b']) {
+      const fleet = new ModelFleet(1);
+      fleet.publish('good');
+      for (const name of ['a', 'b']) fleet.add(name);
+      fleet.roll('web', { maxUnavailable: 1, steps: [{ nodes: '100%' }], drain: 'Never', paused: true });
+      const one = new ModelController(fleet, 'one');
+      rest(fleet, one, down);
+      const other = new ModelController(fleet, 'other');
+      Object.assign(fleet.nodes.get(down) ?? {}, { cordoned: true });
+      fleet.changed(down, 'nodes');
+      fleet.edit('web', { paused: false });
+      // It takes no place of its own.
+      assert.match(rest(fleet, one, down).join(), /^assign/);
+      fleet.offset += ms;
+      other.sync('rollouts');
+      assert.equal(other.look('web').next().done, true);
+    }
+});
+
 test('the wall clock tells what it jumped over, and what of that it goes through after all', () => {
   const clock = new FakeClock('2026-03-01T12:00:00Z');
   const gaps = new ClockGaps(clock);
