@@ -1,5 +1,9 @@
 import { seededRandom } from '../../../base/random.ts';
 import type { Random } from '../../../base/random.ts';
+import { isNotFound } from '../../../kube/client/errors.ts';
+import type { Stage as WorkloadStage, WorkloadSet } from './stage.ts';
+import type { Revision } from './world.ts';
+import type { Pod } from '../../../controllers/daemonset/types.ts';
 import { story, type Chance, type Story } from './story.ts';
 
 /** Something that an admin, a node or chance does. @returns what, in words */
@@ -57,5 +61,36 @@ export function patches<S extends { patch(patch: unknown, name: string, type: 'm
       (error: unknown) => ` refused: ${error instanceof Error ? error.name : ''}`,
     );
     return `${JSON.stringify(patch.spec)}${refused}`;
+  };
+}
+
+/** The pod is deleted, and stays until {@link letGo}. */
+export async function held(s: WorkloadStage<WorkloadSet>, pod: Readonly<Pod>): Promise<void> {
+  await s.patchPod(pod, { metadata: { finalizers: ['example.com/held'] } });
+  await s.terminate(pod);
+}
+
+/** Takes the finalizers of all pods away. */
+export const letGo: Act<WorkloadStage<WorkloadSet>> = async (s) => {
+  const held = s.pods().filter(({ metadata }) => (metadata.finalizers ?? []).length > 0);
+  for (const pod of held)
+    await s.patchPod(pod, { metadata: { finalizers: null } }).catch((error: unknown) => {
+      if (!isNotFound(error)) throw error;
+    });
+  return 'let go';
+};
+
+/** Does something to one of the revisions, which are known by their numbers. */
+export function withRevision(
+  what: string,
+  act: (s: WorkloadStage<WorkloadSet>, revision: Readonly<Revision>) => Promise<unknown>,
+): Act<WorkloadStage<WorkloadSet>> {
+  return async (s, random, step) => {
+    const revision = s.revisions()[Math.floor(random() * s.revisions().length)];
+    if (revision === undefined) return `${what} none`;
+    await act(s, revision);
+    // kube-controller-manager's StatefulSet controller does not hear of revisions.
+    if (s.sets().length > 0) await s.nudge(`revision-${step}`);
+    return `revision ${revision.revision} ${what}`;
   };
 }

@@ -1,7 +1,7 @@
 import type { Random } from '../../../../base/random.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
 import { annotation } from '../../hollow/behaviour.ts';
-import { type Act, oneOf, patches, randomStories as stories } from '../random.ts';
+import { type Act, held, letGo, oneOf, patches, randomStories as stories, withRevision } from '../random.ts';
 import type { Story } from '../story.ts';
 import type { Stage } from './stage.ts';
 
@@ -18,7 +18,8 @@ function podInWords(pod: Readonly<Pod>): string {
   const asked = metadata.annotations?.[annotation] ?? '';
   const hash = metadata.labels?.['controller-revision-hash'] === undefined ? '~' : '';
   const ending = metadata.deletionTimestamp === undefined ? '' : '-';
-  return `${spec?.containers[0]?.image} ${asked} ${status?.phase}${isReady ? '' : '!'}${ending}${hash}${metadata.ownerReferences === undefined ? '?' : ''}`;
+  const isHeld = metadata.finalizers === undefined ? '' : '*';
+  return `${spec?.containers[0]?.image} ${asked} ${status?.phase}${isReady ? '' : '!'}${ending}${isHeld}${hash}${metadata.ownerReferences === undefined ? '?' : ''}`;
 }
 
 const podsOn = (s: Stage, n: number): Readonly<Pod>[] => s.pods().filter(({ spec }) => spec?.nodeName === s.node(n));
@@ -65,7 +66,9 @@ const image = (random: Random, step: number): string => oneOf(random, 'app:2', '
 const ofImage = (name: string) => ({ spec: { containers: [{ name: 'main', image: name }] } });
 const rolling = (rollingUpdate: unknown) => ({ updateStrategy: { type: 'RollingUpdate', rollingUpdate } });
 
-const madeAgain: Act<Stage> = async (s, random) => {
+const madeAgain: Act<Stage> = async (s, random, step) => {
+  await letGo(s, random, step);
+  await rest(s);
   const { spec } = s.set();
   const policy = oneOf(random, 'Background', 'Foreground');
   await s.remove(policy);
@@ -139,6 +142,34 @@ const acts: readonly (readonly [number, Act<Stage>])[] = [
     },
   ],
   [1, madeAgain],
+  [2, toPod('hold', held)],
+  [2, letGo],
+  [1, toPod('disown', (s, pod) => s.patchPod(pod, { metadata: { ownerReferences: null } }))],
+  [
+    1,
+    toPod('steal', (s, pod) =>
+      s.patchPod(pod, { metadata: { ownerReferences: [{ ...pod.metadata.ownerReferences?.[0], name: 'thief', uid: 'thief' }] } }),
+    ),
+  ],
+  [1, toPod('unlabel', (s, pod) => s.patchPod(pod, { metadata: { labels: { 'controller-revision-hash': null } } }))],
+  [1, patches((random) => ({ template: { metadata: { labels: { tier: oneOf<unknown>(random, null, 'front', 'back') } } } }))],
+  [
+    1,
+    patches((random) => ({
+      template: {
+        spec: {
+          containers: [{ name: 'main', image: 'app:1', ports: oneOf<unknown>(random, null, [{ containerPort: 80, hostPort: 80 }]) }],
+        },
+      },
+    })),
+  ],
+  [1, withRevision('lost', (s, revision) => s.deleteRevision(revision))],
+  [1, withRevision('renumbered', (s, revision) => s.patchRevision(revision, { revision: revision.revision + 7 }))],
+  [1, withRevision('disowned', (s, revision) => s.patchRevision(revision, { metadata: { ownerReferences: null } }))],
+  [
+    1,
+    withRevision('unlabelled', (s, revision) => s.patchRevision(revision, { metadata: { labels: { 'controller-revision-hash': null } } })),
+  ],
 ];
 
 const begin: Act<Stage> = async (s) => {

@@ -1,6 +1,6 @@
 import type { Random } from '../../../../base/random.ts';
 import type { Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
-import { type Act, oneOf, patches, randomStories as stories } from '../random.ts';
+import { type Act, held, letGo, oneOf, patches, randomStories as stories, withRevision } from '../random.ts';
 import type { Story } from '../story.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,6 +33,8 @@ const strays = (s: Stage): Readonly<Pod>[] => s.pods().filter(({ metadata }) => 
 
 /** Deletes the set, and makes one of its name. */
 const madeAgain: Act<Stage> = async (s, random, step) => {
+  await letGo(s, random, step);
+  await rest(s);
   const { spec } = s.set();
   const policy = oneOf(random, 'Orphan', 'Orphan', 'Background', 'Foreground');
   await s.remove(policy);
@@ -108,6 +110,42 @@ const acts: readonly (readonly [number, Act<Stage>])[] = [
   [1, madeAgain],
   [1, (s) => s.kubelet(0, 'dead').then(() => 'dead')],
   [2, (s) => s.kubelet(0, 'alive').then(() => 'alive')],
+  [2, toPod('hold', held)],
+  [2, letGo],
+  [1, toPod('disown', (s, pod) => s.patchPod(pod, { metadata: { ownerReferences: null } }))],
+  [
+    1,
+    toPod('steal', (s, pod) =>
+      s.patchPod(pod, { metadata: { ownerReferences: [{ ...pod.metadata.ownerReferences?.[0], name: 'thief', uid: 'thief' }] } }),
+    ),
+  ],
+  [1, patches((random) => ({ template: { metadata: { labels: { tier: oneOf<unknown>(random, null, 'front', 'back') } } } }))],
+  [1, withRevision('lost', (s, revision) => s.deleteRevision(revision))],
+  [1, withRevision('renumbered', (s, revision) => s.patchRevision(revision, { revision: revision.revision + 7 }))],
+  [1, withRevision('disowned', (s, revision) => s.patchRevision(revision, { metadata: { ownerReferences: null } }))],
+  [
+    1,
+    withRevision('unlabelled', (s, revision) =>
+      s.patchRevision(revision, { metadata: { labels: { 'controller.kubernetes.io/hash': null } } }),
+    ),
+  ],
+  [
+    1,
+    async (s, random) => {
+      const name = `web-${oneOf(random, 0, 1, 2, 3, 4, 5)}`;
+      if (s.pods().some((pod) => nameOf(pod) === name)) return `${name} is there`;
+      const labels = oneOf<Record<string, string>>(random, s.appLabels('web'), s.appLabels('db'));
+      await s.byHand(name, labels);
+      return `${name} by hand as ${labels['app']}`;
+    },
+  ],
+  [
+    1,
+    async (s) => {
+      for (const pod of strays(s)) await s.terminate(pod);
+      return 'strays go';
+    },
+  ],
 ];
 
 const begin: Act<Stage> = async (s, random) => {
