@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { readFile, stat } from 'node:fs/promises';
 import { ActionError, describeError, errorCode } from './errors.ts';
 import type { Clock, Millis } from './clock.ts';
 import type { Disk, Stat } from './disk.ts';
@@ -91,6 +90,7 @@ export class FreshFile {
    */
   async text(): Promise<string> {
     try {
+      const { readFile, stat } = await import('node:fs/promises');
       const found = await stat(this.path);
       const { mtimeMs, ctimeMs, ino, size } = found;
       const version = { mtimeMs, ctimeMs, ino, size };

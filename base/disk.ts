@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
-import * as fs from 'node:fs/promises';
+import * as fs from 'node:fs';
 import { durableDisk, tempPrefix } from './durable-disk.ts';
 import { errorCode } from './errors.ts';
 
@@ -99,7 +98,7 @@ export interface RawFs {
   capacity(path: string): Promise<bigint | undefined>;
 }
 
-const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = fs.constants;
 
 const flags: Record<OpenHow, number> = {
   read: O_RDONLY | O_NOFOLLOW | O_NONBLOCK,
@@ -109,10 +108,13 @@ const flags: Record<OpenHow, number> = {
   dir: O_RDONLY | O_DIRECTORY | O_NOFOLLOW,
 };
 
-/** The file system of this machine. */
+// A start does without this module: it costs 5 ms, and brings others that an agent never uses.
+const promises = () => import('node:fs/promises');
+
+/** The file system of this machine. No call holds up the process. */
 export const nodeFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
-    const handle = await fs.open(path, flags[how], mode);
+    const handle = await (await promises()).open(path, flags[how], mode);
     let at: number | null = null;
     return {
       read: async (into) => {
@@ -127,32 +129,76 @@ export const nodeFs: RawFs = {
       close: () => handle.close(),
     };
   },
-  mkdir: (path, mode) => fs.mkdir(path, { mode }).then(() => undefined),
-  rename: (from, to) => fs.rename(from, to),
-  unlink: (path) => fs.unlink(path),
-  rmdir: (path) => fs.rmdir(path),
-  list: (path) => fs.readdir(path),
-  stat: async (path) => {
-    try {
-      return plainStat(await fs.lstat(path));
-    } catch (error) {
-      const code = errorCode(error);
-      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
-      throw error;
-    }
-  },
-  realPath: (path) => fs.realpath(path),
-  capacity: (path) =>
-    fs.statfs(path, { bigint: true }).then(
+  mkdir: async (path, mode) => (await promises()).mkdir(path, { mode }),
+  rename: async (from, to) => (await promises()).rename(from, to),
+  unlink: async (path) => (await promises()).unlink(path),
+  rmdir: async (path) => (await promises()).rmdir(path),
+  list: async (path) => (await promises()).readdir(path),
+  stat: async (path) => absentOr(async () => (await promises()).lstat(path)),
+  realPath: async (path) => (await promises()).realpath(path),
+  capacity: async (path) =>
+    (await promises()).statfs(path, { bigint: true }).then(
       ({ blocks, bsize }) => blocks * bsize,
       () => undefined,
     ),
 };
 
-function plainStat(stats: Stats): Stat {
+/**
+ * The same, but the process waits for each call: no thread is started and woken for it. For a process that has nothing else to do meanwhile, as an agent
+ * before READY.
+ */
+export const waitingFs: RawFs = {
+  open: async (path, how, mode = 0o600) => {
+    const fd = fs.openSync(path, flags[how], mode);
+    let at: number | null = null;
+    return {
+      read: async (into) => {
+        const got = fs.readSync(fd, into, 0, into.length, at);
+        if (at !== null) at += got;
+        return got;
+      },
+      seek: (to) => void (at = to),
+      write: async (bytes) => fs.writeSync(fd, bytes, 0, bytes.length, null),
+      sync: async () => fs.fsyncSync(fd),
+      stat: async () => plainStat(fs.fstatSync(fd)),
+      close: async () => fs.closeSync(fd),
+    };
+  },
+  mkdir: async (path, mode) => {
+    fs.mkdirSync(path, { mode });
+  },
+  rename: async (from, to) => fs.renameSync(from, to),
+  unlink: async (path) => fs.unlinkSync(path),
+  rmdir: async (path) => fs.rmdirSync(path),
+  list: async (path) => fs.readdirSync(path),
+  stat: (path) => absentOr(() => fs.lstatSync(path)),
+  realPath: async (path) => fs.realpathSync.native(path),
+  capacity: (path) => nodeFs.capacity(path),
+};
+
+async function absentOr(stat: () => fs.Stats | Promise<fs.Stats>): Promise<Stat | undefined> {
+  try {
+    return plainStat(await stat());
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
+function plainStat(stats: fs.Stats): Stat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'dir' : 'other';
   return { kind, bytes: stats.size, mode: stats.mode & 0o7777, modifiedMs: stats.mtimeMs };
 }
 
-/** The disk of this machine. The process id in a temporary name is for the person who finds one. */
-export const realDisk: Disk = durableDisk(nodeFs, () => `${tempPrefix}${process.pid}-${randomBytes(6).toString('hex')}`);
+/** The process id in a temporary name is for the person who finds one. */
+const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toString('hex')}`;
+
+/** The disk of this machine. */
+export const realDisk: Disk = durableDisk(nodeFs, tempName);
+
+/** The disk of this machine for a process that starts: each call holds it up until `started` is called, and none from then on. */
+export function startingDisk(): { disk: Disk; started: () => void } {
+  const raw = { ...waitingFs };
+  return { disk: durableDisk(raw, tempName), started: () => void Object.assign(raw, nodeFs) };
+}

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
-import { type FileHandle, open, stat } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { type Millis, monotonicMs } from './clock.ts';
 import { describeError, errorCode } from './errors.ts';
 
@@ -45,16 +44,16 @@ export function flockLocks(program = 'flock'): Locks {
     take: async (path, waitMs) => {
       const deadline = monotonicMs() + waitMs;
       for (;;) {
-        const file = await openLockFile(path);
+        const file = openLockFile(path);
         try {
           await runFlock(program, path, file, Math.max(0, deadline - monotonicMs()));
-          if (await isStillAt(path, file)) return heldLock(file);
+          if (isStillAt(path, file)) return heldLock(file);
         } catch (error) {
-          await file.close();
+          closeSync(file);
           throw error;
         }
         // Someone removed or replaced the file while we waited: what we hold excludes nobody.
-        await file.close();
+        closeSync(file);
       }
     },
   };
@@ -62,15 +61,11 @@ export function flockLocks(program = 'flock'): Locks {
 
 export const flock: Locks = flockLocks();
 
-// Node closes a handle that nobody refers to any more, and with it would go the lock of a caller who holds it to the end of the process.
-const heldFiles = new Set<FileHandle>();
-
-function heldLock(file: FileHandle): HeldLock {
-  heldFiles.add(file);
-  let closing: Promise<void> | undefined;
-  const release = () => {
-    heldFiles.delete(file);
-    return (closing ??= file.close());
+function heldLock(file: number): HeldLock {
+  let isHeld = true;
+  const release = async () => {
+    if (isHeld) closeSync(file);
+    isHeld = false;
   };
   return { release, [Symbol.asyncDispose]: release };
 }
@@ -84,33 +79,29 @@ const remedies: Readonly<Record<string, string>> = {
   EDQUOT: 'its disk quota is used up',
 };
 
-async function openLockFile(path: string): Promise<FileHandle> {
+/** @returns its descriptor */
+function openLockFile(path: string): number {
   const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
   try {
     // Reading is enough for a lock, and works on a disk that has become read-only.
-    return await open(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
+    return openSync(path, O_RDONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600);
   } catch (error) {
     const remedy = remedies[errorCode(error) ?? ''] ?? 'the file cannot be opened';
     throw new LockError(path, `${remedy} (${describeError(error)})`, { cause: error });
   }
 }
 
-async function isStillAt(path: string, file: FileHandle): Promise<boolean> {
-  const mine = await file.stat();
-  try {
-    const there = await stat(path);
-    return there.ino === mine.ino && there.dev === mine.dev;
-  } catch (error) {
-    if (errorCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+function isStillAt(path: string, file: number): boolean {
+  const mine = fstatSync(file);
+  const there = statSync(path, { throwIfNoEntry: false });
+  return there?.ino === mine.ino && there.dev === mine.dev;
 }
 
-function runFlock(program: string, path: string, file: FileHandle, waitMs: Millis): Promise<void> {
+function runFlock(program: string, path: string, file: number, waitMs: Millis): Promise<void> {
   const wait = waitMs > 0 ? ['-w', (waitMs / 1000).toFixed(3)] : ['-n'];
   const args = ['-x', '-E', String(HELD_BY_ANOTHER), ...wait, '3'];
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', file.fd] });
+    const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', file] });
     let said = '';
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       if (said.length < 1000) said += text;

@@ -11,7 +11,7 @@ import { realExec } from '../../base/exec.ts';
 import { flock } from '../../base/lock.ts';
 import { openLineLog } from '../../base/line-log.ts';
 import { realRandom } from '../../base/random.ts';
-import { realDisk } from '../../base/disk.ts';
+import { startingDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/changing-files.ts';
 import { runFlags } from './flags.ts';
 import { askKubelet } from '../connect/ask-kubelet.ts';
@@ -38,10 +38,13 @@ export async function agentRun(argv: readonly string[]): Promise<number> {
 /** The same with flags that are read already. */
 export async function runWith(args: Args): Promise<number> {
   const cwd = process.cwd();
-  const host = { disk: realDisk, hostName: hostname(), path: (text: string) => resolve(cwd, text) };
+  const files = startingDisk();
+  const host = { disk: files.disk, hostName: hostname(), path: (text: string) => resolve(cwd, text) };
   const options = await nodeOptions(host, args);
   const log = agentLog(options);
-  return args.on('once') ? await boot(options, log, args.text('output') ?? 'table') : await run(options, log);
+  return args.on('once')
+    ? boot(options, agentWorld(log, files), args.text('output') ?? 'table')
+    : runAgent(options, agentWorld(log, files));
 }
 
 /** To the journal where systemd started us, else for a terminal. */
@@ -50,30 +53,33 @@ function agentLog(options: AgentOptions): Log {
   return openLineLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: underSystemd ? 'journald' : 'text' });
 }
 
-async function boot(options: AgentOptions, log: Log, output: string): Promise<number> {
-  const outcome = await bootOnce(options, agentWorld(log));
+async function boot(options: AgentOptions, world: AgentWorld, output: string): Promise<number> {
+  const outcome = await bootOnce(options, world);
   process.stdout.write(onceText(outcome, output));
   return outcome.effective.usable ? 0 : 1;
 }
 
-async function run(options: AgentOptions, log: Log): Promise<number> {
-  return runAgent(options, agentWorld(log));
-}
-
 /** The world of an agent: leaner than a command's, since it is held in memory on every node for years. */
-function agentWorld(log: Log): AgentWorld {
+function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>): AgentWorld {
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
+  const notify = openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log });
   return {
-    disk: realDisk,
+    disk,
     locks: flock,
     clock: realClock,
     random: realRandom,
     log,
     exec: realExec,
-    watchFiles: fileWatcher(realDisk, realClock, log),
+    watchFiles: fileWatcher(disk, realClock, log),
     probe: probeHealth,
-    notify: openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log }),
+    notify: {
+      ...notify,
+      ready: (status) => {
+        started(); // from here on there is more to do than to wait for the disk
+        return notify.ready(status);
+      },
+    },
     connect: async (kubeconfig) => {
       const { createClient } = await import('../../kube/client/http-client.ts');
       const { kubeconfigSource } = await import('../../kube/client/access.ts');

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { durableDisk, tempPrefix } from '../../../base/durable-disk.ts';
 import { errorCode } from '../../../base/errors.ts';
-import { nodeFs, type RawFs, realDisk } from '../../../base/disk.ts';
+import { nodeFs, type RawFs, realDisk, startingDisk } from '../../../base/disk.ts';
 import { MemoryDisk } from '../../../cli/demo/fleet/memory-disk.ts';
 import { diskContract } from '../../support/contracts/disk-contract.ts';
 import { CrashDisk } from '../../support/crash-disk.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 diskContract('of this machine', async (t) => ({ disk: realDisk, root: await tempDir(t) }));
+diskContract('of this machine, of a process that starts', async (t) => ({ disk: startingDisk().disk, root: await tempDir(t) }));
 diskContract('in memory', async () => {
   const disk = new CrashDisk().disk();
   await disk.makeDir('/root');
@@ -24,32 +25,33 @@ diskContract('of a light node', async () => {
   return { disk, root: '/root' };
 });
 
-test('links, fifos and devices are never followed, read or waited for', async (t) => {
-  const dir = await tempDir(t);
-  writeFileSync(join(dir, 'secret'), 'secret');
-  symlinkSync('secret', join(dir, 'link'));
-  symlinkSync(dir, join(dir, 'dirlink'));
-  execFileSync('mkfifo', [join(dir, 'fifo')]);
-  for (const [name, code] of [
-    ['link', 'ELOOP'],
-    ['fifo', 'EINVAL'],
-  ] as const) {
-    assert.equal((await realDisk.stat(join(dir, name)))?.kind, 'other');
-    await assert.rejects(realDisk.read(join(dir, name)), (error) => errorCode(error) === code);
-    await assert.rejects(realDisk.append(join(dir, name), Uint8Array.of(1)));
-  }
-  await assert.rejects(realDisk.read('/dev/zero'), (error) => errorCode(error) === 'EINVAL');
-  // Unless the link is an administrator's.
-  assert.equal(Buffer.from(await realDisk.readLinked(join(dir, 'link'))).toString(), 'secret');
-  for (const path of [join(dir, 'fifo'), '/dev/zero'])
-    await assert.rejects(realDisk.readLinked(path), (error) => errorCode(error) === 'EINVAL');
-  await assert.rejects(realDisk.makeDir(join(dir, 'dirlink')), (error) => errorCode(error) === 'ENOTDIR');
+for (const [which, ownDisk] of Object.entries({ running: realDisk, starting: startingDisk().disk }))
+  test(`links, fifos and devices are never followed, read or waited for by a ${which} process`, async (t) => {
+    const dir = await tempDir(t);
+    writeFileSync(join(dir, 'secret'), 'secret');
+    symlinkSync('secret', join(dir, 'link'));
+    symlinkSync(dir, join(dir, 'dirlink'));
+    execFileSync('mkfifo', [join(dir, 'fifo')]);
+    for (const [name, code] of [
+      ['link', 'ELOOP'],
+      ['fifo', 'EINVAL'],
+    ] as const) {
+      assert.equal((await ownDisk.stat(join(dir, name)))?.kind, 'other');
+      await assert.rejects(ownDisk.read(join(dir, name)), (error) => errorCode(error) === code);
+      await assert.rejects(ownDisk.append(join(dir, name), Uint8Array.of(1)));
+    }
+    await assert.rejects(ownDisk.read('/dev/zero'), (error) => errorCode(error) === 'EINVAL');
+    // Unless the link is an administrator's.
+    assert.equal(Buffer.from(await ownDisk.readLinked(join(dir, 'link'))).toString(), 'secret');
+    for (const path of [join(dir, 'fifo'), '/dev/zero'])
+      await assert.rejects(ownDisk.readLinked(path), (error) => errorCode(error) === 'EINVAL');
+    await assert.rejects(ownDisk.makeDir(join(dir, 'dirlink')), (error) => errorCode(error) === 'ENOTDIR');
 
-  await realDisk.replace(join(dir, 'link'), Uint8Array.of(0x78));
-  assert.equal(readFileSync(join(dir, 'secret'), 'utf8'), 'secret');
-  await realDisk.remove(join(dir, 'dirlink'));
-  assert.deepEqual(readdirSync(dir).toSorted(), ['fifo', 'link', 'secret']);
-});
+    await ownDisk.replace(join(dir, 'link'), Uint8Array.of(0x78));
+    assert.equal(readFileSync(join(dir, 'secret'), 'utf8'), 'secret');
+    await ownDisk.remove(join(dir, 'dirlink'));
+    assert.deepEqual(readdirSync(dir).toSorted(), ['fifo', 'link', 'secret']);
+  });
 
 test('a file that says it is empty and never ends is cut off at the limit', async () => {
   await assert.rejects(realDisk.read('/proc/kallsyms', 1000), RangeError);
