@@ -22,7 +22,8 @@ import type { ClusterAccess } from '../../../kube/client/access.ts';
 const REQUEST_MS = 5000;
 
 export async function lookAtCredentials(look: NodeLook): Promise<CredentialFacts> {
-  return (await ofAgent(look)).facts;
+  const { kubeletUnit } = look.options;
+  return { ...(await ofAgent(look)).facts, ...(kubeletUnit === '' ? {} : { kubeletUnit }) };
 }
 
 /** Settings that cannot be read do not say that there is no kubeconfig. */

@@ -18,6 +18,8 @@ export interface Credential {
 }
 
 export interface CredentialFacts {
+  /** Of a node. @default kubelet */
+  kubeletUnit?: string;
   /** undefined: none is set. */
   kubeconfig: string | undefined;
   /** Why the kubeconfig cannot be used; undefined where it can. */
@@ -38,7 +40,7 @@ export interface CredentialWords {
   missing: Verdict;
   /** A kubeconfig that cannot be used. */
   repair: string;
-  renew: string;
+  renew: (kubeletUnit: string) => string;
   /** The certificate is renewed in its file, and never in the kubeconfig. */
   isRenewedInFile: boolean;
 }
@@ -49,15 +51,15 @@ export const nodeWords: CredentialWords = {
     'set kubeconfig in /etc/dkc/agent.yaml; systemctl restart dkc-agent',
   ),
   repair: 'fix the kubeconfig; kubeadm join writes the one of a node',
-  renew:
-    'have the kubelet renew its certificate: systemctl restart kubelet; journalctl -u kubelet; a node that was off for too long must join the cluster again',
+  renew: (unit) =>
+    `have the kubelet renew its certificate: systemctl restart ${unit}; journalctl -u ${unit}; a node that was off for too long must join the cluster again`,
   isRenewedInFile: true,
 };
 
 export const personWords: CredentialWords = {
   missing: skipped('no kubeconfig is set'),
   repair: 'fix the kubeconfig, or use another one with --kubeconfig',
-  renew: 'ask an administrator of the cluster for new credentials: kubeadm certs renew admin.conf',
+  renew: () => 'ask an administrator of the cluster for new credentials: kubeadm certs renew admin.conf',
   isRenewedInFile: false,
 };
 
@@ -81,10 +83,13 @@ export function credentialChecks(words: CredentialWords): readonly Check<Credent
   ];
 }
 
-function client({ certificate, token, now }: CredentialFacts, words: CredentialWords): Verdict {
+function client({ certificate, token, now, kubeletUnit = 'kubelet' }: CredentialFacts, words: CredentialWords): Verdict {
   const [cert, bearer] = [the(certificate), the(token)];
   if (cert === 'none' && bearer === 'none') return skipped('the kubeconfig has neither a client certificate nor a token of its own');
-  const verdicts = [...(cert === 'none' ? [] : [certificateOf(cert, now, words)]), ...(bearer === 'none' ? [] : [tokenOf(bearer, now)])];
+  const verdicts = [
+    ...(cert === 'none' ? [] : [certificateOf(cert, now, words.renew(kubeletUnit), words)]),
+    ...(bearer === 'none' ? [] : [tokenOf(bearer, now)]),
+  ];
   return (
     verdicts.find(({ result }) => result === 'failed') ??
     verdicts.find(({ result }) => result === 'warning') ??
@@ -95,7 +100,8 @@ function client({ certificate, token, now }: CredentialFacts, words: CredentialW
 function certificateOf(
   cert: Exclude<Known<CredentialFacts['certificate']>, 'none'>,
   now: Millis,
-  { renew, isRenewedInFile }: CredentialWords,
+  renew: string,
+  { isRenewedInFile }: CredentialWords,
 ): Verdict {
   if ('problem' in cert) return failed(cert.problem, renew);
   if (cert.fitsKey === false) return failed(`the client key in ${cert.from} does not belong to the client certificate`, renew);

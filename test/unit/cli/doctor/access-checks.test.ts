@@ -66,7 +66,7 @@ const credentialRows: (Row & { facts: Partial<CredentialFacts> })[] = [
   { check: 'kubeconfig', where: 'it cannot be used', facts: { problem: known('it has no current-context') }, is: 'failed', says: 'current-context', todo: 'kubeadm join' },
   { check: 'client-credentials', where: 'the certificate is good for months', facts: {}, is: 'ok', says: '/pki/current.pem is valid until 2026-11-21' },
   { check: 'client-credentials', where: 'a certificate that lives for a day has a third of it left', facts: cert(-0.66, 0.34), is: 'ok', says: 'valid until' },
-  { check: 'client-credentials', where: 'nobody renewed the certificate', facts: cert(-359, 6), is: 'warning', says: 'in 6 days', todo: 'systemctl restart kubelet' },
+  { check: 'client-credentials', where: 'nobody renewed the certificate', facts: { ...cert(-359, 6), kubeletUnit: 'kubelet.service' }, is: 'warning', says: 'in 6 days', todo: 'systemctl restart kubelet.service' },
   { check: 'client-credentials', where: 'the certificate has expired', facts: cert(-366, -1), is: 'failed', says: 'expired on 2026-02-28 00:00', todo: 'must join the cluster again' },
   { check: 'client-credentials', where: 'the certificate is of tomorrow', facts: cert(1, 300), is: 'failed', says: 'is the clock of this machine right', todo: 'timedatectl set-ntp true' },
   { check: 'client-credentials', where: 'the key is of another one', facts: cert(-1, 300, { fitsKey: false }), is: 'failed', says: 'does not belong to the client certificate', todo: 'systemctl restart kubelet' },
