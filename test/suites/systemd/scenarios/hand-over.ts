@@ -51,7 +51,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   await sync('nothing is new');
   change();
   await sync('off by the environment', ['DKC_KUBELET_UNIT=']);
-  writeFileSync(SETTINGS, 'nodeName: machine\nkubeletUnit: ""   # by hand\n');
+  writeFileSync(SETTINGS, 'nodeName: machine\n"kubeletUnit" : ""   # by hand\n');
   await sync('off by agent.yaml');
   writeFileSync(SETTINGS, "kubeletUnit: 'no such unit'\n");
   await sync('not a unit name');
