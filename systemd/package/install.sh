@@ -14,6 +14,7 @@ set -eu
 lib=/usr/lib/dkc
 record=$lib/manifest       # what is installed: one line per file, `MODE PATH`
 unfinished=$lib/manifest.unfinished # all that an interrupted run may have left
+made=$lib/folders          # that an install has made, each before the one it is in
 refuse() { say "$*"; exit 3; }
 
 mode=install
@@ -49,7 +50,8 @@ remove_files() {
         *) rm -f "$path" "$path.dkc-new" ;;
         esac
     done
-    rmdir "${vendor%/*}" /usr/share/doc/dkc /usr/share/fish/vendor_completions.d /usr/share/fish /usr/share/zsh/site-functions 2>/dev/null || true
+    # Those of others stay, empty ones too: a shell that is installed goes by its folder for completions.
+    [ ! -e "$made" ] || while read -r dir; do rmdir "$dir" 2>/dev/null || true; done <"$made"
 }
 
 install_files() {
@@ -63,6 +65,17 @@ install_files() {
     # Noted before anything is put in place, so that whatever comes, an uninstall finds it all.
     cat "$record" "$unfinished" "$here/manifest" 2>/dev/null | sort -u >$unfinished.new
     mv -f $unfinished.new $unfinished
+    {
+        cat "$made" 2>/dev/null || true
+        while read -r _ path; do
+            dir=${path%/*}
+            while [ ! -d "$dir" ]; do
+                echo "$dir"
+                dir=${dir%/*}
+            done
+        done <"$here/manifest"
+    } | sort -ur >$made.new
+    mv -f $made.new $made
     cp "$0" $lib/uninstall.new && chmod 0755 $lib/uninstall.new && mv -f $lib/uninstall.new $lib/uninstall
     # First everything beside its place, which takes long, then everything into its place, by renames; the kubelet's drop-in is last in the list.
     while read -r bits path; do

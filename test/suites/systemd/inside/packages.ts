@@ -56,6 +56,10 @@ exec chroot "$0" /usr/bin/dkc "$@"`;
   return ['unshare', '--mount', 'sh', '-c', script, root, ...installerArgs()];
 }
 
+/** What another program brought, a shell's folder for completions: it stays, empty as it is. */
+const OTHERS = '/usr/share/fish/vendor_completions.d';
+const othersFolder = (): void => void mkdirSync(OTHERS, { recursive: true });
+
 /**
  * A machine of Debian is none whose packages rpm knows. One package provides what dkc requires of a distribution, with the versions of RHEL 9, so that rpm and dnf
  * have something to compare the requirements with.
@@ -71,7 +75,11 @@ BuildArch: noarch
 Provides: systemd = 252, glibc = 2.34, libstdc++ = 11, coreutils = 8, findutils = 4, grep = 3, sed = 4, system-release = 9, /bin/sh
 %description
 %{summary}.
+%install
+mkdir -p %{buildroot}${OTHERS}
 %files
+%dir /usr/share/fish
+%dir ${OTHERS}
 `); // prettier-ignore
   run('rpmbuild', '--quiet', '-bb', '--define', '_topdir /srv/rpm', '--define', '_rpmfilename distribution.rpm', '/srv/distribution.spec');
   run('rpm', '-i', '/srv/rpm/RPMS/distribution.rpm');
@@ -101,11 +109,17 @@ export const installers: Readonly<Record<InstallerKind, Installer>> = {
   },
   // The folder is the unpacked image.
   image: {
+    prepare: othersFolder,
     install: (folder) => inContainer(folder),
     remove: (folder) => [...inContainer(folder), '--uninstall'],
     purge: ['/usr/lib/dkc/uninstall', '--purge'],
   },
-  tar: { install: (folder) => [unpacked(folder)], remove: () => ['/usr/lib/dkc/uninstall'], purge: ['/usr/lib/dkc/uninstall', '--purge'] },
+  tar: {
+    prepare: othersFolder,
+    install: (folder) => [unpacked(folder)],
+    remove: () => ['/usr/lib/dkc/uninstall'],
+    purge: ['/usr/lib/dkc/uninstall', '--purge'],
+  },
 };
 
 /** @throws where it does not end with 0, with all that it printed */
