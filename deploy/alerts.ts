@@ -1,6 +1,4 @@
-import { LEASE, WORKLOAD } from './controllers.ts';
-import { SCHEDULER, schedulerWorkload } from './scheduler.ts';
-import { SETS, setsWorkload } from './sets.ts';
+import { LEASE, WORKLOAD, SCHEDULER, schedulerWorkload, SETS, setsWorkload } from './deployments.ts';
 
 interface Alert {
   alert: string;

@@ -1,7 +1,5 @@
 import { JOBS } from './alerts.ts';
-import { LEASE } from './controllers.ts';
-import { SCHEDULER, schedulerWorkload } from './scheduler.ts';
-import { setsWorkload } from './sets.ts';
+import { LEASE, SCHEDULER, schedulerWorkload, setsWorkload } from './deployments.ts';
 
 export interface Query {
   /** PromQL. */

@@ -1,10 +1,8 @@
 import { adminRights, nodeRights, type NodeRightsOptions, rolloutRights } from './rights.ts';
 import { admissionPolicy } from './admission-policy.ts';
-import { controllers } from './controllers.ts';
+import { controllers, scheduler, sets } from './deployments.ts';
 import { monitoring } from './monitoring.ts';
 import { nodeInstaller } from './node-installer.ts';
-import { scheduler } from './scheduler.ts';
-import { sets } from './sets.ts';
 import { SYSTEM_NAMESPACE } from './names.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 import { nodeConfigDefinition, type NodeConfigDefinitionOptions } from './nodeconfig-crd.ts';

@@ -10,8 +10,7 @@ import { missingRights, type Right, rightsIn } from '../../process/check-rights.
 import { type Client, listPages } from '../../../kube/client/client.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
-import { LEASE, WORKLOAD } from '../../../deploy/controllers.ts';
-import { setsWorkload } from '../../../deploy/sets.ts';
+import { LEASE, WORKLOAD, setsWorkload } from '../../../deploy/deployments.ts';
 import { SYSTEM_NAMESPACE } from '../../../deploy/names.ts';
 import { type KubeObject, leases, namespaces, pods, type Resource } from '../../../kube/api/object.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';

@@ -3,10 +3,16 @@ import { test } from 'node:test';
 import { rightsFor } from '../../../cli/controllers/rights.ts';
 import type { Right } from '../../../cli/process/check-rights.ts';
 import { schedulerRights } from '../../../cli/scheduler/rights.ts';
-import { rolloutWorkload, controllers } from '../../../deploy/controllers.ts';
+import {
+  rolloutWorkload,
+  controllers,
+  scheduler,
+  schedulerConfigText,
+  schedulerWorkload,
+  sets,
+  setsWorkload,
+} from '../../../deploy/deployments.ts';
 import { rolloutRights } from '../../../deploy/rights.ts';
-import { scheduler, schedulerConfigText, schedulerWorkload } from '../../../deploy/scheduler.ts';
-import { sets, setsWorkload } from '../../../deploy/sets.ts';
 import type { Workload } from '../../../deploy/workload.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { parseSchedulerConfig } from '../../../scheduler/config/parse.ts';

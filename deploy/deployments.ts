@@ -1,0 +1,143 @@
+import { stringify } from 'yaml';
+import { EVENT_NAMESPACE, SYSTEM_NAMESPACE } from './names.ts';
+import { binding, CONTROLLER, role, rule, type Rule } from './rights.ts';
+import { asControlPlane, flowControl } from './flow-control.ts';
+import { account, accountOf, commonFlags, labelsOf, leaseRights, running, type Workload } from './workload.ts';
+import type { KubeObject } from '../kube/api/object.ts';
+
+/** Name of the Deployment of the rollout controller, and of what belongs to it. */
+export const WORKLOAD = 'dkc-rollout-controller';
+/** The Lease, in {@link SYSTEM_NAMESPACE}: another one than that of DaemonSet and StatefulSet controllers. */
+export const LEASE = 'dkc-rollout';
+
+const rolloutAt = { lease: LEASE, port: 10_461 };
+
+export const rolloutWorkload: Workload = {
+  ...rolloutAt,
+  name: WORKLOAD,
+  component: 'controllers',
+  // The page stays on loopback, where it asks for no token: port-forward reaches it.
+  args: [
+    'controllers',
+    'run',
+    '--controllers=rollout',
+    `--rollout-namespace=${SYSTEM_NAMESPACE}`,
+    ...commonFlags(rolloutAt),
+    '--page-bind-address=127.0.0.1:10463',
+    '--log-format=json',
+  ],
+  requests: { cpu: '100m', memory: '200Mi' },
+  memoryLimit: '1Gi',
+};
+
+/** The rollout controller in the cluster. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
+export function controllers(image: string, release: number): KubeObject[] {
+  const subject = accountOf(rolloutWorkload);
+  return [
+    account(rolloutWorkload),
+    binding(WORKLOAD, subject, undefined, CONTROLLER),
+    binding(WORKLOAD, subject, SYSTEM_NAMESPACE, CONTROLLER),
+    binding(WORKLOAD, subject, EVENT_NAMESPACE, CONTROLLER),
+    ...leaseRights(rolloutWorkload),
+    ...flowControl(subject, release),
+    ...running(rolloutWorkload, image, release),
+  ];
+}
+
+/** Name of the Deployment of the DaemonSet and StatefulSet controllers, and of what belongs to it. */
+export const SETS = 'dkc-controllers';
+
+const setsAt = { lease: SETS, port: 10_461 };
+
+export const setsWorkload: Workload = {
+  ...setsAt,
+  name: SETS,
+  component: 'sets',
+  args: ['controllers', 'run', '--controllers=daemonset,statefulset', ...commonFlags(setsAt), '--log-format=json'],
+  requests: { cpu: '100m', memory: '200Mi' },
+  memoryLimit: '2Gi',
+  priorityClass: 'system-cluster-critical',
+  hostNetwork: true,
+};
+
+const setsRules: readonly Rule[] = [
+  rule('apps', 'controllerrevisions', 'get list watch create patch delete'),
+  rule('', 'pods', 'get list watch create patch delete'),
+  rule('', 'events', 'create patch'),
+  ...['daemonsets', 'statefulsets'].flatMap((kind) => [
+    rule('apps', kind, 'get list watch'),
+    rule('apps', `${kind}/status`, 'update'),
+    // Pods, revisions and claims block the deletion of their owner, which only who may change its finalizers can ask for.
+    rule('apps', `${kind}/finalizers`, 'update'),
+  ]),
+  rule('', 'nodes', 'list watch'),
+  rule('', 'pods/finalizers', 'update'),
+  // None is deleted: servers that check it let nobody else change the owner of a claim.
+  rule('', 'persistentvolumeclaims', 'list watch create update delete'),
+  rule('storage.k8s.io', 'storageclasses', 'list watch'),
+];
+
+/** The controllers that take over from kube-controller-manager. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
+export function sets(image: string, release: number): KubeObject[] {
+  const subject = accountOf(setsWorkload);
+  return [
+    account(setsWorkload),
+    role(SETS, setsRules),
+    binding(SETS, subject),
+    ...leaseRights(setsWorkload),
+    ...asControlPlane(subject, release),
+    ...running(setsWorkload, image, release),
+  ];
+}
+
+/** Name of the Deployment, of what belongs to it, and what pods say in `spec.schedulerName`. */
+export const SCHEDULER = 'dkc-scheduler';
+
+const SCHEDULER_FOLDER = '/etc/dkc-scheduler';
+const schedulerAt = { lease: SCHEDULER, port: 10_462 };
+
+/** Beside kube-scheduler: pods that name no scheduler stay with that. */
+export const schedulerConfigText = stringify({ profiles: [{ schedulerName: SCHEDULER }] });
+
+export const schedulerWorkload: Workload = {
+  ...schedulerAt,
+  name: SCHEDULER,
+  component: 'scheduler',
+  args: ['scheduler', 'run', `--config=${SCHEDULER_FOLDER}/config.yaml`, ...commonFlags(schedulerAt), '--log-format=json'],
+  requests: { cpu: '100m', memory: '200Mi' },
+  memoryLimit: '2Gi',
+  priorityClass: 'system-cluster-critical',
+  files: { configMap: SCHEDULER, mountPath: SCHEDULER_FOLDER },
+};
+
+const schedulerRules: readonly Rule[] = [
+  { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'delete'] },
+  { apiGroups: [''], resources: ['pods/binding'], verbs: ['create'] },
+  { apiGroups: [''], resources: ['pods/status'], verbs: ['patch'] },
+  { apiGroups: [''], resources: ['nodes', 'namespaces', 'services', 'replicationcontrollers'], verbs: ['list', 'watch'] },
+  { apiGroups: ['apps'], resources: ['replicasets', 'statefulsets', 'controllerrevisions'], verbs: ['list', 'watch'] },
+  { apiGroups: ['policy'], resources: ['poddisruptionbudgets'], verbs: ['list', 'watch'] },
+  { apiGroups: [''], resources: ['persistentvolumes', 'persistentvolumeclaims'], verbs: ['get', 'list', 'watch', 'patch'] },
+  { apiGroups: ['resource.k8s.io'], resources: ['deviceclasses'], verbs: ['list', 'watch'] },
+  {
+    apiGroups: ['storage.k8s.io'],
+    resources: ['storageclasses', 'csinodes', 'csidrivers', 'csistoragecapacities', 'volumeattachments'],
+    verbs: ['list', 'watch'],
+  },
+  { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+];
+
+/** The scheduler in the cluster, under a name of its own. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
+export function scheduler(image: string, release: number): KubeObject[] {
+  const subject = accountOf(schedulerWorkload);
+  const metadata = { name: SCHEDULER, namespace: SYSTEM_NAMESPACE, labels: labelsOf(schedulerWorkload) };
+  return [
+    account(schedulerWorkload),
+    role(SCHEDULER, schedulerRules),
+    binding(SCHEDULER, subject),
+    ...leaseRights(schedulerWorkload),
+    ...asControlPlane(subject, release),
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'config.yaml': schedulerConfigText } },
+    ...running(schedulerWorkload, image, release),
+  ];
+}
