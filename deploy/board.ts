@@ -1,5 +1,4 @@
-import { JOBS } from './alerts.ts';
-import { LEASE, SCHEDULER, schedulerWorkload, setsWorkload } from './deployments.ts';
+import { LEASE, SCHEDULER, schedulerWorkload, SETS, setsWorkload, WORKLOAD } from './deployments.ts';
 
 export interface Query {
   /** PromQL. */
@@ -24,13 +23,18 @@ interface Row {
   panels: readonly Panel[];
 }
 
+/** Matcher of all processes of dkc in the cluster: a Service's name is the job of what it leads to. */
+export const JOBS = `job=~"${[WORKLOAD, SCHEDULER, SETS].join('|')}"`;
+
+/** Names of their leases, as a pattern. */
+export const LEASES = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
+
 const p99 = (metric: string, by: string, matcher: string): string =>
   `histogram_quantile(0.99, sum by (${by}, le) (rate(${metric}_bucket{${matcher}}[5m])))`;
 const one = (expr: string, legend: string, emptyWhile?: string): Query[] => [
   { expr, legend, ...(emptyWhile === undefined ? {} : { emptyWhile }) },
 ];
 const ofScheduler = `job="${SCHEDULER}"`;
-const leases = [LEASE, schedulerWorkload.lease, setsWorkload.lease].join('|');
 const NO_ROLLOUTS = 'there are no rollouts';
 const NEVER = 'nothing of that kind has happened since the process started';
 
@@ -39,7 +43,7 @@ export const rows: readonly Row[] = [
   {
     title: 'Processes',
     panels: [
-      { title: 'Leaders', text: 'Leaders per lease: 1 is normal; 0: no process works; 2: two processes report to be the leader', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${leases}"})`, '{{name}}') },
+      { title: 'Leaders', text: 'Leaders per lease: 1 is normal; 0: no process works; 2: two processes report to be the leader', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${LEASES}"})`, '{{name}}') },
       { title: 'Up', text: 'Processes that Prometheus can scrape', unit: 'short', queries: one(`sum by (job) (up{${JOBS}})`, '{{job}}') },
       { title: 'Memory', text: 'Resident memory; grows with the number of objects in the cluster, not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
       { title: 'CPU', text: 'CPU cores in use', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },

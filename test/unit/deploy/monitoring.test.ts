@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { alerts } from '../../../deploy/alerts.ts';
+import { alerts } from '../../../deploy/monitoring.ts';
 import { boardText, rows } from '../../../deploy/board.ts';
 import { asked, codeMetrics } from '../../support/code-metrics.ts';
 

@@ -22,7 +22,7 @@ test('the page has descriptions of CRDs, alerts, what scripts print, and the fle
       `${file}: ${text}`,
     );
   has('deploy/rollout-crd.ts', 'Phase of the rollout');
-  has('deploy/alerts.ts', 'Prometheus cannot scrape');
+  has('deploy/monitoring.ts', 'Prometheus cannot scrape');
   has('systemd/kubelet-sync', 'cannot read $effective');
   has('controllers/page/assets/index.html', 'Skip to nodes');
   has('systemd/agent.yaml', 'nodeName');
