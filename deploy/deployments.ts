@@ -10,6 +10,9 @@ export const WORKLOAD = 'dkc-rollout-controller';
 /** The Lease, in {@link SYSTEM_NAMESPACE}: another one than that of DaemonSet and StatefulSet controllers. */
 export const LEASE = 'dkc-rollout';
 
+/** What starts the controller where none runs: with the same Lease one of them stands by, whichever comes later. */
+export const RUN_CONTROLLER = `dkc controllers run --controllers=rollout --leader-elect-resource-namespace=${SYSTEM_NAMESPACE} --leader-elect-resource-name=${LEASE}`;
+
 const rolloutAt = { lease: LEASE, port: 10_461 };
 
 export const rolloutWorkload: Workload = {

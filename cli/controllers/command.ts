@@ -75,8 +75,8 @@ Prints one line of JSON when all caches have synced and the lease is held: ready
     { run: 'dkc controllers run --kubeconfig=/etc/dkc/controllers.conf', what: 'as a systemd unit on a control-plane node' },
     { run: 'dkc controllers run --controllers=statefulset', what: 'only StatefulSets; kube-controller-manager keeps DaemonSets' },
     {
-      run: 'dkc controllers run --controllers=rollout --leader-elect-resource-name=dkc-rollout',
-      what: 'only rollouts, with a separate lease',
+      run: 'dkc controllers run --controllers=rollout --leader-elect-resource-namespace=dkc-system --leader-elect-resource-name=dkc-rollout',
+      what: 'only rollouts, with the lease of the Deployment of dkc deploy manifests',
     },
     { run: 'dkc controllers run --namespace=team-a --leader-elect-resource-name=dkc-team-a', what: 'one namespace, with its own lease' },
     { run: 'dkc controllers run --object-selector=example.com/by=dkc', what: 'only sets with this label' },

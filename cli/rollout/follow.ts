@@ -12,7 +12,8 @@ import { blindText } from '../fleet/tell-wait.ts';
 import type { AskTrouble } from '../fleet/watch-nodes.ts';
 import { watchFleetObjects, watchRollout } from './fleet-objects.ts';
 import { stepOf, treeText } from './status-text.ts';
-import { isObserved, outcomeOf, RUN_CONTROLLER } from './rollouts.ts';
+import { RUN_CONTROLLER } from '../../deploy/deployments.ts';
+import { isObserved, outcomeOf } from './rollouts.ts';
 import { viewOf } from './view.ts';
 
 /** A tree is drawn at most so often; one on a terminal also this often without a change, for the time that trials have left. */

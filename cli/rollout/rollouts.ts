@@ -22,9 +22,6 @@ export const rolloutPositional: Positional = {
   completes: 'rollout',
 };
 
-/** What starts the controller where none runs. */
-export const RUN_CONTROLLER = 'dkc controllers run --controllers=rollout';
-
 /** The name on a command line: `web` or `ncr/web`. @throws {UsageError} for what no rollout can be called */
 export function rolloutName(command: string, args: Args): string {
   const text = args.one('name') ?? '';

@@ -1,4 +1,5 @@
 import { failed, ok, skipped, someOf, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
+import { RUN_CONTROLLER } from '../../../deploy/deployments.ts';
 import type { Pair } from './roles.ts';
 import { durationOf, holderOf, type Lease } from '../../../kube/election/lease.ts';
 import type { Millis } from '../../../base/clock.ts';
@@ -36,8 +37,7 @@ export const controllerChecks: readonly Check<ControllerFacts>[] = [
 
 function rolloutController({ rolloutLease, controllersLease, hasRollouts, now }: ControllerFacts): Verdict {
   const [rollout, all] = [the(rolloutLease), the(controllersLease)];
-  const run =
-    'dkc deploy manifests --image=IMAGE | kubectl apply -f -, or dkc controllers run --controllers=rollout; if it is installed: kubectl -n dkc-system get pods, and the logs of these pods';
+  const run = `dkc deploy manifests --image=IMAGE | kubectl apply -f -, or ${RUN_CONTROLLER}; if it is installed: kubectl -n dkc-system get pods, and the logs of these pods`;
   if (rollout && isHeld(rollout, now)) return ok(`${holderOf(rollout)} holds Lease dkc-system/dkc-rollout`);
   if (all && isHeld(all, now) && !rollout) return ok(`${holderOf(all)} holds Lease kube-system/dkc-controllers`);
   if (rollout) {

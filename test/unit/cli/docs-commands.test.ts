@@ -14,9 +14,14 @@ const benchNames = new Set([...benchmarks.matchAll(/^ {2}'?([\w-]+)'?[,:]/gm)].m
 /** What a page shows because it is wrong. */
 const deliberate = new Set(['dkc agent run --bogus', 'dkc -v agent run --bogus']);
 
+const lease = ['--leader-elect-resource-namespace=dkc-system', '--leader-elect-resource-name=dkc-rollout'];
+
 /** Why nobody can type it; undefined if somebody can. */
 async function problemOf({ words, inBlock }: ShownCommand): Promise<string | undefined> {
   if (deliberate.has(words.join(' ')) || (!inBlock && words.includes('...'))) return undefined;
+  // With another Lease it would be a second controller beside that of the manifests.
+  if (inBlock && words.includes('--controllers=rollout') && !lease.every((flag) => words.includes(flag)))
+    return `it lacks ${lease.join(' ')}`;
   if (words[0] === 'npm') return npmProblem(words.slice(1), inBlock);
   return dkcProblem(words.slice(words[0] === 'kubectl' ? 2 : 1), inBlock);
 }

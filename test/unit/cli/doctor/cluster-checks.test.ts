@@ -121,7 +121,7 @@ const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noL
 check(controllerChecks, controllers, [
   { check: 'rollout-controller', where: 'it holds its Lease', facts: {}, is: 'ok', says: 'pod-a holds Lease dkc-system/dkc-rollout' },
   { check: 'rollout-controller', where: 'it shares a Lease with the others', facts: { rolloutLease: noLease, controllersLease: held }, is: 'ok', says: 'kube-system/dkc-controllers' },
-  { check: 'rollout-controller', where: 'nobody renews the Lease', facts: { rolloutLease: stale }, is: 'failed', says: 'was renewed 31 s ago', todo: 'dkc controllers run --controllers=rollout' },
+  { check: 'rollout-controller', where: 'nobody renews the Lease', facts: { rolloutLease: stale }, is: 'failed', says: 'was renewed 31 s ago', todo: '--leader-elect-resource-name=dkc-rollout' },
   { check: 'rollout-controller', where: 'the Lease was given back', facts: { rolloutLease: lease('', 2) }, is: 'failed', says: 'has no holder', todo: 'dkc deploy manifests --image=IMAGE' },
   { check: 'rollout-controller', where: 'nobody renews the Lease, and there is nothing to do', facts: { rolloutLease: stale, hasRollouts: known(false) }, is: 'warning', says: 'no rollout makes progress', todo: 'dkc controllers run' },
   { check: 'rollout-controller', where: 'there is none', facts: { rolloutLease: noLease }, is: 'failed', says: 'no rollout controller has ever held its Lease', todo: 'dkc controllers run' },

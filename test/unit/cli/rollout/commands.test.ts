@@ -198,7 +198,7 @@ test('a watch without a controller says so, and ends with 1 where its time is ov
   assert.equal(late.code, 1);
   assert.match(
     late.stderr,
-    /no rollout controller has processed NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout\n.*timed out after 20s/,
+    /no rollout controller has processed NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout .*-name=dkc-rollout\n.*timed out after 20s/,
   );
   const deleted = run('rollout watch web');
   await world.client.delete(rollouts, { name: 'web' });
