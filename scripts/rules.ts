@@ -59,7 +59,6 @@ export const mayDoIO: readonly RegExp[] = [
 /** Pure files of rooms in which the others may do I/O. */
 export const decides: readonly RegExp[] = [
   /^kube\/client\/(json-bytes|kubeconfig|limits|list-decoder|watch-loop)\.ts$/,
-  /^cli\/controllers\/(explain-set|explain-stateful-set)\.ts$/,
   /^cli\/doctor\/(check\.ts$|node\/|cluster\/)/,
   /^cli\/scheduler\/(explain-pod|rights)\.ts$/,
   /^cli\/deploy\/install-plan\.ts$/,

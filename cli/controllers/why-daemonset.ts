@@ -4,12 +4,11 @@ import { ActionError, nearest } from '../../base/errors.ts';
 import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
-import { explainSet } from './explain-set.ts';
+import { type Explained, explainSet, type SetInCluster } from '../../controllers/daemonset/explain.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../../controllers/daemonset/types.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { Explained } from '../../controllers/daemonset/explain.ts';
 
 /** Asks the controller's own decision; pure. */
 export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
@@ -66,19 +65,6 @@ function ofNode(explained: readonly Explained[], node: string | undefined, { set
 
 /** What `dkc` runs. */
 export const whyDaemonSetCommand: Command = whyDaemonSet(explainSet);
-
-/** A DaemonSet, and all of the cluster that its controller looks at when it decides on it. */
-export interface SetInCluster {
-  set: Readonly<DaemonSet>;
-  nodes: readonly Readonly<Node>[];
-  /** Of its namespace, its own and others'; of all, where the controller looks for room. */
-  pods: readonly Readonly<Pod>[];
-  /** Of its namespace, its own and others'. */
-  revisions: readonly Readonly<Revision>[];
-  /** Wall clock, in ms. */
-  now: Millis;
-  placement: Placement;
-}
 
 export type SetQuery = NamedRef & { placement: Placement; now: () => Millis };
 

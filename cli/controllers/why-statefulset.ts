@@ -12,7 +12,7 @@ import { type Explained, getNamed, listAll, type NamedRef, readRef, showExplaine
 import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
-import { explainStatefulSet } from './explain-stateful-set.ts';
+import { explainStatefulSet, type StatefulSetInCluster } from '../../controllers/statefulset/explain.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
@@ -45,18 +45,6 @@ Rights: get and list statefulsets, list pods, persistentvolumeclaims and control
 
 /** What `dkc` runs. */
 export const whyStatefulSetCommand: Command = whyStatefulSet(explainStatefulSet);
-
-/** A StatefulSet, and all of the cluster that its controller looks at when it decides on it. Of its namespace, its own and others'. */
-export interface StatefulSetInCluster {
-  set: Readonly<StatefulSet>;
-  pods: readonly Readonly<Pod>[];
-  claims: readonly Readonly<Pvc>[];
-  revisions: readonly Readonly<Revision>[];
-  /** Of the cluster; none unless the set asks for claims to grow. */
-  classes: readonly Readonly<StorageClass>[];
-  /** Wall clock, in ms. */
-  now: Millis;
-}
 
 export type StatefulSetQuery = NamedRef & { now: () => Millis };
 

@@ -1,11 +1,17 @@
+import type { Millis } from '../../base/clock.ts';
+import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
+import { noMemory } from '../common/set-memory.ts';
 import type { SetFacts } from './observe.ts';
 import type { NodeState } from './node-state.ts';
 import { limitsOf, type Limits } from './update.ts';
-import type { Reason } from './placement/node-decision.ts';
+import { type Decide, decision, type Reason } from './placement/node-decision.ts';
+import { decideByRoom } from './placement/three-values.ts';
 import { plan, type Plan } from './plan.ts';
 import { isTerminating, nameOf } from './pods.ts';
-import type { Pod } from './types.ts';
+import { rulesOf, type Rules } from './rules.ts';
+import { recount } from './summary.ts';
+import type { DaemonSet, Node, Placement, Pod } from './types.ts';
 
 /** How a set stands with one node, and the first thing that it waits for there. */
 export interface Explained {
@@ -18,6 +24,49 @@ export interface Explained {
   reason: string;
   /** For people. */
   detail: string;
+}
+
+/** A DaemonSet, and all of the cluster that its controller looks at when it decides on it. */
+export interface SetInCluster {
+  set: Readonly<DaemonSet>;
+  nodes: readonly Readonly<Node>[];
+  /** Of its namespace, its own and others'; of all, where the controller looks for room. */
+  pods: readonly Readonly<Pod>[];
+  /** Of its namespace, its own and others'. */
+  revisions: readonly Readonly<Revision>[];
+  /** Wall clock, in ms. */
+  now: Millis;
+  placement: Placement;
+}
+
+/** How a set stands with each node, decided as by a controller that has just been started. */
+export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster): Explained[] {
+  const rules = rulesOf(set, placement);
+  const untouched = whyUntouched(rules);
+  if (untouched !== undefined) return nodes.map(nameOf).toSorted().map((object) => ({ object, ...untouched })); // prettier-ignore
+  const decide = placement === 'controller' ? byRoom(rules, cluster.pods) : decision(rules);
+  const { facts, states: verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
+  return explain(facts, verdicts);
+}
+
+/** What keeps a controller from doing anything at all for a set. */
+function whyUntouched({ set, selector, tooLarge }: Rules): Omit<Explained, 'object'> | undefined {
+  if (set.metadata.deletionTimestamp !== undefined)
+    return { reason: 'deleting', detail: 'the set is terminating; the garbage collector deletes its pods' };
+  if (tooLarge !== undefined) return { reason: 'too-large', detail: `the set is not synced: ${tooLarge}` };
+  switch (selector.kind) {
+    case 'labels':
+      return undefined;
+    case 'all':
+      return { reason: 'selector', detail: 'the set is not synced: its selector is empty and would select all pods' };
+    case 'bad':
+      return { reason: 'selector', detail: `the set is not synced: invalid selector: ${selector.why}` };
+  }
+}
+
+function byRoom(rules: Rules, pods: SetInCluster['pods']): Decide {
+  const onNode = Map.groupBy(pods, ({ spec }) => spec?.nodeName ?? '');
+  return decideByRoom(rules, { indexed: (_, node) => onNode.get(node) ?? [] });
 }
 
 /**

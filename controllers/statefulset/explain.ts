@@ -1,9 +1,15 @@
+import type { Millis } from '../../base/clock.ts';
+import { controllerOf } from '../../kube/controller/owners.ts';
+import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
+import { noMemory } from '../common/set-memory.ts';
 import { waitsFor } from './actions.ts';
-import type { SetFacts } from './observe.ts';
+import { defaultClassOf, type SetFacts } from './observe.ts';
 import { creation } from './place.ts';
-import { plan } from './plan.ts';
+import { plan, planOwnership } from './plan.ts';
 import { slotsOf, type Slot } from './places.ts';
+import { excessOf, rulesOf } from './rules.ts';
+import type { Pod, Pvc, StatefulSet, StorageClass } from './types.ts';
 import { isOld } from './update.ts';
 
 /** How one pod of a set stands, or what the set as a whole waits for. */
@@ -17,6 +23,73 @@ export interface Explained {
   reason: string;
   /** For people. */
   detail: string;
+}
+
+/** A StatefulSet, and all of the cluster that its controller looks at when it decides on it. Of its namespace, its own and others'. */
+export interface StatefulSetInCluster {
+  set: Readonly<StatefulSet>;
+  pods: readonly Readonly<Pod>[];
+  claims: readonly Readonly<Pvc>[];
+  revisions: readonly Readonly<Revision>[];
+  /** Of the cluster; none unless the set asks for claims to grow. */
+  classes: readonly Readonly<StorageClass>[];
+  /** Wall clock, in ms. */
+  now: Millis;
+}
+
+/** What concerns the set as a whole, its pods, its claims: decided as by a controller that has just been started. */
+export function explainStatefulSet({ set, pods, revisions, claims, classes, now }: StatefulSetInCluster): Explained[] {
+  const rules = rulesOf(set);
+  const whole = (reason: string, detail: string): Explained => ({ object: rules.name, reason, detail });
+  if (set.metadata.deletionTimestamp !== undefined)
+    return [whole('deleting', 'the set is terminating; the garbage collector deletes its pods')];
+  if (rules.tooLarge !== undefined) return [whole('too-large', `the set is not synced: ${rules.tooLarge}`)];
+  if (rules.selector === undefined)
+    return [whole('selector', 'the set is not synced: its selector is invalid, or is empty and would select all pods')];
+  const podNames = new Set(pods.map(({ metadata }) => metadata.name));
+  const claimsByName = new Map(claims.map((claim) => [claim.metadata.name ?? '', claim]));
+  const facts = planOwnership({
+    rules,
+    memory: noMemory,
+    pods,
+    revisions,
+    isTaken: (name) => podNames.has(name),
+    pvc: (name) => claimsByName.get(name),
+    allPvcs: () => claims,
+    storageClass: (name) => (name === undefined ? defaultClassOf(classes) : classes.find(({ metadata }) => metadata.name === name)),
+    now,
+  });
+  return [
+    ...rules.optIns.problems.map((problem) => whole('annotation', `rollout and scale-down are paused: invalid annotation: ${problem}`)),
+    ...excessOf(rules).map(({ message }) => whole('replicas', message)),
+    ...withTakenNames(explain(facts), facts.adoption.pods, pods),
+    ...plan(facts).refused.map(({ pvc: claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
+  ];
+}
+
+const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
+
+/** The controller sees its own pods alone, and learns from a refusal that the name of one is another's: no event tells of it. */
+function withTakenNames(
+  rows: readonly Explained[],
+  { keep, adopt }: SetFacts['adoption']['pods'],
+  pods: readonly Readonly<Pod>[],
+): Explained[] {
+  const own = new Set([...keep, ...adopt]);
+  const others = new Map(pods.filter((pod) => !own.has(pod)).map((pod) => [pod.metadata.name ?? '', pod]));
+  return rows.map((row) => {
+    const other = UNMADE.has(row.reason) ? others.get(row.object) : undefined;
+    const detail =
+      other &&
+      `a pod with this name exists and is not owned by this StatefulSet: ${whose(other)}; the pod is created once that one is deleted`;
+    return detail === undefined ? row : { object: row.object, reason: 'name-taken', detail };
+  });
+}
+
+function whose(pod: Readonly<Pod>): string {
+  const owner = controllerOf(pod);
+  if (owner !== undefined) return `its owner is ${owner.kind} ${owner.name} with uid ${owner.uid}`;
+  return pod.metadata.deletionTimestamp === undefined ? 'its labels do not match the selector' : 'it is terminating';
 }
 
 /** What a set waits for, first of all; then each of its pods: from the same decision that the controller takes. */

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
-import { whyDaemonSet, type ExplainSet, type SetInCluster } from '../../../../cli/controllers/why-daemonset.ts';
+import { whyDaemonSet, type ExplainSet } from '../../../../cli/controllers/why-daemonset.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
-import { explainSet } from '../../../../cli/controllers/explain-set.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
-import type { Explained } from '../../../../controllers/daemonset/explain.ts';
+import { type Explained, explainSet, type SetInCluster } from '../../../../controllers/daemonset/explain.ts';
 
 let api: LocalApi;
 const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
-import { explainStatefulSet } from '../../../../cli/controllers/explain-stateful-set.ts';
-import { whyStatefulSet, type ExplainStatefulSet, type StatefulSetInCluster } from '../../../../cli/controllers/why-statefulset.ts';
+import { whyStatefulSet, type ExplainStatefulSet } from '../../../../cli/controllers/why-statefulset.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { claim, claimTemplate, pod, statefulSet, type SetOptions } from '../../controllers/statefulset/objects.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
-import type { Explained } from '../../../../controllers/statefulset/explain.ts';
+import { type Explained, explainStatefulSet, type StatefulSetInCluster } from '../../../../controllers/statefulset/explain.ts';
 import type { Pod } from '../../../../controllers/statefulset/types.ts';
 import type { KubeObject, OwnerReference } from '../../../../kube/api/object.ts';
 
