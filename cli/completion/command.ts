@@ -106,7 +106,8 @@ function __dkc_complete
     set -l path (commandline -ct | string replace -r '^--[^=]*=' '')
     switch "$files"
         case ':file'
-            __fish_complete_path "$path" | string replace -r '^' -- "$flag"
+            # as __fish_complete_directories does; __fish_complete_path of fish 3.6 takes a quote for a part of the name
+            complete -C "'' $path" | string replace -r '^' -- "$flag"
         case ':dir'
             __fish_complete_directories "$path" | string replace -r '^' -- "$flag"
     end

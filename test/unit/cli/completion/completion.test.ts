@@ -36,7 +36,10 @@ const lines = [
   { line: 'dkc agent run --merge over', values: ['overlay'] },
   { line: 'dkc completion ', values: ['bash', 'zsh', 'fish'] },
   { line: 'dkc assign nod', values: ['node-a'] },
+  { line: 'dkc assign other,node/n', values: ['other,node/node-a'] },
+  { line: 'dkc deploy manifests --nodes=node-a,o', values: ['--nodes=node-a,other'] },
   { line: 'dkc rollout approve ', values: ['web'] },
+  { line: 'dkc rollout approve ncr/', values: ['ncr/web'] },
   { line: 'dkc assign --key k node-a o', values: ['other'] },
   { line: 'dkc checkpoints show u', values: ['uid/1'] },
   { line: 'dkc checkpoints show uid/1 u', values: [] },
@@ -150,7 +153,9 @@ test(
   },
 );
 
-test('the fish script keeps the flag before the name of a file', { skip: missing('fish') }, () => {
-  const script = `function dkc; echo :file; end\n${scripts.fish}\ncomplete -C 'dkc x --policy=${import.meta.dirname}/completion.test.t'`;
-  assert.equal(inShell('fish', ['--no-config'], script)[0]?.split('\t')[0], `--policy=${import.meta.filename}`);
+test('the fish script keeps the flag before the name of a file, and finds it behind an open quote', { skip: missing('fish') }, () => {
+  for (const quote of ['', '"', "\\'"]) {
+    const script = `function dkc; echo :file; end\n${scripts.fish}\ncomplete -C 'dkc x --policy=${quote}${import.meta.dirname}/completion.test.t'`;
+    assert.equal(inShell('fish', ['--no-config'], script)[0]?.split('\t')[0], `--policy=${import.meta.filename}`);
+  }
 });
