@@ -80,13 +80,13 @@ async function inCommand(
   const flags = allFlags(command).filter((flag) => flag.hidden !== true);
   const [, inlineName, inlineValue] = /^(--[^=]+=)(.*)$/.exec(typed) ?? [];
   if (inlineName !== undefined && inlineValue !== undefined) {
-    const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), given, ask);
+    const offer = await valuesOf(flagCalled(flags, inlineName.slice(0, -1)), inlineValue, given, ask);
     return { ...offer, candidates: offer.candidates.map(({ value, text }) => ({ value: `${inlineName}${value}`, text })) };
   }
   const waiting = waitsIn(flags, rest);
-  if (waiting) return await valuesOf(waiting, given, ask);
+  if (waiting) return await valuesOf(waiting, typed, given, ask);
   if (typed.startsWith('-')) return { candidates: flags.map(({ name, text }) => ({ value: `--${name}`, text })) };
-  return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), given, ask);
+  return await valuesOf(positionalAt(command.positionals, countPositionals(flags, rest)), typed, given, ask);
 }
 
 function flagCalled(flags: readonly Flag[], word: string): Flag | undefined {
@@ -107,7 +107,10 @@ function positionalAt(positionals: readonly Positional[], index: number): Positi
   return positionals[index] ?? (positionals.at(-1)?.many ? positionals.at(-1) : undefined);
 }
 
-async function valuesOf(of: Flag | Positional | undefined, given: readonly string[], ask: Ask): Promise<Offer> {
+/** What may stand before a name that is being typed: `a,` of the list `a,b`, `node/` of `node/a`. */
+const BEFORE_NAME: Readonly<Partial<Record<Completes, RegExp>>> = { node: /^(?:.*,)?(?:(?:nodes?|no)\/)?/, rollout: /^(?:[a-z.]+\/)?/ };
+
+async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], ask: Ask): Promise<Offer> {
   if (!of) return { candidates: [] };
   if ('type' in of && of.type === 'boolean') return { candidates: ['true', 'false'].map((value) => ({ value, text: '' })) };
   const offers = 'type' in of ? of.offers : undefined;
@@ -115,7 +118,9 @@ async function valuesOf(of: Flag | Positional | undefined, given: readonly strin
   const choices = [...(of.choices ?? offers ?? []), ...prefixes].map((value) => ({ value, text: '' }));
   if (of.completes === undefined) return { candidates: choices };
   if (of.completes === 'file' || of.completes === 'dir') return { candidates: choices, files: of.completes };
-  return { candidates: [...choices, ...(await ask(of.completes, given))] };
+  const before = BEFORE_NAME[of.completes]?.exec(typed)?.[0] ?? '';
+  const named = (await ask(of.completes, given)).map(({ value, text }) => ({ value: `${before}${value}`, text }));
+  return { candidates: [...choices, ...named] };
 }
 
 const begins = (offer: Offer, typed: string): Offer => ({
