@@ -299,7 +299,7 @@ const stepsByError: Readonly<Record<string, string>> = {
     'The Node names no ConfigMap in spec.configSource. Assign one with: dkc assign; or clear the assignment with: dkc unassign',
   [statusErrors.download]:
     'The ConfigMap cannot be read. Does it exist, may this node read it, and is it in the namespace that the agent reads ' +
-    '(--configmap-namespace, dkc-system unless set)? The log says which: journalctl -u dkc-agent -e',
+    '(--configmap-namespace, dkc-system unless set)? The notice above names it and says why; the log has more: journalctl -u dkc-agent -e',
   [statusErrors.syncInternal]:
     'The assignment could not be applied, for example because of a full or read-only disk, or a name that is not allowed. See why: journalctl -u dkc-agent -e',
   [statusErrors.failedTrial]: takenBack,

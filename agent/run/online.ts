@@ -39,7 +39,16 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
       exitWaits: options.restartSpread > 0,
     });
     const preflight = options.preflight ? preflighter({ options, disk: world.disk, log, kubelet: kubelet.now }) : null;
-    const sync = new Sync({ ...deps, store, configState, executor, preflight, intervalMs: options.syncInterval, onRun: metrics.sync });
+    const sync = new Sync({
+      ...deps,
+      store,
+      configState,
+      executor,
+      preflight,
+      intervalMs: options.syncInterval,
+      onRun: metrics.sync,
+      onProblem: (problem) => activeRecord.notice('sync', problem),
+    });
     context.sync = sync;
     const shown = new ShownCarrier(context, firstChoice(options.assignment));
     const reporter = new Reporter({ carrier, configState, clock, random, log, onKept: (kept) => shown.kept(kept) });

@@ -1,6 +1,6 @@
 import type { Fetched, SyncFacts, Verdict, Wanted } from './plan.ts';
 import { contentRef, digestFiles, payloadOf, sameContent, storedContent } from '../checkpoint/payload.ts';
-import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source } from '../checkpoint/source.ts';
+import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
 import type { NodeConfigState } from '../status/node-config-state.ts';
 import type { CheckpointState, JournalLine, Store } from '../store/store.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
@@ -24,7 +24,7 @@ export async function observe(wanted: Wanted, seen: ConfigMapSeen | undefined, d
   const { store, configState, preflight } = deps;
   const assigned = await recordOf(deps, 'assigned');
   const lastKnownGood = await recordOf(deps, 'last-known-good');
-  const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec.kubeletConfigKey, store) : undefined;
+  const fetched = wanted.at === 'source' && seen ? await fetchedOf(seen, wanted.spec, store) : undefined;
   const [assignedContent, lastKnownGoodContent] = await Promise.all([
     storedContent(store, assigned ?? null, { adopt: true }),
     storedContent(store, lastKnownGood ?? null, { adopt: true }),
@@ -84,17 +84,18 @@ async function recordOf(
   return record.at === 'known' ? record.source : undefined;
 }
 
-async function fetchedOf(seen: ConfigMapSeen, key: string, store: Store): Promise<Fetched> {
-  if (seen.at === 'absent') return { at: 'failed', problem: 'the ConfigMap does not exist' };
-  if (seen.at === 'failed') return seen;
+async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKey }: SpecSource, store: Store): Promise<Fetched> {
+  const configMap = `ConfigMap ${namespace}/${name}`;
+  if (seen.at === 'absent') return { at: 'failed', problem: `${configMap} does not exist` };
+  if (seen.at === 'failed') return { at: 'failed', problem: `${configMap} cannot be read: ${seen.problem}` };
   const downloaded = payloadOf(seen.object);
   if (!downloaded.ok && 'beyond' in downloaded) {
     const { uid = '', resourceVersion = '' } = seen.object.metadata;
     return { at: 'beyond', uid, resourceVersion, finding: { field: '', ...downloaded.beyond } };
   }
-  if (!downloaded.ok) return { at: 'incomplete', problem: downloaded.problem };
+  if (!downloaded.ok) return { at: 'incomplete', problem: `${configMap}: ${downloaded.problem}` };
   const { payload } = downloaded;
-  const content = contentRef(digestFiles(payload.files), key);
+  const content = contentRef(digestFiles(payload.files), kubeletConfigKey);
   return { at: 'found', payload, content, saved: isSaved(await store.load(payload, payload), payload, content) };
 }
 

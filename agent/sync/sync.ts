@@ -15,6 +15,8 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
   /** The safety net: how long a failure may wait for its next try when no event comes, in ms. */
   intervalMs: Millis;
   onRun: (failed: boolean) => void;
+  /** What of the assignment cannot be had or done, which the error leaves out; null: nothing. */
+  onProblem: (problem: string | null) => void;
 }
 
 /**
@@ -74,18 +76,21 @@ export class Sync {
 
   /** @returns whether all is done until something changes */
   async #look(): Promise<boolean> {
-    const { configState, executor, log, onRun } = this.#deps;
+    const { configState, executor, log, onRun, onProblem } = this.#deps;
     const wanted = this.#wanted;
     if (!wanted || !this.#isKnown()) return true;
     try {
       const steps = planSync(await observe(wanted, this.#seen, this.#deps));
       const done = await executor.run(steps);
       onRun(false);
+      const said = steps.findLast((step) => step.do === 'report');
+      if (said !== undefined) onProblem(said.final !== true && said.error?.startsWith('failed to sync') === true ? said.detail : null);
       // What is wrong may be fixed on this node, where no watch of the API sees it: a file, swap, a policy.
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
       log.error('sync failed, retrying', { error: describeError(error) });
       configState.update({ error: statusErrors.syncInternal });
+      onProblem(describeError(error));
       onRun(true);
       return false;
     }

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster, NAMESPACE } from './cluster.ts';
 import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { nodes } from '../../../../kube/api/object.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 
 for (const carrier of ['node', 'nodeconfig'] as const)
@@ -107,6 +108,21 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       await rename(`${checkpoints}-away`, checkpoints);
       await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
       assert.ok(agent.exitCodes.every((code) => code === 0));
+    });
+
+    test('dkc status can name the ConfigMap that is not there, until it is', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const says = async (): Promise<boolean> =>
+        (await readFile(layout(agent.options.dynamicConfigDir).active, 'utf8')).includes(
+          `ConfigMap ${NAMESPACE}/${agent.name} does not exist`,
+        );
+      await cluster.assign(agent.name, agent.name);
+      agent.start();
+      await agent.reports(cluster, { error: statusErrors.download });
+      await eventually('it is named', says);
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      await eventually('it is there', async () => !(await says()));
     });
 
     test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {

@@ -51,7 +51,7 @@ const explained = [
   /^config is refused .*rule=not-negative|^failed to validate config/,
   /^failed to watch (?:Node|ConfigMap), retrying .*(?:the connection ended|ECONNREFUSED)/, // the restart of the API server
   /^trial failed: this config is condemned on this node .*reason="kubelet exited 3 times"/,
-  /^failed to sync: failed to download config.*detail="the ConfigMap does not exist"/,
+  /^failed to sync: failed to download config.*detail="ConfigMap \S+ does not exist"/,
 ];
 
 function source(name: string, { uid, resourceVersion }: Identity) {
