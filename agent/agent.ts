@@ -4,6 +4,7 @@ import { boot } from './boot/execute.ts';
 import type { BootOutcome } from './boot/plan.ts';
 import { sourceText } from './checkpoint/source.ts';
 import { DriftWatch } from './drift/drift-watch.ts';
+import { readsAnotherFile } from './drift/observe.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import { Shutdown } from './run/shutdown.ts';
 import { CheckpointGC } from './store/checkpoint-gc.ts';
@@ -129,7 +130,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       log,
       boot: thisBoot,
       probe: world.probe,
-      isRunning,
+      isRunning: async (sha256) => !(await readsAnotherFile(options, world)) && isRunning(sha256),
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
       exit: (why) => shutdown.leave(why),

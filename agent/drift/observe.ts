@@ -1,5 +1,5 @@
 import { basename, dirname, join } from 'node:path';
-import type { ConfigFlag, DriftFacts, UnitFacts } from './plan.ts';
+import { type ConfigFlag, type DriftFacts, isKubelet, type UnitFacts } from './plan.ts';
 import { VolatileFile } from '../boot/volatile-file.ts';
 import { flagValue, propertiesOf, STARTED_FILE, startOf } from '../host/unit.ts';
 import { learnKubelet, startedAs, VersionRecord } from '../host/kubelet.ts';
@@ -81,6 +81,19 @@ async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDe
     next: await configOf(next.args),
     hasDropIn: property('ExecStartPre').includes(join(dirname(kubeletExits), STARTED_FILE)),
   };
+}
+
+/**
+ * Whether the kubelet that runs was started with another `--config` than the effective file, or with none: what it does says nothing about that file.
+ * Only of a program called kubelet: k3s and scripts have flags of their own, and of those nobody knows.
+ */
+export async function readsAnotherFile(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<boolean> {
+  if (options.kubeletUnit === '') return false;
+  const { stdout } = await exec('systemctl', ['show', '-P', 'MainPID', '--', options.kubeletUnit], { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
+  const [program, ...args] = await commandLineOf(stdout.trim(), disk);
+  if (program === undefined || !isKubelet(program)) return false;
+  const path = flagValue('--config', args);
+  return path === undefined || !(await (await samePlaceAs(options, disk))(path));
 }
 
 /** Longest command line that is read, in bytes; the kernel's own limit for one argument. */

@@ -75,13 +75,16 @@ function usage({ unit: facts, path }: DriftFacts): string | null | undefined {
   if (!facts) return undefined;
   const { unit, running, next, hasDropIn } = facts;
   // A script that starts the kubelet has other arguments than the kubelet.
-  const isKubelet = running !== undefined && (running.config !== null || /(^|\/)kubelet[^/]*$/.test(running.program));
-  if (isKubelet && running.config?.isEffective !== true)
+  const isJudged = running !== undefined && (running.config !== null || isKubelet(running.program));
+  if (isJudged && running.config?.isEffective !== true)
     return `the running kubelet was started ${flagText(running.config)} instead of --config=${path}`;
   if (next !== null && !next.isEffective) return `the next start of ${unit} will read ${next.path} instead of ${path}`;
   if (next === null && !hasDropIn) return `the next start of ${unit} will not read ${path}: its drop-in 20-dkc.conf is not loaded`;
   return null;
 }
+
+/** By the name of the program. */
+export const isKubelet = (program: string): boolean => /(^|\/)kubelet[^/]*$/.test(program);
 
 const flagText = (config: ConfigFlag | null): string => (config === null ? 'without --config' : `with --config=${config.path}`);
 

@@ -331,7 +331,9 @@ export class SimulatedNode {
             : this.kubelet.started
               ? 'activating\n'
               : 'inactive\n'
-          : '',
+          : args.includes('MainPID')
+            ? '7\n'
+            : '',
         stderr: '',
       }),
       watchFiles: (paths, onChange, signal) =>

@@ -6,6 +6,8 @@ import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { configYaml, SimulatedNode } from '../../../support/simulated-node.ts';
+import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
 const PATH = '/var/lib/dkc/kubelet.yaml';
@@ -48,6 +50,26 @@ const looks: (Parameters<typeof seen>[0] & { why: string; is: string })[] = [
   { why: 'an agent that hands nothing over', files: { [PATH]: 'theirs' }, handsOver: false, is: 'EffectiveFileChanged NotUsed? KubeletDiffers?' },
 ]; // prettier-ignore
 for (const { why, is, ...over } of looks) test(`a look at ${why} finds ${is || 'nothing'}`, async () => assert.equal(await seen(over), is));
+
+// As where an ExecStart= of the administrator's has lost $KUBELET_CONFIG_ARGS.
+for (const [line, isTrusted] of [
+  ['/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml', false],
+  ['/usr/bin/kubelet', false],
+  [`/usr/bin/kubelet --config ${PATH}`, true],
+  ['/usr/local/bin/k3s agent --config=/etc/k3s.yaml', true],
+] as const)
+  test(`a healthy kubelet that runs as ${line} ${isTrusted ? 'ends' : 'does not end'} a trial`, async () => {
+    const node = new SimulatedNode();
+    node.fs.plant('/proc/7/cmdline', `${line.replaceAll(' ', '\0')}\0`);
+    const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+    node.api.put(configMaps, { metadata: configMap, data: { kubelet: configYaml({ maxPods: 50 }) } });
+    node.api.put(nodes, { metadata: { name: node.name }, spec: { configSource: { configMap } } });
+    await node.start();
+    await node.clock.advance(15 * 60_000);
+    const trusted = await node.store().record('last-known-good');
+    assert.equal(trusted.at === 'known' && trusted.source !== null, isTrusted);
+    await node.end();
+  });
 
 const URL = 'https://127.0.0.1:10250/configz';
 
