@@ -14,7 +14,6 @@ import { realRandom } from '../../base/random.ts';
 import { startingDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/changing-files.ts';
 import { runFlags } from './flags.ts';
-import { askKubelet } from '../connect/ask-kubelet.ts';
 import { buildInfo } from '../program.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
@@ -85,7 +84,10 @@ function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>
       const { kubeconfigSource } = await import('../../kube/client/access.ts');
       return createClient(kubeconfigSource(kubeconfig), { userAgent: 'dkc-agent' });
     },
-    askKubelet: (url, as) => askKubelet(url, { ...as, userAgent: 'dkc-agent' }),
+    askKubelet: async (url, as) => {
+      const { askKubelet } = await import('../connect/connect.ts');
+      return askKubelet(url, { ...as, userAgent: 'dkc-agent' });
+    },
     tokenFile: async (kubeconfig) => (await (await import('../../kube/client/access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
     version: buildInfo().version,
     stop: stop.signal,
