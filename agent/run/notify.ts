@@ -52,6 +52,9 @@ export function openNotify(deps: NotifyDeps): Notify {
   };
 }
 
+/** The package systemd-notify runs the program of the same name. Rejects with what that said on stderr. */
+type PackagedNotify = (message: { ready?: boolean; status?: string }) => Promise<unknown>;
+
 type Message = { ready?: true; status?: string; raw?: string };
 type Send = (message: Message) => Promise<void>;
 
@@ -65,7 +68,8 @@ function sender({ env, pid, exec }: NotifyDeps): Send {
       if (code !== 0) throw new Error(`systemd-notify: ${stderr.trim()}`);
       return;
     }
-    const { default: notify } = await import('systemd-notify');
+    // @ts-expect-error -- the package has no types
+    const { default: notify } = (await import('systemd-notify')) as { default: PackagedNotify };
     await notify({ ...(ready ? { ready } : {}), ...(status === undefined ? {} : { status: oneLine(status) }) });
   };
 }
