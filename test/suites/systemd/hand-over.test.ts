@@ -12,6 +12,8 @@ await machines('kubelet-sync', () => {
       'off by agent.yaml': 'exit 0, active, 0 starts',
       'not a unit name': 'exit 1, active, 0 starts',
       running: 'exit 0, active, 1 starts',
+      'masked while it runs': 'exit 1, active, 0 starts',
+      'masked no more': 'exit 0, active, 1 starts',
       'stopped by the administrator': 'exit 0, inactive, 0 starts',
       'waits for its automatic restart': 'exit 0, active, 1 starts',
       'failed by its start limit': 'exit 0, active, 1 starts',

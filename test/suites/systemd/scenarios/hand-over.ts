@@ -57,6 +57,14 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<HandOverRe
   await sync('not a unit name');
   rmSync(SETTINGS);
   await sync('running');
+  renameSync(`${UNITS}/${unit}`, '/root/kubelet.service');
+  systemctl('mask', unit);
+  change();
+  await sync('masked while it runs');
+  systemctl('unmask', unit);
+  renameSync('/root/kubelet.service', `${UNITS}/${unit}`);
+  systemctl('daemon-reload');
+  await sync('masked no more');
 
   systemctl('stop', unit);
   change();
