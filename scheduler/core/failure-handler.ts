@@ -80,10 +80,25 @@ export class FailureHandler {
   }
 
   #report(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
-    const { state, statuses, events, clock } = this.#options;
-    if (this.#reported.isNews(pod.uid, wanted.message, clock.monotonic()))
-      events(pod.schedulerName).event(pod.pod, 'Warning', 'FailedScheduling', wanted.message, { ...about, action: 'Scheduling' });
+    const { state, statuses } = this.#options;
+    this.#tell(pod, wanted.message, signal);
     statuses.write(state.latest(pod.key) ?? pod, wanted, signal);
+  }
+
+  #tell(pod: PodInfo, message: string, signal: AbortSignal): void {
+    const { state, events, clock } = this.#options;
+    const wait = this.#reported.waits(pod.uid, message, clock.monotonic());
+    if (wait === 0) events(pod.schedulerName).event(pod.pod, 'Warning', 'FailedScheduling', message, { ...about, action: 'Scheduling' });
+    else if (wait !== undefined)
+      clock.sleep(wait, signal).then(
+        () => {
+          const next = this.#reported.next(pod.uid);
+          const latest = state.latest(pod.key);
+          const stillWaits = latest?.uid === pod.uid && latest.nodeName === '' && state.cluster.placed(pod.uid) === undefined;
+          if (next !== undefined && stillWaits) this.#tell(latest, next, signal);
+        },
+        () => {},
+      );
   }
 
   async #preempt(pod: PodInfo, { node, victims }: Candidate, unnominated: readonly PodInfo[], signal: AbortSignal): Promise<void> {
@@ -118,21 +133,52 @@ const REPORT_AGAIN_MS: Millis = 10_000;
 const SAME_AGAIN_MS: Millis = 30 * 60_000;
 const MAX_REMEMBERED = 20_000;
 
+/** What the events of a pod that waits say of it. */
+interface Reported {
+  readonly at: Millis;
+  readonly message: string;
+  /** What came too soon after that, and is to be told still. */
+  next: string | undefined;
+}
+
 /** Which events say already why pods wait. Bounded: of the pod that was reported the longest ago another one may be sent. */
 export class ReportedFailures {
-  readonly #reported = new Map<string, { readonly at: Millis; readonly message: string }>();
+  readonly #reported = new Map<string, Reported>();
   #last = '';
 
-  /** Whether to send an event of this now; then it counts as reported. @param now - monotonic */
-  isNews(uid: string, message: string, now: Millis): boolean {
+  /**
+   * When to send an event of this: 0 is now, and then it counts as reported; later, {@link next} has what is to be said then.
+   * @param now - monotonic @returns ms; undefined: never, or whoever waits already will say it
+   */
+  waits(uid: string, message: string, now: Millis): Millis | undefined {
     const known = this.#reported.get(uid);
-    if (known !== undefined && now - known.at < (known.message === message ? SAME_AGAIN_MS : REPORT_AGAIN_MS)) return false;
+    if (known !== undefined) {
+      const isSame = known.message === message;
+      const left = known.at + (isSame ? SAME_AGAIN_MS : REPORT_AGAIN_MS) - now;
+      if (left > 0) {
+        const isWaiting = known.next !== undefined;
+        known.next = isSame ? undefined : this.#shared(message);
+        return isSame || isWaiting ? undefined : left;
+      }
+    }
     this.#reported.delete(uid);
     if (this.#reported.size >= MAX_REMEMBERED) this.#forgetOldest();
-    // Thousands that wait for the same mostly have the same message: it is kept once.
+    this.#reported.set(uid, { at: now, message: this.#shared(message), next: undefined });
+    return 0;
+  }
+
+  /** The newest that came too soon after what was reported. */
+  next(uid: string): string | undefined {
+    const known = this.#reported.get(uid);
+    const next = known?.next;
+    if (known !== undefined) known.next = undefined;
+    return next;
+  }
+
+  /** Thousands that wait for the same mostly have the same message: it is kept once. */
+  #shared(message: string): string {
     if (message !== this.#last) this.#last = message;
-    this.#reported.set(uid, { at: now, message: this.#last });
-    return true;
+    return this.#last;
   }
 
   forget(uid: string): void {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/object.ts';
+import { coreEvents, pods as podKind } from '../../../../kube/api/object.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { explainPod } from '../../../../scheduler/explain.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import { node, pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 
@@ -134,6 +135,20 @@ test('a pod that asks for too much is told so, once, and the others are placed',
   await world.user.delete(podKind, { namespace: 'default', name: 'small' });
   await stage.pass(60_000);
   assert.equal(attempts(), before);
+});
+
+test('what keeps a pod ten seconds after its last event is told where that did not say it, unless the pod has its place', async (t) => {
+  const { world, stage, nodeOf } = await scene(t, ['a']);
+  stage.add(pod('full').cpu('3'), pod('large').cpu('9').selects({ x: 'y' }), pod('lucky').cpu('2').selects({ x: 'y' }));
+  await stage.pass(3_000);
+  await world.patchNode('a', { metadata: { labels: { x: 'y' } } });
+  await stage.pass(3_000);
+  await stage.delete('full');
+  await stage.pass(9_000);
+  assert.equal(nodeOf('lucky'), 'a');
+  const { items } = await world.user.list<Event>(coreEvents, { namespace: 'default', fieldSelector: 'reason=FailedScheduling' });
+  const told = items.map(({ message, involvedObject }) => `${involvedObject?.name}: ${/\(s\)|Insufficient/.exec(message ?? '')?.[0]}`);
+  assert.deepEqual(told.toSorted(), ['large: (s)', 'large: Insufficient', 'lucky: (s)']);
 });
 
 test('dkc why pod says the same of a pod that asks for too much', () => {
