@@ -78,7 +78,8 @@ export function launch({ args, env = {} }: Command): Launched {
 /** An empty Node process: it says READY=1 as its first act, and stays. */
 export const emptyNode: Command = { args: ['-e', "require('node:fs').writeSync(3, 'READY=1'); setInterval(() => {}, 1e9)"] };
 
-/** The installed agent on this node, as its unit starts it. @param more - flags of `dkc agent run` */
+/** The installed agent on this node, as its unit starts it, but for the place of what Node.js keeps of compiling. @param more - flags of `dkc agent run` */
 export function agentOn({ settings }: Pick<BenchNode, 'settings'>, more: readonly string[] = []) {
-  return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env: unitEnvironment() };
+  const env = { ...unitEnvironment(), NODE_COMPILE_CACHE: join(settings, '../compile-cache') };
+  return { args: [...unitFlags(), bundle, 'agent', 'run', `--agent-config=${settings}`, ...more], env };
 }

@@ -36,6 +36,8 @@ export async function agentRun(argv: readonly string[]): Promise<number> {
 
 /** The same with flags that are read already. */
 export async function runWith(args: Args): Promise<number> {
+  // A credential plugin, or whatever else is started, may be a program of Node.js too: what it compiles is not ours to keep.
+  delete process.env['NODE_COMPILE_CACHE'];
   const cwd = process.cwd();
   const files = startingDisk();
   const host = { disk: files.disk, hostName: hostname(), path: (text: string) => resolve(cwd, text) };

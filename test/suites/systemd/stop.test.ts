@@ -14,9 +14,9 @@ await machines(`the commands of ${PAGE}`, () => {
     const commands = commandsOn(PAGE).flatMap((part) => (isPlayedBy('test/suites/systemd/stop.test.ts', PAGE, part) ? [part.command] : []));
     const seen = await onMachine<StopResult>('stop', { agent: 'bundle', options: { commands } });
     assert.deepEqual(seen, {
-      'a plain stop, and the kubelet restarts': { agent: 'active', starts: 1, config: EFFECTIVE, maxPods: 101 },
-      'masked, and the kubelet restarts': { agent: 'inactive', starts: 1, config: EFFECTIVE, maxPods: 101 },
-      unmasked: { agent: 'active', starts: 0, config: EFFECTIVE, maxPods: 101 },
+      'a plain stop, and the kubelet restarts': { agent: 'active', isKept: true, starts: 1, config: EFFECTIVE, maxPods: 101 },
+      'masked, and the kubelet restarts': { agent: 'inactive', isKept: true, starts: 1, config: EFFECTIVE, maxPods: 101 },
+      unmasked: { agent: 'active', isKept: true, starts: 0, config: EFFECTIVE, maxPods: 101 },
     });
   });
 });

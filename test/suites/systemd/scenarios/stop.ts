@@ -1,3 +1,4 @@
+import { globSync } from 'node:fs';
 import type { AgentName } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
@@ -5,9 +6,9 @@ import { bothUp, scenario } from '../inside/scenario.ts';
 import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** What the step left: the agent's state, how many starts of the kubelet it took, and of the last one which file and what it holds. */
+/** What the step left: the agent's state and what Node.js kept of its code, how many starts of the kubelet it took, and of the last one which file and what it holds. */
 export interface StopResult {
-  [step: string]: { agent: string; starts: number; config: string | undefined; maxPods: unknown };
+  [step: string]: { agent: string; isKept: boolean; starts: number; config: string | undefined; maxPods: unknown };
 }
 
 const AGENT = 'dkc-agent.service';
@@ -27,6 +28,7 @@ await scenario(
       const last = starts.at(-1);
       result[step] = {
         agent: property(AGENT, 'ActiveState'),
+        isKept: globSync('/run/dkc/compile-cache/*/*').length === 1,
         starts: starts.length - before,
         config: last?.config,
         maxPods: last?.maxPods,
