@@ -1,6 +1,7 @@
 import { connectFlags, namespaceFlag } from './connect/flags.ts';
 import { checkFormat, formatFlag, formatOf, noHeadersFlag } from './output/output.ts';
-import { parse, takesNext } from './args/parse.ts';
+import { takesNext, withoutAttached } from './args/args.ts';
+import { parse } from './args/parse.ts';
 import { nearest } from '../base/errors.ts';
 import { exitCodeOf, failureText, Interrupted, UsageError } from './failure.ts';
 import { overview, spokenAs } from './help/help.ts';
@@ -116,13 +117,14 @@ export const globals: readonly Flag[] = [
 export function leadingFlags(argv: readonly string[]): { leading: readonly string[]; following: readonly string[] } {
   let at = 0;
   for (let word = argv[at]; word?.startsWith('-'); word = argv[at]) {
-    const [name = ''] = word.split('=');
+    const [whole = ''] = withoutAttached(globals, [word]);
+    const [name = ''] = whole.split('=');
     const flag = globals.find(
       (one) =>
         name === `--${one.name}` || (one.alias !== undefined && (name === `-${one.alias}` || (/^-v+$/.test(name) && one.alias === 'v'))),
     );
     if (!flag) break;
-    at += takesNext(flag) && !word.includes('=') ? 2 : 1;
+    at += takesNext(flag) && !whole.includes('=') ? 2 : 1;
   }
   return { leading: argv.slice(0, at), following: argv.slice(at) };
 }

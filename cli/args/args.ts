@@ -121,6 +121,19 @@ function durationValue(raw: unknown): FlagRead {
   return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
 }
 
+/** Whether its value may be the word after it. */
+export const takesNext = ({ type, implied }: Flag): boolean => type !== 'boolean' && type !== 'count' && implied === undefined;
+
+/** `-ojson` as `--output=json`: kubectl takes what follows the letter of a flag with a value for that value. */
+export function withoutAttached(flags: readonly Flag[], argv: readonly string[]): string[] {
+  const end = argv.indexOf('--');
+  return argv.map((word, at) => {
+    const [, letter = '', value = ''] = /^-([a-z])([^=][\s\S]*)$/.exec(word) ?? [];
+    const flag = letter === '' || (end >= 0 && at > end) ? undefined : flags.find((one) => one.alias === letter && takesNext(one));
+    return flag === undefined ? word : `--${flag.name}=${value}`;
+  });
+}
+
 // Two parsers read command lines (`agent run` loads no library); they complain in the same words, kubectl's.
 
 export const needsValue = (name: string): string => `--${name} needs a value`;

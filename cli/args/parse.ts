@@ -1,4 +1,4 @@
-import { Args, type ArgValue, flagValue, needsValue, unknownFlag } from './args.ts';
+import { Args, type ArgValue, flagValue, needsValue, takesNext, unknownFlag, withoutAttached } from './args.ts';
 import { UsageError } from '../failure.ts';
 import { helpText } from '../help/help.ts';
 import { formatFlag, noHeadersFlag } from '../output/output.ts';
@@ -32,14 +32,15 @@ export function allFlags(command: Pick<Command, 'flags'>): readonly Flag[] {
  * @param width - columns that help may use
  * @throws {UsageError} on an unknown flag, a missing or surplus value, a value of the wrong type
  */
-export async function parse(entry: Named, command: Command, argv: readonly string[], width: number): Promise<Parsed> {
+export async function parse(entry: Named, command: Command, typed: readonly string[], width: number): Promise<Parsed> {
   const flags = allFlags(command);
+  const argv = withoutAttached(flags, typed);
   const parser = await parserOf(flags);
   let problem: string | undefined;
   parser.fail((message, error) => {
     problem ??= message ?? error.message;
   });
-  const given = (await parser.parseAsync([...argv])) as Readonly<Record<string, unknown>>;
+  const given = (await parser.parseAsync(argv)) as Readonly<Record<string, unknown>>;
   // Help wins over whatever else is wrong with the line.
   if (given['help'] === true) return { want: 'help', text: helpText(entry, command, flags, Math.min(width, WIDEST_HELP)) };
   if (problem !== undefined) throw usage(entry, flagProblem(problem, argv, flags));
@@ -130,9 +131,6 @@ function listed(flags: readonly Flag[], argv: readonly string[]): ReadonlyMap<st
   }
   return lists;
 }
-
-/** Whether its value may be the word after it. */
-export const takesNext = ({ type, implied }: Flag): boolean => type !== 'boolean' && type !== 'count' && implied === undefined;
 
 function optionOf({ type, alias, implied }: Flag): Options {
   const named = alias === undefined ? {} : { alias };

@@ -1,15 +1,15 @@
-import { Args, type ArgValue, flagValue, needsValue, unknownFlag } from './args.ts';
+import { Args, type ArgValue, flagValue, needsValue, unknownFlag, withoutAttached } from './args.ts';
 import { UsageError } from '../failure.ts';
 import type { Flag } from '../command.ts';
 
 /**
- * Reads flags without a library, for `dkc agent run`, which loads none: `--name=value`, `--name value`, `-x`, `-xx`, `-x=value`; the last one wins.
+ * Reads flags without a library, for `dkc agent run`, which loads none: `--name=value`, `--name value`, `-x`, `-xx`, `-x=value`, `-xvalue`; the last one wins.
  * @throws {UsageError} naming the flag and the remedy
  */
 export function plainFlags(command: string, flags: readonly Flag[], argv: readonly string[]): Args {
   const usage = (problem: string): UsageError => new UsageError(`${command}: ${problem}; see dkc ${command} --help`);
   const given = new Map<string, string | boolean | number>();
-  const words = [...argv];
+  const words = withoutAttached(flags, argv);
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const [, dashes = '', name = '', inline] = /^(--?)([^=]+)(?:=([\s\S]*))?$/.exec(word) ?? [];
     if (dashes === '') throw usage(`unexpected argument ${JSON.stringify(word)}`);

@@ -1,5 +1,6 @@
 import { commandsBelow, findCommand, globals, leadingFlags } from '../dispatch.ts';
-import { allFlags, takesNext } from '../args/parse.ts';
+import { takesNext } from '../args/args.ts';
+import { allFlags } from '../args/parse.ts';
 import { noHeadersFlag } from '../output/output.ts';
 import type { Command, Completes, Flag, Positional } from '../command.ts';
 import type { Entry } from '../commands.ts';

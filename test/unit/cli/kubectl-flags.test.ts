@@ -26,6 +26,8 @@ const cases: { argv: string; is: ConnectQuery }[] = [
   { argv: 'nodes --request-timeout=5', is: { requestTimeoutMs: 5_000 } },
   { argv: 'nodes --request-timeout 1m', is: { requestTimeoutMs: 60_000 } },
   { argv: 'nodes --request-timeout=0', is: { requestTimeoutMs: Infinity } },
+  { argv: '-ojson nodes -lpool=web --as=a', is: { as: 'a' } },
+  { argv: '-nshop why pod big -owide --as=a', is: { as: 'a' } },
   { argv: 'rollout status --as=a --as-group=b', is: { as: 'a', asGroups: ['b'] } },
   { argv: 'rollout approve web --as=a', is: { as: 'a' } },
   { argv: 'why pod a/b --request-timeout=2', is: { requestTimeoutMs: 2_000 } },
