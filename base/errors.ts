@@ -57,7 +57,7 @@ export function errorCode(error: unknown): string | undefined {
 /** For a hint, the name that was probably meant: at the smallest edit distance, if that is at most a third of it, else the first that begins so. */
 export function nearest(asked: string, names: readonly string[]): string | undefined {
   const [best] = names.map((name) => ({ name, far: distance(asked, name) })).sort((a, b) => a.far - b.far);
-  if (!best) return undefined;
+  if (!best || asked === '') return undefined;
   if (best.far <= Math.max(1, Math.floor(best.name.length / 3))) return best.name;
   return names.find((name) => name.startsWith(asked));
 }

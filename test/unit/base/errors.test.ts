@@ -28,9 +28,9 @@ test('what Node.js has no name for has the one of the system', () => {
 
 test('a name is meant by what is a third of it away at most, or begins it, and by nothing else', () => {
   const names = ['rollback', 'retry', 'ls'];
-  const asked = ['rolback', 'rollbcka', 'lz', 'retyr', 'ro', 'unrelated', 'xyz'];
+  const asked = ['rolback', 'rollbcka', 'lz', 'retyr', 'ro', 'unrelated', 'xyz', ''];
   assert.deepEqual(
     asked.map((one) => nearest(one, names)),
-    ['rollback', 'rollback', 'ls', undefined, 'rollback', undefined, undefined],
+    ['rollback', 'rollback', 'ls', undefined, 'rollback', undefined, undefined, undefined],
   );
 });
