@@ -1,6 +1,6 @@
 import { parseAllDocuments } from 'yaml';
 import { ActionError, describeError } from '../../base/errors.ts';
-import { isJsonObject } from '../../kube/api/json.ts';
+import { isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { KubeObject, Resource } from '../../kube/api/object.ts';
@@ -96,16 +96,21 @@ export function parseManifests(text: string, file: string): Manifest[] {
     if (problem) throw bad(`it is not YAML: ${describeError(problem).split('\n')[0] ?? ''}`);
     const value: unknown = document.toJS({ maxAliasCount: 100 });
     if (value === null) return [];
-    const list = isJsonObject(value) && Array.isArray(value['items']) && String(value['kind']).endsWith('List') ? value['items'] : [value];
-    return list.map((object) => {
-      if (!isKubeObject(object)) throw bad('it holds an object without apiVersion, kind or metadata; remove it');
-      return { file, object };
+    const { kind, items } = isJsonObject(value) ? value : {};
+    const list = String(kind).endsWith('List') && Array.isArray(items) ? items : undefined;
+    return (list ?? [value]).map((object: unknown, at) => {
+      if (isKubeObject(object)) return { file, object };
+      const lacks = isJsonObject(object) ? REQUIRED.filter((field) => !has(object, field)) : REQUIRED;
+      throw bad(
+        `${list ? `items[${at}] of its ${String(kind)}` : 'an object in it'} has no ${lacks.join(', no ')}; add that, or remove it`,
+      );
     });
   });
 }
 
-function isKubeObject(value: unknown): value is KubeObject {
-  return (
-    isJsonObject(value) && typeof value['apiVersion'] === 'string' && typeof value['kind'] === 'string' && isJsonObject(value['metadata'])
-  );
-}
+const REQUIRED = ['apiVersion', 'kind', 'metadata'] as const;
+
+const has = (object: JsonObject, field: (typeof REQUIRED)[number]): boolean =>
+  field === 'metadata' ? isJsonObject(object[field]) : typeof object[field] === 'string';
+
+const isKubeObject = (value: unknown): value is KubeObject => isJsonObject(value) && REQUIRED.every((field) => has(value, field));

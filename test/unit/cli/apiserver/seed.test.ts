@@ -25,8 +25,12 @@ test('manifests are read from all files of a directory, lists taken apart, empty
 
 for (const [text, says] of [
   ['{', /not YAML/],
-  ['- a', /without apiVersion, kind or metadata/],
-  ['kind: Node\nmetadata: {name: a}', /without apiVersion, kind or metadata/],
+  ['- a', /an object in it has no apiVersion, no kind, no metadata; add that/],
+  ['kind: Node\nmetadata: {name: a}', /an object in it has no apiVersion; /],
+  [
+    '{kind: List, items: [{apiVersion: v1, kind: Node, metadata: {name: a}}, {apiVersion: v1, kind: Node}]}',
+    /items\[1\] of its List has no metadata; /,
+  ],
 ] as const)
   test(`a manifest file that holds ${JSON.stringify(text)} is refused`, () => assert.throws(() => parseManifests(text, '/f.yaml'), says));
 
