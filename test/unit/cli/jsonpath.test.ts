@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { UsageError } from '../../../cli/failure.ts';
-import { customColumnsText, namesText } from '../../../cli/output/names.ts';
+import { customColumnsText, namesText } from '../../../cli/output/output.ts';
 import { jsonPathText } from '../../../cli/output/jsonpath.ts';
 
 const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
