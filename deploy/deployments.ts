@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
-import { EVENT_NAMESPACE, SYSTEM_NAMESPACE } from './names.ts';
-import { binding, CONTROLLER, role, rule, type Rule } from './rights.ts';
-import { asControlPlane, flowControl } from './flow-control.ts';
+import { EVENT_NAMESPACE, GROUP, NODE_GROUP, SYSTEM_NAMESPACE } from './names.ts';
+import { binding, CONTROLLER, role, rule, type Rule, type Subject } from './rights.ts';
 import { account, accountOf, commonFlags, labelsOf, leaseRights, running, type Workload } from './workload.ts';
 import type { KubeObject } from '../kube/api/object.ts';
 
@@ -143,4 +142,64 @@ export function scheduler(image: string, release: number): KubeObject[] {
     { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'config.yaml': schedulerConfigText } },
     ...running(schedulerWorkload, image, release),
   ];
+}
+
+const FLOW_CONTROL = 'flowcontrol.apiserver.k8s.io/v1';
+const AGENTS = 'dkc-agents';
+
+/** Before `system-nodes` (500), in which the calls of kubelets are. */
+const AGENT_PRECEDENCE = 450;
+/** Before `service-accounts` (9000), and before the agents. */
+const CONTROLLER_PRECEDENCE = 440;
+/** First release (1.N) that serves flowcontrol.apiserver.k8s.io/v1. */
+const FIRST_WITH_FLOW_CONTROL = 29;
+
+const everything = { apiGroups: ['*'], resources: ['*'], verbs: ['*'], clusterScope: true, namespaces: ['*'] };
+
+/**
+ * Agents have seats of their own for what they ask about `dkc.dev`: all of them coming back at once keep no heartbeat of a kubelet waiting.
+ * The controller counts among those of the control plane, as kube-controller-manager does.
+ * @param release - N of the API server's release 1.N
+ */
+function flowControl(controller: Subject, release: number): KubeObject[] {
+  if (release < FIRST_WITH_FLOW_CONTROL) return [];
+  return [
+    {
+      apiVersion: FLOW_CONTROL,
+      kind: 'PriorityLevelConfiguration',
+      metadata: { name: AGENTS },
+      spec: {
+        type: 'Limited',
+        limited: {
+          nominalConcurrencyShares: 10,
+          lendablePercent: 50,
+          limitResponse: { type: 'Queue', queuing: { queues: 64, handSize: 6, queueLengthLimit: 50 } },
+        },
+      },
+    },
+    schema(AGENTS, AGENTS, AGENT_PRECEDENCE, { kind: 'Group', group: { name: NODE_GROUP } }, { ...everything, apiGroups: [GROUP] }),
+    ...asControlPlane(controller, release),
+  ];
+}
+
+/** Has what a ServiceAccount asks counted among `workload-high`, as for components of the control plane. @param release - N of 1.N */
+function asControlPlane(subject: Subject, release: number): KubeObject[] {
+  if (release < FIRST_WITH_FLOW_CONTROL) return [];
+  const { name, namespace } = subject as Extract<Subject, { kind: 'ServiceAccount' }>;
+  const who = { kind: 'ServiceAccount', serviceAccount: { name, namespace } };
+  return [schema(name, 'workload-high', CONTROLLER_PRECEDENCE, who, everything)];
+}
+
+function schema(name: string, level: string, matchingPrecedence: number, subject: object, resources: object): KubeObject {
+  return {
+    apiVersion: FLOW_CONTROL,
+    kind: 'FlowSchema',
+    metadata: { name },
+    spec: {
+      priorityLevelConfiguration: { name: level },
+      matchingPrecedence,
+      distinguisherMethod: { type: 'ByUser' },
+      rules: [{ subjects: [subject], resourceRules: [resources] }],
+    },
+  };
 }
