@@ -1,6 +1,5 @@
 import { sourceText } from '../../agent/checkpoint/source.ts';
-import { printable } from '../output/printable.ts';
-import { jsonText, yamlText } from '../output/structured.ts';
+import { printable, jsonText, yamlText } from '../output/printable.ts';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { bootOnce, runAgent } from '../../agent/agent.ts';

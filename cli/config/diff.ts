@@ -5,7 +5,7 @@ import { type Command, type Context, type Exit, fine, withNote, wrong } from '..
 import { formatFlag, type Paint, show, table } from '../output/output.ts';
 import { UsageError } from '../failure.ts';
 import { decodeFile, kubeletOf } from './config-file.ts';
-import { jsonText } from '../output/structured.ts';
+import { jsonText } from '../output/printable.ts';
 import type { FieldClass, Json } from '../../agent/config/contract.ts';
 import type { Args } from '../args/args.ts';
 

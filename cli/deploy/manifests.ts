@@ -3,7 +3,7 @@ import { credentials } from '../../deploy/rights.ts';
 import { fine, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { nodeNames } from '../fleet/node-names.ts';
-import { yamlText } from '../output/structured.ts';
+import { yamlText } from '../output/printable.ts';
 import type { Args } from '../args/args.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 

@@ -3,13 +3,12 @@ import { type Command, type Context, type Exit, fine, wrong } from '../command.t
 import { connectFlags, withClient } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import { checkWatch, formatFlag, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
-import { printable } from '../output/printable.ts';
+import { printable, jsonText } from '../output/printable.ts';
 import { type FleetCarrier, fleetOf, noteMissingCarrier } from './carrier.ts';
 import { type FleetNode, fleetState, isSettled } from '../../controllers/fleet/fleet-node.ts';
 import { nodeColumns, nodeData } from './node-view.ts';
 import { nodeNames, selectorFlag } from './node-names.ts';
 import type { Args } from '../args/args.ts';
-import { jsonText } from '../output/structured.ts';
 import type { Millis } from '../../base/clock.ts';
 
 /** Nodes that the line of --check names; the others are counted. */

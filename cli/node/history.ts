@@ -3,7 +3,7 @@ import { sourceText } from '../../agent/checkpoint/source.ts';
 import type { JournalLine } from '../../agent/store/store.ts';
 import { fine } from '../command.ts';
 import { checkWatch, type Column, formatOf, peopleFor, show, table, tableLines } from '../output/output.ts';
-import { jsonText } from '../output/structured.ts';
+import { jsonText } from '../output/printable.ts';
 import type { Args } from '../args/args.ts';
 import type { Command, Context } from '../command.ts';
 import type { Millis } from '../../base/clock.ts';

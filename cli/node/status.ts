@@ -4,7 +4,7 @@ import { type ApiView, faultOf, type StatusView, viewStatus, type Vitals } from 
 import { type Command, type Context, fine, wrong } from '../command.ts';
 import { WATCH_MS } from './history.ts';
 import { checkWatch, formatOf, peopleFor, show } from '../output/output.ts';
-import { jsonText } from '../output/structured.ts';
+import { jsonText } from '../output/printable.ts';
 import { signersOf } from '../../agent/evaluate/node-inputs.ts';
 import { type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
 import type { Args } from '../args/args.ts';

@@ -1,11 +1,10 @@
 import pc from 'picocolors';
 import { UsageError } from '../failure.ts';
 import { jsonPathText, parsePath, valueText } from './jsonpath.ts';
-import { jsonText, withoutManagedFields, yamlText } from './structured.ts';
+import { jsonText, withoutManagedFields, yamlText, printable } from './printable.ts';
 import { sourceText, type Source } from '../../agent/checkpoint/source.ts';
 import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
-import { printable } from './printable.ts';
 
 export const formats = ['table', 'wide', 'json', 'yaml', 'name'] as const;
 const templates = ['jsonpath', 'custom-columns'] as const;

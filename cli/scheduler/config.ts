@@ -1,7 +1,6 @@
 import { renderSchedulerConfig } from '../../scheduler/config/render.ts';
 import { type Command, type Context, fine, type Flag, wrong } from '../command.ts';
-import { printable } from '../output/printable.ts';
-import { jsonText, yamlText } from '../output/structured.ts';
+import { printable, jsonText, yamlText } from '../output/printable.ts';
 import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { type ConfigRead, parseSchedulerConfig } from '../../scheduler/config/parse.ts';
 import { readConfigFile } from '../config/config-file.ts';

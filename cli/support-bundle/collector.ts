@@ -1,12 +1,11 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
-import { printableLines } from '../output/printable.ts';
+import { printableLines, jsonText } from '../output/printable.ts';
 import { withinBounds } from './bounds.ts';
 import { redactText } from './redact/text.ts';
 import type { KnownValues } from './redact/known-values.ts';
 import { dispatch } from '../dispatch.ts';
 import { commands } from '../commands.ts';
-import { jsonText } from '../output/structured.ts';
 import { redactObject } from './redact/objects.ts';
 import type { Context } from '../command.ts';
 

@@ -15,8 +15,7 @@ import { type Bounds, collectAll, type Collector, type Contents, defaultBounds, 
 import { KnownValues } from './redact/known-values.ts';
 import { nodeCollectors } from './node/collectors.ts';
 import type { Args } from '../args/args.ts';
-import { printable } from '../output/printable.ts';
-import { jsonText } from '../output/structured.ts';
+import { printable, jsonText } from '../output/printable.ts';
 
 const DEFAULT_LINES = 5_000;
 

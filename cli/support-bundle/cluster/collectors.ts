@@ -1,5 +1,5 @@
 import { type Client, listPages } from '../../../kube/client/client.ts';
-import { jsonText } from '../../output/structured.ts';
+import { jsonText } from '../../output/printable.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { rollouts } from '../../../controllers/rollout/types.ts';
 import { configMaps, coreEvents, type KubeObject, leases, nodes, pods, type Resource } from '../../../kube/api/object.ts';

@@ -1,6 +1,6 @@
 import { AGENT_CONFIG_FILE, type AgentOptions, DEFAULT_POLICY_FILE } from '../../../agent/options.ts';
 import { askKubelet } from '../../connect/connect.ts';
-import { jsonText, yamlText } from '../../output/structured.ts';
+import { jsonText, yamlText } from '../../output/printable.ts';
 import { type Found, MIB } from '../collector.ts';
 import { redactKubeletConfig, redactSettings, type Withheld } from '../redact/configuration.ts';
 import { redactObject } from '../redact/objects.ts';

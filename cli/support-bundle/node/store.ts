@@ -4,7 +4,7 @@ import { describeError, errorCode } from '../../../base/errors.ts';
 import { layout, manifestName } from '../../../agent/store/layout.ts';
 import { MAX_JOURNAL_BYTES } from '../../../agent/store/journal.ts';
 import { driftedName } from '../../../agent/store/layout.ts';
-import { jsonText, yamlText } from '../../output/structured.ts';
+import { jsonText, yamlText } from '../../output/printable.ts';
 import { redactKubeletConfig, type Withheld } from '../redact/configuration.ts';
 import { redactObject } from '../redact/objects.ts';
 import { redactText } from '../redact/text.ts';

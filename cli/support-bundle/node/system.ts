@@ -1,5 +1,5 @@
 import { arch, cpus, release, totalmem, uptime } from 'node:os';
-import { jsonText } from '../../output/structured.ts';
+import { jsonText } from '../../output/printable.ts';
 import { redactFlags, redactUnit } from '../redact/unit.ts';
 import { redactText } from '../redact/text.ts';
 import { splitWords } from '../../../agent/host/unit.ts';

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { plainScalar } from '../../../agent/config/yaml/scalar.ts';
 import { paintFor, scriptText, table } from '../../../cli/output/output.ts';
-import { printable } from '../../../cli/output/printable.ts';
-import { jsonText, yamlText } from '../../../cli/output/structured.ts';
+import { printable, jsonText, yamlText } from '../../../cli/output/printable.ts';
 import type { Args } from '../../../cli/args/args.ts';
 import { runCli } from '../../support/cli-context.ts';
 
