@@ -3,7 +3,8 @@ import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
 import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
 import { standingOf, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
-import { isDrainedBy } from '../../controllers/rollout/maintenance.ts';
+import { hasCondition } from '../../controllers/rollout/drain/record.ts';
+import { isDrainedBy, nodeOf } from '../../controllers/rollout/maintenance.ts';
 import { comesBefore } from '../../controllers/rollout/observe.ts';
 import { inOrder } from '../../controllers/rollout/grouping.ts';
 import { stepsFor, targetOf, type Rules, type Step } from '../../controllers/rollout/rules.ts';
@@ -104,7 +105,8 @@ function nodeView(
       // What could not be drained never had it.
       if (error !== undefined)
         return { node: name, state: 'failed', detail: error.startsWith('drain: ') ? error : `${error}; rolled back` };
-      if (isDrainedBy(node, rules)) return { node: name, state: 'in-flight', detail: 'will be drained first' };
+      if (isDrainedBy(node, rules))
+        return { node: name, state: 'in-flight', detail: hasCondition(nodeOf(node), 'Drained') ? 'drained' : 'being drained' };
       if (fleetState(node) === 'no-agent') return { node: name, state: 'no-agent', detail: 'no agent has reported' };
       if (node.ready !== true) return { node: name, state: 'not-ready', detail: 'it is not Ready' };
       return { node: name, state: 'waiting', detail: node.cordoned ? 'it is cordoned' : '' };

@@ -28,8 +28,8 @@ export interface Keyed {
   key: string;
 }
 
-/** Where the drain of a node stands, as far as this process has taken it. */
-export type DrainState = { at: 'draining'; why: string } | { at: 'drained' } | { at: 'failed'; error: string };
+/** Where the drain of a node stands, as far as this process has taken it. @member isHeld - it may last: evictions are refused, or what it asks fails */
+export type DrainState = { at: 'draining'; why: string; isHeld?: boolean } | { at: 'drained' } | { at: 'failed'; error: string };
 
 /** What a node was drained for: what became of it says nothing of another revision, or of another attempt. */
 export interface DrainFor {

@@ -85,7 +85,7 @@ export class Drains {
         case 'failed':
           return say({ at: 'failed', error: `${step.reason}: ${step.why}` }, 0);
         case 'wait':
-          return say({ at: 'draining', why: step.why }, step.requeueAfterMs);
+          return say({ at: 'draining', why: step.why, isHeld: step.isHeld }, step.requeueAfterMs);
         case 'patch':
         case 'evict':
         case 'uncordon':
@@ -94,7 +94,7 @@ export class Drains {
       }
     } catch (error) {
       signal.throwIfAborted();
-      return say({ at: 'draining', why: cut(describeError(error), 200) }, RETRY_MS);
+      return say({ at: 'draining', why: cut(describeError(error), 200), isHeld: true }, RETRY_MS);
     }
   }
 

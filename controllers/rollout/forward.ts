@@ -201,7 +201,7 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   if (chosen.length === 0) {
     const text =
       room <= 0
-        ? `${nodesText(unavailable)} unavailable, the limit of spec.maxUnavailable`
+        ? `${nodesText(unavailable)} unavailable, the limit of spec.maxUnavailable${whyInFlight(heldOf(seen))}`
         : 'nodes of another spec.spreadBy domain are in flight';
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
@@ -241,11 +241,19 @@ function choose({ facts, groups }: Seen, next: readonly Placement[], room: numbe
   return chosen;
 }
 
+/** The first one whose drain may last until somebody does something about it: a disruption budget, or a right that is missing. */
+const heldOf = ({ facts: { drains }, groups }: Seen): Placement | undefined =>
+  groups.of('in-flight').find(({ node }) => {
+    const drain = drains.get(node.node);
+    return drain?.at === 'draining' && drain.isHeld === true;
+  });
+
+const whyInFlight = (one: Placement | undefined): string =>
+  one?.standing.at === 'in-flight' ? `; ${one.node.node}: ${one.standing.why}` : '';
+
 function waitForNodes(seen: Seen, progress: Progress): Decision {
   const inFlight = seen.groups.of('in-flight');
-  const [first] = inFlight;
-  const why = first?.standing.at === 'in-flight' ? `; ${first.node.node}: ${first.standing.why}` : '';
-  const text = `${nodesText(inFlight.length)} in flight${why}`;
+  const text = `${nodesText(inFlight.length)} in flight${whyInFlight(heldOf(seen) ?? inFlight[0])}`;
   const phase = progress.complete ? 'Complete' : 'Progressing';
   return orPaused(seen, { ...base(seen, { ...progress, stepSettledAt: undefined }), phase, reason: 'NodesInFlight', text });
 }

@@ -77,7 +77,8 @@ export interface PatchNode {
 export type DrainStep =
   | PatchNode
   | { do: 'evict'; node: string; pods: readonly PodRef[]; gracePeriodSeconds: number | undefined }
-  | { do: 'wait'; why: string; requeueAfterMs: Millis }
+  /** `isHeld`: by more than pods that end in their time. */
+  | { do: 'wait'; why: string; isHeld: boolean; requeueAfterMs: Millis }
   | { do: 'drained' }
   /** Final as long as the Node carries the record of this drain: note the failure before the node is given back. */
   | { do: 'failed'; reason: DrainFailure; why: string }

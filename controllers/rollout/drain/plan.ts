@@ -33,7 +33,7 @@ export function planDrain(input: DrainInput): DrainStep {
   const record = recordOf(node);
   if (record !== undefined && record.owner.uid !== owner.uid) {
     const why = `rollout ${printOwner(record.owner)} is draining the node`;
-    return { do: 'wait', why, requeueAfterMs: POLL_MS };
+    return { do: 'wait', why, isHeld: true, requeueAfterMs: POLL_MS };
   }
   const left = podsLeft(input, record?.startedAt);
   if (record === undefined) return blocked(left) ?? patch(node, 'cordon', cordonPatch(node, owner, now));
@@ -90,7 +90,8 @@ function evictions(left: readonly PodLeft[], input: DrainInput, leftMs: Millis):
   const { gracePeriodSeconds } = input.policy;
   if (pods.length > 0) return { do: 'evict', node: input.node.metadata.name ?? '', pods, gracePeriodSeconds };
   const retries = left.flatMap(({ pod, ref }) => (pod === 'evict' ? [heldMs(ref.uid)] : []));
-  return { do: 'wait', why: waitsFor(left, input), requeueAfterMs: Math.max(1, Math.min(leftMs, POLL_MS, ...retries)) };
+  const isHeld = left.some((one) => rank(one) < 2);
+  return { do: 'wait', why: waitsFor(left, input), isHeld, requeueAfterMs: Math.max(1, Math.min(leftMs, POLL_MS, ...retries)) };
 }
 
 function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
@@ -101,10 +102,11 @@ function waitsFor(left: readonly PodLeft[], { heldBack }: DrainInput): string {
     if (one.overdueMs === 0) return `${name} is terminating`;
     return `${name} is terminating, ${Math.round(one.overdueMs / 1_000)} s longer than its grace period allows`;
   };
-  // What a person can do something about comes first.
-  const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
   return named(left.toSorted((a, b) => rank(a) - rank(b)).map(say));
 }
+
+/** What a person can do something about comes first. */
+const rank = (one: PodLeft): number => (one.pod !== 'terminating' ? 0 : one.overdueMs > 0 ? 1 : 2);
 
 function named(texts: readonly string[]): string {
   const more = texts.length - MAX_NAMED;

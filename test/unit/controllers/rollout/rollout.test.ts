@@ -229,12 +229,14 @@ test('a field that needs it drains each node first, gives it back after, and lea
   assert.equal(most.atOnce, 1);
 });
 
-test('a drain that does not end in time fails the node, which is given back; going back drains nobody twice', async () => {
+test('a drain that does not end in time is named while others wait for it, and fails the node, which is given back; going back drains nobody twice', async () => {
   await using world = await fleetOf(3);
-  await world.addPod('stuck', 'node-0', { finalizers: ['example.com/hold'] });
-  await world.roll('web', { maxUnavailable: '100%', drain: 'Always', drainTimeout: '2m', steps: [{ nodes: '100%' }] });
+  for (const at of [0, 1, 2]) await world.addPod(`stuck-${at}`, `node-${at}`, { finalizers: ['example.com/hold'] });
+  await world.roll('web', { maxUnavailable: 1, drain: 'Always', drainTimeout: '2m', steps: [{ nodes: '100%' }] });
+  const held = /the limit of spec.maxUnavailable; node-\d: being drained: default\/stuck-\d is terminating, \d+ s longer/;
+  await world.until('web', 'it says what it waits for', ({ status: now }) => held.test(now?.message ?? ''), 110_000);
   const { status } = await world.phase('web', 'RolledBack');
-  assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck is terminating/);
+  assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck-\d is terminating/);
   await world.clock.advance(60_000);
   assert.deepEqual(await cordonedIn(world), []);
 });
