@@ -202,6 +202,7 @@ export class BindingCycle {
     const { state, failures, events, metrics } = this.#options;
     state.bound(pod.uid);
     failures.forget(pod.uid);
+    metrics.attempt(pod.schedulerName, 'scheduled');
     metrics.bound(queued.attempts, Math.max(0, state.now() - queued.since) / 1_000);
     const note = `Successfully assigned ${pod.key} to ${node}`;
     events(pod.schedulerName).event(pod.pod, 'Normal', 'Scheduled', note, { resource: pods, action: 'Binding' });

@@ -48,11 +48,12 @@ export class FailureHandler {
     { error, postFilter, equivalenceClass }: Unschedulable,
     signal: AbortSignal,
   ): Promise<void> | undefined {
-    const { state, hooks, tasks } = this.#options;
+    const { state, hooks, tasks, metrics } = this.#options;
     const failure: Failure =
       error.by.size === 0 ? { why: 'error' } : { why: 'refused', by: error.by, short: shortIn(error.reasons.keys()), equivalenceClass };
     const { nominate, unnominated } = state.unschedulable(queued, pod, failure, postFilter);
     hooks.onUnschedulable(pod);
+    metrics.attempt(pod.schedulerName, 'unschedulable');
     const { message, chosen } = postFilter;
     this.#report(pod, { reason: 'Unschedulable', message, nominate }, signal);
     return chosen && tasks.run('preemption', this.#preempt(pod, chosen, unnominated, signal), signal);
@@ -63,7 +64,9 @@ export class FailureHandler {
    * @param wasNominated - its status may name a node, which the caches do not show yet. @default false
    */
   error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal, wasNominated = false): void {
-    const { nominate = wasNominated ? '' : undefined } = this.#options.state.failed(queued, pod);
+    const { state, metrics } = this.#options;
+    const { nominate = wasNominated ? '' : undefined } = state.failed(queued, pod);
+    metrics.attempt(pod.schedulerName, 'error');
     this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);
   }
 

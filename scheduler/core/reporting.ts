@@ -18,7 +18,9 @@ export function profileEvents({ events, hostName }: Pick<Runtime, 'events' | 'ho
 
 /** What a scheduler counts, under upstream names. Times in seconds. */
 export interface SchedulerMetrics {
-  attempt(result: 'scheduled' | 'unschedulable' | 'error', seconds: number): void;
+  /** How an attempt ended: one that found a node counts as scheduled once the pod is bound, and as an error where it cannot be. */
+  attempt(profile: string, result: 'scheduled' | 'unschedulable' | 'error'): void;
+  decided(seconds: number): void;
   /** @param seconds - from when the pod first wanted a place to when it was bound */
   bound(attempts: number, seconds: number): void;
   preempted(victims: number): void;
@@ -30,7 +32,10 @@ const WAIT = [0.001, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56
 const MAX_ATTEMPTS = 15;
 
 export function schedulerMetrics(meters: Meters, { queue, cluster }: Pick<SchedulerState, 'queue' | 'cluster'>): SchedulerMetrics {
-  const attempts = meters.counter('scheduler_schedule_attempts_total', 'Number of attempts to schedule pods, by result', ['result']);
+  const attempts = meters.counter('scheduler_schedule_attempts_total', 'Number of attempts to schedule pods, by profile and result', [
+    'profile',
+    'result',
+  ]);
   const decision = meters.histogram('scheduler_scheduling_algorithm_duration_seconds', 'Duration of a scheduling decision', {
     buckets: DECISION,
   });
@@ -54,10 +59,8 @@ export function schedulerMetrics(meters: Meters, { queue, cluster }: Pick<Schedu
     pods: cluster.podCount,
   }));
   return {
-    attempt: (result, seconds) => {
-      attempts({ result });
-      decision(seconds);
-    },
+    attempt: (profile, result) => attempts({ profile, result }),
+    decided: (seconds) => decision(seconds),
     bound: (count, seconds) => sli(seconds, { attempts: count > MAX_ATTEMPTS ? `${MAX_ATTEMPTS + 1}+` : `${count}` }),
     preempted: (count) => {
       preemptions();

@@ -121,21 +121,19 @@ export class ScheduleOne {
     const extended = asked ? await schedulingCycleWithExtenders(state, extenders, attempt, signal) : undefined;
     try {
       const result = verified(extended ?? schedulingCycle(state, attempt));
+      this.#measure(pod, started);
       switch (result.result) {
         case 'scheduled': {
           const assumed = this.#assume(attempt, result.node);
-          this.#measure(pod, 'scheduled', started);
           binding.start(assumed, signal);
           return;
         }
         case 'unschedulable': {
-          this.#measure(pod, 'unschedulable', started);
           const preempting = failures.unschedulable(queued, pod, result, signal);
           if (!state.config.preemption.async) await preempting;
           return;
         }
         case 'error':
-          this.#measure(pod, 'error', started);
           failures.error(queued, pod, result.message, signal);
           return;
         default:
@@ -156,11 +154,11 @@ export class ScheduleOne {
     return { queued, pod, node, volumes, assumed };
   }
 
-  #measure(pod: PodInfo, result: 'scheduled' | 'unschedulable' | 'error', started: Millis): void {
+  #measure(pod: PodInfo, started: Millis): void {
     const { state, metrics, clock, log } = this.#options;
     const ms = clock.monotonic() - started;
     if (ms > SLOW_MS) log.warn('slow scheduling decision', { pod: pod.key, ms: Math.round(ms), nodes: state.cluster.nodeCount });
-    metrics.attempt(result, ms / 1_000);
+    metrics.decided(ms / 1_000);
   }
 
   /** One odd pod must not stop all others: its failure is reported, and it is tried again later and later. */

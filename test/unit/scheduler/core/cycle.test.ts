@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { coreEvents, pods as podKind } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { explainPod } from '../../../../scheduler/explain.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
@@ -44,6 +45,24 @@ test('a pod that was bound and is not seen is asked for, also when nothing else 
   assert.equal(answers, 2);
   await world.clock.advance(600_000);
   assert.equal(asked.length, 1, 'it is seen');
+});
+
+test('an attempt counts for its profile, as scheduled once the pod is bound, and as an error where it cannot be', async (t) => {
+  let refusals = 2;
+  const answer = { code: 403, reason: 'Forbidden', message: 'no binding today' };
+  const forbidden = (): Promise<never> => Promise.reject(new ApiError({ method: 'POST', path: '/pods', host: 'local' }, answer));
+  const { world, stage, nodeOf } = await scene(t, ['a'], {
+    by: { call: ({ resource }, pass) => (resource === 'pods/binding' && refusals-- > 0 ? forbidden() : pass()) },
+  });
+  stage.add(pod('web').cpu('1'), pod('picky').selects({ x: 'y' }));
+  await world.until(() => nodeOf('web') === 'a', SOON);
+  await world.clock.advance(1_000);
+  const attempts = Object.entries(world.counted).filter(([key]) => key.startsWith('scheduler_schedule_attempts_total default-scheduler '));
+  assert.deepEqual(attempts.map(([key, count]) => `${key.split(' ').at(-1)} ${count}`).toSorted(), [
+    'error 2',
+    'scheduled 1',
+    'unschedulable 1',
+  ]);
 });
 
 test('without the reservation module the cycle schedules, preempts and binds, and reserves nothing', async (t) => {

@@ -1,7 +1,7 @@
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
 import type { Millis } from '../../../../base/clock.ts';
-import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
+import type { Meters, Runnable, Runtime } from '../../../../kube/process/contract.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { noHooks, nothingHeld } from '../../../../scheduler/core/hooks.ts';
@@ -39,6 +39,8 @@ export class SchedulerWorld extends SimWorld {
   parts: Parts | undefined;
   /** What a scheduler asked for and gave up takes effect all the same, later: then things may be that must not be otherwise. */
   isLate = false;
+  /** What schedulers counted, as `scheduler_schedule_attempts_total batch error`. */
+  readonly counted: Record<string, number> = {};
 
   private constructor({ seed = 1, pace, config = {}, withoutReservations = false }: SchedulerWorldOptions, served: ServedKinds) {
     const daemonSets = config.reservation?.daemonSets === true;
@@ -76,7 +78,7 @@ export class SchedulerWorld extends SimWorld {
   override start(by?: Interceptor, leaderElect: false | LeaseOptions = false, identity = 'one'): SimProcess {
     const process = startLocally(this.api, {
       name: 'dkc-scheduler',
-      setup: (runtime) => this.#setup(runtime),
+      setup: (runtime) => this.#setup({ ...runtime, meters: this.#counting(runtime.meters) }),
       clock: this.clock,
       seed: this.#seed + 7,
       leaderElect,
@@ -99,6 +101,18 @@ export class SchedulerWorld extends SimWorld {
     const reservations = createReservations({ ...this.#config.reservation, enabled: false }, () => false);
     this.parts = Object.assign(state, { reservations });
     return [cycleRunnable(runtime, state, noHooks, runtime.events)];
+  }
+
+  #counting(meters: Meters): Meters {
+    const counter: Meters['counter'] = (name, ...more) => {
+      const count = meters.counter(name, ...more);
+      return (labels = {}, by = 1) => {
+        const key = [name, ...Object.values(labels)].join(' ');
+        this.counted[key] = (this.counted[key] ?? 0) + by;
+        count(labels, by);
+      };
+    };
+    return { ...meters, counter };
   }
 
   override async stop(): Promise<void> {
