@@ -28,7 +28,7 @@ describe('docs/plots', () => {
     assert.match(svg, /role="img" aria-labelledby="title desc"/);
     assert.match(
       svg,
-      /<title id="title">A &lt; B &amp; &quot;C&quot;<\/title>\n {2}<desc id="desc">.*memory, idle with two watches: 60\.2 MB, empty Node 41\.8 MB;/,
+      /<title id="title">A &lt; B &amp; &quot;C&quot;<\/title>\n {2}<desc id="desc">.*memory, idle with two watches: 62\.2 MB, empty Node 41\.8 MB;/,
     );
     assert.match(svg, /prefers-color-scheme: dark/);
   });
