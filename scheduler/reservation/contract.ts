@@ -50,6 +50,8 @@ export interface DeletionFacts {
   readonly node: Readonly<Node> | undefined;
   /** This scheduler had it deleted to make room for another. The pod says so itself too, unless that could not be written. */
   readonly isVictim?: boolean;
+  /** Why it was to be replaced by another revision when its deletion began; undefined: it was not, or that was not seen. */
+  readonly begunFor?: string | undefined;
   /** Key of another pod of the owner that is on the node and not terminating; undefined: there is none. */
   readonly otherOnNode?: string | undefined;
   readonly now: Millis;
@@ -121,6 +123,8 @@ export interface Reservations extends HeldCapacity {
   heldUpTo(pod: PodInfo): number;
   /** The room that is kept for this pod. */
   of(pod: PodInfo): Reservation | undefined;
+  /** It begins to go: that it goes for another revision stays so, also when its owner wants the old one again before it is gone. For pods that have a place. */
+  podTerminating(facts: DeletionFacts): void;
   /** Right after the cache let the pod go, in the same turn. For pods that had a place. */
   podDeleted(facts: DeletionFacts): Made;
   /** A pod that wants a place was seen, or seen changed; also one that another scheduler is to place. @param room - asked at most once */

@@ -105,6 +105,7 @@ function replacementOf(facts: DeletionFacts): Replacement {
   // Who watches pods that run sees one that ends as a deletion, without a word of why. One with no time to end is never seen ending, though.
   if (deletionTimestamp === undefined && !unseen && pod.pod.spec?.terminationGracePeriodSeconds !== 0)
     return { purpose: 'recreate', why: 'the pod was not deleted by a client: it terminated, or its node evicted it' };
+  if (facts.begunFor !== undefined) return { purpose: 'upgrade', why: facts.begunFor };
   if (daemonSet !== undefined) return ofDaemon(facts, daemonSet);
   return set === undefined ? { purpose: 'upgrade', why: 'the pod was deleted; its owner is not known' } : ofMember(facts, set);
 }

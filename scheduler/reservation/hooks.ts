@@ -107,7 +107,9 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
       if (!wasAssumed) recheck(pod.nodeName, (reservation) => placeholders?.standsFor(reservation) === true);
     },
     onPodTerminating(pod) {
-      if (leading?.aborted === false) onSets?.terminating(deletionFacts(state, pod, false), leading);
+      const facts = deletionFacts(state, pod, false);
+      reservations.podTerminating(facts);
+      if (leading?.aborted === false) onSets?.terminating(facts, leading);
     },
     onAssignedPodDeleted(pod, { unseen, isVictim }) {
       const made = reservations.podDeleted({ ...deletionFacts(state, pod, unseen), isVictim });

@@ -43,6 +43,8 @@ class InMemoryReservations implements Reservations {
   readonly #kept = new ReservationIndex();
   /** Released to pods that are being bound. By slot: whatever ends the reason ends the claim to get it back. */
   readonly #inFlight = new Map<Key, Reservation>();
+  /** Of pods on their way out, by uid: which other revision they go for. */
+  readonly #begun = new Map<string, string>();
 
   constructor(rules: DecisionRules, ttls: Ttls) {
     this.#rules = rules;
@@ -100,11 +102,18 @@ class InMemoryReservations implements Reservations {
     return this.#kept.of(pod);
   }
 
+  podTerminating(facts: DeletionFacts): void {
+    const decision = decide(facts, this.#rules);
+    if (decision.keep && decision.purpose === 'upgrade') this.#begun.set(facts.pod.uid, decision.why);
+  }
+
   podDeleted(facts: DeletionFacts): Made {
     const { pod, now } = facts;
+    const begunFor = this.#begun.get(pod.uid);
+    this.#begun.delete(pod.uid);
     // It had a place, so nobody may have been waiting for one under its name.
     const dropped = this.#settle(pod, `pod ${pod.key} was on a node`);
-    const decision = decide(facts, this.#rules);
+    const decision = decide({ ...facts, begunFor }, this.#rules);
     const owner = controllerOf(pod.pod);
     if (!decision.keep || owner === undefined) return { decision, reservation: undefined, dropped };
     const reservation: Reservation = {

@@ -65,6 +65,20 @@ test('an attempt counts for its profile, as scheduled once the pod is bound, and
   ]);
 });
 
+test('a pod that goes for an update keeps its room also where the update is taken back before it is gone', async (t) => {
+  const { world, stage, find, nodeOf } = await scene(t, ['a'], { endMs: 20_000 });
+  stage.addSet('web', '3', { replicas: 1 });
+  assert.notEqual(await world.until(() => find('web-0')?.status?.phase === 'Running', SOON), undefined);
+  const image = find('web-0')?.spec?.containers[0]?.image;
+  const { uid } = find('web-0')?.metadata ?? assert.fail();
+  stage.add(pod('thief').cpu('3'));
+  await stage.roll('web', { image: 'app:2' });
+  assert.notEqual(await world.until(() => find('web-0')?.metadata.deletionTimestamp !== undefined, SOON), undefined);
+  await stage.roll('web', { image });
+  await world.until(() => find('web-0')?.metadata.uid !== uid && nodeOf('web-0') !== '', 60_000);
+  assert.deepEqual([nodeOf('web-0'), nodeOf('thief')], ['a', '']);
+});
+
 test('without the reservation module the cycle schedules, preempts and binds, and reserves nothing', async (t) => {
   const { world, stage, scheduler, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, withoutReservations: true });
   const comesTo = async (name: string, on: RegExp, why?: string): Promise<void> =>

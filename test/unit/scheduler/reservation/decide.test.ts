@@ -111,6 +111,7 @@ const cases: Case[] = [
   { why: 'somebody deleted it and any successor counts', facts: deletion(settled), rules: { reserveOn: 'recreate' }, is: 'recreate', says: /same revision/ },
   { why: 'the first pod of a rollout: the status has not seen the change', facts: deletion({ ...settled, set: web({ metadata: { generation: 3 }, status: { updateRevision: 'old' } }) }), is: 'upgrade', says: /generation 3/ },
   { why: 'the first pod of a rollout: the revision is there before the status', facts: deletion({ ...settled, newestRevision: 'new' }), is: 'upgrade', says: /the newest is new/ },
+  { why: 'the update for which its deletion began was taken back', facts: deletion({ ...settled, begunFor: 'to new' }), is: 'upgrade', says: /^to new$/ },
   { why: 'nothing is known of revisions', facts: deletion({ ...settled, newestRevision: undefined }), is: 'revision', says: /same revision/ },
   { why: 'the set has no status yet', facts: deletion({ set: web({ status: { updateRevision: undefined, observedGeneration: undefined } }), newestRevision: 'old' }), is: 'upgrade', says: /generation 2/ },
   { why: 'it says no revision, as adopted pods do', facts: deletion({ pod: member().labels({ 'controller-revision-hash': 'none' }) }), is: 'upgrade', says: /of revision none/ },
