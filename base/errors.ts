@@ -31,13 +31,16 @@ export function asOneError(errors: readonly unknown[], message: () => string): u
   return errors.length === 1 ? errors[0] : new AggregateError(errors, message());
 }
 
+/** Of Node.js on certificates that it does not trust. A person runs dkc, which has no such option. */
+const ADVICE_OF_NODE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca/;
+
 /** `error` and everything behind it, outermost first: `Cannot read X: it is gone (ENOENT: no such file)`. Never empty. */
 export function describeError(error: unknown): string {
   const seen = new Set<unknown>();
   const parts: string[] = [];
   for (let at: unknown = error; at !== undefined && at !== null && !seen.has(at); at = at instanceof Error ? at.cause : undefined) {
     seen.add(at);
-    const text = at instanceof Error ? at.message || at.name : JSON.stringify(at);
+    const text = at instanceof Error ? at.message.replace(ADVICE_OF_NODE, '') || at.name : JSON.stringify(at);
     if (!parts.some((part) => part.includes(text))) parts.push(text);
   }
   const [first = 'unknown error', ...rest] = parts;

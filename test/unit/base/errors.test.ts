@@ -17,6 +17,8 @@ test('what an error says of its cause is not said again', () => {
   const inner = new Error('no such file');
   assert.equal(describeError(new Error('Cannot read f: no such file', { cause: inner })), 'Cannot read f: no such file');
   assert.equal(describeError(new Error('Cannot read f', { cause: inner })), 'Cannot read f (no such file)');
+  const advised = new Error('self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca');
+  assert.equal(describeError(new Error('Cannot GET', { cause: advised })), 'Cannot GET (self-signed certificate)');
 });
 
 test('what Node.js has no name for has the one of the system', () => {
