@@ -48,14 +48,15 @@ export function storage(facts: SetFacts, slot: Slot): Action[] {
   return [...missing, ...pvcOwners(facts, slot, 'failures')];
 }
 
-/** What makes a pod that is there the one that should be; one that is pending may lack claims too. */
+/** What makes a pod that is there the one that should be; one that is pending may lack claims too, and so may one without the volumes of its claims. */
 export function repairs(facts: SetFacts, slot: Slot): Action[] {
   const { rules } = facts;
   const { pod, ordinal } = slot;
   if (pod === undefined) return [];
   const hasWrongVolumes = !hasStorage(rules, pod, ordinal);
-  if (!hasWrongVolumes && hasIdentity(pod, rules)) return slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, 'all');
-  return [...storage(facts, slot), { do: 'repair', pod: repaired(rules, pod, ordinal), hasWrongVolumes }];
+  const isWrong = hasWrongVolumes || !hasIdentity(pod, rules);
+  const claims = hasWrongVolumes || slot.health.pending ? storage(facts, slot) : pvcOwners(facts, slot, isWrong ? 'failures' : 'all');
+  return isWrong ? [...claims, { do: 'repair', pod: repaired(rules, pod, ordinal), hasWrongVolumes }] : claims;
 }
 
 /** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */

@@ -34,6 +34,7 @@ const places = rows(`
 
   0@new~                       | repair 0; create 1@new | 1 creating        | puts a label right and goes on
   0@new~ 1@new~ 2@new          | repair 0; repair 1     |                   | repairs all
+  0@new~ replicas=1 templates=data | repair 0           |                   | makes no claims of one whose label alone is wrong
   0@new* templates=data claims=data-0,data-1 | repair 0; create 1@new | 1 creating        | repairs volumes and goes on
   0@new* templates=data claims=data-1 | storage 0 +data-web-0, repair 0; create 1@new | 1 creating | makes the claims that a repair needs
   0@new templates=data claims=data-0,data-1 whenDeleted=Delete | owners 0; create 1@new | 1 creating
