@@ -2,6 +2,7 @@ import type { KubeObject, Resource } from '../../kube/api/object.ts';
 import type { EventType } from '../../kube/controller/event.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { messageOf } from '../../base/errors.ts';
+import { ApiError, isForbidden, isInvalidRequest, serverWords } from '../../kube/client/errors.ts';
 
 /** An event about a set. */
 export interface SetEvent {
@@ -68,4 +69,19 @@ export function decideFor<T>({ events, set, resource }: EventTarget, decide: () 
     events.event(set, 'Warning', 'FailedSync', message, { resource });
     throw error;
   }
+}
+
+/**
+ * Nothing is done for a set whose pods or revisions cannot be adopted or stored, and no status tells of it. What the server refuses, as for a quota or a
+ * webhook, is told; a conflict, and what is no answer, passes.
+ * @param error - of the first writes of a reconcile
+ */
+export function refusalOf(error: unknown): SetEvent[] {
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  let cause = first;
+  while (cause instanceof Error && !(cause instanceof ApiError)) cause = cause.cause;
+  if (!(cause instanceof ApiError) || !(cause.code === 500 || isForbidden(cause) || isInvalidRequest(cause))) return [];
+  const words = serverWords(cause);
+  const message = `The set is not synced: ${messageOf(first).replace(cause.message, () => words)}`;
+  return [{ type: 'Warning', reason: 'FailedSync', message }];
 }

@@ -6,7 +6,7 @@ import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/own-writes.ts';
 import { done, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { decideFor, recordNewEvents, type SetEvent } from './events.ts';
+import { decideFor, recordNewEvents, refusalOf, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
 import { ownedOrOrphaned } from './cached-objects.ts';
 import { type Condition, conditionsOnto } from './status.ts';
@@ -154,7 +154,13 @@ async function reconcileThis<S extends StatusOwner, R extends RulesOf<S>, O, F e
   for (const warnings of by.warnings(rules)) report(warnings);
   await readRevisions(ownedOrOrphaned(caches.revisions, set));
   const planned = decideFor(to, () => by.planOwnership(by.observe(key, rules)));
-  const facts = isInOrder(planned) ? planned : await by.executeOwnership(planned, signal);
+  const told = (refused: readonly SetEvent[]): void => report({ about: 'ownership', events: refused });
+  const failed = (error: unknown): never => {
+    told(refusalOf(error));
+    throw error;
+  };
+  const facts = isInOrder(planned) ? planned : await by.executeOwnership(planned, signal).catch(failed);
+  told([]);
   const plan = decideFor(to, () => by.plan(facts));
   const executed = await by.execute(key, facts, plan, signal);
   const { status, wakeUps } = by.planStatus(facts, plan, executed);

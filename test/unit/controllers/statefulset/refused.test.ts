@@ -44,3 +44,24 @@ test('what fails at each look puts off no pod that waits to be available', async
   }
   assert.equal((await world.user.list(pods, { namespace: 'default' })).items.length, 2);
 });
+
+test('a set whose revision is refused says so once, in the words of the server', async (t) => {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+  t.after(() => world.stop());
+  const no = new ApiError({ method: 'POST', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'exceeded quota: q' });
+  let refused = 0;
+  const process = world.start({
+    call: (call, pass) =>
+      call.verb === 'create' && call.resource === 'controllerrevisions' && ++refused < 9 ? Promise.reject(no) : pass(),
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(statefulSet('web', { replicas: 1, volumeClaimTemplates: [] }));
+  await world.until(() => world.pods().length === 1, 60_000);
+  const told = (): string[] =>
+    world.api.hooks.storage
+      .list('/events')
+      .objects.filter(({ reason }) => reason === 'FailedSync')
+      .map(({ message, count }) => `${String(count)} ${String(message).replace(/web-\w+/, 'web-X')}`);
+  await world.until(() => told().length > 0, 60_000);
+  assert.deepEqual(told(), ['1 The set is not synced: Cannot create ControllerRevision default/web-X: exceeded quota: q']);
+});
