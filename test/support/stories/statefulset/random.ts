@@ -137,6 +137,8 @@ const acts: readonly (readonly [number, Act<Stage>])[] = [
       const name = `web-${oneOf(random, 0, 1, 2, 3, 4, 5)}`;
       if (s.pods().some((pod) => nameOf(pod) === name)) return `${name} is there`;
       const labels = oneOf<Record<string, string>>(random, s.appLabels('web'), s.appLabels('db'));
+      // As with a pod that is released.
+      if (s.set().spec?.podManagementPolicy === 'Parallel' && labels['app'] === 'db') return 'none by hand';
       await s.byHand(name, labels);
       return `${name} by hand as ${labels['app']}`;
     },
