@@ -1,8 +1,11 @@
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Explained, PodFacts, RunningFacts } from '../../scheduler/explain.ts';
 import type { Pending } from '../../scheduler/queue/contract.ts';
+import { podInfoOf } from '../../scheduler/pod/pod-info.ts';
 import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { Pod } from '../../scheduler/types.ts';
+import { isFullyBound, selectedNodeOf } from '../../scheduler/volumes/claims.ts';
+import { podVolumesOf } from '../../scheduler/volumes/pod-volumes.ts';
 
 const nameOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;
 
@@ -37,22 +40,36 @@ function since({ status }: Pod): string {
 }
 
 /** Beside the decision itself: what the pod was promised, what room is kept, how it stands in the queue. Pure. */
-export function explainStanding({ pod, config, running }: Pick<PodFacts, 'pod' | 'config' | 'running'>): Explained[] {
+export function explainStanding(facts: Pick<PodFacts, 'pod' | 'config' | 'running' | 'claims' | 'volumes'>): Explained[] {
+  const { pod, config, running } = facts;
   const object = nameOf(pod);
   const nominated = pod.status?.nominatedNodeName ?? '';
   const lines: Explained[] = [];
-  if (nominated !== '')
-    lines.push({
-      object: nominated,
-      reason: 'nominated',
-      detail: 'pods there are preempted for this one; it may still be scheduled elsewhere',
-    });
+  if (nominated !== '') {
+    const binding = claimsBeingBound(facts, nominated);
+    const detail =
+      binding.length > 0
+        ? `its volumes are being bound for this node; not bound yet: ${binding.join(', ')}; see the events of claims and the storage provisioner`
+        : 'pods there are preempted for this one; it may still be scheduled elsewhere';
+    lines.push({ object: nominated, reason: 'nominated', detail });
+  }
   if (running === undefined) {
     const detail = 'reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
     if (config.reservation.enabled) lines.push({ object, reason: 'kept-room-unknown', detail });
     return lines;
   }
   return [...lines, ...rooms(pod, running), ...inQueue(object, running)];
+}
+
+/** Of the pod's claims those that are to get a volume for this node, and have none yet. */
+function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'claims' | 'volumes'>, node: string): string[] {
+  const { namespace = '' } = pod.metadata;
+  return podVolumesOf(podInfoOf(pod)).claims.flatMap(({ name }) => {
+    const claim = claims.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    if (claim === undefined || isFullyBound(claim)) return [];
+    const isReserved = volumes.some(({ spec }) => spec?.claimRef?.uid !== undefined && spec.claimRef.uid === claim.metadata.uid);
+    return isReserved || selectedNodeOf(claim) === node ? [`${namespace}/${name}`] : [];
+  });
 }
 
 /** Rooms on nodes that this pod has to leave alone, and its own. */

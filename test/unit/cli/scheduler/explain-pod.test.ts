@@ -6,7 +6,7 @@ import { pod } from '../../scheduler/builders.ts';
 import type { RunningFacts } from '../../../../scheduler/explain.ts';
 import type { Pending } from '../../../../scheduler/queue/contract.ts';
 import type { ReservationView } from '../../../../scheduler/reservation/reporting.ts';
-import type { Pod } from '../../../../scheduler/types.ts';
+import type { Claim, Pod } from '../../../../scheduler/types.ts';
 
 const config = defaultSchedulerConfig;
 const at = (over: Partial<NonNullable<Pod['status']>>, of: Pod): Pod => ({ ...of, status: { ...of.status, ...over } });
@@ -74,13 +74,35 @@ const unknown =
 const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
 const waits = 'shop/web-0 unschedulable tried 3 times; waiting for a change in the cluster, or for a retry at 2026-01-01T00:05:00.000Z';
-const standing: { why: string; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
+const mounting = {
+  ...web()
+    .spec({ volumes: ['a', 'b', 'c'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })) })
+    .build(),
+};
+const selects = (name: string, node: string, over: object = {}): Claim => ({ metadata: { namespace: 'shop', name, uid: name, annotations: { 'volume.kubernetes.io/selected-node': node } }, spec: {}, ...over }); // prettier-ignore
+const standing: { why: string; claims?: Claim[]; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
   { why: 'nobody was asked', says: [unknown] },
   { why: 'nobody was asked, and no room is kept', reservation: false, says: [] },
   {
     why: 'it was promised a node',
     pod: at({ nominatedNodeName: 'node-b' }, web().build()),
     says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere', unknown],
+  },
+  {
+    why: 'its volumes are being bound, provisioned or reserved, but for one that is to be for another node',
+    pod: at({ nominatedNodeName: 'node-b' }, mounting),
+    claims: [selects('a', 'node-b'), selects('b', ''), selects('c', 'node-a')],
+    reservation: false,
+    says: [
+      'node-b nominated its volumes are being bound for this node; not bound yet: shop/a, shop/b; see the events of claims and the storage provisioner',
+    ],
+  },
+  {
+    why: 'pods go for it, and its claim is not to be for that node',
+    pod: at({ nominatedNodeName: 'node-b' }, mounting),
+    claims: [selects('c', 'node-a')],
+    reservation: false,
+    says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere'],
   },
   { why: 'no room is kept', running: running({}), says: [waits] },
   {
@@ -135,8 +157,9 @@ const standing: { why: string; pod?: Pod; reservation?: boolean; running?: Runni
     says: ['shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more'],
   },
 ];
-for (const { why, pod = web().build(), reservation = true, running, says } of standing)
+const volumes = [{ metadata: { name: 'pv' }, spec: { claimRef: { namespace: 'shop', name: 'b', uid: 'b' } } }];
+for (const { why, pod = web().build(), claims = [], reservation = true, running, says } of standing)
   test(`how a pod stands is told where ${why}`, () => {
-    const facts = { pod, config: { ...config, reservation: { ...config.reservation, enabled: reservation } }, running };
+    const facts = { pod, config: { ...config, reservation: { ...config.reservation, enabled: reservation } }, running, claims, volumes };
     assert.deepEqual(explainStanding(facts).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`), says); // prettier-ignore
   });
