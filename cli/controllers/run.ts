@@ -1,7 +1,7 @@
 import { runLong } from '../process/run.ts';
 import { type ControllersSettings, pageOptions } from './settings.ts';
 import { rightsFor } from './rights.ts';
-import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import type { DaemonSetOptions, StatefulSetOptions } from '../../controllers/common/types.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import { installCommand } from '../../agent/status/choose-carrier.ts';
 import { serverFacts, type ServerFacts, servesResource } from '../../controllers/fleet/server-facts.ts';
@@ -9,7 +9,6 @@ import { rollouts } from '../../controllers/rollout/types.ts';
 import type { PageOptions } from '../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
 import type { Client } from '../../kube/client/client.ts';
-import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Log } from '../../base/log.ts';
 import type { ProcessOptions, Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { Context, Exit } from '../command.ts';

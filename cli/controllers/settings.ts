@@ -1,9 +1,8 @@
 import { dnsLabelProblems } from '../../kube/api/names.ts';
 import { parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { processSettings, type ProcessSettings, usageOf } from '../process/settings.ts';
-import type { DaemonSetOptions } from '../../controllers/daemonset/types.ts';
+import type { DaemonSetOptions, StatefulSetOptions } from '../../controllers/common/types.ts';
 import type { RolloutOptions } from '../../controllers/rollout/observe.ts';
-import type { StatefulSetOptions } from '../../controllers/statefulset/types.ts';
 import type { Args } from '../args/args.ts';
 import { ActionError, nearest } from '../../base/errors.ts';
 import { FreshFile } from '../../base/changing-files.ts';

@@ -7,7 +7,7 @@ import { formatFlag } from '../output/output.ts';
 import { type Explained, explainSet, type SetInCluster } from '../../controllers/daemonset/explain.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
-import type { DaemonSet, Node, Placement, Pod } from '../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Placement, Pod } from '../../controllers/common/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** Asks the controller's own decision; pure. */

@@ -15,7 +15,7 @@ import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet, type StatefulSetInCluster } from '../../controllers/statefulset/explain.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
-import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/statefulset/types.ts';
+import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/common/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 /** Asks the controller's own decision; pure. */

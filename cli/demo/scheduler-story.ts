@@ -10,7 +10,7 @@ import {
   replicaSets,
   statefulSets,
 } from '../../kube/api/object.ts';
-import type { Pod } from '../../controllers/daemonset/types.ts';
+import type { Pod } from '../../controllers/common/types.ts';
 import { defaultSchedulerConfig } from '../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../scheduler/scheduler.ts';
 import type { Context } from '../command.ts';

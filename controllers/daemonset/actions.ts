@@ -1,6 +1,6 @@
 import type { SetEvent } from '../common/events.ts';
 import type { WakeUp } from '../common/reconcile.ts';
-import type { Pod, PodTemplate } from './types.ts';
+import type { Pod, PodTemplate } from '../common/types.ts';
 import { daemonSets } from '../../kube/api/object.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate } from '../common/pods.ts';

@@ -14,7 +14,7 @@ import { BY_NODE, type Caches, cachesOf, nodeValue, observe, type Observed, type
 import { enqueueOnFreedNode, enqueueOnNode, isRelevant, SuspendedSets } from './enqueue.ts';
 import { execute, executeOwnership, type Executor, keptStatus } from './execute.ts';
 import { StatusCounter } from './status-counter.ts';
-import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
+import type { DaemonSet, DaemonSetOptions, Node, Pod } from '../common/types.ts';
 import { plan, type Plan, planOwnership } from './plan.ts';
 import { nameOf, targetNode } from './pods.ts';
 import { decideByRoom } from './placement/three-values.ts';

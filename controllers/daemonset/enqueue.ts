@@ -3,7 +3,7 @@ import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key } from '../../kube/cache/contract.ts';
 import { type Decide, decision, type Decision } from './placement/node-decision.ts';
 import type { Rules } from './rules.ts';
-import type { DaemonSet, Node, Pod } from './types.ts';
+import type { DaemonSet, Node, Pod } from '../common/types.ts';
 import type { EnqueueRequest } from '../../kube/controller/controller.ts';
 import { isOver } from './pods.ts';
 

@@ -13,7 +13,7 @@ import type { Caches, SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import type { SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
-import type { DaemonSet, Pod } from './types.ts';
+import type { DaemonSet, Pod } from '../common/types.ts';
 import type { Millis } from '../../base/clock.ts';
 import { batchOf } from '../common/pods.ts';
 import { objectKey } from '../../kube/cache/contract.ts';

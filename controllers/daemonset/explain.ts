@@ -11,7 +11,7 @@ import { plan, type Plan } from './plan.ts';
 import { isTerminating, nameOf } from './pods.ts';
 import { rulesOf, type Rules } from './rules.ts';
 import { recount } from './summary.ts';
-import type { DaemonSet, Node, Placement, Pod } from './types.ts';
+import type { DaemonSet, Node, Placement, Pod } from '../common/types.ts';
 
 /** How a set stands with one node, and the first thing that it waits for there. */
 export interface Explained {

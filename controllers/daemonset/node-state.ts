@@ -3,7 +3,7 @@ import { availableIn, isReady } from '../common/pods.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { type NodePods, isTerminating, isOver, isPlaced } from './pods.ts';
 import type { Rules } from './rules.ts';
-import type { Pod } from './types.ts';
+import type { Pod } from '../common/types.ts';
 
 /** What one node adds to the numbers of the set's status: 0 or 1 each. */
 export interface Counts {

@@ -9,7 +9,7 @@ import type { Memory, SetMemory } from '../common/set-memory.ts';
 import { type Rules, selects } from './rules.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
-import type { DaemonSet, DaemonSetOptions, Node, Pod } from './types.ts';
+import type { DaemonSet, DaemonSetOptions, Node, Pod } from '../common/types.ts';
 import { controllerRevisions, daemonSets, nodes, pods } from '../../kube/api/object.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 import { targetNode } from './pods.ts';

@@ -1,4 +1,4 @@
-import type { Node, Pod } from './types.ts';
+import type { Node, Pod } from '../common/types.ts';
 import type { Decision } from './placement/node-decision.ts';
 
 /** Name of the node by which node affinity pins a pod. */

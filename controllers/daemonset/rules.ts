@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type LabelSelector, labelSelectorOf, matchesLabels, parseLabelSelector, SelectorError } from '../../kube/api/selector.ts';
 import { tooLarge } from '../common/set-size.ts';
-import type { DaemonSet, Placement, PodTemplate } from './types.ts';
+import type { DaemonSet, Placement, PodTemplate } from '../common/types.ts';
 import type { SetEvent } from '../common/events.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';
 import { mergeTolerations } from '../../kube/api/placement.ts';

@@ -5,7 +5,7 @@ import { nameOf, nodePodsOf, nowhere, targetNode } from './pods.ts';
 import { type NodeState, nodeStateOf } from './node-state.ts';
 import { Summary } from './summary.ts';
 import { type Rules, selects } from './rules.ts';
-import type { Node, Pod } from './types.ts';
+import type { Node, Pod } from '../common/types.ts';
 import type { Decide } from './placement/node-decision.ts';
 
 /** What the counter asks of the caches. */

@@ -3,7 +3,7 @@ import type { Millis } from '../../base/clock.ts';
 import { type Condition, conditionsDiffer, paceStatus, type Progress, progressOf, reaches } from '../common/status.ts';
 import type { StatusPlan, WakeUp } from '../common/reconcile.ts';
 import type { Counts } from './node-state.ts';
-import type { DaemonSet } from './types.ts';
+import type { DaemonSet } from '../common/types.ts';
 import { whyNotAvailable } from '../common/pods.ts';
 import type { SetFacts } from './observe.ts';
 import { limitsOf } from './update.ts';

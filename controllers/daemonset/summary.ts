@@ -1,6 +1,6 @@
 import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { type Counts, type NodeState, nodeStateOf, type UpdateState } from './node-state.ts';
-import type { Node, Pod } from './types.ts';
+import type { Node, Pod } from '../common/types.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { SetFacts } from './observe.ts';
 import { planClaim } from '../../kube/controller/claim.ts';

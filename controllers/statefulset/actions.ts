@@ -1,5 +1,5 @@
 import { POD_INDEX_LABEL, POD_NAME_LABEL, type Slot } from './places.ts';
-import type { Pod, PodTemplate, Pvc } from './types.ts';
+import type { Pod, PodTemplate, Pvc } from '../common/types.ts';
 import { statefulSets } from '../../kube/api/object.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { podFromTemplate, whyNotAvailable } from '../common/pods.ts';

@@ -14,7 +14,7 @@ import { readableSelector } from '../common/set-size.ts';
 import { cachesOf, observe, type Observed, type SetFacts } from './observe.ts';
 import { enqueueOnPodName, enqueueOnPvc, enqueueOnStorageClass } from './enqueue.ts';
 import { execute, executeOwnership, type Executor, type Progressed } from './execute.ts';
-import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './types.ts';
+import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from '../common/types.ts';
 import { plan, type Plan, planOwnership } from './plan.ts';
 import { excessOf, problemsOf, type Rules, rulesOf } from './rules.ts';
 import { planStatus } from './status.ts';

@@ -4,7 +4,7 @@ import type { Change } from '../../kube/cache/change.ts';
 import { objectKey, type Key, type Lister } from '../../kube/cache/contract.ts';
 import { isDefaultClass } from './observe.ts';
 import type { Rules } from './rules.ts';
-import type { Pvc, StatefulSet, StorageClass, Pod } from './types.ts';
+import type { Pvc, StatefulSet, StorageClass, Pod } from '../common/types.ts';
 import { isControlledBy } from '../../kube/controller/owners.ts';
 
 /**

@@ -16,7 +16,7 @@ import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWord
 import { type Action, newPod } from './actions.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
-import type { Pod, Pvc } from './types.ts';
+import type { Pod, Pvc } from '../common/types.ts';
 
 /** Does one action, and records an event about it. @throws what failed */
 async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {

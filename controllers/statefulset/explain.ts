@@ -9,7 +9,7 @@ import { creation } from './place.ts';
 import { plan, planOwnership } from './plan.ts';
 import { slotsOf, type Slot } from './places.ts';
 import { excessOf, rulesOf } from './rules.ts';
-import type { Pod, Pvc, StatefulSet, StorageClass } from './types.ts';
+import type { Pod, Pvc, StatefulSet, StorageClass } from '../common/types.ts';
 import { isOld } from './update.ts';
 
 /** How one pod of a set stands, or what the set as a whole waits for. */

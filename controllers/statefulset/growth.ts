@@ -1,7 +1,7 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Rules } from './rules.ts';
-import type { Pvc, StorageClass } from './types.ts';
+import type { Pvc, StorageClass } from '../common/types.ts';
 
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 

@@ -3,7 +3,7 @@ import { type Informer, objectKey } from '../../kube/cache/contract.ts';
 import { BY_OWNER, byOwner, ownedOrOrphaned } from '../common/cached-objects.ts';
 import type { Memory, SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
-import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from './types.ts';
+import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from '../common/types.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/object.ts';

@@ -4,7 +4,7 @@ import type { SetFacts } from './observe.ts';
 import { RESERVED_ORDINALS } from './rules.ts';
 import { hasIdentity, hasStorage, isStale, planRetention, planStorage, repaired } from './storage.ts';
 import type { Slot } from './places.ts';
-import type { PodTemplate, Pvc } from './types.ts';
+import type { PodTemplate, Pvc } from '../common/types.ts';
 
 /**
  * Of which revision a new pod is. `at` counts places from the first, reserved ones left out.

@@ -5,7 +5,7 @@ import { HASH_LABEL } from '../common/history/contract.ts';
 import { claimFields } from '../common/set-size.ts';
 import type { SetFacts } from './observe.ts';
 import type { Rules } from './rules.ts';
-import type { Pod } from './types.ts';
+import type { Pod } from '../common/types.ts';
 
 /** Which places a set has. */
 interface PlacesOptions {

@@ -1,4 +1,4 @@
-import type { Pod } from './types.ts';
+import type { Pod } from '../common/types.ts';
 import { planClaim } from '../../kube/controller/claim.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { statefulSets } from '../../kube/api/object.ts';

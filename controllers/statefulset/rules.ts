@@ -2,7 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import { type LabelSelector, labelSelectorOf, SelectorError } from '../../kube/api/selector.ts';
 import { tooLarge } from '../common/set-size.ts';
 import { Places } from './places.ts';
-import type { PodTemplate, Pvc, StatefulSet } from './types.ts';
+import type { PodTemplate, Pvc, StatefulSet } from '../common/types.ts';
 import type { SetEvent } from '../common/events.ts';
 import { ordinalRangesIn } from '../../kube/api/ordinals.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';

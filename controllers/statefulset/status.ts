@@ -6,7 +6,7 @@ import type { Action } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import type { Slots } from './places.ts';
-import type { StatefulSet } from './types.ts';
+import type { StatefulSet } from '../common/types.ts';
 
 /** What the set's pods add up to, as they were when looked at. */
 export interface Counts {

@@ -1,7 +1,7 @@
 import { identityOf } from '../../kube/api/ordinals.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL, podName as nameOf } from './places.ts';
 import type { Rules } from './rules.ts';
-import type { Pod, Pvc } from './types.ts';
+import type { Pod, Pvc } from '../common/types.ts';
 import { type OwnerReference, pods, statefulSets } from '../../kube/api/object.ts';
 import { controllerRef } from '../../kube/controller/owners.ts';
 

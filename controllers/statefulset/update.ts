@@ -2,7 +2,7 @@ import { resolveIntOrPercent } from '../../kube/api/quantity.ts';
 import { type Action, type Waits, waitsFor, type Work } from './actions.ts';
 import type { SetFacts } from './observe.ts';
 import { isUnavailable, type Slot, type Slots } from './places.ts';
-import type { Pod } from './types.ts';
+import type { Pod } from '../common/types.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import type { SetEvent } from '../common/events.ts';
 import type { Condition } from '../common/status.ts';

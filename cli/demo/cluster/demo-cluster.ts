@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startApiServer } from '../../../apiserver/server.ts';
 import type { Change } from '../../../apiserver/storage/watch-log.ts';
 import type { Millis } from '../../../base/clock.ts';
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import { type KubeObject, nodes } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { createClient } from '../../../kube/client/http-client.ts';

@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim, PodStatus } from 'kubernetes-types/core/v1.js';
 import { type Clock, type Millis, rfc3339 } from '../../../base/clock.ts';
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import { type Kube, persistentVolumeClaims, persistentVolumes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 

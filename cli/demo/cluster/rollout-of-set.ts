@@ -1,6 +1,6 @@
 import { ActionError } from '../../../base/errors.ts';
 import type { Millis } from '../../../base/clock.ts';
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { isReady, type DemoCluster, type Pods } from './demo-cluster.ts';
 

@@ -1,7 +1,7 @@
 import type { Toleration, Taint } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
 import type { Rules } from '../rules.ts';
-import type { Node, PodTemplate } from '../types.ts';
+import type { Node, PodTemplate } from '../../common/types.ts';
 
 const evicting = ['NoExecute'] as const;
 

@@ -1,6 +1,6 @@
 import type { Toleration, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.js';
 import { canonicalQuantity } from '../../../kube/api/quantity.ts';
-import type { Node, Pod, PodTemplate } from '../types.ts';
+import type { Node, Pod, PodTemplate } from '../../common/types.ts';
 import { type Reason, decideNode } from './node-decision.ts';
 import {
   amountOf,

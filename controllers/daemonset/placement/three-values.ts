@@ -3,7 +3,7 @@ import { isControlledBy } from '../../../kube/controller/owners.ts';
 import { ON_NODE } from '../observe.ts';
 import { nameOf } from '../pods.ts';
 import type { Rules } from '../rules.ts';
-import type { Pod } from '../types.ts';
+import type { Pod } from '../../common/types.ts';
 import { type Decide, type Decision, fits } from './node-decision.ts';
 import { wordsOf, type Failure, simulate, type Situation } from './simulate.ts';
 

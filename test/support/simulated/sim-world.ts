@@ -5,7 +5,7 @@ import { createLocalApi, type LocalApi, type LocalApiOptions } from '../../../ap
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { daemonSetController } from '../../../controllers/daemonset/controller.ts';
-import type { DaemonSet, Node, Pod } from '../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Pod } from '../../../controllers/common/types.ts';
 import type { Revision } from '../../../controllers/common/history/contract.ts';
 import { nodes } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';

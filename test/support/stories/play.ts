@@ -1,4 +1,4 @@
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import {
   controllerRevisions,
   coreEvents,

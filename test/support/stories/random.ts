@@ -3,7 +3,7 @@ import type { Random } from '../../../base/random.ts';
 import { isNotFound } from '../../../kube/client/errors.ts';
 import type { Stage as WorkloadStage, WorkloadSet } from './stage.ts';
 import type { Revision } from './world.ts';
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import { story, type Chance, type Story } from './story.ts';
 
 /** Something that an admin, a node or chance does. @returns what, in words */

@@ -1,4 +1,4 @@
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import type { Revision } from './world.ts';
 

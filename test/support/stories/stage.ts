@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Taint } from 'kubernetes-types/core/v1.js';
 import type { Millis } from '../../../base/clock.ts';
-import type { Pod } from '../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../controllers/common/types.ts';
 import { controllerRevisions, coreEvents, type KubeObject, namespaces, nodes, pods, type Resource } from '../../../kube/api/object.ts';
 import type { Informer } from '../../../kube/cache/contract.ts';
 import type { Client, PatchType } from '../../../kube/client/client.ts';

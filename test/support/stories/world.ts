@@ -1,7 +1,7 @@
 import { type Clock, type Millis, realClock } from '../../../base/clock.ts';
 import type { Log } from '../../../base/log.ts';
 import { realRandom } from '../../../base/random.ts';
-import type { DaemonSet, Pod } from '../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../controllers/common/types.ts';
 import { controllerRevisions, daemonSets, type KubeObject, pods, type Resource } from '../../../kube/api/object.ts';
 import { type Informer, objectKey } from '../../../kube/cache/contract.ts';
 import { Informers } from '../../../kube/cache/informers.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before } from 'node:test';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { type Release, releases } from '../../../support/real-parts/release.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { daemonSets } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { withRealParts } from '../suite.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { assertOrderly, killWhileRolling, quickElection } from '../cluster/kills.ts';
 import { worldParts } from '../cluster/real-world.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
 import { undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
 import { Stage } from '../../../support/stories/statefulset/stage.ts';

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../base/random.ts';
-import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../../controllers/common/types.ts';
 import { annotation } from '../../hollow/behaviour.ts';
 import { type Act, held, letGo, oneOf, patches, randomStories as stories, withRevision } from '../random.ts';
 import type { Story } from '../story.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DaemonSetSpec } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../../controllers/common/types.ts';
 import { daemonSets } from '../../../../kube/api/object.ts';
 import { Stage as WorkloadStage } from '../stage.ts';
 import type { World } from '../world.ts';

@@ -1,5 +1,5 @@
 import type { Random } from '../../../../base/random.ts';
-import type { Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pod, StatefulSet } from '../../../../controllers/common/types.ts';
 import { type Act, held, letGo, oneOf, patches, randomStories as stories, withRevision } from '../random.ts';
 import type { Story } from '../story.ts';
 import type { Stage } from './stage.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { StatefulSetSpec, StatefulSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../controllers/common/types.ts';
 import { persistentVolumeClaims, statefulSets } from '../../../../kube/api/object.ts';
 import type { Informer } from '../../../../kube/cache/contract.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';

@@ -12,12 +12,11 @@ import {
   storageClasses,
 } from '../../../../kube/api/object.ts';
 import { type Running, startLong } from '../process/long-world.ts';
-import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSetOptions, StatefulSetOptions } from '../../../../controllers/common/types.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
 import { fleetPage } from '../../../../controllers/page/page.ts';
 import type { RolloutOptions } from '../../../../controllers/rollout/observe.ts';
-import type { StatefulSetOptions } from '../../../../controllers/statefulset/types.ts';
 import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
 
 /** What controllers that do nothing were told, and which of them are at work. */

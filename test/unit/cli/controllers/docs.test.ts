@@ -20,8 +20,7 @@ import { HollowNodes } from '../../../support/hollow/hollow-nodes.ts';
 import { freePort, quick, up, type Up } from '../process/long-world.ts';
 import { idle, start } from './controllers-world.ts';
 import type { ApiServerOptions } from '../../../../apiserver/server.ts';
-import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
-import type { Pvc, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { DaemonSet, Pod, Pvc, StatefulSet } from '../../../../controllers/common/types.ts';
 
 const page = await readFile(new URL('../../../../docs/controllers.md', import.meta.url), 'utf8');
 const manifests = [...page.matchAll(/```yaml\n(.*?)```/gs)].flatMap(([, block = '']) =>

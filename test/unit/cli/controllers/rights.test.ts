@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rightsFor } from '../../../../cli/controllers/rights.ts';
 import { rightsText, type Right } from '../../../../cli/process/check-rights.ts';
-import type { DaemonSetOptions } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSetOptions } from '../../../../controllers/common/types.ts';
 
 const lease = { namespace: 'kube-system', name: 'dkc-controllers' };
 

@@ -7,7 +7,7 @@ import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import type { DaemonSet, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../../controllers/common/types.ts';
 import { type Explained, explainSet, type SetInCluster } from '../../../../controllers/daemonset/explain.ts';
 
 let api: LocalApi;

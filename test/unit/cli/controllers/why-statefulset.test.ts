@@ -9,7 +9,7 @@ import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import { type Explained, explainStatefulSet, type StatefulSetInCluster } from '../../../../controllers/statefulset/explain.ts';
-import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import type { KubeObject, OwnerReference } from '../../../../kube/api/object.ts';
 
 let api: LocalApi;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueueOnNode, SuspendedSets } from '../../../../controllers/daemonset/enqueue.ts';
-import type { Placement, DaemonSet, Node } from '../../../../controllers/daemonset/types.ts';
+import type { Placement, DaemonSet, Node } from '../../../../controllers/common/types.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { daemonSet, node, type SetOptions } from './notation.ts';

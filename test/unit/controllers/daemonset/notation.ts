@@ -26,7 +26,7 @@ import { HASH_LABEL, type HistoryStep, type Revision } from '../../../../control
 import { revisionData } from '../../../../controllers/common/history/revision.ts';
 import { type SetFacts } from '../../../../controllers/daemonset/observe.ts';
 import { noMemory, type Memory } from '../../../../controllers/common/set-memory.ts';
-import type { Placement, DaemonSet, Node, Pod, PodTemplate } from '../../../../controllers/daemonset/types.ts';
+import type { Placement, DaemonSet, Node, Pod, PodTemplate } from '../../../../controllers/common/types.ts';
 import { plan, type Plan } from '../../../../controllers/daemonset/plan.ts';
 import { planStatus } from '../../../../controllers/daemonset/status.ts';
 import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Toleration, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import { newPod } from '../../../../controllers/daemonset/actions.ts';
-import type { Placement, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Placement, Pod } from '../../../../controllers/common/types.ts';
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import { deepFreeze } from '../../../../kube/cache/sharing.ts';

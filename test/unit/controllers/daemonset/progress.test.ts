@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
 import { situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';

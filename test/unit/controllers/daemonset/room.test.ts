@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { pods } from '../../../../kube/api/object.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';

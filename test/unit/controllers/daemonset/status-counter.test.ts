@@ -10,7 +10,7 @@ import { StatusCounter } from '../../../../controllers/daemonset/status-counter.
 import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { recount, type Summary } from '../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
-import type { DaemonSet, Node, Pod } from '../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Pod } from '../../../../controllers/common/types.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { daemonSet, node, NOW, pod, revisions } from './notation.ts';

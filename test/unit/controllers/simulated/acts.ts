@@ -1,5 +1,5 @@
 import type { Random } from '../../../../base/random.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { type KubeObject, pods, type Resource } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';

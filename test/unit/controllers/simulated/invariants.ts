@@ -2,7 +2,7 @@ import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Change } from '../../../../apiserver/storage/watch-log.ts';
 import type { Clock, Millis } from '../../../../base/clock.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { jsonEqual } from '../../../../kube/api/json.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';

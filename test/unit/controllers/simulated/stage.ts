@@ -1,6 +1,6 @@
 import type { Millis } from '../../../../base/clock.ts';
 import { HASH_LABEL } from '../../../../controllers/common/history/contract.ts';
-import type { Pod } from '../../../../controllers/daemonset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';

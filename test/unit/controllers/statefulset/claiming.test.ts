@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { statefulSets } from '../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
-import type { Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';

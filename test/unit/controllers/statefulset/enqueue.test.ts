@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueueOnPvc, enqueueOnPodName } from '../../../../controllers/statefulset/enqueue.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Pvc, StatefulSet, Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StatefulSet, Pod } from '../../../../controllers/common/types.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { claim, statefulSet } from './objects.ts';
 

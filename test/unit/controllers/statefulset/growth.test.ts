@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { planGrowth } from '../../../../controllers/statefulset/growth.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Pvc, StorageClass } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, StorageClass } from '../../../../controllers/common/types.ts';
 import { table } from '../../../support/table.ts';
 import { claim, claimTemplate, statefulSet } from './objects.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
-import type { Pvc } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc } from '../../../../controllers/common/types.ts';
 import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
 import { claim as claimNamed, claimTemplate } from './objects.ts';
 

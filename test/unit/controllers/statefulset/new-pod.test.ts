@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { newPod } from '../../../../controllers/statefulset/actions.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Pod, PodTemplate } from '../../../../controllers/statefulset/types.ts';
+import type { Pod, PodTemplate } from '../../../../controllers/common/types.ts';
 import { statefulSet } from './objects.ts';
 
 const template: PodTemplate = {

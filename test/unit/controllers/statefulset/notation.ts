@@ -32,7 +32,7 @@ import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership, plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { identityOf } from '../../../../kube/api/ordinals.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, PodTemplate, StatefulSet } from '../../../../controllers/common/types.ts';
 import { statefulSets } from '../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../kube/controller/owners.ts';
 import { claim, lookupOf, pod as podAt, statefulSet } from './objects.ts';

@@ -1,5 +1,5 @@
 import type { Rules } from '../../../../controllers/statefulset/rules.ts';
-import type { Pvc, Pod, StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../controllers/common/types.ts';
 
 export interface SetOptions {
   spec?: Omit<Partial<NonNullable<StatefulSet['spec']>>, 'volumeClaimTemplates'>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type OptIns, optInsOf, ordinalsIn, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import type { StatefulSet } from '../../../../controllers/statefulset/types.ts';
+import type { StatefulSet } from '../../../../controllers/common/types.ts';
 import { table } from '../../../support/table.ts';
 import { claimTemplate, ordinalsOf, statefulSet } from './objects.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import { pvcsOf, hasIdentity, hasStorage, isStale, planStorage, repaired, volumesOf } from '../../../../controllers/statefulset/storage.ts';
-import type { Pvc, Pod } from '../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod } from '../../../../controllers/common/types.ts';
 import { claim, claimTemplate, lookupOf, pod, statefulSet } from './objects.ts';
 
 const two = rulesOf(statefulSet({ claims: ['data', 'log'] }));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
 import { daemonTolerations } from '../../../../../controllers/daemonset/rules.ts';
-import type { Node } from '../../../../../controllers/daemonset/types.ts';
+import type { Node } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
 /** Taints are written `key:effect`, the node's labels are always the same. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
-import type { Node, Pod } from '../../../../../controllers/daemonset/types.ts';
+import type { Node, Pod } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */

@@ -4,7 +4,7 @@ import type { Clock, Millis } from '../../../../../base/clock.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { isTerminating, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import { matchesLabels } from '../../../../../kube/api/selector.ts';
-import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Pod } from '../../../../../controllers/common/types.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import { daemonSets } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';

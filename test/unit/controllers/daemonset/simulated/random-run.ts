@@ -3,7 +3,7 @@ import { seededRandom } from '../../../../../base/random.ts';
 import { noMemory } from '../../../../../controllers/common/set-memory.ts';
 import { recount } from '../../../../../controllers/daemonset/summary.ts';
 import { rulesOf } from '../../../../../controllers/daemonset/rules.ts';
-import type { DaemonSet } from '../../../../../controllers/daemonset/types.ts';
+import type { DaemonSet } from '../../../../../controllers/common/types.ts';
 import { acts } from './acts.ts';
 import { Crew } from '../../../../support/simulated/crew.ts';
 import { Invariants } from './invariants.ts';

@@ -6,7 +6,7 @@ import { decideNode } from '../../../../../controllers/daemonset/placement/node-
 import { isTerminating, isOver, targetNode } from '../../../../../controllers/daemonset/pods.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/daemonset/rules.ts';
 import { Summary } from '../../../../../controllers/daemonset/summary.ts';
-import type { DaemonSet, Node, Pod } from '../../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Node, Pod } from '../../../../../controllers/common/types.ts';
 import { isControlledBy } from '../../../../../kube/controller/owners.ts';
 
 /** What is on the server. */

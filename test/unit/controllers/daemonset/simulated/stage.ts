@@ -1,6 +1,6 @@
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { targetNode } from '../../../../../controllers/daemonset/pods.ts';
-import type { DaemonSet, Pod } from '../../../../../controllers/daemonset/types.ts';
+import type { DaemonSet, Pod } from '../../../../../controllers/common/types.ts';
 import { daemonSets, pods } from '../../../../../kube/api/object.ts';
 import { controllerOf } from '../../../../../kube/controller/owners.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';

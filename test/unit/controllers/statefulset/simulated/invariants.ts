@@ -4,7 +4,7 @@ import type { Clock } from '../../../../../base/clock.ts';
 import { availableIn } from '../../../../../controllers/common/pods.ts';
 import { HASH_LABEL, type Revision } from '../../../../../controllers/common/history/contract.ts';
 import { rulesOf, type Rules } from '../../../../../controllers/statefulset/rules.ts';
-import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/common/types.ts';
 import { resolveIntOrPercent } from '../../../../../kube/api/quantity.ts';
 import { jsonEqual } from '../../../../../kube/api/json.ts';
 import { type KubeObject, statefulSets } from '../../../../../kube/api/object.ts';

@@ -4,7 +4,7 @@ import { HASH_LABEL } from '../../../../../controllers/common/history/contract.t
 import { noMemory } from '../../../../../controllers/common/set-memory.ts';
 import { planOwnership, plan } from '../../../../../controllers/statefulset/plan.ts';
 import { rulesOf } from '../../../../../controllers/statefulset/rules.ts';
-import type { Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pod, StatefulSet } from '../../../../../controllers/common/types.ts';
 import { pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerOf, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { behaviourOf } from '../../../../support/hollow/behaviour.ts';
@@ -47,7 +47,7 @@ async function quiet(world: SimWorld, crew: Crew, problems: string[]): Promise<v
   crew.well();
   await world.clock.advance(30_000);
   // A pod that is nobody's and has a name that a set wants keeps it waiting, and nobody but people can end that.
-  for (const { metadata } of (world.pods() as Pod[]).filter(isStray))
+  for (const { metadata } of world.pods().filter(isStray))
     await world.user.delete(pods, { name: metadata.name ?? '', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } }).catch(() => {});
   await world.clock.advance(CALM);
   const from = crew.calls.length;
@@ -88,7 +88,7 @@ function wrongWith(world: SimWorld, set: StatefulSet): string[] {
   const facts = planOwnership({
     rules,
     memory: noMemory,
-    pods: (world.pods() as Pod[]).filter((pod) => controllerOf(pod) === undefined || isControlledBy(pod, set)),
+    pods: world.pods().filter((pod) => controllerOf(pod) === undefined || isControlledBy(pod, set)),
     revisions: world.revisions().filter((one) => controllerOf(one) === undefined || isControlledBy(one, set)),
     pvc: (of) => claims.get(of),
     allPvcs: () => claimsOf(world),
@@ -144,5 +144,5 @@ function wrongStatus(world: SimWorld, set: StatefulSet): string[] {
 }
 
 function ownPods(world: SimWorld, set: StatefulSet): Pod[] {
-  return (world.pods() as Pod[]).filter((pod) => isControlledBy(pod, set));
+  return world.pods().filter((pod) => isControlledBy(pod, set));
 }

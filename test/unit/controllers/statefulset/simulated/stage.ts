@@ -1,5 +1,5 @@
 import type { Revision } from '../../../../../controllers/common/history/contract.ts';
-import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/common/types.ts';
 import { pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';

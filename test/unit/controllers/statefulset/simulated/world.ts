@@ -1,5 +1,5 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
-import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/statefulset/types.ts';
+import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/common/types.ts';
 import type { KubeObject } from '../../../../../kube/api/object.ts';
 import type { Pace } from '../../../../support/simulated/sim-kubelets.ts';
 import { SimWorld, type SimOptions } from '../../../../support/simulated/sim-world.ts';
