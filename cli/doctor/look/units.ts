@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { seen, the, Unseen } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
-import type { UnitFacts } from '../node/units.ts';
+import { syncPath, type UnitFacts } from '../node/units.ts';
 import type { NodeLook } from './node-look.ts';
 import { environmentFilesOf, flagValue, propertiesOf } from '../../../agent/host/unit.ts';
 import { ActionError } from '../../../base/errors.ts';
@@ -29,7 +29,11 @@ export async function lookAtUnits(look: NodeLook): Promise<UnitFacts> {
     look.kubeletUnit(),
     seen(async () => Number(new TextDecoder().decode(await context.disk.read('/proc/uptime')).split(' ')[0])),
   ]);
-  return { systemd, agent, kubelet, kubeletUnit: options.kubeletUnit, uptimeS };
+  const hasSync = await seen(async () => {
+    const path = syncPath(the(agent));
+    return path !== undefined && (await context.disk.stat(path)) !== undefined;
+  });
+  return { systemd, agent, kubelet, kubeletUnit: options.kubeletUnit, uptimeS, hasSync };
 }
 
 export async function lookAtDropIns(look: NodeLook): Promise<DropInFacts> {
@@ -72,7 +76,7 @@ export type Properties = Readonly<Record<string, string>>;
 
 const NAMES =
   'LoadState UnitFileState ActiveState SubState Result MainPID NRestarts Restart NeedDaemonReload StartLimitIntervalUSec StartLimitBurst ' +
-  'ActiveEnterTimestampMonotonic FragmentPath DropInPaths ExecStart ExecStartPre Environment EnvironmentFiles';
+  'ActiveEnterTimestampMonotonic FragmentPath DropInPaths ExecStart ExecStartPre ExecStartPost Environment EnvironmentFiles';
 const PROPERTIES = NAMES.split(' ');
 const TIMEOUT_MS = 5000;
 

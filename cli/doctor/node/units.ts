@@ -10,6 +10,8 @@ export interface UnitFacts {
   kubeletUnit: string;
   /** Since the machine was booted, in s. */
   uptimeS: Seen<number>;
+  /** The program is there that hands configurations over to the kubelet. */
+  hasSync: Seen<boolean>;
 }
 
 /** As docs/install.md says. */
@@ -61,7 +63,11 @@ function installed(unit: string, { LoadState, UnitFileState }: Properties, insta
   return ok(`${unit} is ${UnitFileState || 'loaded'}`);
 }
 
-function agentRuns({ agent, uptimeS }: UnitFacts): Verdict {
+/** The program of the agent's ExecStartPost=; undefined where that has none of ours. */
+export const syncPath = ({ ExecStartPost = '' }: Properties): string | undefined => /path=(\S*\/kubelet-sync) ;/.exec(ExecStartPost)?.[1];
+
+function agentRuns(facts: UnitFacts): Verdict {
+  const { agent, uptimeS, kubeletUnit, hasSync } = facts;
   const unit = the(agent);
   const { ActiveState = '', SubState = '', Result = '', NRestarts = '0', ActiveEnterTimestampMonotonic = '' } = unit;
   if (unit['LoadState'] !== 'loaded') return skipped(`${AGENT} is not installed`);
@@ -71,6 +77,18 @@ function agentRuns({ agent, uptimeS }: UnitFacts): Verdict {
   const runsS = 'seen' in uptimeS ? uptimeS.seen - Number(ActiveEnterTimestampMonotonic) / 1e6 : Number.POSITIVE_INFINITY;
   if (Number(NRestarts) >= MANY_RESTARTS && runsS < YOUNG_S)
     return warning(`${AGENT} was restarted ${NRestarts} times, the last time ${Math.round(runsS)} s ago`, `journalctl -u ${AGENT} -e`);
+  if (kubeletUnit === '') return ok(`${AGENT} is active`);
+  // systemd says nothing of a program that is not there, as a failure of this one is to be ignored.
+  if (syncPath(unit) === undefined || ('seen' in hasSync && !hasSync.seen))
+    return failed(
+      `${AGENT} is active, but its ExecStartPost= does not start kubelet-sync: the kubelet is not restarted for new configurations`,
+      `systemctl cat ${AGENT}: remove what replaces ExecStartPost=; if /usr/lib/dkc/kubelet-sync is missing, install the package of dkc again`,
+    );
+  if (/ code=exited ; status=[1-9]/.test(unit['ExecStartPost'] ?? ''))
+    return warning(
+      `${AGENT} is active, but kubelet-sync failed at its last start: the kubelet may not run the newest configuration`,
+      `journalctl -u ${AGENT} -e; when the cause is gone: systemctl restart ${AGENT}`,
+    );
   return ok(`${AGENT} is active`);
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { checksOnPage } from './rows.ts';
 import { clusterTopics, nodeTopics } from '../../../../cli/doctor/command.ts';
@@ -23,7 +23,11 @@ const answers: Exec = async (program, args) => {
   const state = 'LoadState=loaded UnitFileState=enabled ActiveState=active Restart=always StartLimitIntervalUSec=0 NeedDaemonReload=no';
   const command =
     'path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet --config=/elsewhere.yaml --kubeconfig=/k ; ignore_errors=no ; start_time=[n/a]';
-  const lines = [...state.split(' '), `ExecStart={ ${command} }`];
+  const lines = [
+    ...state.split(' '),
+    `ExecStart={ ${command} }`,
+    `ExecStartPost={ path=${resolve('systemd/kubelet-sync')} ; code=exited ; status=0 }`,
+  ];
   return { code: 0, stdout: `${lines.join('\n')}\n`, stderr: '' };
 };
 

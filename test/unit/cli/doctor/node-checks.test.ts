@@ -26,13 +26,15 @@ const files = (...more: { path: string; text: string }[]) =>
   known([unitAsItIs, at('10-kubeadm.conf', kubeadm), at('20-dkc.conf', dropIn), ...more]);
 const EFFECTIVE = '/var/lib/dkc/kubelet.yaml';
 
-const up = { LoadState: 'loaded', UnitFileState: 'enabled', ActiveState: 'active', SubState: 'running', Result: 'success', NRestarts: '0', Restart: 'always', StartLimitIntervalUSec: '0', StartLimitBurst: '5', NeedDaemonReload: 'no', ActiveEnterTimestampMonotonic: '1000000' }; // prettier-ignore
+const sync = (status: number, path = '/usr/lib/dkc/kubelet-sync') => ({ ExecStartPost: `{ path=${path} ; argv[]=${path} ; ignore_errors=yes ; pid=7 ; code=exited ; status=${status} }` }); // prettier-ignore
+const up = { ...sync(0), LoadState: 'loaded', UnitFileState: 'enabled', ActiveState: 'active', SubState: 'running', Result: 'success', NRestarts: '0', Restart: 'always', StartLimitIntervalUSec: '0', StartLimitBurst: '5', NeedDaemonReload: 'no', ActiveEnterTimestampMonotonic: '1000000' }; // prettier-ignore
 const units: UnitFacts = {
   systemd: known(252),
   agent: known(up),
   kubelet: known(up),
   kubeletUnit: 'kubelet.service',
   uptimeS: known(5000),
+  hasSync: known(true),
 };
 const unit = (agent: Partial<typeof up>, kubelet: Partial<typeof up> = {}): Partial<UnitFacts> => ({ agent: known({ ...up, ...agent }), kubelet: known({ ...up, ...kubelet }) }); // prettier-ignore
 const gone = { unseen: 'permission denied; run this as root' };
@@ -48,6 +50,10 @@ const unitRows: (Row & { facts: Partial<UnitFacts> })[] = [
   { check: 'agent-running', where: 'it runs', facts: {}, is: 'ok', says: 'active' },
   { check: 'agent-running', where: 'it took over ten assignments', facts: unit({ NRestarts: '10' }), is: 'ok', says: 'active' },
   { check: 'agent-running', where: 'it starts again and again', facts: unit({ NRestarts: '10', ActiveEnterTimestampMonotonic: '4990000000' }), is: 'warning', says: 'restarted 10 times, the last time 10 s ago', todo: 'journalctl -u dkc-agent.service' },
+  { check: 'agent-running', where: 'kubelet-sync fails', facts: unit(sync(1)), is: 'warning', says: 'kubelet-sync failed at its last start', todo: 'journalctl -u dkc-agent.service -e' },
+  { check: 'agent-running', where: 'kubelet-sync is gone', facts: { hasSync: known(false) }, is: 'failed', says: 'does not start kubelet-sync', todo: 'install the package of dkc again' },
+  { check: 'agent-running', where: 'another program has replaced it', facts: unit(sync(0, '/bin/true')), is: 'failed', says: 'does not start kubelet-sync', todo: 'remove what replaces ExecStartPost=' },
+  { check: 'agent-running', where: 'nobody hands over', facts: { ...unit(sync(0, '/bin/true')), kubeletUnit: '' }, is: 'ok', says: 'active' },
   { check: 'agent-running', where: 'it is stopped', facts: unit({ ActiveState: 'inactive' }), is: 'failed', says: 'is stopped', todo: 'systemctl start dkc-agent.service' },
   { check: 'agent-running', where: 'it dies', facts: unit({ ActiveState: 'activating', SubState: 'auto-restart', Result: 'exit-code', NRestarts: '7' }), is: 'failed', says: 'activating (auto-restart, exit-code), restarted 7 times', todo: 'journalctl' },
   { check: 'agent-running', where: 'it is not installed', facts: unit({ LoadState: 'not-found' }), is: 'skipped', says: 'dkc-agent.service is not installed' },
