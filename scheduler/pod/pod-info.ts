@@ -187,13 +187,16 @@ function specAsTaken(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
     const requests = most([wished(container.resources), resources.requests, allocatedResources]);
     return { ...container, resources: { ...container.resources, requests } };
   };
+  // Of what the pod does not ask for as a whole its containers tell.
+  const askedAsWhole = (taken: Record<string, string>) =>
+    Object.fromEntries(Object.entries(taken).filter(([resource]) => spec.resources?.requests?.[resource] !== undefined));
   // Of init containers those alone go on that stay beside the others.
   const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? taken(init) : init));
   return {
     ...spec,
     containers: spec.containers.map(taken),
     ...(initContainers && { initContainers }),
-    ...(asWhole && { resources: { requests: most([wished(spec.resources), asWhole.requests, status.allocatedResources]) } }),
+    ...(asWhole && { resources: { requests: askedAsWhole(most([wished(spec.resources), asWhole.requests, status.allocatedResources])) } }),
   };
 }
 

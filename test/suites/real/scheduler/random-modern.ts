@@ -1,4 +1,4 @@
-import type { Container, PodSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
+import type { Container, ContainerStatus, PodSpec, Volume as PodVolume } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import {
   csiNodes,
@@ -46,14 +46,38 @@ export const modernStock: readonly StoredObject[] = [
 ];
 
 /** The same cluster with what servers of 1.36 take besides: sidecars, pods that ask as a whole, overhead, keys of labels that match, volumes. */
-export function modern(seed: number, cluster: RandomCluster): RandomCluster & { stored: readonly StoredObject[] } {
+export function modern(seed: number, cluster: RandomCluster): RandomCluster & { stored: readonly StoredObject[]; resized: readonly Pod[] } {
   const chance = new Chance(seededRandom(seed + 7_919));
   const nodes = cluster.nodes.map((node) => modernNode(chance, node));
   const id = nodes[0]?.metadata.name ?? '';
   const storage = new Storage(chance, id, nodes);
   const enrich = (pod: Pod): Pod => modernPod(chance, pod, storage);
   const bound = cluster.bound.map(enrich);
-  return { ...cluster, nodes, bound, probes: cluster.probes.map(enrich), stored: storage.all };
+  const probes = cluster.probes.map(enrich);
+  const resized = bound.filter(() => chance.of(40)).map((pod) => ({ ...pod, status: beingResized(chance, pod) }));
+  return { ...cluster, nodes, bound, probes, stored: storage.all, resized };
+}
+
+/** Of a pod on a node: what its containers, and where it asks as a whole it as well, were granted and have. */
+function beingResized(chance: Chance, { spec }: Pod): NonNullable<Pod['status']> {
+  const some = (): Record<string, string> => ({
+    ...(chance.of(80) ? { cpu: chance.one(['100m', '700m', '1', '2500m']) } : {}),
+    ...(chance.of(60) ? { memory: chance.one(['100Mi', '1Gi', '3Gi']) } : {}),
+  });
+  const granted = (): object => ({
+    ...(chance.of(70) ? { allocatedResources: some() } : {}),
+    ...(chance.of(80) ? { resources: { requests: some() } } : {}),
+  });
+  const statuses = (of: readonly Container[] = []): ContainerStatus[] =>
+    of.filter(() => chance.of(80)).map(({ name }) => ({ name, image: 'app:1', imageID: '', ready: true, restartCount: 0, ...granted() }));
+  const reason = chance.one(['Infeasible', 'Deferred', '']);
+  const whole: object = chance.of(70) ? granted() : {};
+  return {
+    ...whole,
+    containerStatuses: statuses(spec?.containers),
+    initContainerStatuses: statuses(spec?.initContainers),
+    ...(reason === '' ? {} : { conditions: [{ type: 'PodResizePending', status: 'True', reason }] }),
+  };
 }
 
 function modernNode(chance: Chance, node: Node): Node {

@@ -18,7 +18,7 @@ export interface Put {
   state: State;
 }
 
-type BuiltCluster = RandomCluster & { stored?: readonly StoredObject[] };
+type BuiltCluster = RandomCluster & { stored?: readonly StoredObject[]; resized?: readonly Pod[] };
 
 const WITHIN_MS = 120_000;
 /** Of a node: which of the counts of images it has heard. Nobody's pods ask for it. */
@@ -46,12 +46,15 @@ export class Trial {
   }
 
   /** Until our own caches have it; then so have, most of the time, those of the schedulers. */
-  async build({ nodes: wanted, bound, ending, stored = [] }: BuiltCluster): Promise<void> {
+  async build({ nodes: wanted, bound, ending, stored = [], resized = [] }: BuiltCluster): Promise<void> {
     const { client } = this.#world;
     for (const { resource, object } of stored) await client.create<KubeObject>(resource, object);
     await this.#all(wanted, (node) => client.create<Node>(nodes, node), nodes);
     await this.countImages({ nodes: wanted });
     await this.#all(bound, (pod) => client.create<Pod>(pods, pod), pods);
+    const report = ({ metadata: { name = '', namespace = '' }, status }: Pod) =>
+      client.patch<Pod>(pods, { name, namespace }, { status }, { type: 'merge', subresource: 'status' });
+    await this.#all(resized, report, pods);
     const going = bound.filter(({ metadata: { name = '' } }) => ending.includes(name));
     await Promise.all(going.map(({ metadata: { name = '', namespace = '' } }) => client.delete(pods, { name, namespace })));
   }
