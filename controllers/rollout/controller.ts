@@ -4,7 +4,7 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey } from '../../kube/cache/contract.ts';
 import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { ApiError, isConflict, isTooManyRequests, serverWords } from '../../kube/client/errors.ts';
+import { serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -28,7 +28,7 @@ import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
 import { execute, type Executor, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
 import type { Node } from './drain/contract.ts';
-import { Drains } from './drains.ts';
+import { Drains, isRefusal } from './drains.ts';
 import { Fleets } from './fleet.ts';
 import { GateChecks, Kinds } from './gates/check.ts';
 import type { HttpGet } from './gates/contract.ts';
@@ -169,10 +169,6 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps]);
   return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
-
-/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
-const isRefusal = (error: unknown): boolean =>
-  error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 
 /** Takes from nodes what rollouts left there that do not have them any more. No node keeps another from its turn. */
 async function giveBackAbandoned(

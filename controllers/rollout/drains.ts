@@ -2,6 +2,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { nodes, pods } from '../../kube/api/object.ts';
+import { ApiError, isConflict, isTooManyRequests } from '../../kube/client/errors.ts';
 import { ApiEvictor, EvictionBackoff } from './drain/eviction.ts';
 import { type LifecycleCondition, planConditions } from './drain/record.ts';
 import type { DrainOutcome, DrainStep, Node, Pod } from './drain/contract.ts';
@@ -42,6 +43,8 @@ export class Drains {
   readonly #backoff: EvictionBackoff;
   /** Monotonic: no Node is told before that it comes next. */
   #unsaidUntil: Millis = -Infinity;
+  /** Monotonic: until then drains go on without conditions, which were refused. */
+  #silentUntil: Millis = -Infinity;
   /** By rollout and node. */
   readonly #known = new Map<string, Map<string, Known>>();
 
@@ -105,9 +108,15 @@ export class Drains {
     for (let steps = 1; ; steps++) {
       const pods = await podsOfNode(this.#client, name, signal);
       const { heldBack } = this.#backoff;
-      const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now: this.#clock.now(), gaps: this.#gaps.look(), heldBack });
+      const [now, gaps, isSilent] = [this.#clock.now(), this.#gaps.look(), this.#clock.monotonic() < this.#silentUntil];
+      const step = planDrain({ node, pods, owner: ownerOf(rules), policy, now, gaps, heldBack, isSilent });
       if (step.do === 'drained' || step.do === 'failed' || step.do === 'wait' || steps === MAX_STEPS) return step;
-      node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
+      try {
+        node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
+      } catch (error) {
+        if (!isOfConditions(step) || !isRefusal(error)) throw error;
+        this.#silentUntil = this.#clock.monotonic() + UNSAID_MS;
+      }
     }
   }
 
@@ -133,17 +142,24 @@ export class Drains {
     if (outcome?.result === 'patched') wrote(outcome.node);
   }
 
-  /** Takes away what the rollout left on a Node. @throws ApiError, TransportError */
+  /** Takes away what the rollout left on a Node: also the cordon where its conditions may not be written. @throws ApiError, TransportError */
   async giveBack(rules: Pick<Rules, 'name' | 'uid'>, object: Readonly<Node>, wrote: Wrote, signal: AbortSignal): Promise<void> {
     let node = object;
+    let refused: ApiError | undefined;
     for (let steps = 0; steps < MAX_STEPS; steps++) {
-      const step = planGiveBack(node, ownerOf(rules), this.#clock.now());
+      const step = planGiveBack(node, ownerOf(rules), this.#clock.now(), { isSilent: refused !== undefined });
       if (step.do === 'given-back') break;
-      const outcome = await executeDrain(step, this.#world, signal);
+      const outcome = await executeDrain(step, this.#world, signal).catch((error: unknown) => {
+        if (!isOfConditions(step) || !isRefusal(error)) throw error;
+        refused = error;
+        return undefined;
+      });
+      if (outcome === undefined) continue;
       if (outcome.result === 'gone') break;
       node = await this.#next(node, outcome, wrote, signal);
     }
     this.forget(rules.name, object.metadata.name);
+    if (refused !== undefined) throw refused;
   }
 
   #of(rollout: string): Map<string, Known> {
@@ -152,6 +168,12 @@ export class Drains {
     return known;
   }
 }
+
+const isOfConditions = (step: DrainStep): boolean => step.do === 'patch' && step.subresource === 'status';
+
+/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
+export const isRefusal = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 
 /** A kubelet runs 110 pods by default; a node with more than this is none that a drain can be sure of. */
 const MAX_PODS_OF_NODE = 5_000;

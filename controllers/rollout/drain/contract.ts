@@ -47,6 +47,8 @@ export interface DrainInput {
   now: Millis;
   /** Times that the wall clock jumped over. @default none */
   gaps?: readonly ClockGap[];
+  /** Conditions of Nodes may not be written: the drain goes on without them. @default false */
+  isSilent?: boolean;
   /** Evictions that the server refused a moment ago, by uid of the pod. @default none */
   heldBack?: (uid: string) => HeldBack | undefined;
 }

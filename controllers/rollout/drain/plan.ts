@@ -1,6 +1,6 @@
 import type { Millis } from '../../../base/clock.ts';
 import { wasClockSet } from '../clock-gaps.ts';
-import { cordonPatch, planConditions, printOwner, recordOf, timerPatch, uncordonPatch } from './record.ts';
+import { cordonPatch, type LifecycleCondition, planConditions, printOwner, recordOf, timerPatch, uncordonPatch } from './record.ts';
 import type { DrainInput, DrainOwner, DrainPolicy, DrainStep, Node, Pod, PodRef } from './contract.ts';
 import { cut } from '../text.ts';
 import { toleratesTaint } from '../../../kube/api/placement.ts';
@@ -29,7 +29,7 @@ const MAX_WHY = 200;
  * | else | set conditions (DrainInProgress), evict, wait |
  */
 export function planDrain(input: DrainInput): DrainStep {
-  const { node, owner, policy, now, gaps } = input;
+  const { node, owner, policy, now, gaps, isSilent = false } = input;
   const record = recordOf(node);
   if (record !== undefined && record.owner.uid !== owner.uid) {
     const why = `rollout ${printOwner(record.owner)} is draining the node`;
@@ -44,22 +44,23 @@ export function planDrain(input: DrainInput): DrainStep {
     return { do: 'failed', reason: 'Uncordoned', why: 'the node was uncordoned while it was being drained' };
   }
   const leftMs = startedAt + policy.timeoutMs - now;
+  // Without the right to write status the drain goes on, and ends, all the same.
+  const say = (conditions: readonly LifecycleCondition[] | undefined): DrainStep | undefined =>
+    isSilent || conditions === undefined ? undefined : planConditions(node, owner, conditions, now);
   if (left.length === 0) {
-    // Without the right to write status the drain ends all the same.
-    const step = leftMs > 0 ? planConditions(node, owner, ['MaintenanceInProgress', 'Drained'], now) : undefined;
-    return step ?? { do: 'drained' };
+    return say(leftMs > 0 ? ['MaintenanceInProgress', 'Drained'] : undefined) ?? { do: 'drained' };
   }
   if (leftMs <= 0)
     return { do: 'failed', reason: 'Timeout', why: `not drained in ${policy.timeoutMs / 1_000} s: ${waitsFor(left, input)}` };
-  return blocked(left) ?? planConditions(node, owner, ['MaintenanceInProgress', 'DrainInProgress'], now) ?? evictions(left, input, leftMs);
+  return blocked(left) ?? say(['MaintenanceInProgress', 'DrainInProgress']) ?? evictions(left, input, leftMs);
 }
 
 /**
  * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then says `given-back`. A cordon, a condition or a
  * record of anybody else's stays. Works for nodes that were never drained, and for rollouts that do not exist any more ({@link recordOf} names them).
  */
-export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Millis): DrainStep {
-  const conditions = planConditions(node, owner, [], now);
+export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Millis, { isSilent = false } = {}): DrainStep {
+  const conditions = isSilent ? undefined : planConditions(node, owner, [], now);
   if (conditions !== undefined) return conditions;
   if (uncordonPatch(node, owner) === undefined) return { do: 'given-back' };
   return { do: 'uncordon', node: node.metadata.name ?? '', owner };
