@@ -8,7 +8,7 @@ import { holdBack, type OwnWrites, type SeenCache } from '../../kube/controller/
 import { done, failedWith, type Outcome } from '../../kube/controller/controller.ts';
 import { decideFor, recordNewEvents, refusalOf, type SetEvent } from './events.ts';
 import type { HistoryPlan, Revision } from './history/contract.ts';
-import { ownedOrOrphaned } from './cached-objects.ts';
+import { ownedOrOrphaned } from '../../kube/controller/owners.ts';
 import { type Condition, conditionsOnto } from './status.ts';
 import type { SetMemory } from './set-memory.ts';
 import { tooLargeEvent } from './set-size.ts';

@@ -1,5 +1,5 @@
 import type { Change } from '../../kube/cache/change.ts';
-import type { Informer, Lister } from '../../kube/cache/contract.ts';
+import { type Informer, type Lister, memoize } from '../../kube/cache/contract.ts';
 import { daemonSets } from '../../kube/api/object.ts';
 import { Expectations } from '../../kube/controller/expectations.ts';
 import { controllerOf, matchingOwners } from '../../kube/controller/owners.ts';
@@ -7,7 +7,6 @@ import { type Controller, done } from '../../kube/controller/controller.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
-import { memoize } from '../common/cached-objects.ts';
 import { type Executed, reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { readableSelector } from '../common/set-size.ts';
 import { BY_NODE, type Caches, cachesOf, nodeValue, observe, type Observed, type Observer, type SetFacts } from './observe.ts';

@@ -1,8 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Expectations } from '../../kube/controller/expectations.ts';
-import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
-import { BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../common/cached-objects.ts';
+import { controllerOf, isControlledBy, BY_OWNER, byOwner, orphanValue, ownedOrOrphaned } from '../../kube/controller/owners.ts';
 import type { Counted, StatusCounter } from './status-counter.ts';
 import type { Summary } from './summary.ts';
 import type { Memory, SetMemory } from '../common/set-memory.ts';

@@ -6,7 +6,7 @@ import { type Caches, comesBefore } from '../rollout/observe.ts';
 import { viewOf } from '../rollout/node.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
-import { memoize } from '../common/cached-objects.ts';
+import { memoize } from '../../kube/cache/contract.ts';
 import type { Looked } from './node-detail.ts';
 import { pageNode, pageRollout, standingsKey } from './views.ts';
 

@@ -1,10 +1,9 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import type { Informer } from '../../kube/cache/contract.ts';
+import { type Informer, memoize } from '../../kube/cache/contract.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { BindAddress } from '../../kube/serving/serve.ts';
-import { memoize } from '../common/cached-objects.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/observe.ts';
 import { rulesOf } from '../rollout/rules.ts';

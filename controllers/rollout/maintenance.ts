@@ -1,5 +1,5 @@
 import type { Action, DrainState, Facts } from './contract.ts';
-import { memoize } from '../common/cached-objects.ts';
+import { memoize } from '../../kube/cache/contract.ts';
 import { hasCondition, recordOf, rolloutsOn } from './drain/record.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
 import type { RolloutNode } from './node.ts';

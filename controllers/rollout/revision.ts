@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { memoize } from '../common/cached-objects.ts';
+import { memoize } from '../../kube/cache/contract.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { COPY_OF_ANNOTATION, REVISION_ANNOTATION, ROLLOUT_LABEL, rollouts, type NodeConfigRollout } from './types.ts';
 

@@ -1,13 +1,12 @@
 import type { Clock } from '../../base/clock.ts';
 import { statefulSets } from '../../kube/api/object.ts';
 import type { Change } from '../../kube/cache/change.ts';
-import type { Informer, Lister } from '../../kube/cache/contract.ts';
+import { type Informer, type Lister, memoize } from '../../kube/cache/contract.ts';
 import type { Controller } from '../../kube/controller/controller.ts';
 import { matchingOwners } from '../../kube/controller/owners.ts';
 import { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Meters, Runnable, Runtime } from '../../kube/process/contract.ts';
-import { memoize } from '../common/cached-objects.ts';
 import { reconcileSet, type SetSync } from '../common/reconcile.ts';
 import { SetMemory } from '../common/set-memory.ts';
 import { readableSelector } from '../common/set-size.ts';

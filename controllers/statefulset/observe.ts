@@ -1,13 +1,12 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { type Informer, objectKey } from '../../kube/cache/contract.ts';
-import { BY_OWNER, byOwner, ownedOrOrphaned } from '../common/cached-objects.ts';
+import { BY_OWNER, byOwner, ownedOrOrphaned, controllerOf } from '../../kube/controller/owners.ts';
 import type { Memory, SetMemory } from '../common/set-memory.ts';
 import type { Rules } from './rules.ts';
 import type { Pod, Pvc, StatefulSet, StatefulSetOptions, StorageClass } from '../common/types.ts';
 import type { ClaimPlan } from '../../kube/controller/claim.ts';
 import type { HistoryPlan, Revision } from '../common/history/contract.ts';
 import { controllerRevisions, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../kube/api/object.ts';
-import { controllerOf } from '../../kube/controller/owners.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 
 export interface Caches {

@@ -1,6 +1,6 @@
 import { describeError } from '../../base/errors.ts';
 import { type LabelSelector, type LabelSelectorObject, labelSelectorOf, matchesLabels } from '../api/selector.ts';
-import { type Key, type Lister, objectKey } from '../cache/contract.ts';
+import { type Informer, type Key, type Lister, objectKey } from '../cache/contract.ts';
 import { jsonEqual } from '../api/json.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject, ObjectMeta, OwnerReference, Resource } from '../api/object.ts';
@@ -63,6 +63,28 @@ export function releasePatch(object: Meta, ownerUid: string): object {
 function named({ name = '', uid = '' }: ObjectMeta): { name: string; uid: string } {
   if (name === '' || uid === '') throw new TypeError(`an object without ${name === '' ? 'name' : 'uid'} is in no API server yet`);
   return { name, uid };
+}
+
+/** Name of the index of objects by the UID of their controller; orphans by namespace. */
+export const BY_OWNER = 'owner';
+
+export const orphanValue = (namespace: string): string => `orphans/${namespace}`;
+
+export function byOwner(object: Readonly<KubeObject>): string[] {
+  const owner = controllerOf(object);
+  return [owner === undefined ? orphanValue(object.metadata.namespace ?? '') : owner.uid];
+}
+
+/**
+ * What an owner has in a cache, and the orphans that it might adopt.
+ * @param index - one that has these where {@link byOwner} puts them
+ */
+export function ownedOrOrphaned<T extends KubeObject>(
+  cache: Pick<Informer<T>, 'indexed'>,
+  { metadata: { uid = '', namespace = '' } }: Readonly<KubeObject>,
+  index: string = BY_OWNER,
+): Readonly<T>[] {
+  return [...cache.indexed(index, uid), ...cache.indexed(index, orphanValue(namespace))];
 }
 
 /** Owners that one line names. */

@@ -14,7 +14,7 @@ import { plan } from '../../../controllers/rollout/plan.ts';
 import { type Rules, rulesOf } from '../../../controllers/rollout/rules.ts';
 import { KnownTouchesOf, TOUCH_MS } from '../../../controllers/rollout/touches.ts';
 import type { Count, NodeConfigRollout } from '../../../controllers/rollout/types.ts';
-import { memoize } from '../../../controllers/common/cached-objects.ts';
+import { memoize } from '../../../kube/cache/contract.ts';
 import { jsonEqual, type JsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 import { type Kind, type ModelFleet, NotWritten, serves } from './model-fleet.ts';

@@ -11,7 +11,7 @@ import {
   type NodeConfigRollout,
   type RolloutSpec,
 } from '../../../controllers/rollout/types.ts';
-import { memoize } from '../../../controllers/common/cached-objects.ts';
+import { memoize } from '../../../kube/cache/contract.ts';
 import { jsonEqual } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 

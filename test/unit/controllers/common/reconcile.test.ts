@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { earliest, reconcileSet } from '../../../../controllers/common/reconcile.ts';
 import { done } from '../../../../kube/controller/controller.ts';
-import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../controllers/common/cached-objects.ts';
+import { BY_OWNER, byOwner, ownedOrOrphaned } from '../../../../kube/controller/owners.ts';
 import { SetMemory } from '../../../../controllers/common/set-memory.ts';
 import { type KubeObject, statefulSets } from '../../../../kube/api/object.ts';
 import { OwnWrites } from '../../../../kube/controller/own-writes.ts';
