@@ -16,11 +16,10 @@ import { runFlags } from './flags.ts';
 import { buildInfo } from '../program.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
-import { plainFlags } from '../args/plain-flags.ts';
+import { plainFlags, type Args } from '../args/args.ts';
 import type { BootOutcome } from '../../agent/boot/plan.ts';
 import type { AgentOptions, AgentWorld } from '../../agent/options.ts';
 import type { Log } from '../../base/log.ts';
-import type { Args } from '../args/args.ts';
 
 /** `dkc agent run ARGV`. @returns 0 = start me again, 2 = bad flags, anything else 1 (design 7) */
 export async function agentRun(argv: readonly string[]): Promise<number> {

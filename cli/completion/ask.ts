@@ -7,9 +7,8 @@ import { rollouts } from '../../controllers/rollout/types.ts';
 import { configMaps, daemonSets, nodes, pods, type Resource, statefulSets } from '../../kube/api/object.ts';
 import { nodeFlags } from '../agent/flags.ts';
 import { nodeOptions } from '../agent/node-options.ts';
-import { plainFlags } from '../args/plain-flags.ts';
+import { plainFlags, type Args } from '../args/args.ts';
 import { kubeconfigPaths } from '../connect/connect.ts';
-import type { Args } from '../args/args.ts';
 import type { Context, Flag } from '../command.ts';
 import type { Ask, Candidate } from './candidates.ts';
 

@@ -6,7 +6,7 @@ import { agentOptions, checkSettings, parseAgentFile, readAgentFile, SettingErro
 import { agentFlags, nodeFlags, runFlags } from '../../../cli/agent/flags.ts';
 import { nodeOptions } from '../../../cli/agent/node-options.ts';
 import { parse } from '../../../cli/args/parse.ts';
-import { plainFlags } from '../../../cli/args/plain-flags.ts';
+import { plainFlags } from '../../../cli/args/args.ts';
 import type { Command } from '../../../cli/command.ts';
 
 const host = { hostName: 'Node-A', path: (text: string) => (text.startsWith('/') ? text : `/cwd/${text}`) };

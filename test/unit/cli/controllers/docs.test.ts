@@ -7,7 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { rightsFor } from '../../../../cli/controllers/rights.ts';
 import { controllersSettings } from '../../../../cli/controllers/settings.ts';
-import { plainFlags } from '../../../../cli/args/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/args.ts';
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { fleetPage } from '../../../../controllers/page/page.ts';
 import { rolloutController } from '../../../../controllers/rollout/controller.ts';

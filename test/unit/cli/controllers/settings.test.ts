@@ -5,7 +5,7 @@ import { table } from '../../../support/table.ts';
 import { UsageError } from '../../../../cli/failure.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
-import { plainFlags } from '../../../../cli/args/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/args.ts';
 
 const settings = (argv: string): ControllersSettings =>
   controllersSettings(plainFlags('controllers run', controllersFlags, argv.split(' ').filter(Boolean)));

@@ -7,7 +7,7 @@ import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../
 import { configMaps, pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { plainFlags } from '../../../../cli/args/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/args.ts';
 import { connectFlags } from '../../../../cli/connect/flags.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { plainFlags } from '../../../../cli/args/plain-flags.ts';
+import { plainFlags } from '../../../../cli/args/args.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { runCli } from '../../../support/cli-context.ts';
 
