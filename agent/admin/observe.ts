@@ -5,7 +5,7 @@ import { sha256 } from '../checkpoint/payload.ts';
 import { layout } from '../store/layout.ts';
 import { MAX_JOURNAL_BYTES } from '../store/journal.ts';
 import { parseJournal } from '../store/records.ts';
-import type { Store } from '../store/store.ts';
+import { hintFor, type Store } from '../store/store.ts';
 import type { Disk } from '../../base/disk.ts';
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 
@@ -105,9 +105,19 @@ async function readTogether(disk: Disk, activePath: string, effectivePath: strin
     const effective = await readEffective(disk, effectivePath);
     const again = await readOptional(disk, activePath);
     if (look === MAX_LOOKS || sha256(bytes ?? new Uint8Array()) === sha256(again ?? new Uint8Array())) {
-      return { active: again && parseActiveRecord(new TextDecoder().decode(again)), effective };
+      return { active: again ? parseActiveRecord(new TextDecoder().decode(again)) : await inItsPlace(disk, activePath), effective };
     }
     bytes = again;
+  }
+}
+
+/** A directory, a link, what is too large: nothing that the agent could read back. */
+async function inItsPlace(disk: Disk, path: string): Promise<AdminFacts['active']> {
+  try {
+    await disk.read(path);
+    return undefined;
+  } catch (error) {
+    return errorCode(error) === 'ENOENT' ? undefined : { ok: false, problem: hintFor(error) };
   }
 }
 

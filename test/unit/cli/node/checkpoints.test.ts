@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { printableLines } from '../../../../cli/output/printable.ts';
-import { readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { kubeletYaml, nodeOnDisk, uidA, uidB } from '../../../support/node-on-disk.ts';
@@ -119,6 +119,15 @@ test('verify is content with a sound store', async (t) => {
   const { dkc } = await threeCheckpoints(t);
   assert.deepEqual(await dkc('checkpoints', 'verify'), { code: 0, stdout: 'OK: 3 checkpoints and all records are intact.\n', stderr: '' });
   assert.equal((await dkc('checkpoints', 'verify', '-o', 'json')).stdout, '[]\n');
+});
+
+test('verify finds a directory in place of active.json, and status exits with 1', async (t) => {
+  const { dkc, paths } = await threeCheckpoints(t);
+  await rm(paths.active, { force: true });
+  await mkdir(paths.active);
+  const { stdout } = await dkc('checkpoints', 'verify');
+  assert.match(stdout, /active\.json +a directory is in its place: move that away/);
+  assert.equal((await dkc('status')).stderr, 'dkc: the store is damaged\n');
 });
 
 test('checkpoints show prints all files, or one of them byte for byte', async (t) => {
