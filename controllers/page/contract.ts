@@ -187,3 +187,15 @@ export interface PageCondition {
   /** RFC 3339; '' where it is not kept. */
   since: string;
 }
+
+/** Why a follower of the event stream was disconnected or not let in. */
+export type Dropped = 'slow' | 'full' | 'failed';
+
+/** What the page counts. */
+export interface PageMetrics {
+  /** A request is answered. @param code - HTTP status */
+  answered(code: number): void;
+  /** Bytes of bodies, as they go over the wire. */
+  sent(bytes: number): void;
+  dropped(reason: Dropped): void;
+}

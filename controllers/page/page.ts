@@ -2,15 +2,14 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { type Informer, memoize } from '../../kube/cache/contract.ts';
-import type { Runnable, Runtime } from '../../kube/process/contract.ts';
+import type { Meters, Runnable, Runtime } from '../../kube/process/contract.ts';
 import type { BindAddress } from '../../kube/serving/serve.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { cachesOf, type RolloutOptions } from '../rollout/observe.ts';
 import { rulesOf } from '../rollout/rules.ts';
-import { pageMetrics, type PageMetrics } from './metrics.ts';
 import { NodeDetails } from './node-detail.ts';
 import { NodeEvents } from './node-events.ts';
-import type { PageNodeDetail } from './contract.ts';
+import type { PageMetrics, PageNodeDetail } from './contract.ts';
 import { FleetPicture } from './fleet-model.ts';
 import { type PageServer, startPageServer } from './server.ts';
 import { FleetStream } from './stream.ts';
@@ -88,3 +87,22 @@ async function untilServed(
   }
   return undefined;
 }
+
+/** @param streams - open event streams, asked at each scrape */
+export function pageMetrics(meters: Pick<Meters, 'counter' | 'gauge'>, streams: () => number): PageMetrics {
+  meters.gauge('dkc_page_streams', 'Number of event streams of the fleet page that are open', streams);
+  const answered = meters.counter('dkc_page_requests_total', 'Number of requests to the fleet page, by status code', ['code']);
+  const sent = meters.counter('dkc_page_sent_bytes_total', 'Bytes of response bodies that the fleet page has sent, after compression');
+  const dropped = meters.counter(
+    'dkc_page_dropped_clients_total',
+    'Number of event streams of the fleet page that were ended, because the client was too slow or its connection failed, or rejected, because the maximum was open, by reason',
+    ['reason'],
+  );
+  return {
+    answered: (code) => answered({ code }),
+    sent: (bytes) => sent({}, bytes),
+    dropped: (reason) => dropped({ reason }),
+  };
+}
+
+export const noPageMetrics: PageMetrics = { answered: () => {}, sent: () => {}, dropped: () => {} };

@@ -1,6 +1,6 @@
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
 import type { FleetModel } from './fleet-model.ts';
-import type { PageMetrics } from './metrics.ts';
+import type { PageMetrics } from './contract.ts';
 
 /** Clients of the event stream at once. */
 export const MAX_CLIENTS = 20;

@@ -1,5 +1,5 @@
 import { openMetrics } from '../../agent/metrics/metrics.ts';
-import { pageMetrics } from '../../controllers/page/metrics.ts';
+import { pageMetrics } from '../../controllers/page/page.ts';
 import { clusterMetrics } from '../../controllers/rollout/cluster/cluster.ts';
 import { rolloutMetrics } from '../../controllers/rollout/status.ts';
 import { unavailabilityGauges } from '../../controllers/statefulset/controller.ts';

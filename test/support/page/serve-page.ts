@@ -2,7 +2,7 @@ import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { pageAssets } from '../../../cli/controllers/page-assets.ts';
-import { noPageMetrics } from '../../../controllers/page/metrics.ts';
+import { noPageMetrics } from '../../../controllers/page/page.ts';
 import { startPageServer } from '../../../controllers/page/server.ts';
 import { PlayedFleet } from './played-fleet.ts';
 
