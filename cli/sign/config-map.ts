@@ -41,7 +41,7 @@ export async function readPayload(context: Context, words: readonly string[]): P
       continue;
     }
     const bytes = await readConfigFile(context, name);
-    const manifest = key === undefined ? await asConfigMap(bytes) : undefined;
+    const manifest = key === undefined ? await asConfigMap(bytes, name) : undefined;
     if (manifest === undefined && name === '-' && key === undefined)
       throw new UsageError('sign: standard input is not a manifest of a ConfigMap; name its data key: KEY=-');
     if (manifest === undefined) add(key ?? basename(name), bytes);
@@ -67,15 +67,32 @@ async function regularFiles(context: Context, name: string): Promise<string[] | 
 /** Somewhere in every manifest of one; what has this elsewhere than at its top is no manifest. */
 const LOOKS_LIKE_CONFIGMAP = /(?:^|[\s,{])["']?kind["']?:[ \t]*["']?ConfigMap\b/m;
 
-async function asConfigMap(bytes: Uint8Array): Promise<Readonly<Record<string, unknown>> | undefined> {
+/** @throws {UsageError} where other objects are beside it: one signature covers one ConfigMap */
+async function asConfigMap(bytes: Uint8Array, word: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = new TextDecoder().decode(bytes);
   if (!LOOKS_LIKE_CONFIGMAP.test(text)) return undefined;
-  const { parse } = await import('yaml');
+  const objects = await objectsOf(text);
+  const configMap = objects.find((one) => one['kind'] === 'ConfigMap' && one['apiVersion'] === 'v1');
+  if (configMap !== undefined && objects.length > 1)
+    throw new UsageError(
+      `sign: ${word === '-' ? 'standard input' : word} has ${objects.length} objects, and one ConfigMap is signed at a time: put each into a file of its own, or name its data key: KEY=FILE`,
+    );
+  return configMap;
+}
+
+/** Those of all documents and of Lists; none where it is no YAML. */
+async function objectsOf(text: string): Promise<Readonly<Record<string, unknown>>[]> {
+  const { parseAllDocuments } = await import('yaml');
   try {
-    const value: unknown = parse(text, { version: '1.1', maxAliasCount: 100, logLevel: 'silent' });
-    return isJsonObject(value) && value['kind'] === 'ConfigMap' && value['apiVersion'] === 'v1' ? value : undefined;
+    const values = parseAllDocuments(text, { version: '1.1', logLevel: 'silent' }).map((document): unknown => {
+      if (document.errors[0] !== undefined) throw document.errors[0];
+      return document.toJS({ maxAliasCount: 100 });
+    });
+    const isList = (one: unknown): one is { items: unknown[] } =>
+      isJsonObject(one) && one['kind'] === 'List' && Array.isArray(one['items']);
+    return values.flatMap((one) => (isList(one) ? one.items : [one])).filter(isJsonObject);
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -118,7 +118,14 @@ withSshKeygen('what agents would not accept is not printed as a signature', asyn
   assert.match((await dkc('sign web --key absent')).stderr, /^dkc: Cannot sign with .*absent: ssh-keygen: .*No such file/);
 });
 
-const misuses = [
+const configMaps = `{ "kind": "List", "items": [{ "apiVersion": "v1", "kind": "ConfigMap" }, { "apiVersion": "v1", "kind": "ConfigMap" }] }`;
+const misuses: { line: string; stdin?: string; code: number; says: RegExp }[] = [
+  {
+    line: 'sign - --print-message',
+    stdin: configMaps,
+    code: 2,
+    says: /standard input has 2 objects, and one ConfigMap is signed at a time/,
+  },
   { line: 'sign web', code: 2, says: /--key is missing/ },
   { line: 'sign web --key a --verify', code: 2, says: /--key and --verify cannot be combined/ },
   { line: 'sign web --allowed-signers=a --key b', code: 2, says: /--allowed-signers needs --verify/ },
@@ -131,10 +138,10 @@ const misuses = [
   { line: 'sign web --verify --policy=none --agent-config=agent.yaml', code: 3, says: /has no signatureKeys/ },
   { line: 'sign web --verify --allowed-signers=web/ca.crt', code: 3, says: /Cannot use line 1 of web\/ca.crt: it must begin with one of/ },
 ];
-for (const { line, code, says } of misuses)
-  test(`dkc ${line} ends with ${code} and says why`, async (t) => {
+for (const { line, stdin, code, says } of misuses)
+  test(`dkc ${line}${stdin === undefined ? '' : ', given a List,'} ends with ${code} and says why`, async (t) => {
     const { dkc } = await desk(t);
-    const ran = await dkc(line);
+    const ran = await dkc(line, stdin);
     assert.match(ran.stderr, says);
     assert.deepEqual([ran.code, ran.stdout], [code, '']);
   });
@@ -148,6 +155,8 @@ test('the message is the same for files, a directory and a manifest, and has no 
     await dkc('sign web --print-message'),
     await dkc('sign kubelet=web/kubelet web/ca.crt --print-message'),
     await dkc('sign - --print-message', manifest),
+    await dkc('sign - --print-message', `---\n${manifest}\n---\n`),
+    await dkc('sign - --print-message', `{ "kind": "List", "items": [${manifest}] }`),
   ];
   const [first] = messages;
   assert.match(first?.stdout ?? '', /^dkc-kubelet-config v1\nkubeletConfigKey kubelet\n([0-9a-f]{64} {2}\S+\n){2}$/);
