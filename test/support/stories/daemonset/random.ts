@@ -180,13 +180,14 @@ const begin: Act<Stage> = async (s) => {
 };
 
 async function rest(s: Stage): Promise<void> {
+  do {
+    await s.quiet();
+  } while (!(await s.still(1_500)));
+  // kube-controller-manager counts a node that has a taint since, and a pod, when the set is synced for another reason: by now its cache has the taint.
   if (s.sets().length > 0) {
     looks.set(s, (looks.get(s) ?? 0) + 1);
     await s.nudge(`${looks.get(s)}`);
   }
-  do {
-    await s.quiet();
-  } while (!(await s.still(1_500)));
   // The back-off of a failed pod.
   for (let times = 0; times < 10 && s.pods().some(({ status }) => status?.phase === 'Failed'); times++) await s.still(1_000);
   do {
