@@ -130,7 +130,10 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       log,
       boot: thisBoot,
       probe: world.probe,
-      isRunning: async (sha256) => !(await readsAnotherFile(options, world)) && isRunning(sha256),
+      isRunning: async (sha256) => {
+        const running = await isRunning(sha256);
+        return running !== false && (await readsAnotherFile(options, world)) ? false : running;
+      },
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
       exit: (why) => shutdown.leave(why),

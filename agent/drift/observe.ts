@@ -70,10 +70,7 @@ async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDe
   const next = await startedAs(shown, disk);
   if (next === undefined) return undefined;
   const isEffective = await samePlaceAs(options, disk);
-  const configOf = async (args: readonly string[]): Promise<ConfigFlag | null> => {
-    const path = flagValue('--config', args);
-    return path === undefined ? null : { path, isEffective: await isEffective(path) };
-  };
+  const configOf = (args: readonly string[]): Promise<ConfigFlag | null> => configFlagOf(args, isEffective);
   const [program, ...running] = await commandLineOf(property('MainPID'), disk);
   return {
     unit,
@@ -81,6 +78,11 @@ async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDe
     next: await configOf(next.args),
     hasDropIn: property('ExecStartPre').includes(join(dirname(kubeletExits), STARTED_FILE)),
   };
+}
+
+async function configFlagOf(args: readonly string[], isEffective: (path: string) => Promise<boolean>): Promise<ConfigFlag | null> {
+  const path = flagValue('--config', args);
+  return path === undefined ? null : { path, isEffective: await isEffective(path) };
 }
 
 /**
@@ -92,8 +94,7 @@ export async function readsAnotherFile(options: DriftDeps['options'], { disk, ex
   const { stdout } = await exec('systemctl', ['show', '-P', 'MainPID', '--', options.kubeletUnit], { timeoutMs: SYSTEMCTL_TIMEOUT_MS });
   const [program, ...args] = await commandLineOf(stdout.trim(), disk);
   if (program === undefined || !isKubelet(program)) return false;
-  const path = flagValue('--config', args);
-  return path === undefined || !(await (await samePlaceAs(options, disk))(path));
+  return (await configFlagOf(args, await samePlaceAs(options, disk)))?.isEffective !== true;
 }
 
 /** Longest command line that is read, in bytes; the kernel's own limit for one argument. */

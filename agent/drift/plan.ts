@@ -75,8 +75,8 @@ function usage({ unit: facts, path }: DriftFacts): string | null | undefined {
   if (!facts) return undefined;
   const { unit, running, next, hasDropIn } = facts;
   // A script that starts the kubelet has other arguments than the kubelet.
-  const isJudged = running !== undefined && (running.config !== null || isKubelet(running.program));
-  if (isJudged && running.config?.isEffective !== true)
+  const isKnown = running !== undefined && (running.config !== null || isKubelet(running.program));
+  if (isKnown && running.config?.isEffective !== true)
     return `the running kubelet was started ${flagText(running.config)} instead of --config=${path}`;
   if (next !== null && !next.isEffective) return `the next start of ${unit} will read ${next.path} instead of ${path}`;
   if (next === null && !hasDropIn) return `the next start of ${unit} will not read ${path}: its drop-in 20-dkc.conf is not loaded`;
