@@ -2,7 +2,7 @@ import { type ActiveView, type AdminFacts, isKnown, recorded, viewActive } from 
 import { condemnationUnder } from './roles.ts';
 import { samePayload, sameSource, sourceText, type MaybeSource, type Source } from '../checkpoint/source.ts';
 import type { Drift, DriftKind } from '../drift/plan.ts';
-import { statusErrors } from '../status/node-config-state.ts';
+import { isSyncError, statusErrors } from '../status/node-config-state.ts';
 import type { Notice } from '../store/active-record.ts';
 import type { RefusedRecord } from '../store/store.ts';
 import type { CheckpointEntry, CondemnedRecord, Problem } from '../store/store.ts';
@@ -221,7 +221,7 @@ const isVerdict = (error: string): boolean => error === statusErrors.failedTrial
 function kindOf(error: string): 'refused' | 'barred' | 'not-synced' | 'troubled' {
   if (isVerdict(error)) return 'barred';
   if (error === statusErrors.load || error === statusErrors.validate) return 'refused';
-  return error.startsWith('failed to sync') ? 'not-synced' : 'troubled';
+  return isSyncError(error) ? 'not-synced' : 'troubled';
 }
 
 const entryOf = (source: Source, facts: AdminFacts): CheckpointEntry | undefined =>

@@ -29,6 +29,9 @@ export const statusErrors = {
   rolledBack: 'rolled back by admin, see dkc-agent log for details',
 } as const;
 
+/** The assignment itself cannot be had or done. */
+export const isSyncError = (error: string | null): boolean => error?.startsWith('failed to sync') === true;
+
 /** The kubelet's file as the trial sees it. */
 export interface ActiveConfig {
   used: BootOutcome['used'];

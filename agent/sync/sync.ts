@@ -2,7 +2,7 @@ import type { Executor } from './execute.ts';
 import { observe, type ConfigMapSeen, type ObserveDeps } from './observe.ts';
 import { planSync, type Wanted } from './plan.ts';
 import type { SpecSource } from '../checkpoint/source.ts';
-import { statusErrors } from '../status/node-config-state.ts';
+import { isSyncError, statusErrors } from '../status/node-config-state.ts';
 import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { Trigger } from '../../base/waiting.ts';
@@ -84,7 +84,7 @@ export class Sync {
       const done = await executor.run(steps);
       onRun(false);
       const said = steps.findLast((step) => step.do === 'report');
-      if (said !== undefined) onProblem(said.final !== true && said.error?.startsWith('failed to sync') === true ? said.detail : null);
+      if (said !== undefined) onProblem(said.final !== true && isSyncError(said.error) ? said.detail : null);
       // What is wrong may be fixed on this node, where no watch of the API sees it: a file, swap, a policy.
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
