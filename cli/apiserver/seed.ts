@@ -3,7 +3,7 @@ import { ActionError, describeError } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 import { ApiError, isAlreadyExists, isNotFound } from '../../kube/client/errors.ts';
 import type { Disk } from '../../base/disk.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import { listOf, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
@@ -96,14 +96,11 @@ export function parseManifests(text: string, file: string): Manifest[] {
     if (problem) throw bad(`it is not YAML: ${describeError(problem).split('\n')[0] ?? ''}`);
     const value: unknown = document.toJS({ maxAliasCount: 100 });
     if (value === null) return [];
-    const { kind, items } = isJsonObject(value) ? value : {};
-    const list = String(kind).endsWith('List') && Array.isArray(items) ? items : undefined;
-    return (list ?? [value]).map((object: unknown, at) => {
+    const list = listOf(value);
+    return (list?.items ?? [value]).map((object, at) => {
       if (isKubeObject(object)) return { file, object };
       const lacks = isJsonObject(object) ? REQUIRED.filter((field) => !has(object, field)) : REQUIRED;
-      throw bad(
-        `${list ? `items[${at}] of its ${String(kind)}` : 'an object in it'} has no ${lacks.join(', no ')}; add that, or remove it`,
-      );
+      throw bad(`${list ? `items[${at}] of its ${list.kind}` : 'an object in it'} has no ${lacks.join(', no ')}; add that, or remove it`);
     });
   });
 }

@@ -2,6 +2,7 @@ import { keyProblem, specSourceProblems } from '../../agent/checkpoint/source.ts
 import { SIGNATURE_KEY } from '../../agent/config/signature/check.ts';
 import { ALLOW_ANNOTATION } from '../../agent/evaluate/evaluate.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
+import { listOf } from '../../kube/api/object.ts';
 import { UsageError } from '../failure.ts';
 import { basename, join } from 'node:path';
 import { MAX_KEYS } from '../../agent/checkpoint/payload.ts';
@@ -88,9 +89,7 @@ async function objectsOf(text: string): Promise<Readonly<Record<string, unknown>
       if (document.errors[0] !== undefined) throw document.errors[0];
       return document.toJS({ maxAliasCount: 100 });
     });
-    const isList = (one: unknown): one is { items: unknown[] } =>
-      isJsonObject(one) && one['kind'] === 'List' && Array.isArray(one['items']);
-    return values.flatMap((one) => (isList(one) ? one.items : [one])).filter(isJsonObject);
+    return values.flatMap((one) => listOf(one)?.items ?? [one]).filter(isJsonObject);
   } catch {
     return [];
   }

@@ -1,3 +1,5 @@
+import { isJsonObject } from './json.ts';
+
 /** Raw JSON as the API sends it. Never decoded into classes: unknown fields survive a round trip. */
 export interface ObjectMeta {
   name?: string;
@@ -31,6 +33,12 @@ export interface KubeObject {
   kind?: string;
   metadata: ObjectMeta;
   [field: string]: unknown;
+}
+
+/** A List, as kubectl prints several objects; undefined: it is none. */
+export function listOf(value: unknown): { kind: string; items: readonly unknown[] } | undefined {
+  const { kind, items } = isJsonObject(value) ? value : {};
+  return typeof kind === 'string' && kind.endsWith('List') && Array.isArray(items) ? { kind, items } : undefined;
 }
 
 /**
