@@ -81,14 +81,18 @@ const setsRules: readonly Rule[] = [
 
 /** The controllers that take over from kube-controller-manager. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
 export function sets(image: string, release: number): KubeObject[] {
-  const subject = accountOf(setsWorkload);
+  return [...withRights(setsWorkload, setsRules, release), ...running(setsWorkload, image, release)];
+}
+
+/** The account of a Deployment that stands in for a part of the control plane, and what it may do. */
+function withRights(workload: Workload, rules: readonly Rule[], release: number): KubeObject[] {
+  const subject = accountOf(workload);
   return [
-    account(setsWorkload),
-    role(SETS, setsRules),
-    binding(SETS, subject),
-    ...leaseRights(setsWorkload),
+    account(workload),
+    role(workload.name, rules),
+    binding(workload.name, subject),
+    ...leaseRights(workload),
     ...asControlPlane(subject, release),
-    ...running(setsWorkload, image, release),
   ];
 }
 
@@ -131,14 +135,9 @@ const schedulerRules: readonly Rule[] = [
 
 /** The scheduler in the cluster, under a name of its own. @param image - such as `dkc:0.1.0` @param release - N of the API server's release 1.N */
 export function scheduler(image: string, release: number): KubeObject[] {
-  const subject = accountOf(schedulerWorkload);
   const metadata = { name: SCHEDULER, namespace: SYSTEM_NAMESPACE, labels: labelsOf(schedulerWorkload) };
   return [
-    account(schedulerWorkload),
-    role(SCHEDULER, schedulerRules),
-    binding(SCHEDULER, subject),
-    ...leaseRights(schedulerWorkload),
-    ...asControlPlane(subject, release),
+    ...withRights(schedulerWorkload, schedulerRules, release),
     { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'config.yaml': schedulerConfigText } },
     ...running(schedulerWorkload, image, release),
   ];
