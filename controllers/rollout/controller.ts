@@ -4,7 +4,7 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
 import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { serverWords } from '../../kube/client/errors.ts';
+import { isRejected, serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -27,7 +27,7 @@ import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
 import { execute, type Executor, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
 import type { Node } from './drain/contract.ts';
-import { Drains, isRefusal } from './drains.ts';
+import { Drains } from './drains.ts';
 import { Fleets } from './fleet.ts';
 import { GateChecks, Kinds } from './gates/check.ts';
 import type { HttpGet } from './gates/contract.ts';
@@ -157,7 +157,7 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();
   // It was planned, and the status says so: who looks at the rollout has to see that nothing comes of it.
-  const [refused, ...others] = failed.filter(isRefusal);
+  const [refused, ...others] = failed.filter(isRejected);
   if (refused !== undefined) {
     const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
     events.event(rollout, 'Warning', 'WriteRefused', `The API server refused what was planned: ${serverWords(refused)}${more}`, {
@@ -195,7 +195,7 @@ async function giveBackAbandoned(
         await executor.drains.giveBack(owner, node, () => {}, signal);
         keptUntil.delete(key);
       } catch (error) {
-        const ms = isRefusal(error) ? REFUSED_MS : FAILED_MS;
+        const ms = isRejected(error) ? REFUSED_MS : FAILED_MS;
         keptUntil.set(key, clock.monotonic() + ms);
         failures.push(error);
         wait(ms);

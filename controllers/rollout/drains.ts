@@ -2,7 +2,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { nodes, pods } from '../../kube/api/object.ts';
-import { ApiError, isConflict, isTooManyRequests } from '../../kube/client/errors.ts';
+import { type ApiError, isRejected } from '../../kube/client/errors.ts';
 import { ApiEvictor, EvictionBackoff } from './drain/eviction.ts';
 import { type LifecycleCondition, planConditions } from './drain/record.ts';
 import type { DrainOutcome, DrainStep, Node, Pod } from './drain/contract.ts';
@@ -114,7 +114,7 @@ export class Drains {
       try {
         node = await this.#next(node, await executeDrain(step, this.#world, signal), wrote, signal);
       } catch (error) {
-        if (!isOfConditions(step) || !isRefusal(error)) throw error;
+        if (!isOfConditions(step) || !isRejected(error)) throw error;
         this.#silentUntil = this.#clock.monotonic() + UNSAID_MS;
       }
     }
@@ -150,7 +150,7 @@ export class Drains {
       const step = planGiveBack(node, ownerOf(rules), this.#clock.now(), { isSilent: refused !== undefined });
       if (step.do === 'given-back') break;
       const outcome = await executeDrain(step, this.#world, signal).catch((error: unknown) => {
-        if (!isOfConditions(step) || !isRefusal(error)) throw error;
+        if (!isOfConditions(step) || !isRejected(error)) throw error;
         refused = error;
         return undefined;
       });
@@ -170,10 +170,6 @@ export class Drains {
 }
 
 const isOfConditions = (step: DrainStep): boolean => step.do === 'patch' && step.subresource === 'status';
-
-/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
-export const isRefusal = (error: unknown): error is ApiError =>
-  error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 
 /** A kubelet runs 110 pods by default; a node with more than this is none that a drain can be sure of. */
 const MAX_PODS_OF_NODE = 5_000;

@@ -156,6 +156,11 @@ export function isTooManyRequests(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code === 429;
 }
 
+/** Trying again changes nothing: a right, a quota, or an admission webhook stands against it. */
+export function isRejected(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
+}
+
 /**
  * Whether the server may have done what a failed call asked for. Pure.
  *
