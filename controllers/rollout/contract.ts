@@ -66,6 +66,8 @@ export interface Facts {
   versions?: Required<Omit<Touches, 'nodes'>>;
   /** What this process knows of the touches that the status names. @default it wrote them a moment ago */
   touches?: Pick<KnownTouches, 'mayArrive' | 'isOld'>;
+  /** What the last look could not write, and why: by object, as {@link objectOf} names it. @default nothing */
+  unwritten?: ReadonlyMap<string, string> | undefined;
   /** Times that the wall clock jumped over. @default none */
   gaps?: readonly ClockGap[];
 }
@@ -105,6 +107,14 @@ export type Action =
   | { do: 'restart-deadline'; node: RolloutNode }
   /** What this rollout left on the Node goes: conditions, the record of a drain, its cordon. */
   | { do: 'give-back'; node: RolloutNode };
+
+/** The object that an action writes, for people. */
+export function objectOf(action: Action): string {
+  if (!('node' in action)) return `ConfigMap ${action.revision.metadata.namespace}/${action.revision.metadata.name}`;
+  const { node: name, carrier } = action.node;
+  const isOfCarrier = action.do === 'assign' || action.do === 'restart-deadline';
+  return `${isOfCarrier && carrier !== 'node' ? 'NodeConfig' : 'Node'} ${name}`;
+}
 
 /** What a plan comes to, before it is written as a status. */
 export interface Decision {

@@ -4,7 +4,8 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import type { Change } from '../../kube/cache/change.ts';
 import { type Informer, type Key, type Lister, objectKey, memoize } from '../../kube/cache/contract.ts';
 import { type Controller, type EnqueueRequest, failedWith, type Outcome } from '../../kube/controller/controller.ts';
-import { isRejected, serverWords } from '../../kube/client/errors.ts';
+import { ActionError } from '../../base/errors.ts';
+import { isRefused, isRejected, serverWords } from '../../kube/client/errors.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
@@ -25,7 +26,8 @@ import {
 } from './observe.ts';
 import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
-import { execute, type Executor, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
+import { execute, type Executor, type Failure, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
+import { cut } from './text.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
 import { Fleets } from './fleet.ts';
@@ -62,11 +64,13 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   rolloutMetrics(runtime.meters, () => caches.rollouts.list());
   if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
   const touches = new KnownTouchesOf(clock);
-  const observer: Observer = { caches, rules, drains, fleets, touches, cluster, configs: kubeletConfigs(), serves: options.serves, gaps };
+  const unwritten = new Map<Key, ReadonlyMap<string, string>>();
+  const configs = kubeletConfigs();
+  const observer: Observer = { caches, rules, drains, fleets, touches, unwritten, cluster, configs, serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
   const events = runtime.events(COMPONENT);
   const executor: Executor = { client, caches, ownWrites, clock, events, drains };
-  const sync: Sync = { observer, executor, clock, events, gates, namespace, keptUntil: new Map() };
+  const sync: Sync = { observer, executor, clock, events, gates, namespace, unwritten, keptUntil: new Map() };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
     for (const key of keys) fleets.changed(key, node);
@@ -90,6 +94,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
       fleets.forget(key);
       touches.forget(key);
       gates.forget(key);
+      unwritten.delete(key);
       cluster?.turns.forget(key);
     },
     reconcile: (key, signal) => reconcile(key, sync, signal),
@@ -106,6 +111,8 @@ interface Sync {
   gates: GateChecks;
   /** Of ConfigMaps that agents may read. */
   namespace: string;
+  /** What the last look at each rollout could not write, and why. */
+  unwritten: Map<Key, ReadonlyMap<string, string>>;
   /** Monotonic, by node and what is left there: it is not taken away before. */
   keptUntil: Map<string, Millis>;
 }
@@ -143,30 +150,53 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   cluster?.turns.said(key, planned.waitsForPlace, clock.monotonic());
   // Without a budget there is no record, so that nobody takes it for one.
   const isStale = cluster === undefined && record !== undefined;
-  if (
-    (planned.record !== undefined || isStale) &&
-    !(await writeRecord(executor, { namespace, known: record, data: planned.record }, signal))
-  )
+  const writesRecord = planned.record !== undefined || isStale;
+  const asPlanned = { namespace, known: record, data: planned.record };
+  if (writesRecord && !(await orTold(by, rollout, `ConfigMap ${namespace}/${RECORD}`, writeRecord(executor, asPlanned, signal))))
     return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
   if (planned.record !== undefined) cluster?.wrote(planned.record);
   const always = planned.actions.length > 0;
-  if (!(await writeStatus(executor, rollout, planned.status, { always, signal })))
+  const writing = writeStatus(executor, rollout, planned.status, { always, signal });
+  if (!(await orTold(by, rollout, `status of NodeConfigRollout ${key}`, writing)))
     return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   touches.wrote(planned.status.touches?.nodes ?? []);
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
   const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
   signal.throwIfAborted();
-  // It was planned, and the status says so: who looks at the rollout has to see that nothing comes of it.
-  const [refused, ...others] = failed.filter(isRejected);
-  if (refused !== undefined) {
-    const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-    events.event(rollout, 'Warning', 'WriteRefused', `The API server refused what was planned: ${serverWords(refused)}${more}`, {
-      resource: rollouts,
-    });
-  }
-  const failures = [...failed, ...abandoned.failures];
-  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps]);
+  by.unwritten.set(key, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])));
+  tellRefused(by, rollout, failed);
+  const failures = [...failed.map(({ error }) => error), ...abandoned.failures];
+  // What stands against it may go, of which no event tells.
+  const again: WakeUp[] = failed.length === 0 ? [] : [{ requeueAfter: REFUSED_MS, why: 'what could not be written' }];
+  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps, ...again]);
   return failures.length > 0 ? failedWith(failures[0], next) : next;
+}
+
+/** Who looks at the rollout has to see that nothing comes of what its status says. */
+function tellRefused({ events }: Pick<Sync, 'events'>, rollout: Readonly<NodeConfigRollout>, failed: readonly Failure[]): void {
+  const [refused, ...others] = failed.filter(({ error }) => isRefused(error) || error instanceof ActionError);
+  if (refused === undefined) return;
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  const what = `The API server refused what was planned: ${whyFailed(refused)}${more}`;
+  events.event(rollout, 'Warning', 'WriteRefused', what, { resource: rollouts });
+}
+
+/** Longest reason that a message has from the API server, in characters: those of webhooks are as long as they like. */
+const MAX_WHY = 400;
+
+/** What RBAC and quotas say names the object; what webhooks say does not. */
+function whyFailed({ object, error }: Failure): string {
+  const words = error instanceof ActionError ? error.hint : serverWords(error);
+  const name = object.slice(object.lastIndexOf(' ') + 1).replace(/^.*\//, '');
+  return cut(words.includes(`"${name}"`) ? words : `${object}: ${words}`, MAX_WHY);
+}
+
+/** @throws what keeps it from being written, of which an event tells */
+async function orTold<T>(by: Sync, rollout: Readonly<NodeConfigRollout>, object: string, write: Promise<T>): Promise<T> {
+  return write.catch((error: unknown) => {
+    tellRefused(by, rollout, [{ object, error }]);
+    throw error;
+  });
 }
 
 /** Takes from nodes what rollouts left there that do not have them any more. No node keeps another from its turn. */

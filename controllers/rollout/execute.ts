@@ -1,5 +1,6 @@
 import { type Clock, rfc3339 } from '../../base/clock.ts';
 import { configMaps, type KubeObject, nodes, type Resource, resourceName } from '../../kube/api/object.ts';
+import { ActionError } from '../../base/errors.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -9,8 +10,9 @@ import type { OwnWrites } from '../../kube/controller/own-writes.ts';
 import { slowStart } from '../../kube/client/limits.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { newNodeConfig, ownerPatch } from '../fleet/fleet-node.ts';
-import { type Action, specOf } from './contract.ts';
+import { newNodeConfig, ownerPatch, sameSpec } from '../fleet/fleet-node.ts';
+import { wantedOf } from '../fleet/read-fleet-node.ts';
+import { type Action, objectOf, specOf } from './contract.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 import type { Caches } from './observe.ts';
 import type { Drains } from './drains.ts';
@@ -38,10 +40,16 @@ export interface Executor {
   drains: Drains;
 }
 
+/** @member object - that was to be written, for people */
+export interface Failure {
+  object: string;
+  error: unknown;
+}
+
 /** What executing came to. */
 export interface Executed {
   /** In the order in which it failed. */
-  failures: unknown[];
+  failures: Failure[];
   /** When drains are to be looked at again. */
   wakeUps: WakeUp[];
 }
@@ -53,23 +61,25 @@ const AT_ONCE = 16;
 
 /** Does what the plan says. A node that cannot be written keeps no other from its turn. */
 export async function execute(by: Executor, rules: Rules, actions: readonly Action[], signal: AbortSignal): Promise<Executed> {
-  const failures: unknown[] = [];
+  const failures: Failure[] = [];
+  const failed = (action: Action, error: unknown): void => void failures.push({ object: objectOf(action), error });
   const wakeUps: WakeUp[] = [];
   const until = by.clock.monotonic() + TOUCH_MS;
   for (const action of actions)
-    if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failures.push(error));
+    if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failed(action, error));
   if (failures.length > 0) return { failures, wakeUps };
-  const { failed } = await slowStart(
+  const tried = await slowStart(
     actions.filter((action) => !isOfRevision(action)),
     async (action) => {
       const isTouch = action.do === 'assign' || action.do === 'drain';
       if (isTouch && by.clock.monotonic() > until) return void wakeUps.push({ requeueAfter: CHANGED_MS, why: 'writing took long' });
-      const wakeUp = await executeOnNode(by, rules, action, signal).catch((error: unknown) => void failures.push(error));
+      const wakeUp = await executeOnNode(by, rules, action, signal).catch((error: unknown) => failed(action, error));
       if (wakeUp !== undefined) wakeUps.push(wakeUp);
     },
     { first: AT_ONCE, largest: AT_ONCE, signal },
   );
-  return { failures: [...failures, ...failed.map(({ error }) => error)], wakeUps };
+  for (const { item, error } of tried.failed) failed(item, error);
+  return { failures, wakeUps };
 }
 
 type OfRevision = Extract<Action, { revision: Readonly<ConfigMap> }>;
@@ -79,7 +89,7 @@ const isOfRevision = (action: Action): action is OfRevision => !('node' in actio
 
 async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal: AbortSignal): Promise<WakeUp | undefined> {
   const { drains, events } = by;
-  const onNode = (node: KubeObject): void => wrote(by, rules, nodes, node);
+  const onNode = (node: KubeObject): void => void wrote(by, rules, nodes, node);
   const { node } = action;
   switch (action.do) {
     case 'drain':
@@ -97,18 +107,31 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
     }
     case 'assign': {
       await drains.announce(rules, node, 'MaintenanceInProgress', onNode, signal);
-      if (!(await assign(by, rules, action, signal))) return { requeueAfter: CHANGED_MS, why: `node ${node.node} has changed` };
+      const configMap = assignedBy(by, rules, action.revision);
+      const written = await assign(by, rules, { node, configMap }, signal);
+      if (written === undefined) return { requeueAfter: CHANGED_MS, why: `node ${node.node} has changed` };
+      const kept = wantedOf(written, node.carrier === 'node' ? 'node' : 'nodeconfig');
+      if (!sameSpec(kept, configMap)) throw altered(action, `keeps ${sourceText(kept)} instead of ${sourceText(configMap)}`);
       drains.forget(rules.name, node.node);
-      const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(assignedBy(by, rules, action.revision))}`;
+      const what = `NodeConfigRollout ${rules.name} assigns ${sourceText(configMap)}`;
       events.event(node.object, 'Normal', 'RolloutAssigned', what, { resource: nodes });
+      if (written.metadata.annotations?.[ASSIGNED_AT_ANNOTATION] === undefined)
+        throw altered(action, `drops the annotation ${ASSIGNED_AT_ANNOTATION}, from which spec.nodeDeadline counts`);
       return undefined;
     }
   }
 }
 
-function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObject): void {
+/** It said yes, and has something else than what was written: without a look at it a rollout would wait for what nobody has been told. */
+const altered = (action: Action, what: string): ActionError =>
+  new ActionError('write', objectOf(action), {
+    hint: `the API server takes the write and ${what}; an admission webhook or policy changes it`,
+  });
+
+function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObject): KubeObject {
   const cache = Object.values(by.caches).find((one) => resourceName(one.resource) === resourceName(resource));
   if (cache !== undefined) by.ownWrites.wrote(objectKey(rules.rollout), cache, object);
+  return object;
 }
 
 async function executeRevision(by: Executor, rules: Rules, action: OfRevision, signal: AbortSignal): Promise<void> {
@@ -142,15 +165,14 @@ async function executeRevision(by: Executor, rules: Rules, action: OfRevision, s
 
 /**
  * Writes the assignment of a node where its agent reads it, and beside it whose it is and since when. It is written on the version that it was planned from.
- * @returns false: there is a newer one
+ * @returns what the API server has now; undefined: there is a newer one
  */
 async function assign(
   by: Executor,
   rules: Rules,
-  { node, revision }: { node: RolloutNode; revision: string | undefined },
+  { node, configMap }: { node: RolloutNode; configMap: SpecSource | null },
   signal: AbortSignal,
-): Promise<boolean> {
-  const configMap = assignedBy(by, rules, revision);
+): Promise<KubeObject | undefined> {
   const annotations = { [ROLLOUT_ANNOTATION]: rules.name, [ASSIGNED_AT_ANNOTATION]: rfc3339(by.clock.now()) };
   if (node.carrier === 'node') return patchCarrier(by, rules, node, { metadata: { annotations }, spec: { configSource: configMap && { configMap } } }, signal); // prettier-ignore
   if (node.config !== undefined)
@@ -165,14 +187,14 @@ function assignedBy({ caches: { configMaps: cache } }: Executor, rules: Rules, r
   return specOf(rules, revision, copy === undefined ? [] : [copy]);
 }
 
-/** @returns false: somebody else has written it since it was read */
+/** @returns undefined: somebody else has written it since it was read */
 function patchCarrier(
   by: Executor,
   rules: Rules,
   { node: name, carrier, object, config }: RolloutNode,
   { metadata, ...patch }: { metadata: object; spec?: object },
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<KubeObject | undefined> {
   const resource = carrier === 'node' ? nodes : nodeConfigs;
   const { uid, resourceVersion } = (carrier === 'node' ? object : (config ?? object)).metadata;
   const body = { metadata: { ...metadata, uid, resourceVersion }, ...patch };
@@ -180,12 +202,11 @@ function patchCarrier(
 }
 
 /** Its watch has told already, or is about to. */
-async function unlessChanged(write: () => Promise<void>): Promise<boolean> {
+async function unlessChanged<T>(write: () => Promise<T>): Promise<T | undefined> {
   try {
-    await write();
-    return true;
+    return await write();
   } catch (error) {
-    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return false;
+    if (isConflict(error) || isAlreadyExists(error) || isNotFound(error)) return undefined;
     throw error;
   }
 }
@@ -228,20 +249,21 @@ export async function writeRecord(
   { namespace, known, data }: { namespace: string; known: Readonly<ConfigMap> | undefined; data: Record<string, string> | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const write = async (): Promise<void> => {
+  const write = async (): Promise<true> => {
     if (known === undefined) {
       if (data !== undefined)
         ownWrites.wrote(RECORD_KEY, cache, await client.create(configMaps, newRecord(namespace, data), { signal, namespace }));
-      return;
+      return true;
     }
     const { uid = '', resourceVersion = '' } = known.metadata;
     if (data !== undefined) {
       const body = { metadata: { uid, resourceVersion }, data };
       ownWrites.wrote(RECORD_KEY, cache, await client.patch(configMaps, { name: RECORD, namespace }, body, { type: 'merge', signal }));
-      return;
+      return true;
     }
     await client.delete(configMaps, { name: RECORD, namespace }, { signal, body: { preconditions: { uid, resourceVersion } } });
     ownWrites.deleted(RECORD_KEY, cache, known);
+    return true;
   };
-  return unlessChanged(write);
+  return (await unlessChanged(write)) === true;
 }

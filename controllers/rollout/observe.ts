@@ -13,7 +13,7 @@ import type { Rules } from './rules.ts';
 import { type Count, type NodeConfigRollout, rollouts } from './types.ts';
 import { windowState } from './windows.ts';
 import { configMaps, type KubeObject, nodes } from '../../kube/api/object.ts';
-import type { Informer } from '../../kube/cache/contract.ts';
+import type { Informer, Key } from '../../kube/cache/contract.ts';
 import type { Runtime } from '../../kube/process/contract.ts';
 import { nodeConfigs } from '../../agent/status/node-config.ts';
 import type { Node } from './drain/contract.ts';
@@ -82,6 +82,8 @@ export interface Observer {
   drains: Pick<Drains, 'statesOf'>;
   fleets: Fleets;
   touches: Pick<KnownTouchesOf, 'rollout'>;
+  /** What the last look at each rollout could not write. @default nothing */
+  unwritten?: ReadonlyMap<Key, ReadonlyMap<string, string>>;
   /** With a budget over all rollouts. @default there is none */
   cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
@@ -122,6 +124,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     window: windowState(rules.windows, now),
     versions: versionsOf(caches),
     touches,
+    unwritten: by.unwritten?.get(rules.name),
     gaps: by.gaps?.look() ?? [],
   };
 }

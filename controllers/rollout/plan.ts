@@ -1,4 +1,4 @@
-import type { Action, Decision, Facts } from './contract.ts';
+import { type Action, type Decision, type Facts, objectOf } from './contract.ts';
 import { planBack } from './back.ts';
 import { CLUSTER_WAIT, placeWakeUp } from './cluster/places.ts';
 import { recordFor } from './cluster/record.ts';
@@ -69,9 +69,10 @@ function nameTaken(namespace: string, name: string): Decision {
   return { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionNameTaken', text };
 }
 
-function finish(facts: Facts, decision: Decision): Plan {
-  const history = decision.progress === undefined ? [] : planHistory(facts, decision.progress);
-  const actions = [...(decision.actions ?? []), ...history];
+function finish(facts: Facts, decided: Decision): Plan {
+  const history = decided.progress === undefined ? [] : planHistory(facts, decided.progress);
+  const actions = [...(decided.actions ?? []), ...history];
+  const decision = { ...decided, text: `${decided.text}${whyUnwritten(facts, actions)}` };
   const waitsForPlace = decision.waitsForPlace === true;
   const touches = touchesOf(facts, actions, facts.rules.rollout.status);
   const status = { ...statusOf(facts, decision), ...(touches === undefined ? {} : { touches }) };
@@ -84,6 +85,13 @@ function finish(facts: Facts, decision: Decision): Plan {
     waitsForPlace,
     record: recordFor(facts, actions),
   };
+}
+
+/** What is planned once more, and could not be written at the last look. */
+function whyUnwritten({ unwritten }: Facts, actions: readonly Action[]): string {
+  if (unwritten === undefined || unwritten.size === 0) return '';
+  const why = actions.flatMap((action) => unwritten.get(objectOf(action)) ?? []);
+  return why.length === 0 ? '' : `; ${why[0]}${why.length === 1 ? '' : ` (and ${why.length - 1} more)`}`;
 }
 
 interface RolloutEvent {

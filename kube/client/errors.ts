@@ -42,7 +42,7 @@ export class ApiError extends Error {
     },
   ) {
     const said = answer.message.slice(0, MAX_MESSAGE_LENGTH);
-    const remedy = remedyFor(answer.code);
+    const remedy = remedyFor(answer.code, said);
     super(
       `Cannot ${call.method} ${call.path} at ${call.host}: ${answer.code} ${answer.reason}: ${said}${remedy === '' ? '' : `; ${remedy}`}`,
     );
@@ -161,6 +161,11 @@ export function isRejected(error: unknown): error is ApiError {
   return error instanceof ApiError && error.code < 500 && error.code !== 401 && !isConflict(error) && !isTooManyRequests(error);
 }
 
+/** {@link isRejected}, or a webhook that nobody answers, a quota that cannot be counted, a full etcd: somebody has to do something about it. */
+export function isRefused(error: unknown): error is ApiError {
+  return isRejected(error) || (error instanceof ApiError && error.code === 500 && error.isStatus && isRefusal(error));
+}
+
 /**
  * Whether the server may have done what a failed call asked for. Pure.
  *
@@ -235,10 +240,13 @@ function reasonFor(code: number): string {
   return reasons[code] ?? 'Unknown';
 }
 
-function remedyFor(code: number): string {
+/** What RBAC says, and no webhook, policy or quota, which a right makes no difference to. */
+const MISSES_RIGHT = /\bcannot \S+ (resource|path)\b/;
+
+function remedyFor(code: number, said: string): string {
   if (code >= 300 && code < 400) return 'redirects are not followed; the server in the kubeconfig must be the API server itself';
   if (code === 401) return 'check the token or client certificate of the kubeconfig';
-  if (code === 403) return 'grant this identity the right with RBAC';
+  if (code === 403 && MISSES_RIGHT.test(said)) return 'grant this identity the right with RBAC';
   if (code === 429 || code === 503) return 'the server is busy or not ready; try again later';
   return '';
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { configMaps } from '../../../../kube/api/object.ts';
+import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { fleetOf, patchNode } from './fleet-of.ts';
@@ -43,19 +43,46 @@ test('a name that is cut for that of the copy leaves a valid one', async () => {
   await world.phase(name, 'Complete');
 });
 
-for (const { why, verb, resource } of [
-  { why: 'the copy', verb: 'create', resource: 'configmaps' },
-  { why: 'an assignment', verb: 'patch', resource: 'nodeconfigs' },
+const noted = (words: string): string => `The API server refused what was planned: ${words}`;
+for (const { why, verb, resource, code = 403, words, says } of [
+  { why: 'a quota that is full', verb: 'create', resource: 'configmaps', words: 'configmaps is forbidden: exceeded quota', says: /^ConfigMap dkc-system\/web-[0-9a-f]{10}: configmaps is forbidden: exceeded quota$/ }, // prettier-ignore
+  { why: 'a right that is missing', verb: 'patch', resource: 'nodeconfigs', words: 'nodeconfigs.dkc.dev "node-0" is forbidden: User "x" cannot patch', says: /^nodeconfigs\.dkc\.dev "node-0" is forbidden: User "x" cannot patch$/ }, // prettier-ignore
+  { why: 'a webhook that denies it', verb: 'patch', resource: 'nodeconfigs', words: 'admission webhook "w" denied the request: frozen', says: /^NodeConfig node-0: admission webhook "w" denied the request: frozen$/ }, // prettier-ignore
+  { why: 'a webhook that nobody answers', verb: 'patch', resource: 'nodeconfigs', code: 500, words: 'Internal error occurred: failed calling webhook "w"', says: /^NodeConfig node-0: Internal error occurred: failed calling webhook "w"$/ }, // prettier-ignore
+  { why: 'its own status that is denied', verb: 'replace', resource: 'nodeconfigrollouts/status', words: 'admission webhook "w" denied the request: no', says: /^status of NodeConfigRollout web: admission webhook "w" denied the request: no$/ }, // prettier-ignore
 ])
-  test(`an event says why ${why} cannot be written`, async () => {
+  test(`an event, and the status where it can be written, say what ${why} keeps from being written`, async () => {
     await using world = await fleetOf(1);
-    const call = { method: 'POST', path: '/', host: 'test' };
-    const no = new ApiError(call, { code: 403, reason: 'Forbidden', message: `${resource} is forbidden: exceeded quota` });
+    const no = new ApiError({ method: 'POST', path: '/', host: 'test' }, { code, reason: 'Forbidden', message: words });
     world.between = (seen, pass) => (seen.verb === verb && seen.resource === resource ? Promise.reject(no) : pass());
     await world.roll('web');
     await world.clock.advance(10_000);
-    const warning = `WriteRefused: The API server refused what was planned: ${resource} is forbidden: exceeded quota`;
-    assert.ok((await world.events('web')).includes(warning), (await world.events('web')).join('\n'));
+    const events = await world.events('web');
+    const warning = events.find((event) => event.startsWith('WriteRefused: ')) ?? assert.fail(events.join('\n'));
+    assert.match(warning.replace(`WriteRefused: ${noted('')}`, ''), says);
+    const { message, conditions = [] } = (await world.rollout('web')).status ?? {};
+    const isOfStatus = resource.endsWith('/status');
+    const told = [message, ...conditions.filter(({ type }) => type === 'Progressing').map((one) => one.message)];
+    for (const text of isOfStatus ? [] : told) assert.match(text?.split('; ').at(-1) ?? '', says);
     world.between = (_, pass) => pass();
-    await world.phase('web', 'Complete');
+    await world.clock.advance(60_000);
+    const { message: after } = (await world.phase('web', 'Complete')).status ?? {};
+    assert.equal(after, '1/1 nodes settled (node-0); all 1 node have the revision');
+  });
+
+for (const { why, alter, says } of [
+  { why: 'names another ConfigMap', alter: (one: KubeObject) => ({ ...one, spec: { configMap: { namespace: 'dkc-system', name: 'other', kubeletConfigKey: 'kubelet' } } }), says: /^NodeConfig node-0: the API server takes the write and keeps dkc-system\/other:kubelet instead of dkc-system\/web-[0-9a-f]{10}:kubelet; an admission webhook or policy changes it$/ }, // prettier-ignore
+  { why: 'loses the time of the assignment', alter: (one: KubeObject) => ({ ...one, metadata: { ...one.metadata, annotations: {} } }), says: /^NodeConfig node-0: the API server takes the write and drops the annotation dkc\.dev\/rollout-assigned-at, from which spec\.nodeDeadline counts; an admission webhook or policy changes it$/ }, // prettier-ignore
+])
+  test(`an event says that a NodeConfig ${why} on its way through admission`, async () => {
+    await using world = await fleetOf(1);
+    world.between = async (seen, pass) => {
+      const answer = await pass();
+      return seen.verb === 'patch' && seen.resource === 'nodeconfigs' ? alter(answer as KubeObject) : answer;
+    };
+    await world.roll('web');
+    await world.clock.advance(10_000);
+    const events = await world.events('web');
+    const warning = events.find((event) => event.startsWith('WriteRefused: ')) ?? assert.fail(events.join('\n'));
+    assert.match(warning.replace(`WriteRefused: ${noted('')}`, ''), says);
   });
