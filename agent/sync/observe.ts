@@ -96,7 +96,10 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
   if (!downloaded.ok) return { at: 'incomplete', problem: `${configMap}: ${downloaded.problem}` };
   const { payload } = downloaded;
   const content = contentRef(digestFiles(payload.files), kubeletConfigKey);
-  return { at: 'found', payload, content, saved: isSaved(await store.load(payload, payload), payload, content) };
+  const state = await store.load(payload, payload);
+  const kept = state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, kubeletConfigKey) : undefined;
+  const clashes = kept !== undefined && !sameContent(kept, content);
+  return { at: 'found', payload, content, saved: isSaved(state, payload, content), ...(clashes ? { clashes } : {}) };
 }
 
 /** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */

@@ -1,5 +1,14 @@
 import { RETRY_ANNOTATION, sameContent } from '../checkpoint/payload.ts';
-import { type ContentRef, type MaybeSource, type Payload, sameSource, type Source, type SpecSource } from '../checkpoint/source.ts';
+import {
+  type ContentRef,
+  type MaybeSource,
+  type Payload,
+  type PayloadRef,
+  samePayload,
+  sameSource,
+  type Source,
+  type SpecSource,
+} from '../checkpoint/source.ts';
 import { splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 import type { Stage } from '../evaluate/evaluate.ts';
@@ -22,7 +31,14 @@ export type Wanted =
 
 /** The ConfigMap of the wanted source. */
 export type Fetched =
-  | { at: 'found'; payload: Payload; content: ContentRef; saved: boolean }
+  | {
+      at: 'found';
+      payload: Payload;
+      content: ContentRef;
+      saved: boolean;
+      /** A whole checkpoint has the same uid and resourceVersion, and another content: the API server was restored. */
+      clashes?: true;
+    }
   | { at: 'failed'; problem: string }
   | { at: 'incomplete'; problem: string }
   /** It holds more than any checkpoint may. */
@@ -149,6 +165,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   const isAssigned = facts.assigned !== undefined && sameSource(source, facts.assigned);
   // One that reads well now, after a boot that could not read it, is tried again in its turn: the disk may have recovered.
   const isUnused = isAssigned && facts.bootError === statusErrors.load && !sameSource(facts.active, source);
+  if (fetched.clashes && !isUnused && isNamed(payload, facts)) return [report(statusErrors.syncInternal, clashText(source))];
   const saved = fetched.saved && !(isUnused && facts.spoiled?.due === true);
   if (!saved && facts.spoiled?.due === false)
     return [report(facts.bootError ?? statusErrors.syncInternal, 'its checkpoint is damaged after every save, retrying with longer waits')];
@@ -163,6 +180,17 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   }
   if (isAssigned) return [...steps, ...planSettled(source, content, saved, condemned, facts)];
   return [...steps, ...planChange(source, content, facts)];
+}
+
+/** What runs, is assigned or is trusted is known by this name. Another content under it would take over the trust that it never earned. */
+function isNamed(payload: PayloadRef, { assigned, active, lastKnownGood }: SyncFacts): boolean {
+  return [assigned, active, lastKnownGood].some((source) => source && samePayload(source, payload));
+}
+
+function clashText({ namespace, name, uid, resourceVersion }: Source): string {
+  const what = `ConfigMap ${namespace}/${name} has another content than the checkpoint of the same uid and resourceVersion (${uid}/${resourceVersion})`;
+  const remedy = `kubectl -n ${namespace} annotate configmap ${name} --overwrite restored="$(date +%s)"`;
+  return `${what}, as after a restore of etcd; the node keeps what it has until the ConfigMap has a new resourceVersion: ${remedy}`;
 }
 
 /** Refused as in preflight, but nothing new happened: no event, and the error stays the one the node went back with. */

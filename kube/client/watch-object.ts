@@ -72,7 +72,7 @@ export interface Seen<T extends KubeObject> {
 }
 
 export interface ObjectWatchHandlers<T extends KubeObject> {
-  /** The first complete list, and every change after it (also "gone" and "back"). Unchanged resourceVersions are not repeated. */
+  /** The first complete list, and every change after it (also "gone" and "back"). Unchanged resourceVersions are not repeated, but by the list after a cut. */
   onSeen(seen: Seen<T>): void;
   /** A failure that the watch survives; it backs off and tries again. `failures` counts in a row. */
   onFailure?(error: unknown, failures: number): void;
@@ -131,6 +131,8 @@ class ObjectWatch<T extends KubeObject> {
     const { items, metadata } = await this.#deps.client.list<T>(this.#resource, this.#query(), { signal: this.#signal });
     if (this.#signal.aborted) return 0;
     const wasCut = this.#state.at === 'relisting' && this.#state.cut === true;
+    // A store that was set back counts up again: the version that is known may have another content by now.
+    if (wasCut && typeof this.#known === 'object') this.#known = 'unknown';
     this.#tell(items.find((item) => this.#isOurs(item)));
     this.#saw({ kind: 'listed', rv: metadata.resourceVersion ?? '' });
     return wasCut ? 0 : this.#loop.turn({ kind: 'listed' });

@@ -62,6 +62,12 @@ export class FakeApi {
     return stored;
   }
 
+  /** After a restore of etcd other writes have led to the same version: the object is another one under its uid and resourceVersion, and nobody is told. */
+  restore(resource: Resource, ref: ObjectRef, as: Partial<KubeObject>): void {
+    const old = this.get(resource, ref);
+    if (old) this.#objects.set(keyOf(resource, ref), { ...old, ...as });
+  }
+
   get(resource: Resource, ref: ObjectRef): KubeObject | undefined {
     return this.#objects.get(keyOf(resource, ref));
   }

@@ -101,6 +101,12 @@ export class Story {
         return node.clock.jump((first.startsWith('-') ? -1 : 1) * millis(first.slice(1)));
       case 'configmap':
         return this.#configMap(first, rest);
+      // The API server comes back from a backup, and has other fields under the same uid and resourceVersion.
+      case 'restored':
+        this.api.setAway(true);
+        await node.clock.advance(0);
+        this.api.restore(configMaps, { name: first, namespace: NAMESPACE }, { data: { kubelet: configYaml(settings) } });
+        return this.api.setAway(false);
       case 'delete':
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':

@@ -18,7 +18,7 @@ const NO_SOURCE = 'failed to sync: invalid NodeConfigSource, exactly one subfiel
 /** `web@4=A` is a source and its content, `local` none, `?` a record that is missing. */
 interface Row {
   why: string;
-  /** What the API wants: `web@4=A`, `local`, or a word of its own. Notes: `unsaved`, `retry=1`. */
+  /** What the API wants: `web@4=A`, `local`, or a word of its own. Notes: `unsaved`, `retry=1`; `clashes`: its checkpoint has another content. */
   wants: string;
   assigned: string;
   active?: string;
@@ -101,6 +101,12 @@ const rows: Row[] = [
   { why: 'goes on to say that the last known good was damaged', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, steps: ['adopt web@1', `report ${INTERNAL}`] },
   { why: 'goes on to say so when a label is touched', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, verdict: 'ok', steps: ['assign web@2', 'adopt web@2', `report ${INTERNAL}`] },
   { why: 'does not mind a last known good that is only missing', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', steps: ['adopt web@1', 'report -'] },
+  // After a restore of etcd: another content under a name that is known
+  { why: 'leaves what runs under another content of the same name', wants: 'web@1=B clashes', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
+  { why: 'leaves what is trusted under another content of the same name', wants: 'web@1=B clashes', assigned: 'web@2=C', active: 'web@2=C', lkg: 'web@1=A', verdict: 'ok', steps: [`report ${SYNC_INTERNAL}`] },
+  { why: 'leaves what is condemned under another content of the same name', wants: 'web@2=C clashes', assigned: 'web@2=B', active: 'web@1=A', lkg: 'web@1=A', bootError: TRIAL, condemned: 'B agent', steps: [`report ${SYNC_INTERNAL}`] },
+  { why: 'replaces one that nobody names', wants: 'web@2=B clashes', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
+  { why: 'replaces one that boot could not load', wants: 'web@2=B clashes', assigned: 'web@2=C', active: 'web@1=A', lkg: 'web@1=A', bootError: LOAD, steps: ['save web@2', 'report -', 'exit web@2'] },
   // Not to be had
   { why: 'keeps everything while the ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },
   { why: 'keeps everything for a ConfigMap without uid', wants: 'incomplete', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
@@ -165,7 +171,7 @@ function factsOf(row: Row): SyncFacts {
   };
   const found =
     wants?.source && wants.content
-      ? ({ at: 'found', payload: payload(wants.source, { kubelet: 'x' }, annotations), content: wants.content, saved: !notes.includes('unsaved') } as const) // prettier-ignore
+      ? ({ at: 'found', payload: payload(wants.source, { kubelet: 'x' }, annotations), content: wants.content, ...foundOf(notes) } as const) // prettier-ignore
       : fetched[first];
   return {
     wanted: wantedOf(first),
@@ -183,6 +189,10 @@ function factsOf(row: Row): SyncFacts {
     verdict: verdictOf(row.verdict),
     ...(row.refused === undefined ? {} : { refused: refusal(row.refused) }),
   };
+}
+
+function foundOf(notes: readonly string[]): { saved: boolean; clashes?: true } {
+  return notes.includes('clashes') ? { saved: false, clashes: true } : { saved: !notes.includes('unsaved') };
 }
 
 function refusal(text: string): RefusedRecord {
