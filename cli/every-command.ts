@@ -1,8 +1,7 @@
 import { commands } from './commands.ts';
 import { dispatch } from './dispatch.ts';
-import { buildInfo, completesForKubectl } from './program.ts';
+import { buildInfo, completesForKubectl, pathsFrom } from './program.ts';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { realClock } from '../base/clock.ts';
 import { ActionError } from '../base/errors.ts';
@@ -24,8 +23,6 @@ export async function runCommand(argv: readonly string[]): Promise<number> {
 
 /** The world of a command: real clock, disk, locks, network and terminal. The one place where they are put together. */
 function realContext(): Context {
-  // Asked for now, because `npm run` and the shell's `cd` differ in who changes it.
-  const cwd = process.cwd();
   const signal = endSignal();
   return {
     stdout: sink(process.stdout),
@@ -43,7 +40,7 @@ function realContext(): Context {
     program: programName(process.env, process.argv[1]),
     signal,
     hostName: hostname(),
-    path: (text) => resolve(cwd, text),
+    path: pathsFrom(process),
     connect: async (query) => (await import('./connect/connect.ts')).connect(query, process.env),
     namespaceOf: async (query) => (await import('./connect/connect.ts')).namespaceOf(query, process.env),
   };

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Build } from './command.ts';
-import { basename } from 'node:path';
+import { basename, isAbsolute, resolve } from 'node:path';
 import type { EventEmitter } from 'node:events';
-import { errorCode } from '../base/errors.ts';
+import { ActionError, errorCode } from '../base/errors.ts';
 
 declare global {
   /** Put in by scripts/build.ts; absent when run from a checkout. */
@@ -33,6 +33,26 @@ export function nodeProblem(version: string): string | undefined {
 /** Whether the bundle was called as the program that kubectl asks for completions of its plugin. */
 export function completesForKubectl(env: Readonly<Record<string, string | undefined>>, script: string | undefined): boolean {
   return /^kubectl_complete-dkc(?:\.[cm]?js)?$/.test(basename(env['DKC_CALLED_AS'] || script || ''));
+}
+
+/**
+ * Makes paths of the command line absolute.
+ * @param here - asked once, now: `npm run` and the shell's `cd` differ in who changes it. Where somebody removed the directory, as after an upgrade or on a mount that is
+ *   gone, the process goes to `/`, since libraries ask as well; only relative paths fail then.
+ */
+export function pathsFrom(here: { cwd(): string; chdir(to: string): void }): (text: string) => string {
+  let dir: string;
+  try {
+    dir = here.cwd();
+  } catch (cause) {
+    here.chdir('/');
+    const hint = 'the current directory was removed; cd to one that exists, or give an absolute path';
+    return (text) => {
+      if (isAbsolute(text)) return resolve(text);
+      throw new ActionError('find', text, { hint, cause });
+    };
+  }
+  return (text) => resolve(dir, text);
 }
 
 // The other end of a pipe was closed (`dkc history | head -1`); the terminal is gone (a broken ssh).

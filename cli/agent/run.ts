@@ -1,7 +1,6 @@
 import { sourceText } from '../../agent/checkpoint/source.ts';
 import { printable, jsonText, yamlText } from '../output/printable.ts';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
 import { bootOnce, runAgent } from '../../agent/agent.ts';
 import { openNotify } from '../../agent/run/notify.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
@@ -13,7 +12,7 @@ import { realRandom } from '../../base/random.ts';
 import { startingDisk } from '../../base/disk.ts';
 import { fileWatcher } from '../../base/changing-files.ts';
 import { runFlags } from './flags.ts';
-import { buildInfo } from '../program.ts';
+import { buildInfo, pathsFrom } from '../program.ts';
 import { UsageError, failureText, USAGE } from '../failure.ts';
 import { nodeOptions } from './node-options.ts';
 import { plainFlags, type Args } from '../args/args.ts';
@@ -36,9 +35,8 @@ export async function agentRun(argv: readonly string[]): Promise<number> {
 export async function runWith(args: Args): Promise<number> {
   // A credential plugin, or whatever else is started, may be a program of Node.js too: what it compiles is not ours to keep.
   delete process.env['NODE_COMPILE_CACHE'];
-  const cwd = process.cwd();
   const files = startingDisk();
-  const host = { disk: files.disk, hostName: hostname(), path: (text: string) => resolve(cwd, text) };
+  const host = { disk: files.disk, hostName: hostname(), path: pathsFrom(process) };
   const options = await nodeOptions(host, args);
   const log = agentLog(options);
   return args.on('once')

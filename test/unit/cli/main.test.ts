@@ -124,6 +124,28 @@ test(
   },
 );
 
+test('in a directory that somebody removed only relative paths fail', async (t) => {
+  const dir = await scratch(t);
+  const script = 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"';
+  for (const [argv, code, says] of [
+    [['completion', 'bash'], 0, /^$/],
+    [
+      ['validate', 'x.yaml'],
+      3,
+      /^dkc: Cannot find x\.yaml: the current directory was removed; cd to one that exists, or give an absolute path/,
+    ],
+    [['agent', 'run', '--once', '--agent-config=x.yaml'], 1, /^dkc: Cannot find x\.yaml: the current directory was removed/],
+  ] as const) {
+    const { promise, resolve } = Promise.withResolvers<Ended>();
+    execFile('sh', ['-c', script, process.execPath, main, ...argv], { cwd: dir }, (error, stdout, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
+    );
+    const ended = await promise;
+    assert.equal(ended.code, code, ended.stderr);
+    assert.match(ended.stderr, says);
+  }
+});
+
 test('help of agent run comes through the front door; DKC_DEBUG shows stacks', async () => {
   const help = await dkc(['agent', 'run', '--help']);
   assert.equal(help.code, 0);
