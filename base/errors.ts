@@ -18,6 +18,10 @@ export function unreachable(value: never): never {
   throw new TypeError(`unexpected value ${JSON.stringify(value)}`);
 }
 
+/** What to do about EACCES. Root is denied as well: the agent says so in its log, where nobody is to run anything as root. */
+export const PERMISSION_DENIED =
+  'permission denied: run this as root; where root is denied, see the audit log (SELinux, AppArmor) and the options of its mount';
+
 /** What an error says by itself, without what is behind it; what was thrown that is no error, as text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

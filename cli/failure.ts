@@ -1,4 +1,4 @@
-import { ActionError, describeError, errorCode } from '../base/errors.ts';
+import { ActionError, describeError, errorCode, PERMISSION_DENIED } from '../base/errors.ts';
 import { printable } from './output/printable.ts';
 
 /** The command line itself is wrong: exit 2. The message is one sentence with its remedy. */
@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of its path is not a directory',
   EISDIR: 'it is a directory',
   ELOOP: 'it is a symbolic link; name its target',
-  EACCES: 'permission denied; run this as root',
+  EACCES: PERMISSION_DENIED,
   EPERM: 'not permitted; run this as root',
   EROFS: 'its file system is read-only; see the kernel log',
   ENOSPC: 'the disk is full; free some space',

@@ -7,7 +7,7 @@ import { MAX_JOURNAL_BYTES } from '../store/journal.ts';
 import { parseJournal } from '../store/records.ts';
 import { hintFor, type Store } from '../store/store.ts';
 import type { Disk } from '../../base/disk.ts';
-import { ActionError, describeError, errorCode } from '../../base/errors.ts';
+import { ActionError, describeError, errorCode, PERMISSION_DENIED } from '../../base/errors.ts';
 
 export interface AdminDeps {
   store: Store;
@@ -16,6 +16,8 @@ export interface AdminDeps {
   dynamicConfigDir: string;
   effectiveConfig: string;
   localConfig: string;
+  /** Whether what is wrong with the local config will be told: then one who may not read it gets an error, not the word that it is broken. @default false */
+  needsLocal?: boolean;
 }
 
 /**
@@ -27,6 +29,8 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
   const paths = layout(deps.dynamicConfigDir);
   await requireStore(disk, deps.dynamicConfigDir);
   const problems = await store.verify();
+  // Else it would look damaged to one who may not read it.
+  for (const { path } of problems) await readOptional(disk, path);
   // Reading one of these sets it aside when it is damaged: that is the agent's to do, not a reader's.
   const readable = (path: string) => !problems.some((problem) => problem.path === path);
   const { active, effective } = await readTogether(disk, paths.active, deps.effectiveConfig);
@@ -39,7 +43,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     condemned: readable(paths.condemned) ? await store.condemned() : [],
     refused: readable(paths.refused) ? await store.refused() : undefined,
     journal: parseJournal((await reading(paths.journal, () => disk.readEnd(paths.journal, MAX_JOURNAL_BYTES))) ?? new Uint8Array()),
-    local: await lookAtLocal(disk, deps.localConfig),
+    local: await lookAtLocal(disk, deps.localConfig, deps.needsLocal === true),
     entries: await store.list(),
     effective,
     problems,
@@ -79,14 +83,14 @@ async function reading<T>(path: string, look: () => Promise<T>): Promise<T | und
     return await look();
   } catch (error) {
     const code = errorCode(error);
-    if (code === 'EACCES' || code === 'EPERM')
-      throw new ActionError('read', path, { hint: 'permission denied: run this as root', cause: error });
+    if (code === 'EACCES' || code === 'EPERM') throw new ActionError('read', path, { hint: PERMISSION_DENIED, cause: error });
     return undefined;
   }
 }
 
 /** Whether a kubelet could start on it depends on its version: the agent says that, in the notices of active.json. */
-async function lookAtLocal(disk: Disk, path: string): Promise<AdminFacts['local']> {
+async function lookAtLocal(disk: Disk, path: string, isNeeded: boolean): Promise<AdminFacts['local']> {
+  if (isNeeded) await reading(path, () => disk.readLinked(path));
   try {
     await disk.readLinked(path);
     return { path, at: 'present' };

@@ -1,6 +1,6 @@
 import type { Checkpoint, ContentRef, Manifest, MaybeSource, Payload, PayloadRef, Source } from '../checkpoint/source.ts';
 import type { Finding } from '../config/contract.ts';
-import { describeError, errorCode } from '../../base/errors.ts';
+import { describeError, errorCode, PERMISSION_DENIED } from '../../base/errors.ts';
 
 /**
  * What a meta file says. `missing` is not `none`: in a store that exists a missing `assigned` means unknown (design Q5), and
@@ -165,7 +165,7 @@ const hints: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: make room on it',
   EDQUOT: 'the disk quota is used up: make room',
   EROFS: 'its file system is read-only: find out why in the kernel log, then remount it writable',
-  EACCES: 'permission denied: run this as root',
+  EACCES: PERMISSION_DENIED,
   EPERM: 'not permitted: run this as root, and look for an immutable attribute',
   EIO: 'the disk failed: see the kernel log',
   ESTALE: 'its network file system has lost it: mount that again',

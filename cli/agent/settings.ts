@@ -1,4 +1,4 @@
-import { ActionError, describeError, errorCode, nearest } from '../../base/errors.ts';
+import { ActionError, describeError, errorCode, nearest, PERMISSION_DENIED } from '../../base/errors.ts';
 import { type AgentFlag, agentFlags } from './flags.ts';
 import { type Args, type ArgValue, flagValue } from '../args/args.ts';
 import type { Disk } from '../../base/disk.ts';
@@ -87,7 +87,7 @@ export async function readAgentFile(disk: Pick<Disk, 'readLinked'>, path: string
     bytes = await disk.readLinked(path, LARGEST);
   } catch (error) {
     if (!required && (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR')) return {};
-    if (isForbidden(error)) throw new ActionError('read', path, { hint: 'permission denied: run this as root', cause: error });
+    if (isForbidden(error)) throw new ActionError('read', path, { hint: PERMISSION_DENIED, cause: error });
     throw new ActionError('read', path, { hint: 'it must be a readable YAML file of at most 256 KiB', cause: error });
   }
   return parseAgentFile(Buffer.from(bytes).toString('utf8'), path);

@@ -144,7 +144,7 @@ export const checkpointsVerify: Command = {
   positionals: [],
   async run(context, args) {
     const node = await nodeSide(context, args);
-    const facts = await node.observe();
+    const facts = await node.observe({ needsLocal: true });
     const { entries } = facts;
     const [local, unsigned] = [localProblems(facts), await unsignedProblems(context, node, facts)];
     const problems = [...facts.problems, ...local, ...unsigned];

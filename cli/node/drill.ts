@@ -59,7 +59,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
   });
   try {
     const report = await steadyDrill(
-      () => node.observe(),
+      () => node.observe({ needsLocal: true }),
       (facts, attempt) =>
         rehearseAll({
           facts,

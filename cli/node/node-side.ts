@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { findRef, type Found, type KnownRef } from '../../agent/admin/refs.ts';
-import { observeNode, requireStore } from '../../agent/admin/observe.ts';
+import { type AdminDeps, observeNode, requireStore } from '../../agent/admin/observe.ts';
 import type { AdminFacts } from '../../agent/admin/facts.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 import { FsStore } from '../../agent/store/fs-store.ts';
@@ -20,7 +20,7 @@ export interface NodeSide {
   store: FsStore;
   paths: Layout;
   /** Reads the disk afresh. @throws ActionError without a store, or without the right to read it */
-  observe(): Promise<AdminFacts>;
+  observe(how?: Pick<AdminDeps, 'needsLocal'>): Promise<AdminFacts>;
   /** A store elsewhere, for rehearsals. */
   storeAt(root: string): FsStore;
 }
@@ -58,7 +58,7 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
     options,
     store,
     paths: layout(dynamicConfigDir),
-    observe: () => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig }),
+    observe: (how) => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig, ...how }),
     storeAt,
   };
 }

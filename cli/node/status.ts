@@ -80,7 +80,7 @@ async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Loo
   // Only when asked: the agent's own kubeconfig is no reason to wait for a network at night.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
   const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
-  const facts = await node.observe();
+  const facts = await node.observe({ needsLocal: true });
   const signedBy = await signerOf(context, node, facts);
   const query = { node: nodeName, kubeletUnit, needMs: trialDuration, vitals, ...(signedBy === undefined ? {} : { signedBy }) };
   return { view: viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) }), facts, vitals };

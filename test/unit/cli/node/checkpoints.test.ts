@@ -226,11 +226,14 @@ test('a store that may not be read asks for root', async (t) => {
   for (const disk of [
     { ...unsyncedDisk, stat: denied },
     { ...unsyncedDisk, read: (path: string) => (path.startsWith(paths.store) ? denied() : unsyncedDisk.read(path)) },
-  ]) {
-    const { code, stderr } = await dkcIn({ disk }, 'status');
-    assert.equal(code, 3);
-    assert.match(stderr, /permission denied: run this as root/);
-  }
+    { ...unsyncedDisk, read: (path: string) => (path.startsWith(`${paths.checkpoints}/${uidA}`) ? denied() : unsyncedDisk.read(path)) },
+    { ...unsyncedDisk, readLinked: (path: string) => (path.endsWith('/local/config.yaml') ? denied() : unsyncedDisk.readLinked(path)) },
+  ])
+    for (const argv of [['status'], ['drill'], ['checkpoints', 'verify']]) {
+      const { code, stdout, stderr } = await dkcIn({ disk }, ...argv);
+      assert.deepEqual([argv, code, stdout], [argv, 3, '']);
+      assert.match(stderr, /^dkc: Cannot read \/\S+: permission denied: run this as root; where root is denied, see /);
+    }
 });
 
 test('a uid with an escape sequence reaches no terminal', async (t) => {
