@@ -11,6 +11,7 @@ export {
   differingFields,
   explainFields,
   type Explained,
+  needsDrain,
   readConfigz,
 } from './policy/explain.ts';
 export { cappedFindings, MAX_FINDINGS, splitFindings } from './contract.ts';

@@ -18,7 +18,14 @@ import {
 } from './contract.ts';
 import type { History } from './node-events.ts';
 import { conditionsOf, pageRollout } from './views.ts';
-import { applyDefaults, closestKubeletVersion, compareConfigs, decode, newestKubeletVersion } from '../../agent/config/config.ts';
+import {
+  applyDefaults,
+  closestKubeletVersion,
+  compareConfigs,
+  decode,
+  needsDrain,
+  newestKubeletVersion,
+} from '../../agent/config/config.ts';
 import type { KubeletVersion } from '../../agent/config/contract.ts';
 
 const MAX_REVISIONS = 20;
@@ -81,8 +88,9 @@ export class NodeDetails {
     if (problem !== '') return { ...names, effect: 'restart', fields: [], omitted: 0, problem };
     const key = after?.kubeletConfigKey ?? before?.kubeletConfigKey ?? '';
     const { fields, omitted } = this.#diff(from.side, to.side, key, kubeletVersion);
-    const needsDrain = rules?.drain === 'Always' || (rules?.drain === 'Auto' && fields.some((one) => one.class === 'needs-drain'));
-    const effect = fields.length === 0 ? 'none' : needsDrain ? 'drain' : 'restart';
+    const isDrained =
+      rules?.drain === 'Always' || (rules?.drain === 'Auto' && fields.some((one) => needsDrain(one, versionOf(kubeletVersion))));
+    const effect = fields.length === 0 ? 'none' : isDrained ? 'drain' : 'restart';
     return { ...names, effect, fields, omitted, problem: '' };
   }
 

@@ -1,4 +1,12 @@
-import { applyDefaults, closestKubeletVersion, compareConfigs, decode, preflightFatal, validate } from '../../agent/config/config.ts';
+import {
+  applyDefaults,
+  closestKubeletVersion,
+  compareConfigs,
+  decode,
+  needsDrain,
+  preflightFatal,
+  validate,
+} from '../../agent/config/config.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { Keyed, KubeletConfigs } from './contract.ts';
 import type { ConfigMap } from './revision.ts';
@@ -25,7 +33,7 @@ export function kubeletConfigs(): KubeletConfigs {
   return {
     rejects: (revision, key, version) => remember(`rejects ${idOf(revision)} ${key} ${version}`, () => rejects(revision, key, version)),
     needsDrain: (from, to, version) =>
-      remember(`drain ${idOf(from?.map)} ${from?.key} ${idOf(to?.map)} ${to?.key} ${version}`, () => needsDrain(from, to, version)),
+      remember(`drain ${idOf(from?.map)} ${from?.key} ${idOf(to?.map)} ${to?.key} ${version}`, () => drainedFor(from, to, version)),
   };
 }
 
@@ -45,12 +53,12 @@ function rejects(revision: Readonly<ConfigMap>, key: string, text: string): read
 const sentence = ({ field, message }: { field: string; message: string }): string =>
   field === '' || message.includes(field) ? message : `${field}: ${message}`;
 
-function needsDrain(from: Keyed | undefined, to: Keyed | undefined, text: string): readonly string[] {
+function drainedFor(from: Keyed | undefined, to: Keyed | undefined, text: string): readonly string[] {
   const version = versionOf(text);
   if (version === undefined) return [];
   const [before, after] = [defaultedOf(from, version), defaultedOf(to, version)];
   return compareConfigs(before, after)
-    .filter((difference) => difference.class === 'needs-drain')
+    .filter((difference) => needsDrain(difference, version))
     .map(({ field }) => field);
 }
 

@@ -147,6 +147,14 @@ export interface Difference {
   to: Json;
 }
 
+/** From this minor on a kubelet declares features on its Node, by its gates: after a restart pods that need one which is gone fail. */
+const FEATURES_DECLARED_SINCE = 36;
+
+/** Whether pods may suffer from the change of a field, so that the node is drained before. A class says how far a ConfigMap is trusted, which is another question. */
+export function needsDrain({ field, class: kind }: Pick<Difference, 'field' | 'class'>, { minor }: KubeletVersion): boolean {
+  return kind === 'needs-drain' || (minor >= FEATURES_DECLARED_SINCE && field.startsWith('featureGates'));
+}
+
 /**
  * Where two configurations differ, by the leaves of the field table; feature gates one by one, other maps and lists as a whole, which is what a
  * policy names. With `byKey` every map is compared key by key, which is what people look for. A field that the table does not have counts as dangerous. Null and absent are the same. Give both defaulted to compare effects,

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
+import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { fleetOf } from './fleet-of.ts';
@@ -53,3 +54,20 @@ test('nodes are drained for what differs between the key that they use and the o
   await world.until('web', 'the other key', ({ metadata, status }) => status?.phase === 'Complete' && status.observedGeneration === metadata.generation); // prettier-ignore
   assert.deepEqual([...cordons.seen].toSorted(), ['node-0', 'node-1', 'node-2']);
 });
+
+const drains = [
+  { why: 'a field whose change pods notice needs one', version: 'v1.20.2', to: { maxPods: 13 }, fields: ['maxPods'] },
+  { why: 'a feature gate needs one where Nodes declare features', version: 'v1.36.3', to: { featureGates: { PodsAPI: true } }, fields: ['featureGates.PodsAPI'] },
+  { why: 'a feature gate of a newer kubelet needs one', version: 'v1.38.0', to: { featureGates: { PodsAPI: true } }, fields: ['featureGates.PodsAPI'] },
+  { why: 'a feature gate needs none where they do not', version: 'v1.35.6', to: { featureGates: { PodsAPI: true } }, fields: [] },
+  { why: 'a field that is dangerous for the kubelet alone needs none', version: 'v1.36.3', to: { tlsMinVersion: 'VersionTLS13' }, fields: [] },
+]; // prettier-ignore
+for (const { why, version, to, fields } of drains)
+  test(`drain Auto: ${why}`, () => {
+    const side = (uid: string, of: object) => ({
+      map: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { uid }, data: { kubelet: JSON.stringify({ ...empty, ...of }) } },
+      key: 'kubelet',
+    });
+    assert.deepEqual(kubeletConfigs().needsDrain(side('a', {}), side('b', to), version), fields);
+  });
+const empty = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
