@@ -11,7 +11,10 @@ const commands: [string, string][] = [
   ['npm run package', 'dist/packages: tarball, .deb and .rpm for amd64 and arm64 (docs/packages.md)'],
   ['npm run image', 'dist/image: container image for amd64 and arm64 as an OCI layout, without a daemon (docs/packages.md)'],
   ['npm run test:systemd', 'the node agent under a real systemd; needs root'],
-  ['npm run test:kubelet', "our decode and validation against the kubelet's own code (built from Debian's source, cached)"],
+  [
+    'npm run test:kubelet',
+    "our decoding and validation beside the kubelet's own, of six releases (1.20 is built from Debian's source, cached)",
+  ],
   ['npm run test:real', 'a real kubelet, and a real API server with all that goes with it; needs root'],
   ['npm run test:endurance', 'many seeds, a day in fake time, stopped processes, lost packets: some minutes'],
   ['npm run bench', 'the figures of docs/benchmarks.md'],
