@@ -184,13 +184,13 @@ async function loops(context: AgentContext): Promise<void> {
   const parts: Promise<void>[] = [
     guard('watchdog', world.notify.keepAlive(signal)),
     guard('trial', trial.run(signal)),
-    guard('watch of the kubelet', context.kubeletWatch.run(signal)),
-    guard('watch of the records', watchNodeFiles(context)),
+    guard('kubelet watch', context.kubeletWatch.run(signal)),
+    guard('records watch', watchNodeFiles(context)),
     guard('garbage collection', context.checkpointGc.run(signal)),
-    guard('return to the disk', writeBackToDisk(context)),
+    guard('writing records back to the disk', writeBackToDisk(context)),
     guard('metrics', serveMetrics(context)),
-    guard('watch of the hand-over', watchHandOver(context)),
-    guard('watch of drift', context.drift.run(signal)),
+    guard('hand-over watch', watchHandOver(context)),
+    guard('drift watch', context.drift.run(signal)),
   ];
   if (options.kubeconfig === undefined) {
     world.log.info('no kubeconfig: assignments are not watched, using the one on disk');

@@ -114,7 +114,7 @@ function runFlock(program: string, path: string, file: number, waitMs: Millis): 
     child.once('close', (code, signal) => {
       if (code === 0) resolve();
       else if (code === HELD_BY_ANOTHER) reject(new LockError(path, heldText(path, waitMs)));
-      else reject(new LockError(path, `${program} ended with ${signal ?? `exit code ${code}`}${said === '' ? '' : `: ${said.trim()}`}`));
+      else reject(new LockError(path, `${program} exited with ${signal ?? `status ${code}`}${said === '' ? '' : `: ${said.trim()}`}`));
     });
   });
 }

@@ -73,7 +73,7 @@ const fields = {
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete', 'options'] as const;
 const ofEvents: ReadonlySet<unknown> = new Set<FaultWord>(['duplicate', 'reorder', 'early-gone', 'lag']);
 
-/** Whether a fault with this verb befalls events of watches instead of requests. */
+/** Whether a fault with this verb hits events of watches instead of requests. */
 export function isOfEvents({ action }: Pick<Fault, 'action'>, verb: string): boolean {
   return ofEvents.has(action) || (action === 'truncate' && verb === 'watch');
 }
@@ -102,14 +102,14 @@ function parseFault(entry: unknown, where: string): Fault {
   const unknown = Object.keys(entry).find((field) => !Object.hasOwn(fields, field) && !words.some((word) => word === field));
   if (unknown !== undefined) throw bad(where, `there is no field ${JSON.stringify(unknown)}`);
   const { verb = '*', resource = '*', name, ms = 1000, probability } = entry;
-  if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be texts');
+  if (typeof verb !== 'string' || typeof resource !== 'string') throw bad(where, 'verb and resource must be strings');
   const verbs = resource.startsWith('/') ? methods : allVerbs;
   if (verb !== '*' && !verbs.some((one) => one === verb))
     throw bad(
       where,
       `there is no verb ${JSON.stringify(verb)}${resource.startsWith('/') ? ' for a path' : ''}; name one of ${verbs.join(', ')}, *`,
     );
-  if (name !== undefined && typeof name !== 'string') throw bad(where, 'name must be a text');
+  if (name !== undefined && typeof name !== 'string') throw bad(where, 'name must be a string');
   if (typeof ms !== 'number' || !(ms >= 0)) throw bad(where, 'ms must be 0 or more');
   const count = wholeNumber(entry, 'count', where);
   if (probability !== undefined && (typeof probability !== 'number' || !(probability >= 0 && probability <= 1))) {
@@ -117,7 +117,7 @@ function parseFault(entry: unknown, where: string): Fault {
   }
   const action = parseAction(entry, where);
   if (typeof action === 'string' && ofEvents.has(action) && verb !== 'watch' && verb !== '*')
-    throw bad(where, `${action} befalls watches: verb must be watch or *`);
+    throw bad(where, `${action} is a fault of watch events: verb must be watch or *`);
   return {
     verb,
     resource,

@@ -27,7 +27,7 @@ export function patchChange(
     const typed = { apiVersion: apiVersion(served.at), kind: served.kind.kind, ...(served.at.fromStored?.(old) ?? old) };
     try {
       const patched = applyPatch(type, typed, patch, served.kind.mergeRule ?? strategicRules(served.kind.kind));
-      if (!isJsonObject(patched)) throw badRequest('the patched object is no object');
+      if (!isJsonObject(patched)) throw badRequest('the patch result is not an object');
       return incomingObject(type === 'strategic' ? rewritten(patched, served.kind.verbatim) : patched, served, request);
     } catch (error) {
       if (!(error instanceof PatchError)) throw error;
@@ -77,7 +77,7 @@ export function applyPatch(type: ObjectPatchType, target: unknown, patch: unknow
       return applyJsonPatch(target, patch);
     case 'merge':
       if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
-        throw new PatchError('malformed', 'a merge patch of an API object is an object');
+        throw new PatchError('malformed', 'a merge patch of an API object must be an object');
       }
       return applyMergePatch(target, patch);
     case 'strategic':

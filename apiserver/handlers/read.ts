@@ -128,7 +128,7 @@ interface Continued {
 const LATEST = -1;
 
 function continued(token: string): Continued {
-  let why = 'it is none of this server';
+  let why = 'this server did not issue it';
   try {
     const { rv, start }: { rv?: unknown; start?: unknown } = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
     if (typeof rv === 'number' && Number.isSafeInteger(rv) && rv >= LATEST && typeof start === 'string') return { version: rv, key: start };

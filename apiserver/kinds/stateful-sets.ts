@@ -177,11 +177,11 @@ export const statefulSets: Kind = {
     nameColumn,
     {
       name: 'Ready',
-      description: 'Pods that are ready, of all there should be.',
+      description: 'Number of ready pods and desired number of pods.',
       cell: (set) => `${textAt(set, 'status', 'readyReplicas') || '0'}/${textAt(set, 'spec', 'replicas') || '0'}`,
     },
     ageColumn,
     ...containerColumns('spec', 'template'),
   ],
-  schema: typed('StatefulSet', 'Pods with names and storage of their own.'),
+  schema: typed('StatefulSet', 'Pods with stable names and storage.'),
 };

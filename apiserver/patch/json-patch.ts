@@ -180,7 +180,7 @@ class Draft {
 
 function parseOperation(raw: unknown, index: number): Operation {
   const at = `operation ${index}`;
-  if (!isJsonObject(raw)) throw new PatchError('malformed', `${at} of the JSON patch is no object`);
+  if (!isJsonObject(raw)) throw new PatchError('malformed', `${at} of the JSON patch is not an object`);
   const { op, path, from } = raw;
   if (typeof op !== 'string') throw new PatchError('malformed', `${at} of the JSON patch has no "op"`);
   if (typeof path !== 'string') throw new PatchError('malformed', `${at} (${op}) of the JSON patch has no "path"`);
@@ -213,7 +213,7 @@ function setChild(parent: Container, key: string, value: unknown): void {
 }
 
 function listIndex(part: string, last: number, text: string): number {
-  if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw new PatchError('inapplicable', `${text}: "${part}" is no index of a list`);
+  if (!/^(0|[1-9]\d{0,8})$/.test(part)) throw new PatchError('inapplicable', `${text}: "${part}" is not an index of a list`);
   if (Number(part) > last) throw new PatchError('inapplicable', `${text}: index ${part} is beyond the list's end`);
   return Number(part);
 }

@@ -21,7 +21,7 @@ const ORDER = '$setElementOrder/';
  * @throws {PatchError} `malformed` for unknown directives and for items without their merge key
  */
 export function applyStrategicPatch(target: unknown, patch: unknown, rule: MergeRule = {}): unknown {
-  if (!isJsonObject(patch)) throw new PatchError('malformed', 'a strategic merge patch is an object');
+  if (!isJsonObject(patch)) throw new PatchError('malformed', 'a strategic merge patch must be an object');
   checkDepth(patch);
   return mergeObject(isJsonObject(target) ? target : {}, patch, rule, '');
 }

@@ -20,7 +20,7 @@ CLASS is the risk of changing the field on a live node: safe, needs-drain, dange
   flags: [...nodeFlagsFor(['kubelet-version']), formatFlag],
   positionals: [
     { name: 'old', text: 'a file, or - for standard input', required: true, completes: 'file' },
-    { name: 'new', text: 'another', required: true, completes: 'file' },
+    { name: 'new', text: 'the file to compare it with, or - for standard input', required: true, completes: 'file' },
   ],
   async run(context, args) {
     const [a = '-', b = '-'] = [args.one('old'), args.one('new')];

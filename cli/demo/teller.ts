@@ -18,7 +18,7 @@ export async function typed(context: Context, teller: Teller, argv: readonly str
   const command = ['dkc', ...argv].join(' ');
   teller.typed(command, output);
   // 1 is an answer: a check that failed.
-  if (code > 1) throw new ActionError('run', command, { hint: `it ended with ${code}` });
+  if (code > 1) throw new ActionError('run', command, { hint: `it exited with ${code}` });
 }
 
 /** For a shell beside a demo that stays up: from a checkout there is no `dkc` in PATH. */

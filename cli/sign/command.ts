@@ -171,7 +171,7 @@ function checked(signature: string, message: string, file: string): ReturnType<t
   try {
     const parsed = parseSshSignature(signature);
     const key = signatureKeyOf(parsed);
-    if (!isSignatureOf(Buffer.from(message), parsed, key)) throw bad('it is not of these files');
+    if (!isSignatureOf(Buffer.from(message), parsed, key)) throw bad('it does not match these files');
     return key;
   } catch (error) {
     if (error instanceof SignatureError) throw bad(error.message);

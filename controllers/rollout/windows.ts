@@ -108,7 +108,7 @@ function readWindow({ schedule, duration, timeZone = 'UTC' }: Window): ParsedWin
   const problems: FieldProblem[] = [];
   const found = (field: keyof Window, problem: string): undefined => void problems.push({ field, problem });
   for (const [field, text] of Object.entries({ schedule, duration, timeZone }) as [keyof Window, unknown][])
-    if (typeof text !== 'string') found(field, 'must be text');
+    if (typeof text !== 'string') found(field, 'must be a string');
     else if (text.length > MAX_TEXT) found(field, `has ${text.length} characters; at most ${MAX_TEXT} are allowed`);
   if (problems.length > 0) return problems;
 

@@ -105,7 +105,7 @@ function openTunnel({ proxy, server, tls }: Tunnel, timeoutMs: Millis, signal: A
         return resolve(socket);
       }
       socket.destroy();
-      refuse(status === 407 ? 'it wants another user or password (407)' : `it refused to connect to ${target} (${status})`);
+      refuse(status === 407 ? 'it requires another user or password (407)' : `it refused to connect to ${target} (${status})`);
     });
     asked.on('error', (cause) => refuse(cause.message, cause));
     asked.end();

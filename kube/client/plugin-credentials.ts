@@ -133,7 +133,7 @@ class Run {
         length += part.length;
         if (length > LONGEST_ANSWER) kill(`it wrote more than ${LONGEST_ANSWER} bytes`);
       });
-    child.once('exit', (code, signal) => (this.#end = `it ended with ${signal ?? code}, and said nothing`));
+    child.once('exit', (code, signal) => (this.#end = `it exited with ${signal ?? code}, without output`));
     child.once('close', () => clearTimeout(timer));
     return child;
   };

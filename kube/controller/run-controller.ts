@@ -26,7 +26,7 @@ export async function runController<T extends KubeObject>(
   try {
     const informers = [controller.primary, ...(controller.owns ?? []).map(({ of }) => of), ...(controller.reads ?? []).map(({ of }) => of)];
     if (!(await allSynced(informers, signal))) return;
-    log.info('controller runs', { controller: controller.name, workers, keys: queue.length });
+    log.info('controller started', { controller: controller.name, workers, keys: queue.length });
     // Reconciles look at the caches first thing: no decision is made on the middle of a relist.
     const reconcile: Reconcile = async (key, own) => {
       if (informers.every(isSettled) || (await allSettled(informers, AbortSignal.any([own, signal]))))
@@ -34,7 +34,7 @@ export async function runController<T extends KubeObject>(
       return { requeueAfter: 0, why: 'the process ends while a list is being applied' };
     };
     await runWorkers({ ...options, reconcile }, signal);
-    log.info('controller has stopped', { controller: controller.name });
+    log.info('controller stopped', { controller: controller.name });
   } finally {
     queue.shutDown();
     for (const registration of registrations) registration.remove();

@@ -258,7 +258,9 @@ export class LeaderElection implements Fence {
         await this.#options.client.replace<Lease>(leases, lease, { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: term.signal });
         released = true;
       } catch (error) {
-        this.#log.warn('the lease is left to run out', { error: describeError(leaseTrouble('update', this.#options.lease, error)) });
+        this.#log.warn('failed to release the lease, it will expire', {
+          error: describeError(leaseTrouble('update', this.#options.lease, error)),
+        });
       }
     }
     this.#endTerm(held.lease, 'it stops');

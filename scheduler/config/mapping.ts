@@ -110,7 +110,7 @@ export class Mapping {
   text<T>(key: string, normal: T, mustBe: MustBe = () => undefined): string | T {
     const value = this.#take(key);
     if (value === undefined) return normal;
-    if (typeof value !== 'string') return this.#refuse(key, value, 'text; put it in quotes', normal);
+    if (typeof value !== 'string') return this.#refuse(key, value, 'a string; put it in quotes', normal);
     const must = mustBe(value);
     return must === undefined ? value : this.#refuse(key, value, must, normal);
   }
@@ -119,7 +119,7 @@ export class Mapping {
   secret(key: string): string | undefined {
     const value = this.#take(key);
     if (value === undefined || typeof value === 'string') return value;
-    this.problem(key, 'it must be text');
+    this.problem(key, 'it must be a string');
     return undefined;
   }
 
@@ -155,7 +155,7 @@ export class Mapping {
   texts(key: string, mustBe: MustBe): string[] | undefined {
     const seen = new Set<string>();
     const all = this.list(key, (value, path) => {
-      const must = typeof value === 'string' ? mustBe(value) : 'text; put it in quotes';
+      const must = typeof value === 'string' ? mustBe(value) : 'a string; put it in quotes';
       if (must !== undefined) this.findings.problem(path, `${found(value)}; it must be ${must}`);
       else if (seen.has(String(value))) this.findings.problem(path, `${found(value)}, which is there already; leave it out`);
       seen.add(String(value));

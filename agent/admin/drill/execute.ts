@@ -199,7 +199,7 @@ async function takeBack(plan: Extract<LivePlan, { at: 'planned' }>, deps: LiveDe
 }
 
 async function arrive(step: string, place: Place, deps: LiveDeps): Promise<DrillStep[]> {
-  deps.say(`${step}: waiting for ${place.used} (${sourceText(place.source)})`);
+  deps.say(`${step}: waiting for the node to use ${place.used} (${sourceText(place.source)})`);
   const switched = await until(`${step}: agent uses ${place.used}`, place.used, (peek) => hasSwitched(peek, place), deps);
   if (!switched.passed) return [switched];
   return [

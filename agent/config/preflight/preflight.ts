@@ -107,7 +107,7 @@ function enforced(flight: Preflight): void {
       flight.add(
         field,
         'enforced-empty',
-        `is empty, and enforceNodeAllocatable names ${kind}: the kubelet has nothing to enforce, and ends`,
+        `is empty, and enforceNodeAllocatable names ${kind}: the kubelet has nothing to enforce, and exits`,
       );
 }
 

@@ -149,7 +149,7 @@ export function parseSshSignature(text: string): SshSignature {
   if (lines[0] !== BEGIN || lines.at(-1) !== END) throw new SignatureError(`it must begin with ${BEGIN} and end with ${END}`);
   const reader = new WireReader(fromBase64(lines.slice(1, -1).join('')));
   if (reader.bytes(MAGIC.length).toString('latin1') !== MAGIC) throw new SignatureError('it is not an SSH signature');
-  if (reader.uint32() !== 1) throw new SignatureError('it is of another version than 1');
+  if (reader.uint32() !== 1) throw new SignatureError('its version is not 1');
   const publicKey = reader.string();
   const namespace = reader.name();
   const reserved = reader.string();

@@ -165,7 +165,7 @@ export class WireReader {
 
   /** @throws {@link SignatureError} where something is left */
   end(): void {
-    if (this.#at !== this.#bytes.length) throw new SignatureError('it has more bytes than belong to it');
+    if (this.#at !== this.#bytes.length) throw new SignatureError('it has bytes after its end');
   }
 }
 

@@ -99,7 +99,7 @@ export async function systemdSays(
 }
 
 function whyNot({ code, stderr }: Ran): string {
-  if (code !== null) return stderr.trim().split('\n')[0] || `it ended with ${code}`;
+  if (code !== null) return stderr.trim().split('\n')[0] || `it exited with ${code}`;
   return stderr.includes('ENOENT') ? 'it is not installed' : `no answer within ${TIMEOUT_MS / 1000} s`;
 }
 

@@ -145,7 +145,7 @@ export function clusterMetrics(meters: Pick<Meters, 'gauge'>, last: () => Pick<C
   );
   meters.gauge(
     'rollout_controller_cluster_unavailable',
-    `Number of nodes of the cluster that are unavailable or about to be, as a rollout was looked at last, ${where}`,
+    `Number of nodes of the cluster that are unavailable or about to be, when a rollout was last synced, ${where}`,
     () => last().unavailable,
   );
 }

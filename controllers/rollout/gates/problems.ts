@@ -16,7 +16,7 @@ interface Field {
 const text =
   (least: number, most: number): Check =>
   (value) => {
-    if (typeof value !== 'string') return 'must be text';
+    if (typeof value !== 'string') return 'must be a string';
     if (value.length < least) return 'must not be empty';
     return value.length > most ? `has ${value.length} characters; at most ${most} are allowed` : undefined;
   };
@@ -98,7 +98,7 @@ export function gateProblems(gates: readonly unknown[], path: string): string[] 
 }
 
 function nameProblems(value: unknown, seen: ReadonlySet<unknown>): string[] {
-  if (typeof value !== 'string') return ['must be text'];
+  if (typeof value !== 'string') return ['must be a string'];
   if (value.length > MAX_NAME) return [`must be no more than 63 characters`];
   return seen.has(value) ? ['another gate has this name; names must be unique'] : dnsLabelProblems(value);
 }

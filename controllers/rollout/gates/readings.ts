@@ -75,7 +75,7 @@ const notPrometheus = ({ status }: HttpAnswer): Reading =>
 /** Who stands before it says in words of his own why; what can be done is here. */
 function notLetIn({ status, credentials }: HttpAnswer): Reading {
   if (credentials === undefined)
-    return no(`the server answered ${status}: it wants credentials; name a file that has them in ${SERVERS_FLAG}`);
+    return no(`the server answered ${status}: it requires credentials; name a file that has them in ${SERVERS_FLAG}`);
   return no(`the server answered ${status} to ${credentials}; ${status === 401 ? 'correct it' : 'allow it to query'}`);
 }
 

@@ -176,7 +176,7 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
     assert.equal(await ask(query(url), servers), 'true no series');
     assert.equal(await eventually('the watchdog fires', async () => { const said = await ask({ alerts: { url } }, servers); return said === 'true no alert' ? undefined : said; }), 'false alert: Watchdog'); // prettier-ignore
     assert.match(await ask(query(url), []), /^false 127\.0\.0\.1:\d+: its certificate is not trusted \(\w+\); name its CA in --rollout-prometheus-config$/); // prettier-ignore
-    assert.equal(await ask(query(url), [{ url, tlsConfig }]), 'false the server answered 401: it wants credentials; name a file that has them in --rollout-prometheus-config'); // prettier-ignore
+    assert.equal(await ask(query(url), [{ url, tlsConfig }]), 'false the server answered 401: it requires credentials; name a file that has them in --rollout-prometheus-config'); // prettier-ignore
     const wrong = [{ url, tlsConfig, basicAuth: { username: user.username, passwordFile: files.wrong } }];
     assert.equal(await ask(query(url), wrong), `false the server answered 401 to user dkc with the password in ${files.wrong}; correct it`);
   });

@@ -53,7 +53,7 @@ describe('a fault plan', () => {
     { json: [{ status: 500, count: 1.5 }], says: /count must be a whole number/ },
     { json: [{ status: 500, after: -1 }], says: /after must be a whole number/ },
     { json: [{ fault: 'stale', versions: 'x' }], says: /versions must be a whole number/ },
-    { json: [{ verb: 'get', fault: 'duplicate' }], says: /duplicate befalls watches: verb must be watch or \*/ },
+    { json: [{ verb: 'get', fault: 'duplicate' }], says: /duplicate is a fault of watch events: verb must be watch or \*/ },
     {
       json: [{ verb: 'put', status: 500 }],
       says: /entry 1 of the fault file: there is no verb "put"; name one of create, delete, .*watch, \*$/,

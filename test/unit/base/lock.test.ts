@@ -73,6 +73,6 @@ test('what stands in the way is named with its remedy', async (t) => {
   const broken = join(dir, 'broken');
   writeFileSync(broken, '#!/bin/sh\necho "no such thing" >&2\nexit 64\n');
   chmodSync(broken, 0o755);
-  await assert.rejects(flockLocks(broken).take(path, 0), /ended with exit code 64: no such thing/);
+  await assert.rejects(flockLocks(broken).take(path, 0), /exited with status 64: no such thing/);
   assert.equal(readFileSync(path, 'utf8'), '');
 });

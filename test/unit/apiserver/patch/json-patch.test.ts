@@ -35,8 +35,8 @@ const refused = table('patch | problem | says | why')(String.raw`
   [{"op":"add","path":"/x/y","value":1}]         | inapplicable | there is no "x"                       | a parent that is not there
   [{"op":"add","path":"/__proto__/y","value":1}] | inapplicable | there is no "__proto__"               | an inherited field
   [{"op":"add","path":"/l/3","value":1}]         | inapplicable | beyond                                | an index beyond the end
-  [{"op":"replace","path":"/l/01","value":1}]    | inapplicable | no index                              | an index with a leading zero
-  [{"op":"remove","path":"/l/-"}]                | inapplicable | no index                              | removing the end marker
+  [{"op":"replace","path":"/l/01","value":1}]    | inapplicable | not an index                          | an index with a leading zero
+  [{"op":"remove","path":"/l/-"}]                | inapplicable | not an index                          | removing the end marker
   [{"op":"remove","path":""}]                    | inapplicable | whole object                          | removing everything
   [{"op":"move","from":"/o","path":"/o/p"}]      | inapplicable | into itself                           | a move into itself
   [{"op":"frob","path":"/a"}]                    | malformed    | unknown operation                     | an unknown operation

@@ -99,14 +99,14 @@ describe('several files', () => {
 });
 
 const broken: { why: string; text: string; says: RegExp }[] = [
-  { why: 'a tab', text: `${head}evictionHard:\n\tmemory.available: 1Gi\n`, says: /line 4, column 1: a tab where YAML wants blanks/ },
+  { why: 'a tab', text: `${head}evictionHard:\n\tmemory.available: 1Gi\n`, says: /line 4, column 1: a tab where YAML requires spaces/ },
   {
-    why: 'a tab behind blanks',
+    why: 'a tab behind spaces',
     text: `${head}evictionHard:\n  \tmemory.available: 1Gi\n`,
-    says: /line 4, column \d+: a tab where YAML wants blanks/,
+    says: /line 4, column \d+: a tab where YAML requires spaces/,
   },
   { why: 'a bracket that is not closed', text: `${head}clusterDNS: [a\n`, says: /line \d, column \d+: / },
-  { why: 'two keys on a line', text: `${head}maxPods: a: b\n`, says: /line 3, column \d+: a colon and a blank inside of a value/ },
+  { why: 'two keys on a line', text: `${head}maxPods: a: b\n`, says: /line 3, column \d+: a colon and a space inside of a value/ },
   {
     why: 'JSON with a comma too many',
     text: '{\n "kind": "KubeletConfiguration",\n}',

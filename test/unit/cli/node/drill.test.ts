@@ -160,5 +160,8 @@ test('a live drill on a node whose agent follows passes', async (t) => {
     (JSON.parse(ran.stdout) as Report).steps.map((step) => step.seen),
     ['last-known-good', 'last-known-good', 'assigned', 'assigned'],
   );
-  assert.match(ran.stderr, /fall back: waiting for last-known-good .*\n.*the condemnation is cleared\n.*return: waiting for assigned/);
+  assert.match(
+    ran.stderr,
+    /fall back: waiting for the node to use last-known-good .*\n.*the condemnation is cleared\n.*return: waiting for the node to use assigned/,
+  );
 });

@@ -235,7 +235,7 @@ test('a bearer token and a password come from their files, also after a rotation
 
   assert.equal(
     await asked(url, []),
-    'the server answered 401: it wants credentials; name a file that has them in --rollout-prometheus-config',
+    'the server answered 401: it requires credentials; name a file that has them in --rollout-prometheus-config',
   );
   assert.equal(await asked(url, withToken), 'no series');
   assert.equal(await asked(url, [{ url, basicAuth: { username: 'dkc', passwordFile: password } }]), 'no series');

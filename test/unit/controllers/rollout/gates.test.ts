@@ -216,7 +216,7 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
     why: 'shapes that are wrong',
     gate: { object: { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' } },
     finds: [
-      'apiVersion: must be text',
+      'apiVersion: must be a string',
       'kind: must be the name of a kind',
       'namespace: a lowercase',
       'name: must not be empty',

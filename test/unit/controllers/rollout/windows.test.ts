@@ -97,7 +97,7 @@ const problems: { why: string; window: object; finds: string[] }[] = [
     window: { schedule: '0,'.repeat(127) },
     finds: ['schedule: has 254 characters; at most 253 are allowed'],
   },
-  { why: 'no text', window: { schedule: 7, duration: undefined }, finds: ['schedule: must be text', 'duration: must be text'] },
+  { why: 'no text', window: { schedule: 7, duration: undefined }, finds: ['schedule: must be a string', 'duration: must be a string'] },
   { why: 'each field', window: { schedule: 'x', duration: 'x', timeZone: 'x y' }, finds: ['timeZone', 'schedule', 'duration'] },
 ];
 for (const { why, window, finds } of problems)

@@ -117,7 +117,7 @@ describe('a program of an exec user', () => {
   });
 
   test('that fails without a word, never ends, or writes without end, has its error say so', async () => {
-    await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it ended with 7, and said nothing/));
+    await assert.rejects(pluginCredentials(user('exit 7'), ask), why(/it exited with 7, without output/));
     const hanging = user('sleep 10 & sleep 10; :');
     await assert.rejects(pluginCredentials(hanging, { ...ask, longestRunMs: 300 }), why(/it did not end within 0.3 s, and was killed/));
     const client = createClient({ origin: '/k', server: 'https://127.0.0.1:1', plugin: user('exec sleep 1') }, { timeoutMs: 100 });

@@ -110,7 +110,7 @@ test('a proxy that refuses, hangs, is not there or not trusted is named, and its
   };
   const name = (url: string) => new RegExp(`through the proxy ${url}`);
   assert.match(await failure(way.url, 407), name(way.url));
-  assert.match(await failure(way.url, 407), /it wants another user or password \(407\)/);
+  assert.match(await failure(way.url, 407), /it requires another user or password \(407\)/);
   assert.match(await failure(way.url, 503), /it refused to connect to 127\.0\.0\.1:\d+ \(503\)/);
   assert.match(await failure(way.url, 0), /no answer within/);
   assert.match(await failure(secure.url, 200), name(secure.url));

@@ -99,7 +99,7 @@ test('nothing is reconciled before every cache has synced, those included that e
   assert.deepEqual(lines, []);
   api.hooks.setFaults([]);
   assert.equal(await news(60_000), 'reconcile ns/a, reconcile ns/b');
-  assert.deepEqual(lines, ['info: controller runs']);
+  assert.deepEqual(lines, ['info: controller started']);
 });
 
 test('each change reaches those it concerns', async (t) => {
@@ -149,5 +149,5 @@ test('stopped: it ends without a key left that waits, and listens to nothing', a
   put(sets, 'b');
   assert.equal(await news(), '');
   assert.equal(queue.delayed, 0);
-  assert.deepEqual(lines, ['info: controller runs', 'info: controller has stopped']);
+  assert.deepEqual(lines, ['info: controller started', 'info: controller stopped']);
 });

@@ -71,7 +71,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'extenders[0].urlPrefix', is: 'https://e/?a=b', says: 'it is "https://e/?a=b"; it must be a URL, such as https://extender.example:8888/v1' }, // prettier-ignore
   { at: 'extenders[0].httpTimeout', is: '0s', says: `it is "0s"; ${DURATION}` },
   { at: 'extenders[0].weight', is: '-1', says: `it is -1; ${whole(0, 10_000)}` },
-  { at: 'extenders[0].filterVerb', is: '1', says: 'it is 1; it must be text; put it in quotes' },
+  { at: 'extenders[0].filterVerb', is: '1', says: 'it is 1; it must be a string; put it in quotes' },
   { at: 'extenders[0].managedResources[0].name', is: 'cpu', says: 'it is "cpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore
   { at: 'extenders[0].managedResources[0].name', is: 'requests.example.com/gpu', says: 'it is "requests.example.com/gpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore
 ];
