@@ -62,7 +62,8 @@ export function progressOf({ has, now, deadlineMs, state, message, moved, blocke
   const time = rfc3339(now);
   const is = reasons[state];
   const since = before?.reason === is.reason || before?.reason === EXCEEDED ? Date.parse(before.lastTransitionTime ?? '') : Number.NaN;
-  const fresh = Number.isNaN(since) || moved;
+  // A time to come was written by a clock that was wrong, or ours is: counted from now on, or it would be over after years.
+  const fresh = Number.isNaN(since) || since > now || moved;
   const left = fresh ? deadlineMs : since + deadlineMs - now;
   const stalled = state === 'updating' && left <= 0;
   const progressing = stalled

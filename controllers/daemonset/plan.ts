@@ -3,7 +3,7 @@ import { planClaim } from '../../kube/controller/claim.ts';
 import { daemonSets } from '../../kube/api/object.ts';
 import { planTruncation, planHistory } from '../common/history/plan.ts';
 import type { SetEvent } from '../common/events.ts';
-import type { WakeUp } from '../common/reconcile.ts';
+import { availableWakeUp, type WakeUp } from '../common/reconcile.ts';
 import { HASH_LABEL, type Revision } from '../common/history/contract.ts';
 import { templateOf } from '../common/history/revision.ts';
 import { noActions, type Creation, type Deletion, type PodActions } from './actions.ts';
@@ -64,7 +64,7 @@ export function plan(facts: SetFacts): Plan {
   if (facts.pendingMs > 0) wakeUps.push({ requeueAfter: facts.pendingMs, why: 'creations or deletions are not seen yet' });
   if (facts.pendingMs < pendingMs) wakeUps.push({ requeueAfter: pendingMs, why: 'pods get the label of another revision' });
   for (const { changesAt } of facts.summary.pendingNodes.values())
-    if (changesAt !== undefined) wakeUps.push({ requeueAfter: changesAt - facts.now, why: 'a pod will be available' });
+    if (changesAt !== undefined) wakeUps.push(availableWakeUp(changesAt, facts.now, facts.rules.minReadyMs));
   return {
     events: actions.events,
     creations: actions.creations.slice(0, BURST),

@@ -3,7 +3,7 @@ import { planClaim } from '../../kube/controller/claim.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import { statefulSets } from '../../kube/api/object.ts';
 import { identityOf } from '../../kube/api/ordinals.ts';
-import type { WakeUp, Warnings } from '../common/reconcile.ts';
+import { availableWakeUp, type WakeUp, type Warnings } from '../common/reconcile.ts';
 import { progressOf } from '../common/status.ts';
 import { type Revision, statefulSetHistory } from '../common/history/contract.ts';
 import { currentRevision, planHistory, planTruncation } from '../common/history/plan.ts';
@@ -86,9 +86,7 @@ export function plan(facts: SetFacts): Plan {
     ),
   );
   const wakeUps = all.flatMap(({ health }) =>
-    health.availableAt === undefined || health.terminating
-      ? []
-      : [{ requeueAfter: health.availableAt - now, why: 'a pod will be available' }],
+    health.availableAt === undefined || health.terminating ? [] : [availableWakeUp(health.availableAt, now, rules.minReadyMs)],
   );
   if (progress.deadlineIn !== undefined) wakeUps.push({ requeueAfter: progress.deadlineIn, why: 'the progress deadline' });
   return {

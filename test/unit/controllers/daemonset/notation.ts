@@ -18,7 +18,7 @@
  * | `$` | succeeded |
  * | `?` | made for the node, and not scheduled |
  * | `/30` | made 30 s ago |
- * | `=5` | ready for 5 s |
+ * | `=5` | ready for 5 s; `=-5`: in 5 s, as its node's clock says |
  */
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
@@ -54,7 +54,7 @@ export function node(text: string): Node {
   };
 }
 
-const POD = /^(?<on>[^@]+)@(?<revision>[a-z]*)(?<marks>[-!#$?]*)(?:\/(?<age>\d+))?(?:=(?<ready>\d+))?$/;
+const POD = /^(?<on>[^@]+)@(?<revision>[a-z]*)(?<marks>[-!#$?]*)(?:\/(?<age>\d+))?(?:=(?<ready>-?\d+))?$/;
 
 /** @param name - @default `NODE-REVISION` */
 export function pod(text: string, name?: string): Pod {

@@ -91,6 +91,11 @@ const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; w
   { why: 'nothing', pods: 'a@new', wakes: [] },
   { why: 'nothing for one that is not ready', pods: 'a@new!=2', wakes: [] },
   { why: 'a ready one that is not available yet', pods: 'a@new=4', wakes: ['6s a pod will be available'] },
+  {
+    why: 'one that became ready years from now, as a clock says that may be put right',
+    pods: 'a@new=-99999999',
+    wakes: ['10s a pod will be available'],
+  },
   { why: 'nothing for one that has just become available', pods: 'a@new=10', wakes: [] },
   { why: 'one that is going and counts', pods: 'a@new-=4', wakes: ['6s a pod will be available'] },
   { why: 'the new one beside an old one', pods: 'a@old/60 a@new/3', surging: true, wakes: ['7s a pod will be available'] },

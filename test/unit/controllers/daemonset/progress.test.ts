@@ -108,6 +108,14 @@ test('a stalled rollout goes on when it is given more time, and moved when it mo
   assert.deepEqual(rollout.wakes, ['500s the progress deadline']);
 });
 
+test('a rollout that moved years from now, as a clock said that was set back since, has all its time from now on', () => {
+  const rollout = new Rollout();
+  rollout.at(99_999_999, 'a b', 'a@new! b@old');
+  assert.equal(rollout.at(0, 'a b', 'a@new! b@old'), 'True PodsUpdating 12:00:00, False NotStalled 21:46:39');
+  assert.deepEqual(rollout.wakes, ['600s the progress deadline']);
+  assert.match(rollout.at(600, 'a b', 'a@new! b@old'), /^False ProgressDeadlineExceeded 12:00:00, True NotReady/);
+});
+
 test('a node that comes gives the rollout time', () => {
   const rollout = new Rollout();
   rollout.at(0, 'a b', 'a@new b@new');

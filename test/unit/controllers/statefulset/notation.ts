@@ -12,7 +12,7 @@
  * | `+` | says that it is ready, whatever its phase |
  * | `~` | without the label that has its name |
  * | `*` | without the volumes of its claims |
- * | `=5` | ready for 5 s |
+ * | `=5` | ready for 5 s; `=-5`: in 5 s, as its node's clock says |
  *
  * | claims | |
  * | --- | --- |
@@ -73,7 +73,7 @@ export interface Situation {
   leaving?: boolean;
 }
 
-const POD = /^(?<name>[^@]+)@(?<revision>[a-z]*)(?<marks>[-!#$?+~*]*)(?:=(?<ready>\d+))?$/;
+const POD = /^(?<name>[^@]+)@(?<revision>[a-z]*)(?<marks>[-!#$?+~*]*)(?:=(?<ready>-?\d+))?$/;
 
 export function pod(text: string, templates: readonly string[] = []): Pod {
   const { name: written = '', revision = '', marks = '', ready } = POD.exec(text)?.groups ?? {};

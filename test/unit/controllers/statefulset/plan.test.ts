@@ -56,6 +56,7 @@ const wakes = table('situation | in | why')(`
   0@new=5                                              |         | nothing is due
   0@new=10 minReady=30                                 | 20s     | one needs time
   0@new=10 1@new=5 2@new=40 minReady=30                | 20s 25s | several need time
+  0@new=-99999999 minReady=30                          | 30s     | one became ready years from now, as a clock says that may be put right
   0@new!=10 minReady=30                                |         | one is not ready
   0@new-=10 minReady=30                                |         | one that needs time is going
   0@new=10 replicas=0 minReady=30                      | 20s     | one without a place needs time
@@ -101,6 +102,7 @@ const numbers: Readonly<Record<string, [string, number | undefined][]>> = {
 const conditions = table('situation | seen | progressing | stalled | why')(`
   stuck                             | 30 | True PodsUpdating     | False NotStalled | it moved lately
   stuck | 60 | False ProgressDeadlineExceeded | True NotReady: pod web-2: not ready | nothing has moved for too long
+  stuck                             | -99999999 | True PodsUpdating     | False NotStalled | it moved years from now: the clock was set back
   0@old 1@old 2@new                 | 60 | True PodsUpdating     | False NotStalled | one became ready just now
   0@old 1@old 2@new=1 minReady=60   | 60 | True PodsUpdating     | False NotStalled | one became ready just now, and needs time
   0@old 1@new! 2@new                | 60 | True PodsUpdating     | False NotStalled | one was updated just now
