@@ -12,20 +12,20 @@ import type { Executed } from '../common/reconcile.ts';
 import type { Caches, SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import type { SetMemory } from '../common/set-memory.ts';
-import type { Rules } from './rules.ts';
+import { type Rules, selects } from './rules.ts';
 import type { DaemonSet, Pod } from '../common/types.ts';
 import type { Millis } from '../../base/clock.ts';
 import { batchOf } from '../common/pods.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
-import { isControlledBy } from '../../kube/controller/owners.ts';
+import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import { isTerminating, nameOf, targetNode } from './pods.ts';
 
-/** A pod came back from the server as one for another node, or for none: something there rewrites pods on their way in. */
-class MisplacedError extends Error {
-  override name = 'MisplacedError';
+/** A pod came back from the server as one for another node, or for none, or as one that is not the set's: something there rewrites pods on their way in. */
+class RewrittenError extends Error {
+  override name = 'RewrittenError';
 }
 
 /** Creations, more and more at once, then deletions, all at once. @throws what failed, one error for all */
@@ -59,28 +59,49 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
       const post = async (): Promise<Pod> => client.create<Pod>(pods, newPod(rules, creation), { namespace, signal });
       const pod = await pass.create(post, isOfTerminatingNamespace);
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
-      if (targetNode(pod) !== creation.node) await undo(by, rules, pod, creation, signal);
+      const rewritten = rewrittenAs(rules, pod, creation);
+      if (rewritten !== undefined) await undo(by, rules, pod, rewritten, signal);
     },
     { largest: Math.min(...creations.map(({ template }) => batchOf(template, defaultLimits.writing))), signal },
   );
   if (result.skipped.length > 0) pass.notCreated(result.skipped.length);
   const errors = result.failed.map(({ error }) => error).filter((error) => !isOfTerminatingNamespace(error));
   for (const error of errors) {
-    if (error instanceof MisplacedError || signal.aborted) continue;
+    if (error instanceof RewrittenError || signal.aborted) continue;
     events.event(set, 'Warning', 'FailedCreate', `Error creating: ${serverWords(error)}`, { resource: daemonSets });
   }
   return errors;
 }
 
-/** Else each look would find the node without a pod and make one more, and the scheduler would put them all somewhere. */
-async function undo(by: Executor, rules: Rules, pod: Pod, { node }: Creation, signal: AbortSignal): Promise<never> {
+/**
+ * What became of a pod on its way in; undefined where it is the set's, or will be once it is adopted, and for the node that it was made for. Else each look would
+ * find the node without a pod and make one more: of another node, the scheduler would put them all somewhere; of labels that are not the selector's, all would
+ * be released and run on.
+ */
+function rewrittenAs(rules: Rules, pod: Pod, { node }: Creation): { reason: string; how: string } | undefined {
+  const owner = controllerOf(pod);
+  if (owner !== undefined && owner.uid !== rules.set.metadata.uid)
+    return { reason: 'OwnershipLost', how: `for this set, but the API server returned it as one of ${owner.kind} ${owner.name}` };
+  if (!selects(rules)(pod))
+    return { reason: 'OwnershipLost', how: 'for this set, but the API server returned it with labels that the selector does not match' };
+  if (targetNode(pod) === node) return undefined;
+  return { reason: 'PlacementLost', how: `for node ${node}, but the API server returned it for ${targetNode(pod) ?? 'no node'}` };
+}
+
+async function undo(
+  by: Executor,
+  rules: Rules,
+  pod: Pod,
+  { reason, how }: { reason: string; how: string },
+  signal: AbortSignal,
+): Promise<never> {
   const held = by.memory.hold(rules);
-  const message = `Pod ${nameOf(pod)} was created for node ${node}, but the API server returned it for ${targetNode(pod) ?? 'no node'}: an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for ${seconds(held)}`;
-  by.events.event(rules.set, 'Warning', 'PlacementLost', message, { resource: daemonSets });
+  const message = `Pod ${nameOf(pod)} was created ${how}: an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for ${seconds(held)}`;
+  by.events.event(rules.set, 'Warning', reason, message, { resource: daemonSets });
   await removeOne(by, pod, signal).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
-  throw new MisplacedError(message);
+  throw new RewrittenError(message);
 }
 
 const seconds = (ms: Millis): string => `${Math.ceil(ms / 1_000)} s`;

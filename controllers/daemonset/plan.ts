@@ -89,9 +89,7 @@ function podActions(facts: SetFacts, states: readonly NodeState[]): PodActions {
     wakeUps: [
       ...managed.wakeUps,
       ...update.wakeUps,
-      ...(held
-        ? [{ requeueAfter: creationsHeldMs, why: 'the API server changed the node affinity of the last pod that was created' }]
-        : []),
+      ...(held ? [{ requeueAfter: creationsHeldMs, why: 'the API server changed the last pod that was created' }] : []),
     ],
   };
 }

@@ -84,7 +84,7 @@ test('numbers alone wait for their turn, and the set is looked at then', () => {
 test('pods that the server changes on their way in are not made for a while', () => {
   const held = planned({ nodes: 'a b! c', pods: 'b@new c@old', memory: { creationsHeldMs: 4_000 } });
   assert.equal(actionsOf(held), 'delete b-new (misplaced)');
-  assert.deepEqual(wakesOf(held), ['4s the API server changed the node affinity of the last pod that was created']);
+  assert.deepEqual(wakesOf(held), ['4s the API server changed the last pod that was created']);
 });
 
 const wakes: { why: string; pods: string; surging?: boolean; backoff?: number; wakes: string[] }[] = [
