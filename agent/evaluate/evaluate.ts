@@ -9,7 +9,6 @@ import {
   LIMIT_RULES,
   MAX_BYTES,
   mergeOverlay,
-  pathsToProbe,
   defaultSocket,
   portsOfKubelet,
   socketPaths,
@@ -106,12 +105,6 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
   const warnings = cappedFindings(read.warnings, gates, warning, fatal.warnings);
   return { ok: true, effective, warnings, ...(read.signedBy === undefined ? {} : { signedBy: read.signedBy }) };
-}
-
-/** Paths whose presence on the host matters to `config`, as the kubelet would see them: resolved, merged, with flags. */
-export function pathsOf(config: EvaluatedConfig, inputs: NodeInputs): string[] {
-  const read = atOnce(prepare(config, inputs));
-  return read.ok ? pathsToProbe(read.defaulted) : [];
 }
 
 export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[]; signedBy?: string };

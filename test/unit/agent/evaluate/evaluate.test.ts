@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyFlags, defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { evaluate, type EvaluatedConfig, type NodeInputs, pathsOf, shadowWarnings } from '../../../../agent/evaluate/evaluate.ts';
+import { applyFlags, defaultPolicy, parseKubeletVersion, pathsToProbe } from '../../../../agent/config/config.ts';
+import { atOnce, evaluate, type EvaluatedConfig, type NodeInputs, prepare, shadowWarnings } from '../../../../agent/evaluate/evaluate.ts';
 import { type LocalConfig, parseLocal } from '../../../../agent/evaluate/local.ts';
 import { parseDropIns } from '../../../../agent/config/overlay.ts';
 import { filesOf } from '../../../support/builders.ts';
@@ -119,6 +119,12 @@ test('no finding holds a value', () => {
     assert.doesNotMatch(JSON.stringify(evaluated.findings), /hunter2|77777/);
   }
 });
+
+/** The paths that a node is asked for before this config is evaluated. */
+function pathsOf(config: EvaluatedConfig, inputs: NodeInputs): string[] {
+  const read = atOnce(prepare(config, inputs));
+  return read.ok ? pathsToProbe(read.defaulted) : [];
+}
 
 test('paths are asked after as the kubelet will see them: resolved, merged, with flags', () => {
   const config = input('authentication:\n  x509:\n    clientCAFile: ca.crt\n');
