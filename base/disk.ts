@@ -147,7 +147,7 @@ export const nodeFs: RawFs = {
  * The same, but the process waits for each call: no thread is started and woken for it. For a process that has nothing else to do meanwhile, as an agent
  * before READY.
  */
-export const waitingFs: RawFs = {
+const waitingFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
     const fd = fs.openSync(path, flags[how], mode);
     let at: number | null = null;

@@ -56,7 +56,7 @@ export async function daemonSetFleet(): Promise<Figure[] | string> {
   }
 }
 
-export async function fleetTurn(user: User, { nodes, sets, hollow }: Size): Promise<FleetTurn> {
+async function fleetTurn(user: User, { nodes, sets, hollow }: Size): Promise<FleetTurn> {
   console.error(`  ${user}: ${nodes} nodes, ${sets} sets`);
   await using site = await benchSite();
   await sayPace(site.client);

@@ -56,7 +56,7 @@ export function dkcPlan(command: readonly string[], { port, directory }: { port:
 }
 
 /** @throws when there is no such process */
-export function processUsage(pid: number): Usage {
+function processUsage(pid: number): Usage {
   const text = (file: string): string => readFileSync(`/proc/${pid}/${file}`, 'utf8');
   return usageOf(text('stat'), text('status'));
 }

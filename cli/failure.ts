@@ -16,7 +16,7 @@ export class Interrupted extends Error {
 
 export const USAGE = 2;
 export const FAILED = 3;
-export const INTERRUPTED = 130;
+const INTERRUPTED = 130;
 
 /** Exit code of a thrown error: design 7. */
 export function exitCodeOf(error: unknown): 2 | 3 | 130 {

@@ -4,7 +4,7 @@ import type { KubeObject } from '../kube/api/object.ts';
 /** Name of the namespace, where pods may be privileged, and of all that is in it. */
 const INSTALLER = 'dkc-node-installer';
 /** Nodes with this label get the package. */
-export const INSTALL_LABEL = 'dkc.dev/node-installer';
+const INSTALL_LABEL = 'dkc.dev/node-installer';
 /** Where the container that installs has the root of the node. */
 const ROOT = '/host';
 

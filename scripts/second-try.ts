@@ -1,7 +1,7 @@
 import type { FileRun } from './records.ts';
 
 /** More files than this that fail on their first run are no chance: the run ends at once. */
-export const MAX_SECOND_TRIES = 2;
+const MAX_SECOND_TRIES = 2;
 const SLOWEST = 20;
 
 /** Files that failed on their first run. */

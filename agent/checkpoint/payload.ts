@@ -22,7 +22,7 @@ const MAX_DATA = 1024 * 1024;
 /** Of annotations in our domain, names and values, in bytes. API servers allow no more for all annotations. */
 const MAX_ANNOTATIONS = 256 * 1024;
 
-export const OUR_ANNOTATIONS = 'dkc.dev/';
+const OUR_ANNOTATIONS = 'dkc.dev/';
 /** A value here other than the one under which a content was condemned lifts the condemnation. */
 export const RETRY_ANNOTATION = 'dkc.dev/retry';
 

@@ -143,6 +143,6 @@ export function sameConfigStatus(a: ConfigStatus, b: ConfigStatus): boolean {
   );
 }
 
-export function sameHealth(a: Health | undefined, b: Health | undefined): boolean {
+function sameHealth(a: Health | undefined, b: Health | undefined): boolean {
   return a?.at === b?.at && (a?.at !== 'unhealthy' || b?.at !== 'unhealthy' || a.problem === b.problem);
 }

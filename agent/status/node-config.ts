@@ -57,11 +57,7 @@ export function wantedOfNodeConfig({ spec }: Pick<NodeConfig, 'spec'>, namespace
 }
 
 /** The status that a NodeConfig should have. Conditions keep their lastTransitionTime where their status is as it was. */
-export function nodeConfigStatus(
-  { metadata, spec, status }: NodeConfig,
-  picture: ConfigStatus,
-  facts: NodeConfigFacts,
-): Record<string, Json> {
+function nodeConfigStatus({ metadata, spec, status }: NodeConfig, picture: ConfigStatus, facts: NodeConfigFacts): Record<string, Json> {
   const { generation = 0 } = metadata;
   const { agentVersion, kubeletVersion, health, now } = facts;
   const conditions = nodeConfigConditions(picture, {

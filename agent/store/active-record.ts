@@ -45,7 +45,7 @@ export interface Notice {
   text: string;
 }
 
-export const NOTICE_KINDS = ['sync', 'metrics', 'local-config', 'hand-over', 'condemned', 'kubelet', 'configz', 'signature'] as const;
+const NOTICE_KINDS = ['sync', 'metrics', 'local-config', 'hand-over', 'condemned', 'kubelet', 'configz', 'signature'] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
 

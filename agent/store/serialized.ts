@@ -115,7 +115,7 @@ export function yamlString(text: string): string {
 }
 
 /** Whether upstream reads the plain word `text` as a number, a boolean or nothing. Dates and times it writes quoted, but reads as text. */
-export function readsAsAnotherType(text: string): boolean {
+function readsAsAnotherType(text: string): boolean {
   return reserved.has(text) || special.test(text) || isNumber(text);
 }
 

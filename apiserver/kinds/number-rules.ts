@@ -6,7 +6,7 @@ import { qualifiedNameProblems } from '../../kube/api/names.ts';
 import { compareQuantities, quantity } from '../../kube/api/quantity.ts';
 import type { Quantity } from '../../kube/api/quantity.ts';
 
-export const NOT_NEGATIVE = 'must be greater than or equal to 0';
+const NOT_NEGATIVE = 'must be greater than or equal to 0';
 
 /** Complains of each of the fields of `parent` that is below zero. */
 export function notNegative(parent: unknown, path: string, ...fields: readonly string[]): FieldError[] {

@@ -93,7 +93,7 @@ function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>
 }
 
 /** What `dkc agent run --once` prints. */
-export function onceText({ used, source, error, effective }: BootOutcome, format: string): string {
+function onceText({ used, source, error, effective }: BootOutcome, format: string): string {
   const { path, sha256, changed } = effective;
   const data = { used, source, error, effective: { path, sha256, changed } };
   if (format === 'json') return jsonText(data);

@@ -134,7 +134,7 @@ async function plant(kubeconfig: string, manifests: Awaited<ReturnType<typeof re
 }
 
 /** The faults in a file; none in an empty one. @throws ActionError naming the file, and the entry that is wrong */
-export async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
+async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
   const unusable = (hint: string, cause: unknown) => new ActionError('use the faults in', path, { hint, cause });
   const bytes = await disk.read(path).catch((cause: unknown) => {
     throw unusable(errorCode(cause) === 'ENOENT' ? 'no such file; an empty file means no faults' : 'it cannot be read', cause);
@@ -148,7 +148,7 @@ export async function readFaults({ disk }: Pick<Context, 'disk'>, path: string):
 }
 
 /** Reads the file again whenever it changes, until the signal aborts. A file that cannot be used leaves the faults as they are. */
-export async function followFaults(context: Context, path: string, use: (faults: Fault[]) => void, signal: AbortSignal): Promise<void> {
+async function followFaults(context: Context, path: string, use: (faults: Fault[]) => void, signal: AbortSignal): Promise<void> {
   const reread = async (): Promise<void> => {
     try {
       use(await readFaults(context, path));

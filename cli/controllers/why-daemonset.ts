@@ -69,7 +69,7 @@ export const whyDaemonSetCommand: Command = whyDaemonSet(explainSet);
 export type SetQuery = NamedRef & { placement: Placement; now: () => Millis };
 
 /** @throws {ActionError} when there is no such set, naming what was probably meant */
-export async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery, signal: AbortSignal): Promise<SetInCluster> {
+async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery, signal: AbortSignal): Promise<SetInCluster> {
   const { namespace, placement, now } = query;
   const all = <T extends KubeObject>(resource: Resource, within: { namespace?: string } = { namespace }): Promise<T[]> =>
     listAll(client, resource, within, signal);

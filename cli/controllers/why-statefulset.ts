@@ -49,7 +49,7 @@ export const whyStatefulSetCommand: Command = whyStatefulSet(explainStatefulSet)
 export type StatefulSetQuery = NamedRef & { now: () => Millis };
 
 /** @throws {ActionError} when there is no such set, naming what was probably meant */
-export async function readStatefulSet(
+async function readStatefulSet(
   client: Pick<Client, 'get' | 'listEach'>,
   query: StatefulSetQuery,
   signal: AbortSignal,

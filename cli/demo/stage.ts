@@ -152,7 +152,7 @@ async function freePort(): Promise<number> {
 export const NODE = 'demo-node';
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';
-export const KUBELET_VERSION = 'v1.30.0';
+const KUBELET_VERSION = 'v1.30.0';
 
 const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 

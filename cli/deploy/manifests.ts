@@ -104,7 +104,7 @@ function overlaysOf(args: Args): Overlay[] {
 }
 
 /** YAML documents, one for each object. */
-export function manifestsText(objects: readonly KubeObject[]): string {
+function manifestsText(objects: readonly KubeObject[]): string {
   return objects.map((object) => `---\n${yamlText(object)}`).join('');
 }
 

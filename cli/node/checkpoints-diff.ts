@@ -124,7 +124,7 @@ async function localSide(context: Context, path: string, asked: string, placed: 
 }
 
 /** Unified diffs of the files that differ. */
-export async function filesText(files: readonly FileDifference[], from: string, to: string): Promise<string> {
+async function filesText(files: readonly FileDifference[], from: string, to: string): Promise<string> {
   const { createTwoFilesPatch } = await import('diff');
   const patches = files.map(({ key, ...texts }) => {
     const name = (side: string, text: string | null) => (text === null ? '/dev/null' : printable(`${side}/${key}`));

@@ -110,7 +110,7 @@ const columns: Column<DrillStep>[] = [
 ];
 
 /** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
-export async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
+async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
   const plan = planLiveDrill(await node.observe(), isoNow(context));
   if (plan.at === 'refused') return wrong(`Cannot drill this node: ${plan.why}`);
   if (!args.on('yes')) throw new UsageError(`drill --live ${describeLive(plan)}; add --yes to do it`);

@@ -22,7 +22,7 @@ export function printableLines(text: string): string {
 }
 
 /** Whether `text` holds anything that {@link printable} would change, line ends and tabs aside. */
-export function hasControls(text: string): boolean {
+function hasControls(text: string): boolean {
   return printableLines(text) !== text;
 }
 

@@ -135,7 +135,7 @@ export function stepText({ nodes, holdMs, approve }: Step): string {
 }
 
 /** Go's notation without zeros at the end: `10m`, `1h30m`. */
-export function holdText(ms: Millis): string {
+function holdText(ms: Millis): string {
   const [h, m, s] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60, (ms % 60_000) / 1000];
   return `${h > 0 ? `${h}h` : ''}${m > 0 ? `${m}m` : ''}${s > 0 || h + m === 0 ? `${s}s` : ''}`;
 }

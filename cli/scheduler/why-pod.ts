@@ -111,7 +111,7 @@ const PATIENCE_MS = 5_000;
  * @param address - `HOST:PORT` or a URL, of a process that was started with `--debug`
  * @throws {ActionError} when it does not say so
  */
-export async function askScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
+async function askScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
   const url = address.includes('://') ? address : `http://${address}`;
   if (!URL.canParse(url))
     throw new UsageError(`why pod: --debug-address must be HOST:PORT, such as 127.0.0.1:10462; see dkc why pod --help`);

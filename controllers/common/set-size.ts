@@ -3,15 +3,15 @@ import type { LabelSelectorObject } from '../../kube/api/selector.ts';
 import type { SetEvent } from './events.ts';
 
 /** What is asked of every orphan of a namespace. A list of values counts as one for each sixteen. */
-export const MAX_SELECTOR_STEPS = 500;
+const MAX_SELECTOR_STEPS = 500;
 /** What is asked of every node. Values as above. */
-export const MAX_PLACEMENT_STEPS = 500;
+const MAX_PLACEMENT_STEPS = 500;
 /** What is looked up in each pod. */
-export const MAX_VOLUMES = 1_000;
+const MAX_VOLUMES = 1_000;
 /** What each pod gets a claim of. */
-export const MAX_CLAIM_TEMPLATES = 100;
+const MAX_CLAIM_TEMPLATES = 100;
 /** Labels, annotations and finalizers of claim templates, with those that the selector adds to each. */
-export const MAX_CLAIM_FIELDS = 20_000;
+const MAX_CLAIM_FIELDS = 20_000;
 
 /** What of a set is measured. */
 export interface Sized {

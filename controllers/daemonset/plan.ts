@@ -41,7 +41,7 @@ export function planOwnership({ revisions: candidates, orphans, ownPods, count, 
 }
 
 /** Pods made, and pods removed, in one pass; the events of these bring the next one. */
-export const BURST = 250;
+const BURST = 250;
 
 /** What is to be done about one set when its ownership is settled, in this order; the status comes after it. Nothing in it is nothing to do. */
 export interface Plan {

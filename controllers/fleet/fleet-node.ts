@@ -47,7 +47,7 @@ export function sameSpec(a: SpecSource | null, b: SpecSource | null): boolean {
 }
 
 /** Where a node stands on its way to what its spec assigns (design 7). */
-export const fleetStates = ['trusted', 'trial', 'pending', 'refused', 'condemned', 'fell-back', 'error', 'local', 'no-agent'] as const;
+const fleetStates = ['trusted', 'trial', 'pending', 'refused', 'condemned', 'fell-back', 'error', 'local', 'no-agent'] as const;
 export type FleetState = (typeof fleetStates)[number];
 
 /**

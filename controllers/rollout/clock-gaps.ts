@@ -11,7 +11,7 @@ const LEAST_MS: Millis = 30_000;
 /** Clocks that nobody sets differ by less in one look, in ms. */
 const DRIFT_MS: Millis = 500;
 /** The latest ones are remembered. */
-export const MAX_GAPS = 16;
+const MAX_GAPS = 16;
 
 /** Finds out that the wall clock was set, by the one that nobody sets. It knows what happened since the process started. */
 export class ClockGaps {

@@ -17,7 +17,7 @@ import type { PodTemplate, Pvc } from '../common/types.ts';
  * | RollingUpdate without its block | else | update |
  * | OnDelete, Recreate | any | update |
  */
-export function isOfCurrent({ rules }: SetFacts, at: number): boolean {
+function isOfCurrent({ rules }: SetFacts, at: number): boolean {
   const { update, set } = rules;
   if (update.type !== 'RollingUpdate') return false;
   return at < (update.partition ?? set.status?.currentReplicas ?? 0);
@@ -60,7 +60,7 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
 }
 
 /** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */
-export function pvcOwners(facts: SetFacts, slot: Slot, tells: 'all' | 'failures'): Action[] {
+function pvcOwners(facts: SetFacts, slot: Slot, tells: 'all' | 'failures'): Action[] {
   return ownersOf(facts, slot, { condemned: false, tells });
 }
 

@@ -37,7 +37,7 @@ export interface Rules {
 }
 
 /** More pods than any cluster has: a slip in `replicas` must not fill a cluster. */
-export const MAX_REPLICAS = 1_000_000;
+const MAX_REPLICAS = 1_000_000;
 
 /** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
 export function rulesOf(set: Readonly<StatefulSet>): Rules {

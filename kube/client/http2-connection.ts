@@ -11,7 +11,7 @@ const NGHTTP2_REFUSED_STREAM = 7;
 const NGHTTP2_CANCEL = 8;
 
 /** Room for what the server may send ahead of our reading. With the default of 64 KB a list of 100 MB waits 1,600 round trips. */
-export const WINDOW_BYTES = 16 * 1024 * 1024;
+const WINDOW_BYTES = 16 * 1024 * 1024;
 
 export interface PingOptions {
   /** Time between two PINGs, in ms. @default 15_000 */

@@ -237,6 +237,6 @@ function withAbsolute(body: JsonObject, fields: readonly string[], directory: st
 }
 
 /** As in client-go: a command with a slash starts at the kubeconfig's directory, one without is searched in `$PATH`. */
-export function commandPath(command: string, directory: string): string {
+function commandPath(command: string, directory: string): string {
   return command.includes('/') && !isAbsolute(command) ? resolve(directory, command) : command;
 }

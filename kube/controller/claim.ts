@@ -98,7 +98,7 @@ export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T
  * deleted with its objects orphaned on purpose.
  * @throws an Error with upstream's text when not, or when the server could not be asked
  */
-export function adoptionCheck(
+function adoptionCheck(
   { client, owner, ownerKind }: Pick<Claimer, 'client' | 'owner' | 'ownerKind'>,
   signal: AbortSignal,
 ): () => Promise<void> {

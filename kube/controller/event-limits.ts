@@ -15,7 +15,7 @@ export interface AggregationLimits {
 }
 
 /** Upstream's. */
-export const aggregationDefaults: AggregationLimits = { similar: 10, similarMs: 600_000, burst: 25, refillMs: 300_000, remembered: 4096 };
+const aggregationDefaults: AggregationLimits = { similar: 10, similarMs: 600_000, burst: 25, refillMs: 300_000, remembered: 4096 };
 
 /** When something happened: wall clock for people, monotonic for spans, and a number below 1,000,000 for names. */
 export interface Moment {

@@ -34,7 +34,7 @@ export interface EventMetrics {
   waiting(count: number): void;
 }
 
-export const noEventMetrics: EventMetrics = { sent() {}, dropped() {}, retried() {}, waiting() {} };
+const noEventMetrics: EventMetrics = { sent() {}, dropped() {}, retried() {}, waiting() {} };
 
 export interface EventSenderOptions {
   client: Pick<Client, 'create' | 'patch'>;

@@ -15,7 +15,7 @@ export interface OwnWritesMetrics {
   gaveUp(): void;
 }
 
-export const noOwnWritesMetrics: OwnWritesMetrics = { heldBack() {}, gaveUp() {} };
+const noOwnWritesMetrics: OwnWritesMetrics = { heldBack() {}, gaveUp() {} };
 
 const LOOK_AGAIN_MS: Millis = 1_000;
 

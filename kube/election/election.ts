@@ -41,7 +41,7 @@ export interface ElectionMetrics {
   slowRenewal(name: string): void;
 }
 
-export const noElectionMetrics: ElectionMetrics = { leading() {}, slowRenewal() {} };
+const noElectionMetrics: ElectionMetrics = { leading() {}, slowRenewal() {} };
 
 export interface ElectionOptions {
   /** Best one with its own connection: a renewal must not wait behind a long list. */

@@ -50,7 +50,7 @@ export function certainForMs(held: Held, now: Moment, renewDeadlineMs: Millis): 
 }
 
 /** What is known after a look at the lease, given what was known before. @param fallbackMs - duration of a lease that says none */
-export function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
+function observeLease(before: Seen | undefined, lease: Lease | undefined, at: Moment, fallbackMs: Millis): Seen {
   if (lease !== undefined) return { lease, since: at, standsMs: durationOf(lease, fallbackMs) };
   // The holder of a deleted lease may not have noticed yet.
   const stands = before?.lease !== undefined && holderOf(before.lease) !== '' ? before.standsMs : 0;

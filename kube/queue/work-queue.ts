@@ -33,7 +33,7 @@ export interface QueueCounts {
   retried(): void;
 }
 
-export const noQueueMetrics: QueueMetrics = {
+const noQueueMetrics: QueueMetrics = {
   open: () => ({ added() {}, taken() {}, finished() {}, retried() {} }),
 };
 

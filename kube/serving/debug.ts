@@ -43,7 +43,7 @@ async function profile(query: URLSearchParams, normal: number, take: (ms: Millis
 const json = (facts: unknown): Answer => ({ status: 200, type: 'application/json', text: `${JSON.stringify(facts, undefined, 1)}\n` });
 
 /** A profile is being taken; two at once would measure each other. */
-export class ProfileBusyError extends Error {
+class ProfileBusyError extends Error {
   override name = 'ProfileBusyError';
   constructor() {
     super('another profile is being taken; try again later');

@@ -134,7 +134,7 @@ function hasVolumes({ pod }: PodInfo): boolean {
 }
 
 /** What a node has, and what is taken of it by the pods that a trial leaves there; it follows pod by pod, so that each step of a trial costs one pod. */
-export class Rest implements NodeLoad {
+class Rest implements NodeLoad {
   readonly allocCpu: number;
   readonly allocMemory: number;
   readonly allocEphemeral: number;

@@ -84,7 +84,7 @@ const none: Readonly<Record<string, unknown>> = {};
  * By namespace. Here a budget without a selector, or with an empty one, protects nobody, whichever version of its group it is from: kube-scheduler has it
  * so, although an empty one of `policy/v1` selects every pod where pods are evicted.
  */
-export function allowancesOf(budgets: readonly Readonly<Budget>[]): Allowances {
+function allowancesOf(budgets: readonly Readonly<Budget>[]): Allowances {
   const all = new Map<string, Allowance[]>();
   for (const { metadata, spec, status } of budgets) {
     const selector = spec?.selector ? readSelector(spec.selector) : undefined;
@@ -99,7 +99,7 @@ export function allowancesOf(budgets: readonly Readonly<Budget>[]): Allowances {
 }
 
 /** Splits `pods` into those whose removal violates a PDB, removed one after the other in this order, and the others. */
-export function splitByBudgets(pods: readonly PodInfo[], allowances: Allowances): { violating: PodInfo[]; others: PodInfo[] } {
+function splitByBudgets(pods: readonly PodInfo[], allowances: Allowances): { violating: PodInfo[]; others: PodInfo[] } {
   if (allowances.size === 0) return { violating: [], others: [...pods] };
   const left = new Map<Allowance, number>();
   const violating: PodInfo[] = [];

@@ -9,7 +9,7 @@ type Nodes = { node(name: string): NodeState | undefined };
 type Free = Spare & { pods: number };
 
 /** What a node has free beside its pods, and beside these held pods. */
-export function spareOf(state: NodeState, heldPods: readonly PodInfo[]): Free {
+function spareOf(state: NodeState, heldPods: readonly PodInfo[]): Free {
   const scalars = new Map<string, number>();
   for (const [name, amount] of state.allocScalars) scalars.set(name, amount - (state.usedScalars.get(name) ?? 0));
   let cpu = state.allocCpu - state.usedCpu;

@@ -116,7 +116,7 @@ export function pinnedTo({ pod }: PodInfo): string | undefined {
 }
 
 /** Pods of a DaemonSet have a new name each time: the node says whom they succeed. */
-export function isByNode({ owner }: Pick<Reservation, 'owner'>): boolean {
+function isByNode({ owner }: Pick<Reservation, 'owner'>): boolean {
   return owner.kind === 'DaemonSet';
 }
 

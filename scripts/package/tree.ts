@@ -137,7 +137,7 @@ export function sbom(bundle: string, arch: Arch, release: Release, nodeSha256: s
 }
 
 /** Every file and folder has the time of the commit. */
-export function sameTime(root: string, epoch: number): void {
+function sameTime(root: string, epoch: number): void {
   for (const path of globSync('**', { cwd: root })) {
     const at = join(root, path);
     if (lstatSync(at).isSymbolicLink()) lutimesSync(at, epoch, epoch);

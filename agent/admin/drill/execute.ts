@@ -104,7 +104,7 @@ async function rehearse(scenario: Scenario, root: string, deps: DrillDeps): Prom
  * Copies all that boot reads of a store from `from` to `to`: records, condemnations, and the checkpoints that the two records name.
  * Only reads `from`. The local config stays where it is: boot reads it, and its relative paths mean its own directory.
  */
-export async function copyStore(disk: Disk, from: string, to: string, needed: readonly MaybeSource[]): Promise<void> {
+async function copyStore(disk: Disk, from: string, to: string, needed: readonly MaybeSource[]): Promise<void> {
   const [old, copy] = [layout(from), layout(to)];
   await disk.makeDir(copy.metaDir, 0o700);
   await disk.makeDir(copy.checkpoints, 0o700);
@@ -131,7 +131,7 @@ async function copyFiles(disk: Disk, from: string, to: string): Promise<void> {
 const checkpointGc = new TextEncoder().encode('{ a crash left this');
 
 /** Breaks a copy as `harm` says; condemning is the store's own business. */
-export async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: MaybeSource, trusted: MaybeSource): Promise<void> {
+async function breakCopy(disk: Disk, root: string, harm: Harm, assigned: MaybeSource, trusted: MaybeSource): Promise<void> {
   const paths = layout(root);
   if (harm === 'damage-record') await disk.replace(paths.meta('assigned'), checkpointGc);
   if ((harm === 'damage-assigned' || harm === 'damage-both') && assigned) await tear(disk, paths, assigned);

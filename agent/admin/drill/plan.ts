@@ -73,7 +73,7 @@ function withoutCheckpoints(facts: AdminFacts, gone: readonly MaybeSource[]): Ad
   return { ...facts, entries: facts.entries.filter((entry) => !gone.some((source) => source && samePayload(source, entry.ref))) };
 }
 
-export const DRILL_REASON = 'drill';
+const DRILL_REASON = 'drill';
 
 /** undefined where the checkpoint's content is not known. */
 export function drillCondemnation(assigned: Source, facts: AdminFacts, at: string): CondemnedRecord | undefined {

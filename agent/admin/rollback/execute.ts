@@ -57,7 +57,7 @@ const journaled = (store: Store, line: JournalLine): Promise<string | undefined>
  * Where boot would arrive if the store said `then`: by boot's own eyes and plan, so that this node's local config, policy, kubelet and
  * rules decide. Nothing is written.
  */
-export async function predict(then: AdminFacts, deps: BootDeps): Promise<Landing> {
+async function predict(then: AdminFacts, deps: BootDeps): Promise<Landing> {
   const { facts } = await observe({ ...deps, store: asIf(then, deps.store) });
   const { used, source, effective } = planBoot(facts);
   return { used, source, effective, assigned: facts.assigned, lastKnownGood: facts.lastKnownGood };

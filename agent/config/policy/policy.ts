@@ -36,7 +36,7 @@ export interface Policy {
 export const defaultPolicy: Policy = { allow: new Set(['safe', 'needs-drain']), overrides: true, fields: new Map(), signatureKeys: [] };
 
 /** More are not needed to change from one key to another. */
-export const MAX_SIGNATURE_KEYS = 64;
+const MAX_SIGNATURE_KEYS = 64;
 
 /**
  * Reads a FieldPolicy (`/etc/dkc/policy.yaml`).
@@ -211,7 +211,7 @@ function listed(ways: readonly string[]): string {
  * Members that the table does not have count as dangerous; inside of a field that it has, that field counts so.
  * @param a, b - as written
  */
-export function compareUnknown(a: JsonObject, b: JsonObject, version: KubeletVersion): Difference[] {
+function compareUnknown(a: JsonObject, b: JsonObject, version: KubeletVersion): Difference[] {
   if (version.minor < NEWEST_MINOR) return [];
   const partly = new Set([a, b].flatMap((config) => fieldsNotInTable(config, version)).map((path) => fieldAt(path.replace(/\[.*/s, ''))));
   return compareConfigs(a, b).flatMap((difference) => {

@@ -104,7 +104,7 @@ export function checkCgroups(flight: Preflight): void {
 }
 
 /** Where to look for the cgroups that `defaulted` wants, on a host of either version. */
-export function cgroupPaths(defaulted: JsonObject): string[] {
+function cgroupPaths(defaulted: JsonObject): string[] {
   return wanted(defaulted).flatMap(({ places }) => places.flatMap((place) => [hierarchy(1) + place, hierarchy(2) + place]));
 }
 

@@ -38,7 +38,7 @@ export function validateAll(defaulted: JsonObject, against: Against): Finding[] 
 }
 
 /** Gates that the kubelet does not know, that it no longer lets anyone change, or that need another one. It refuses all three. */
-export function validateGates(config: JsonObject, against: Against): Finding[] {
+function validateGates(config: JsonObject, against: Against): Finding[] {
   const { version, knownGates } = against;
   const given = own(config, 'featureGates');
   const findings: Finding[] = [];
@@ -102,7 +102,7 @@ export function warnOfGates(config: JsonObject, { version, knownGates }: Against
 }
 
 /** Graceful node shutdown: its three fields and their two gates. */
-export function validateShutdown(validator: Validator): void {
+function validateShutdown(validator: Validator): void {
   const all = validator.duration('shutdownGracePeriod');
   const critical = validator.duration('shutdownGracePeriodCriticalPods');
   if (!validator.gate('GracefulNodeShutdown')) {
@@ -133,7 +133,7 @@ function tooShort(period: bigint, minor: number): boolean {
 /** Numbers that must lie between bounds. */
 const bounded = fields.flatMap(({ name, since, bounds }) => (bounds === undefined ? [] : [{ name, since, ...bounds }]));
 
-export function validateNumbers(validator: Validator): void {
+function validateNumbers(validator: Validator): void {
   for (const { name, least, most, since, rule } of bounded) {
     if (validator.minor < since) continue;
     const value = validator.number(name);

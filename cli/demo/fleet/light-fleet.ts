@@ -22,8 +22,8 @@ export interface FleetDeps {
   clientOf?: (at: number) => Client;
 }
 
-export const FLEET_KUBELET_VERSION = 'v1.36.3';
-export const POOL_LABEL = 'pool';
+const FLEET_KUBELET_VERSION = 'v1.36.3';
+const POOL_LABEL = 'pool';
 const ZONES = 3;
 /** One node in five is of another pool than the others. */
 const POOLS = ['web', 'web', 'web', 'web', 'batch'] as const;

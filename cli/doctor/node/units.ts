@@ -15,7 +15,7 @@ export interface UnitFacts {
 }
 
 /** As docs/install.md says. */
-export const OLDEST_SYSTEMD = 252;
+const OLDEST_SYSTEMD = 252;
 const AGENT = 'dkc-agent.service';
 /** An agent that is restarted this often and runs for less than this is in trouble; one that takes over assignments is not. */
 const MANY_RESTARTS = 5;

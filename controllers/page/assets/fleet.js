@@ -65,7 +65,7 @@ const bad = new Set(['refused', 'condemned', 'fell-back', 'error']);
 const isTroubled = ({ state, standing, drift }) => bad.has(state) || standing === 'failed' || drift !== '';
 
 /** Members by which nodes can be grouped. */
-export const groupings = ['zone', 'pool', 'kubeletVersion'];
+const groupings = ['zone', 'pool', 'kubeletVersion'];
 
 const collator = new Intl.Collator('en', { numeric: true });
 export const compareNames = (a, b) => collator.compare(a, b);

@@ -10,7 +10,7 @@ import { POLL_MS } from './plan.ts';
 import { FIELD_MANAGER, uncordonPatch } from './record.ts';
 
 /** Evictions of one node under way at a time. */
-export const MAX_EVICTIONS_AT_ONCE = 16;
+const MAX_EVICTIONS_AT_ONCE = 16;
 /** A cache that missed a write needs a moment to see it. */
 const CONFLICT_RETRY_MS: Millis = 1_000;
 

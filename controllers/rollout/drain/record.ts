@@ -4,9 +4,9 @@ import type { DrainOwner, Node, PatchNode } from './contract.ts';
 import type { NodeCondition } from 'kubernetes-types/core/v1.js';
 
 /** Annotation of a Node that is being drained: which rollout drains it, NAME/UID. */
-export const DRAINED_BY = 'dkc.dev/drained-by';
+const DRAINED_BY = 'dkc.dev/drained-by';
 /** Annotation beside it: when the drain began, RFC 3339. */
-export const DRAIN_STARTED = 'dkc.dev/drain-started';
+const DRAIN_STARTED = 'dkc.dev/drain-started';
 /** Annotation of a Node that a rollout has cordoned, NAME/UID. Who removes it keeps the node cordoned after the drain. */
 const CORDONED_BY = 'dkc.dev/cordoned-by';
 
@@ -36,7 +36,7 @@ export function printOwner({ name, uid }: DrainOwner): string {
 }
 
 /** Whether the Node's cordon is this rollout's. An annotation that nothing else agrees with proves nothing: see {@link cordonManagers}. */
-export function isCordonedBy(node: Readonly<Node>, owner: DrainOwner): boolean {
+function isCordonedBy(node: Readonly<Node>, owner: DrainOwner): boolean {
   return node.spec?.unschedulable === true && parseOwner(node.metadata.annotations?.[CORDONED_BY])?.uid === owner.uid;
 }
 
