@@ -140,3 +140,18 @@ export async function nodeOnDisk(
     dkcIn,
   };
 }
+
+/** A node that trusts config 1; config 2 is assigned and runs. @param over - of what is assigned */
+export async function assignedAndTrusted(
+  t: Parameters<typeof nodeOnDisk>[0],
+  settings: Record<string, string> = {},
+  over: Parameters<NodeOnDisk['save']>[1] = {},
+): Promise<NodeOnDisk & { trusted: Source; assigned: Source }> {
+  const node = await nodeOnDisk(t, settings);
+  const trusted = await node.save('1');
+  const assigned = await node.save('2', over);
+  await node.trust(trusted);
+  await node.assign(assigned);
+  await node.runs('assigned', assigned);
+  return { ...node, trusted, assigned };
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted } from '../../../support/node-on-disk.ts';
 import { liveDrill, type LiveDeps } from '../../../../agent/admin/drill/execute.ts';
 import { planLiveDrill, type Peek } from '../../../../agent/admin/drill/plan.ts';
 import type { ActiveRecord } from '../../../../agent/store/active-record.ts';
@@ -9,11 +9,8 @@ import type { Clock } from '../../../../base/clock.ts';
 /** A node and an agent that follows its condemnations in memory, `delay` looks late. */
 async function nodeWithAgent(t: TestContext, behaviour: { follows?: boolean; healthy?: () => boolean; delay?: number } = {}) {
   const { follows = true, healthy = () => true, delay = 2 } = behaviour;
-  const node = await nodeOnDisk(t);
-  const [trusted, assigned] = [await node.save('1'), await node.save('2')];
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
+  const node = await assignedAndTrusted(t);
+  const { trusted, assigned } = node;
   const plan = planLiveDrill(await node.observe(), new Date(node.now()).toISOString());
   assert.ok(plan.at === 'planned');
 

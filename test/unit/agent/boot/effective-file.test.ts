@@ -6,7 +6,7 @@ import { config, HandMadeNode, numbered } from './hand-made-store.ts';
 import type { AgentOptions } from '../../../../agent/options.ts';
 import { bootOn } from '../../../support/boot-on-disk.ts';
 import { filesOf } from '../../../support/builders.ts';
-import { nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 
 const VALIDATE = 'failed to validate config, see Kubelet log for details';
@@ -138,16 +138,11 @@ test('a config that renders the same anywhere costs no look at the rest of the s
 });
 
 test('a single boot leaves word of what it chose, whatever an agent wrote before', async (t) => {
-  const node = await nodeOnDisk(t);
-  const trusted = await node.save('1');
-  const assigned = await node.save('2', { files: { kubelet: 'kind: Nonsense' } });
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
+  const node = await assignedAndTrusted(t, {}, { files: { kubelet: 'kind: Nonsense' } });
   const outcome = await bootOn(node);
   const { active, effective } = await node.observe();
   assert.ok(active?.ok);
   const { used, source, error, effectiveSha256 } = active.record;
-  assert.deepEqual([used, source, error], ['last-known-good', trusted, outcome.error]);
+  assert.deepEqual([used, source, error], ['last-known-good', node.trusted, outcome.error]);
   assert.equal(effectiveSha256, effective.sha256);
 });

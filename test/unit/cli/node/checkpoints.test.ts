@@ -3,7 +3,7 @@ import { printableLines } from '../../../../cli/output/printable.ts';
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { kubeletYaml, nodeOnDisk, uidA, uidB } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, kubeletYaml, nodeOnDisk, uidA, uidB } from '../../../support/node-on-disk.ts';
 
 interface ListedRow {
   source: Record<string, string>;
@@ -16,15 +16,10 @@ interface ListedRow {
 
 /** Two versions of one ConfigMap and one of another: 1 is trusted, 2 is assigned and runs, 3 has two files. */
 async function threeCheckpoints(t: TestContext) {
-  const node = await nodeOnDisk(t);
-  const trusted = await node.save('1');
-  const assigned = await node.save('2');
+  const node = await assignedAndTrusted(t);
   const other = await node.save('3', { uid: uidB, name: 'db', files: { kubelet: kubeletYaml(3), 'ca.pem': 'CERT' } });
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
   node.later(7200_000);
-  return { ...node, trusted, assigned, other };
+  return { ...node, other };
 }
 
 test('checkpoints list shows people what they need to go on', async (t) => {
@@ -206,17 +201,6 @@ test('an empty store is no error', async (t) => {
   assert.match((await dkc('checkpoints', 'list')).stdout, /^No checkpoints/);
   assert.equal((await dkc('checkpoints', 'list', '-o', 'json')).stdout, '[]\n');
   assert.equal((await dkc('history')).stdout, 'No history.\n');
-});
-
-test('without a store every command ends with 3, says what to do, and makes nothing', async (t) => {
-  const node = await nodeOnDisk(t);
-  await rm(node.root, { recursive: true });
-  for (const argv of [['status'], ['checkpoints', 'list'], ['checkpoints', 'verify'], ['rollback'], ['retry'], ['history'], ['drill']]) {
-    const { code, stdout, stderr } = await node.dkc(...argv);
-    assert.deepEqual([argv, code, stdout], [argv, 3, '']);
-    assert.match(stderr, /^dkc: Cannot open store .*: there is no store; start dkc-agent/);
-  }
-  await assert.rejects(stat(node.root));
 });
 
 test('a store that may not be read asks for root', async (t) => {

@@ -2,24 +2,14 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { test, type TestContext } from 'node:test';
-import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { test } from 'node:test';
+import { assignedAndTrusted, kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 interface Report {
   passed: boolean;
   steps: { step: string; expected: string; seen: string; ms: number; passed: boolean }[];
-}
-
-async function assignedAndTrusted(t: TestContext) {
-  const node = await nodeOnDisk(t, { policy: 'none' });
-  const trusted = await node.save('1');
-  const assigned = await node.save('2');
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
-  return { ...node, trusted, assigned };
 }
 
 /** Every file below `dir`: its content, and when it was last written. */
@@ -38,7 +28,7 @@ async function fingerprint(dir: string): Promise<string[]> {
 }
 
 test('a drill rehearses every fall back on copies, and touches nothing', async (t) => {
-  const { dkc, root } = await assignedAndTrusted(t);
+  const { dkc, root } = await assignedAndTrusted(t, { policy: 'none' });
   const before = await fingerprint(root);
   // Other tests leave and take away things in the usual one.
   const [scratch, usual] = [await tempDir(t), process.env['TMPDIR']];
@@ -65,7 +55,7 @@ test('a drill rehearses every fall back on copies, and touches nothing', async (
 });
 
 test('a drill finds an assigned config that boot cannot use', async (t) => {
-  const { dkc, save, assign } = await assignedAndTrusted(t);
+  const { dkc, save, assign } = await assignedAndTrusted(t, { policy: 'none' });
   await assign(await save('3', { files: { kubelet: 'kind: Nonsense\n' } }));
   const ran = await dkc('drill', '-o', 'json');
   const [first] = (JSON.parse(ran.stdout) as Report).steps;
@@ -74,7 +64,7 @@ test('a drill finds an assigned config that boot cannot use', async (t) => {
 });
 
 test('a drill works on a store of an upstream kubelet, which has no manifests', async (t) => {
-  const { dkc, paths, trusted, assigned } = await assignedAndTrusted(t);
+  const { dkc, paths, trusted, assigned } = await assignedAndTrusted(t, { policy: 'none' });
   for (const ref of [trusted, assigned]) await rm(paths.manifest(ref));
   const ran = await dkc('drill');
   assert.equal(ran.code, 0, ran.stdout);
@@ -112,7 +102,7 @@ for (const [what, spoil] of [
 }
 
 test('a live drill needs --yes, and says what it would do', async (t) => {
-  const { dkc, store } = await assignedAndTrusted(t);
+  const { dkc, store } = await assignedAndTrusted(t, { policy: 'none' });
   const ran = await dkc('drill', '--live');
   assert.equal(ran.code, 2);
   assert.match(
@@ -124,7 +114,7 @@ test('a live drill needs --yes, and says what it would do', async (t) => {
 });
 
 test('a live drill needs an agent that runs and a kubelet that is healthy', async (t) => {
-  const node = await assignedAndTrusted(t);
+  const node = await assignedAndTrusted(t, { policy: 'none' });
   const idle = await node.dkc('drill', '--live', '--yes');
   assert.equal(idle.code, 3);
   assert.match(idle.stderr, /its agent is not running; start it/);
@@ -142,7 +132,7 @@ test('a live drill needs an agent that runs and a kubelet that is healthy', asyn
 });
 
 test('a live drill on a node whose agent follows passes', async (t) => {
-  const node = await assignedAndTrusted(t);
+  const node = await assignedAndTrusted(t, { policy: 'none' });
   const { trusted, assigned, store, paths } = node;
   const locks = memoryLocks();
   await locks.take(paths.agentLock, 0);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { nodeCommands } from '../../../../cli/node/commands.ts';
@@ -10,19 +10,25 @@ import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 // `doctor` says it in the row of a check, and `node-flags` is a page of help.
 const commands = nodeCommands.filter(({ name, hidden }) => name !== 'doctor' && hidden !== true);
 
-for (const below of ['', '/below'])
-  test(`a dynamic config directory that is a file${below} is named by every command, in one line`, async (t) => {
+const notADirectory = '(\\S+/file) is not a directory; move it away .*--dynamic-config-dir';
+for (const [why, below, says] of [
+  ['that is a file', 'file', notADirectory],
+  ['below a file', 'file/below', notADirectory],
+  ['that is not there', 'nothing', '.*there is no store; start dkc-agent.*'],
+] as const)
+  test(`a dynamic config directory ${why} is named by every command, in one line, and not made`, async (t) => {
     const { dkc } = await nodeOnDisk(t);
-    const file = join(await tempDir(t), 'file');
-    await writeFile(file, 'x');
+    const dir = await tempDir(t);
+    await writeFile(join(dir, 'file'), 'x');
     for (const entry of commands) {
       const { name } = entry;
       const refs = (await entry.load()).positionals.filter(({ required }) => required).map(() => 'assigned');
-      const ran = await dkc(...name.split(' '), ...refs, `--dynamic-config-dir=${file}${below}`);
+      const ran = await dkc(...name.split(' '), ...refs, `--dynamic-config-dir=${join(dir, below)}`);
       assert.deepEqual([ran.code, ran.stdout], [3, ''], name);
       assert.equal(ran.stderr.trimEnd().split('\n').length, 1);
-      assert.match(ran.stderr, /^dkc: Cannot open store .*\/store: (\S+\/file) is not a directory; move it away .*--dynamic-config-dir\n$/);
+      assert.match(ran.stderr, new RegExp(`^dkc: Cannot open store .*/store: ${says}\n$`), name);
     }
+    assert.deepEqual(await readdir(dir), ['file']);
   });
 
 const denied = (path: string) => Promise.reject(Object.assign(new Error(`EACCES: permission denied, stat '${path}'`), { code: 'EACCES' }));

@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
-import { test, type TestContext } from 'node:test';
-import { kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
+import { test } from 'node:test';
+import { assignedAndTrusted, kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
-
-async function assignedAndTrusted(t: TestContext) {
-  const node = await nodeOnDisk(t);
-  const trusted = await node.save('1');
-  const assigned = await node.save('2');
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
-  return { ...node, trusted, assigned };
-}
 
 interface Status {
   active: { resourceVersion: string } | null;

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { memoryLocks } from '../../../support/memory-locks.ts';
-import { nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, nodeOnDisk, type NodeOnDisk } from '../../../support/node-on-disk.ts';
 import { cliContext } from '../../../support/cli-context.ts';
 import { age, ago, size, span } from '../../../../cli/node/spoken.ts';
 import { LockError } from '../../../../base/lock.ts';
@@ -16,12 +16,8 @@ import type { Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
 test('status on a node on trial reads as an admin needs it', async (t) => {
-  const node = await nodeOnDisk(t);
-  const trusted = await node.save('1');
-  const assigned = await node.save('2');
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
+  const node = await assignedAndTrusted(t);
+  const { trusted, assigned } = node;
   const { kubeletConfigKey } = assigned;
   const assignedAt = new Date(node.now()).toISOString();
   await node.store.setTrial({

@@ -8,7 +8,7 @@ import { realExec } from '../../../../base/exec.ts';
 import { NAMESPACE } from '../../../../agent/config/signature/check.ts';
 import { KEY_TYPES } from '../../../../agent/config/signature/public-key.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
-import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { SshSigner } from '../../../support/ssh-signing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -166,14 +166,9 @@ test('the message is the same for files, a directory and a manifest, and has no 
 const ci = new SshSigner();
 
 test('status and checkpoints verify say who signed what a node runs, where its policy asks', async (t) => {
-  const node = await nodeOnDisk(t);
+  const node = await assignedAndTrusted(t, {}, { files: ci.signed({ kubelet: kubeletYaml(50) }) });
   const policy = join(node.root, '..', 'policy.yaml');
   await writeFile(policy, SshSigner.policy(ci));
-  const trusted = await node.save('1');
-  const assigned = await node.save('2', { files: ci.signed({ kubelet: kubeletYaml(50) }) });
-  await node.trust(trusted);
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
   assert.doesNotMatch((await node.dkc('status')).stdout, /Signed by/);
   assert.match((await node.dkc('status', `--policy=${policy}`)).stdout, /^Signed by: {7}ci@example\.com$/m);
   const json = JSON.parse((await node.dkc('status', `--policy=${policy}`, '-o', 'json')).stdout) as { signedBy: unknown };
@@ -182,8 +177,8 @@ test('status and checkpoints verify say who signed what a node runs, where its p
   const { code, stdout, stderr } = await node.dkc('checkpoints', 'verify', `--policy=${policy}`, '-o', 'json');
   assert.deepEqual([code, stderr], [1, 'dkc: the config in use is not signed\n']);
   const problems = JSON.parse(stdout) as { path: string; problem: string }[];
-  assert.deepEqual(problems.map(({ path }) => path), [node.paths.file(trusted, 'kubelet.sig')]); // prettier-ignore
-  await node.runs('last-known-good', trusted);
+  assert.deepEqual(problems.map(({ path }) => path), [node.paths.file(node.trusted, 'kubelet.sig')]); // prettier-ignore
+  await node.runs('last-known-good', node.trusted);
   assert.match((await node.dkc('status', `--policy=${policy}`)).stdout, /^Signed by: {7}none of the signatureKeys in the field policy$/m);
 });
 
