@@ -54,23 +54,6 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       assert.ok(reportsOf(agent) <= (carrier === 'node' ? 2 : 4), 'it showed half of a change');
     });
 
-    test('a touch of metadata alone is followed in place: no exit, no event', async () => {
-      await using agent = await HostedAgent.on(cluster);
-      const first = await assigned(agent);
-      const touched = await cluster.configMap(agent.name, { labels: { team: 'web' } });
-      await agent.reports(cluster, { assigned: sourceOf(touched), active: sourceOf(touched) });
-      assert.notEqual(touched.metadata.resourceVersion, first.metadata.resourceVersion);
-      assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, first)]);
-      assert.equal(agent.starts, 2);
-      // The next start takes the new name from disk, and the kubelet's file keeps its bytes.
-      const bytes = await agent.effective();
-      await agent.stop();
-      agent.start();
-      await agent.ready(3);
-      assert.equal(await agent.effective(), bytes);
-      assert.deepEqual(await agent.store().record('assigned'), { at: 'known', source: sourceOf(touched).configMap });
-    });
-
     ofTheNode('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
       await using agent = await HostedAgent.on(cluster);
       const made = await assigned(agent);
