@@ -74,31 +74,6 @@ test('what the template requires of a node is replaced; what it prefers, and who
 
 test('a node name of the template stays', () => assert.equal(made({ spec: { nodeName: 'a' } }).spec?.nodeName, 'a'));
 
-test("automatic tolerations take the place of the template's own, and leave the others", () => {
-  const { spec } = made({
-    spec: {
-      tolerations: [
-        { ...exists('not-ready', 'NoExecute'), tolerationSeconds: 30 },
-        { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
-        { key: 'gpu', operator: 'Exists' },
-      ],
-    },
-  });
-  const of = (key: string) => spec?.tolerations?.filter((one) => one.key === key);
-  assert.deepEqual(of('node.kubernetes.io/not-ready'), [
-    exists('not-ready', 'NoExecute'),
-    { ...exists('not-ready', 'NoSchedule'), tolerationSeconds: 30 },
-  ]);
-  assert.deepEqual(of('gpu'), [{ key: 'gpu', operator: 'Exists' }]);
-});
-
-test("only a pod on the host's network tolerates that there is none yet", () => {
-  const tolerates = (pod: Pod): boolean =>
-    pod.spec?.tolerations?.some(({ key }) => key === 'node.kubernetes.io/network-unavailable') ?? false;
-  assert.equal(tolerates(made()), false);
-  assert.equal(tolerates(made({ spec: { hostNetwork: true } })), true);
-});
-
 const generations: { why: string; annotation: string | undefined; label: string | undefined }[] = [
   { why: 'the number of the annotation', annotation: '7', label: '7' },
   { why: 'the number, written in one way', annotation: '007', label: '7' },

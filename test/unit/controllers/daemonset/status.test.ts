@@ -62,9 +62,6 @@ test('status is written when one of its numbers is another', () => {
   assert.notEqual(planned({ ...running, status: { ...written, numberUnavailable: 1 } }).status, undefined);
 });
 
-test('status of a generation that it has seen already is not taken back', () =>
-  assert.equal(planned({ ...running, status: { ...written, observedGeneration: 3 } }).status, undefined));
-
 test('status has the generation that was acted on, and keeps what others count', () => {
   const { status } = planned({ nodes: 'a b', pods: 'a@new', status: { ...written, observedGeneration: 1, collisionCount: 4 } });
   assert.deepEqual(status, {
