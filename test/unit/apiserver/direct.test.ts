@@ -22,15 +22,6 @@ describe('a client without sockets', () => {
   });
   const set = (fault: object) => api.hooks.setFaults(parseFaults([{ verb: '*', resource: '*', count: 1, ...fault }]));
 
-  test('creates, reads, changes and deletes', async () => {
-    await client.create(configMaps, made);
-    await client.patch(configMaps, at, { data: { a: '1' } }, { type: 'merge' });
-    assert.deepEqual((await client.get(configMaps, at))['data'], { a: '1' });
-    await client.delete(configMaps, at);
-    await assert.rejects(client.get(configMaps, at), { code: 404, reason: 'NotFound' });
-    assert.equal(clock.sleepers, 0);
-  });
-
   test('is somebody, or refused', async () => {
     const stranger = createClient({ origin: 'the test', server: 'http://embedded.invalid', token: 'x' }, { clock, dial: api.dial });
     await assert.rejects(stranger.get(configMaps, at), { code: 401 });

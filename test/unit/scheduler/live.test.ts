@@ -17,16 +17,6 @@ import { LiveWorld } from './live-world.ts';
 
 const LIMIT = { timeout: 120_000 };
 
-test('a pod is bound, told, and counted', LIMIT, async (t) => {
-  const world = await LiveWorld.start(t, ['a']);
-  world.add(pod('web').cpu('1'));
-  await world.bound('web', 'a');
-  await world.until('it is told', () => world.eventsOf('web').length > 0);
-  assert.deepEqual(world.eventsOf('web'), ['Normal Scheduled Successfully assigned default/web to a']);
-  await world.until('it runs', () => world.find('web')?.status?.phase === 'Running');
-  assert.equal(world.conditionOf('web'), 'True');
-});
-
 test('the profile that places a pod reports its events, also those of pods that it preempts', LIMIT, async (t) => {
   const [profile] = defaultSchedulerConfig.profiles.values();
   assert.ok(profile);

@@ -41,12 +41,6 @@ test('claims are copies of their templates, named after template and pod, and fo
   ]);
 });
 
-test('claims: one for each template', () =>
-  assert.deepEqual(
-    pvcsOf(two, 0).map(({ metadata }) => metadata.name),
-    ['data-web-0', 'log-web-0'],
-  ));
-
 test('claims of two templates with one name are made once, as the last says', () => {
   const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '1Gi'), claimTemplate('data', '2Gi')] }));
   assert.deepEqual(
@@ -158,8 +152,6 @@ const storages: { why: string; pod: Pod; is: boolean }[] = [
   },
 ];
 for (const { why, pod, is } of storages) test(`storage of a pod that is ${why}`, () => assert.equal(hasStorage(two, pod, 0), is));
-
-test('a set without claim templates asks for no storage', () => assert.equal(hasStorage(rulesOf(statefulSet()), pod(0), 0), true));
 
 test('volumes of claims take the place of others with their names', () =>
   assert.deepEqual(

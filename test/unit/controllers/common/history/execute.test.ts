@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
 import { contentHash, type Revision, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
 import { planHistory } from '../../../../../controllers/common/history/plan.ts';
-import { newRevision, sameData, templateOf } from '../../../../../controllers/common/history/revision.ts';
+import { newRevision } from '../../../../../controllers/common/history/revision.ts';
 import { daemonSets, type KubeObject } from '../../../../../kube/api/object.ts';
 import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
@@ -238,12 +238,6 @@ test('truncation leaves alone what was made again under the name', async () => {
   );
   assert.equal(scene.revisions, 'ds-a#1=a@a ds-b#2=b@b');
   assert.deepEqual(scene.told, []);
-});
-
-test('what the server stores is the template that it serves', async () => {
-  const scene = new HistoryScene('a');
-  const { current } = await scene.pass();
-  assert.equal(sameData({ template: templateOf(current) }, { template: scene.set.spec.template }), true);
 });
 
 test('pods of a StatefulSet are to carry the name that the server has', async () => {
