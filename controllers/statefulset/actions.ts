@@ -43,7 +43,7 @@ export interface Waits {
   detail: string;
 }
 
-/** Groups of actions: those of one are done at once, and a group in which something failed is the last. */
+/** Groups of actions: those of one are done at once, and a group in which something failed is the last, but for a scale-down after pods that the server refused. */
 export interface Work {
   readonly groups: readonly (readonly Action[])[];
   /** undefined: it waits for nothing. */

@@ -12,7 +12,7 @@ import type { SetMemory } from '../common/set-memory.ts';
 import type { Caches, SetFacts } from './observe.ts';
 import type { Plan } from './plan.ts';
 import { makesRoom } from './status.ts';
-import { isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
 import { type Action, newPod } from './actions.ts';
 import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
@@ -247,7 +247,9 @@ async function executeGroups(
   signal: AbortSignal,
 ): Promise<number> {
   let removed = 0;
+  let refused = false;
   for (const group of groups) {
+    if (refused && !group.every(isScaleDown)) continue;
     const { failed, done } = await slowStart(group, (action) => act(by, writer, facts.rules, action, signal), {
       largest: batchOf(facts.rules.template, defaultLimits.writing),
       signal,
@@ -256,8 +258,19 @@ async function executeGroups(
     if (failed.length > 0 || signal.aborted) {
       const errors = failed.map(({ error }) => error);
       failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));
-      return removed;
+      refused = failed.every(({ item, error }) => item.do === 'create' && isRefused(error));
+      if (!refused || signal.aborted) return removed;
     }
   }
   return removed;
+}
+
+/** What goes on where pods could not be made: a quota may have room for these only once others are gone. */
+function isScaleDown(action: Action): boolean {
+  return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
+}
+
+function isRefused(error: unknown): boolean {
+  const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
+  return cause instanceof ApiError && !mayHaveTakenEffect(cause);
 }

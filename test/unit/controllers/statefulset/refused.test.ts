@@ -65,3 +65,33 @@ test('a set whose revision is refused says so once, in the words of the server',
   await world.until(() => told().length > 0, 60_000);
   assert.deepEqual(told(), ['1 The set is not synced: Cannot create ControllerRevision default/web-X: exceeded quota: q']);
 });
+
+const quotas = [
+  { what: 'pods', templates: [] },
+  { what: 'persistentvolumeclaims', templates: undefined },
+];
+for (const { what, templates } of quotas)
+  test(`a Parallel set whose first ordinal moves under a quota of ${what} as large as itself gets there`, async (t) => {
+    const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+    t.after(() => world.stop());
+    world.addNodes('a');
+    const no = new ApiError({ method: 'POST', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'exceeded quota: q' });
+    const process = world.start({
+      call: ({ verb, resource }, pass) => {
+        const full = verb === 'create' && resource === what && world.pods().length >= 3;
+        return full ? Promise.reject(no) : pass();
+      },
+    });
+    await world.until(() => process.ready, 10_000);
+    const claims = templates === undefined ? {} : { volumeClaimTemplates: templates };
+    world.api.add(statefulSet('web', { podManagementPolicy: 'Parallel', ...claims }));
+    await world.until(() => world.pods().length === 3, 60_000);
+    await world.user.patch(statefulSets, { name: 'web', namespace: 'default' }, { spec: { ordinals: { start: 3 } } }, { type: 'merge' });
+    const names = (): string =>
+      world
+        .pods()
+        .map(({ metadata }) => metadata.name)
+        .toSorted()
+        .join(' ');
+    assert.ok((await world.until(() => names() === 'web-3 web-4 web-5', 60_000)) !== undefined, names());
+  });
