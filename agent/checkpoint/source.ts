@@ -91,6 +91,8 @@ export interface Manifest extends Pick<Payload, 'namespace' | 'name' | 'annotati
   savedAt: string;
   /** Sorted by key. */
   files: readonly FileDigest[];
+  /** The files were there before the manifest, as upstream's kubelet leaves them: nobody has held them against what the API server says. @default false */
+  adopted?: true;
 }
 
 /** A checkpoint that was read and found equal to its manifest. */

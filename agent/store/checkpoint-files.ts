@@ -32,7 +32,7 @@ export function payloadOf(ref: PayloadRef, { files, manifest }: Found & { at: 'i
 
 /** A manifest for what upstream left without one: whose it is comes from the record that names it. */
 export function adopted(manifest: Manifest, by: Pick<Source, 'namespace' | 'name'>): Manifest {
-  return { ...manifest, namespace: by.namespace, name: by.name };
+  return { ...manifest, namespace: by.namespace, name: by.name, adopted: true };
 }
 
 async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Found> {

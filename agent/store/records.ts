@@ -39,7 +39,12 @@ export function parseManifest(bytes: Uint8Array): Parsed<Manifest> {
     for (const [name, value] of Object.entries(record(from['annotations'] ?? {}, 'annotations'))) annotations[name] = string(value, name);
     const files = list(from['files'], 'files').map((entry) => fileDigest(record(entry, 'files[]')));
     if (new Set(files.map((file) => file.key)).size !== files.length) throw new Damage('a key is listed twice');
-    return { ...strings(from, ['namespace', 'name', 'savedAt']), annotations, files };
+    return {
+      ...strings(from, ['namespace', 'name', 'savedAt']),
+      annotations,
+      files,
+      ...(from['adopted'] === true ? { adopted: true } : {}),
+    };
   });
 }
 

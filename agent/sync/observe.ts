@@ -97,9 +97,13 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
   const { payload } = downloaded;
   const content = contentRef(digestFiles(payload.files), kubeletConfigKey);
   const state = await store.load(payload, payload);
-  const kept = state.at === 'intact' ? contentRef(state.checkpoint.manifest.files, kubeletConfigKey) : undefined;
-  const clashes = kept !== undefined && !sameContent(kept, content);
-  return { at: 'found', payload, content, saved: isSaved(state, payload, content), ...(clashes ? { clashes } : {}) };
+  return { at: 'found', payload, content, saved: isSaved(state, payload, content), ...(clashes(state, content) ? { clashes: true } : {}) };
+}
+
+/** Upstream's may have been torn or edited before this agent first saw it (Q2), so that its content proves nothing. */
+function clashes(state: CheckpointState, content: ContentRef): boolean {
+  if (state.at !== 'intact' || state.checkpoint.manifest.adopted) return false;
+  return !sameContent(contentRef(state.checkpoint.manifest.files, content.kubeletConfigKey), content);
 }
 
 /** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */

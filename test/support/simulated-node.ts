@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { CrashDisk } from './crash-disk.ts';
 import { FakeApi } from './fake-api.ts';
 import { atRest, FakeClock } from './fake-clock.ts';
@@ -167,6 +168,13 @@ export class SimulatedNode {
 
   async effective(): Promise<string> {
     return new TextDecoder().decode(await this.read(this.#options.effectiveConfig));
+  }
+
+  /** Leaves a checkpoint as upstream's kubelet may have: without a manifest, and with another text. */
+  async tear({ uid = '', resourceVersion = '' }: { uid?: string; resourceVersion?: string } = {}, text: string): Promise<void> {
+    const dir = layout(ROOT).checkpoint({ uid, resourceVersion });
+    await this.fs.disk().remove(layout(ROOT).manifest({ uid, resourceVersion }));
+    await this.fs.disk().replace(join(dir, 'kubelet'), new TextEncoder().encode(text));
   }
 
   /** The store as an admin's command opens it. */

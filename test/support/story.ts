@@ -107,6 +107,9 @@ export class Story {
         await node.clock.advance(0);
         this.api.restore(configMaps, { name: first, namespace: NAMESPACE }, { data: { kubelet: configYaml(settings) } });
         return this.api.setAway(false);
+      // The checkpoint of what the API server has is upstream's, without a manifest, and lost the fields that are not named.
+      case 'torn':
+        return node.tear(this.api.get(configMaps, { name: first, namespace: NAMESPACE })?.metadata, configYaml(settings));
       case 'delete':
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':
