@@ -79,7 +79,7 @@ export interface RunningFacts {
 }
 
 /**
- * The scheduler's own decision, made anew: why the pod cannot be anywhere, for each reason how many nodes and the names of up to three, whether taking pods
+ * The scheduler's own decision, made again: why the pod cannot be anywhere, for each reason how many nodes and the names of up to three, whether taking pods
  * away would help, and, unless `running.pending` says it, what would have it tried again. A line says where it would go if it can. Pure.
  */
 export type ExplainPod = (facts: PodFacts) => readonly Explained[];

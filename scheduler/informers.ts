@@ -52,7 +52,7 @@ export interface Caches {
   replicaSets: Informer<ReplicaSet>;
   statefulSets: Informer<StatefulSet>;
   revisions: Informer<ControllerRevision>;
-  /** Only where room is kept for pods of DaemonSets. */
+  /** Only where reservations are made for pods of DaemonSets. */
   daemonSets: Informer<DaemonSet> | undefined;
   budgets: Informer<Budget> | undefined;
   deviceClasses: Informer<DeviceClass> | undefined;

@@ -111,7 +111,7 @@ function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why |
   if (alive.length > 0) return undefined;
   const planned = decided.creations.some((creation) => creation.node === node);
   const [going] = pods;
-  // Beside one that is going a surge does not wait.
+  // With a surge the next pod is created beside a terminating one.
   if (going !== undefined && !planned)
     return {
       reason: 'terminating',

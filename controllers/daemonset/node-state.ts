@@ -195,7 +195,7 @@ function removing(pods: readonly Readonly<Pod>[]): Work | undefined {
   return pods.length === 0 ? undefined : { ...idle, remove: pods };
 }
 
-/** Of all pods: the first one counts even while it is going, and beside a failed one any other may be the one to stay. */
+/** Of all pods: the oldest one counts even while it is terminating, and beside a failed one any other may be the one to stay. */
 function earliest(
   pods: readonly Readonly<Pod>[],
   availability: (pod: Readonly<Pod>) => Millis | undefined,

@@ -27,13 +27,13 @@ export type Action =
   | { do: 'delete'; pod: Readonly<Pod>; reason: DeletionReason }
   /** Claims of a pod that waits for them. */
   | { do: 'storage'; pod: Readonly<Pod>; pvcs: readonly Pvc[]; terminating: readonly string[] }
-  /** Who owns claims is put right. `tells`: which events say so, as of an update of the pod. */
+  /** Corrects the owner references of claims. `tells`: which events report it, as for an update of the pod. */
   | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[]; tells: 'all' | 'failures' | 'nothing' }
   | { do: 'grow'; pvc: Pvc }
-  /** Its labels are put right, and its volumes, which a server refuses. */
+  /** Corrects its labels, and its volumes, which a server rejects. */
   | { do: 'repair'; pod: Pod; hasWrongVolumes: boolean };
 
-/** What the set waits for before it goes on. */
+/** What the set waits for before it continues. */
 export interface Waits {
   /** A pod's, mostly. */
   object: string;

@@ -101,7 +101,7 @@ async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readon
   });
 }
 
-/** The body is what the cache has of the pod, with its labels put right: a patch, since the cache has not all of it. */
+/** The body is what the cache has of the pod, with its labels corrected: a patch, since the cache has not all of it. */
 async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata, spec }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid, labels } = metadata;
   await verb(by, rules, 'update', name, async () => {

@@ -5,22 +5,22 @@ import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.t
 import { planUpdate } from './update.ts';
 
 /**
- * OrderedReady: from the lowest place up, each must be available before the next is looked at; one pod is made or deleted at a time.
+ * OrderedReady: from the lowest place up, each pod must be available before the next place is looked at; one pod is created or deleted at a time.
  *
  * | place | what |
  * | --- | --- |
- * | failed, succeeded | delete unless it is going; stop |
- * | empty, with a claim that is about to go | stop |
- * | empty | make its claims and it; stop |
- * | pending | make missing claims, put their owners right |
- * | going; not running and ready; not available | stop |
- * | name, labels, volumes or owners of claims are wrong | put right |
+ * | failed, succeeded | delete unless it is terminating; stop |
+ * | empty, with a claim that is about to be deleted | stop |
+ * | empty | create its claims and it; stop |
+ * | pending | create missing claims, correct their owners |
+ * | terminating; not running and ready; not available | stop |
+ * | name, labels, volumes or owners of claims are wrong | correct |
  *
- * Then pods that there is no place for, from the highest down, one at a time:
+ * Then condemned pods (their ordinals have no place), from the highest down, one at a time:
  *
  * | pod | what |
  * | --- | --- |
- * | going | stop |
+ * | terminating | stop |
  * | not available, not ended, and not what everything waits for | stop |
  * | else | delete; stop |
  *
@@ -41,7 +41,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
       return stop(waitsFor(slot));
     }
     if (isUnavailable(slot) || !health.runningReady) {
-      // One that goes needs no claims any more; that these cannot be made must not keep it.
+      // A pod that is deleted needs no claims: that they cannot be created must not keep it.
       if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, reason: 'forced' }]);
       else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
@@ -54,7 +54,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
     const waits = waitsFor(top, 'scaling-down');
     if (top.health.terminating || facts.rules.optIns.problems.length > 0) return stop(waits);
     const ready = top.health.runningReady && !isUnavailable(top);
-    // What has ended will never be well, and nothing is lost by it: two of them would wait for each other for ever.
+    // A pod that has ended never becomes healthy, and nothing is lost with it: two of them would wait for each other forever.
     if (ready || top.health.ended || firstUnhealthy(slots) === top) groups.push([{ do: 'delete', pod: top.pod, reason: 'scaled-down' }]);
     return stop(waits);
   }
@@ -62,7 +62,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
   return { groups: [...groups, update.actions], waits: update.waits };
 }
 
-/** With dkc.dev/forced-rollback only: a broken pod of an outdated revision keeps all others waiting, for ever upstream. One that is ready needs only time. */
+/** With dkc.dev/forced-rollback only: a broken pod of an outdated revision keeps all others waiting, upstream forever. One that is ready needs only time. */
 function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
   const { update, optIns, set } = rules;
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
@@ -76,16 +76,16 @@ function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, h
  *
  * | place | what |
  * | --- | --- |
- * | failed, succeeded | delete unless it is going |
- * | empty, with a claim that is about to go | leave it |
- * | empty | make its claims and it |
- * | pending | make missing claims, put their owners right |
- * | empty or pending, with a claim that is being deleted | say so, behind all else |
- * | empty, and somebody else's pod has its name | try, behind all else |
- * | name, labels, volumes or owners of claims are wrong | put right, also while it goes; volumes, which no server takes later, behind all else, unless it goes |
- * | no place for the pod | put the owners of its claims right, then delete it, well or not |
+ * | failed, succeeded | delete unless it is terminating |
+ * | empty, with a claim that is about to be deleted | leave it |
+ * | empty | create its claims and it |
+ * | pending | create missing claims, correct their owners |
+ * | empty or pending, with a claim that is being deleted | report it, after all else |
+ * | empty, and a pod of another owner has its name | try, after all else |
+ * | name, labels, volumes or owners of claims are wrong | correct, also while it is terminating; volumes, which no server accepts later, after all else, unless it is terminating |
+ * | no place for the pod | correct the owners of its claims, then delete it, healthy or not |
  *
- * Then, in the same look, the update.
+ * Then, in the same reconcile, the update.
  */
 export function planParallel(facts: SetFacts, slots: Slots): Work {
   const places: Action[] = [];
@@ -104,8 +104,8 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
       continue;
     }
     const wrong = repairs(facts, slot);
-    // One that goes keeps its claims: who owns them is put right. What cannot go well is no news of it.
-    places.push(...(health.terminating ? wrong.filter((action) => !cannotGoWell(facts, action)) : wrong));
+    // A terminating pod keeps its claims, so their owners are corrected. What cannot succeed is not reported for it.
+    places.push(...(health.terminating ? wrong.filter((action) => !cannotSucceed(facts, action)) : wrong));
   }
   const owners = slots.condemned.flatMap((slot) => condemnedOwners(facts, slot));
   const leaving = facts.rules.optIns.problems.length > 0 ? [] : slots.condemned;
@@ -116,16 +116,16 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
   const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
   const update = planUpdate(facts, slots, gone);
-  // What cannot go well comes last, since a group in which something failed is the last one.
-  const isDoomed = (action: Action): boolean => cannotGoWell(facts, action);
+  // What cannot succeed comes last, since a group in which something failed is the last one.
+  const isDoomed = (action: Action): boolean => cannotSucceed(facts, action);
   const replaced = new Set(update.actions.flatMap((action) => (action.do === 'delete' ? [action.pod.metadata.uid] : [])));
   const doomed = places.filter((action) => isDoomed(action) && !(action.do === 'repair' && replaced.has(action.pod.metadata.uid)));
   const others = places.filter((action) => !isDoomed(action));
   return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
 }
 
-/** A claim is being deleted, the name is another's, or volumes are wrong: an event says so at most, and nothing else can be done. */
-function cannotGoWell({ isTaken }: SetFacts, action: Action): boolean {
+/** A claim is terminating, the name is taken, or volumes are wrong: nothing can be done but to report it. */
+function cannotSucceed({ isTaken }: SetFacts, action: Action): boolean {
   if (action.do === 'create') return action.terminating.length > 0 || isTaken(action.slot.name);
   if (action.do === 'storage') return action.terminating.length > 0;
   return action.do === 'repair' && action.hasWrongVolumes;

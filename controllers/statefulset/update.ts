@@ -40,7 +40,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
 }
 
 /**
- * From the highest place down to the partition: the first pod of an old revision goes, well or not; one that is not available yet is waited for.
+ * From the highest ordinal down to the partition: the first outdated pod is deleted, healthy or not; a pod that is not available yet is waited for.
  */
 function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
   for (const slot of places) {
@@ -56,7 +56,7 @@ function manyInOrder(facts: SetFacts, places: readonly Slot[], budget: number): 
   return chosen(candidates.slice(0, budget), places);
 }
 
-/** Old pods that are not available go whatever the budget, for nothing is lost by it: one that never gets ready must not stop its own replacement. */
+/** Outdated pods that are not available are deleted whatever the budget, since nothing is lost: one that never gets ready must not stop its own replacement. */
 function manyAtOnce(facts: SetFacts, places: readonly Slot[], budget: number): Update {
   const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.terminating);
   const broken = candidates.filter(isUnavailable);

@@ -156,7 +156,7 @@ export class Expectations {
     this.#see(key, uid, 'came');
   }
 
-  /** An object of this owner is going, or gone, or has been taken from it. One that goes before anybody saw it come is awaited no more. */
+  /** An object of this owner is terminating, deleted, or released. One that is deleted before its creation was seen is no longer awaited. */
   deletionSeen(key: Key, uid: string): void {
     this.#waiting.get(key)?.deletions.delete(uid);
     this.#see(key, uid, 'went');
@@ -219,7 +219,7 @@ export class Expectations {
     if (idle && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
-  /** Owners that went without a word would stay for ever; the oldest are first. */
+  /** Owners whose deletion was not seen would stay forever; the oldest are first. */
   #sweep(): void {
     const now = this.#clock.monotonic();
     for (const [key, { until }] of this.#waiting) {

@@ -48,7 +48,7 @@ interface CounterView {
   reset(): void;
 }
 
-/** Which nodes count at all. Looked at anew whenever `version` differs. */
+/** Which nodes count at all. Read again whenever `version` differs. */
 export interface Eligible {
   readonly version: number;
   has(slot: number): boolean;
@@ -134,7 +134,7 @@ export class DomainCounts implements CounterView {
   }
 
   changed(slot: number, delta: number): void {
-    // What is out of date is built anew anyway.
+    // What is outdated is rebuilt anyway.
     if (this.#builtAt !== this.#topologies.version || this.#isEligible[slot] !== 1) return;
     const domain = this.topology.domains[slot] ?? -1;
     if (domain < 0) return;

@@ -24,7 +24,7 @@ interface Counted {
 }
 
 /**
- * The pods on nodes, by what selectors see of them, and counts of those that some selector means, kept up to date pod by pod: nobody counts them anew for
+ * The pods on nodes, by what selectors see of them, and counts of those that some selector means, kept up to date pod by pod: they are not counted again for
  * each pod that is placed.
  */
 export class PodGroups {

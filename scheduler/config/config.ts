@@ -92,9 +92,9 @@ export interface ReservationConfig {
   readonly ownerKinds: ReadonlySet<string>;
   readonly daemonSets: boolean;
   readonly persist: 'none' | 'annotation';
-  /** Pods stand for kept room, so that other schedulers see it. */
+  /** Placeholder pods show reservations to other schedulers. */
   readonly mirror: boolean;
-  /** Of these pods. There where `mirror` has an effect. */
+  /** Image of the placeholder pods. Set wherever `mirror` has an effect. */
   readonly mirrorImage: string | undefined;
 }
 

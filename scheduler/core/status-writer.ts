@@ -26,7 +26,7 @@ export interface StatusWriterOptions {
   atOnce: number;
 }
 
-/** What could not be written is tried again so late, and so often; the next attempt to place the pod says it anew anyway. */
+/** A write that failed is retried with this backoff, and so often; the next scheduling attempt of the pod writes its status anyway. */
 const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
 const MAX_TRIES = 6;
 

@@ -184,8 +184,8 @@ class Rest implements NodeLoad {
 }
 
 /**
- * A node as it would be without some of its pods, and whether a certain pod would fit there then. What other pods are nominated (nominated, or kept room)
- * with at least its priority counts as if it were there. Nothing outside changes; throw it away afterwards.
+ * A node as it would be without some of its pods, and whether a certain pod would fit there then. Nominated pods and reservations of at least its priority
+ * count as if they were there. Nothing outside changes; throw it away afterwards.
  */
 export interface WhatIf {
   readonly node: string;

@@ -24,7 +24,7 @@ function spareOf(state: NodeState, heldPods: readonly PodInfo[]): Free {
   return { cpu, memory, ephemeral, scalars, pods: state.allocPods - state.podCount - heldPods.length };
 }
 
-/** The node on which room is kept, for whoever sees the successor. */
+/** The node of a reservation, for deciding about its successor. */
 export function capacityFacts(cluster: Nodes, reservations: Pick<Reservations, 'on'>, name: string): CapacityFacts {
   const state = cluster.node(name);
   if (state === undefined) return { node: undefined, spare: undefined };

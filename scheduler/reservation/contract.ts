@@ -57,26 +57,29 @@ export interface DeletionFacts {
   readonly now: Millis;
 }
 
-/** Whether room is to be kept, and why, for logs and for people who ask. */
+/** Whether a reservation is made, and why, for logs and for people who ask. */
 export type Decision =
   | { readonly keep: true; readonly purpose: Purpose; readonly why: string }
   | { readonly keep: false; readonly because: NotReservedReason; readonly why: string };
 
-/** disabled, owner, set: not what room is kept for; place: no successor comes; ended, disrupted: it did not go for its successor; node: none may come there. */
+/**
+ * disabled, owner, set: nothing is reserved for such pods; place: no successor will be created; ended, disrupted: the pod was not deleted for its successor; node:
+ * the successor may not run there; revision: the pod is not replaced by one of another revision.
+ */
 export type NotReservedReason = 'disabled' | 'owner' | 'set' | 'place' | 'ended' | 'disrupted' | 'node' | 'revision';
 
 /** What a node has free. Less than nothing is possible. */
 export type Spare = Pick<Requests, 'cpu' | 'memory' | 'ephemeral' | 'scalars'>;
 
-/** The node on which the room is, when a successor is seen. */
+/** The node of a reservation, when a successor is seen. */
 export interface CapacityFacts {
   /** undefined: gone, or not known. */
   readonly node: Readonly<Node> | undefined;
-  /** What it has free beside its pods and all that is kept. Undefined: nothing. */
+  /** What it has free beside its pods and all reservations. Undefined: nothing. */
   readonly spare: Spare | undefined;
 }
 
-/** Room that is kept no longer, and why, as people read it. Whoever waits with at most `reservation.priority` may want to know. */
+/** A reservation that ended, and why, as people read it. It may help pending pods of at most `reservation.priority`. */
 export interface Dropped {
   readonly reservation: Reservation;
   readonly why: string;
@@ -87,80 +90,82 @@ export interface Dropped {
 export interface Made {
   readonly decision: Decision;
   readonly reservation: Reservation | undefined;
-  /** Room that was kept under the same name before, which a pod that had a place ended. */
+  /** Earlier reservations under the same name; they end, since a pod of that name was on a node. */
   readonly dropped: readonly Dropped[];
 }
 
-/** What a successor's being there led to. */
+/** What follows from seeing a successor. */
 export interface Seen {
-  /** The room that is kept for it, as it is now. */
+  /** Its reservation, as it is now. */
   readonly reservation: Reservation | undefined;
-  /** The successor takes less of the node than what went, or is less important: as if a pod of the node was updated, for who has at most `before.priority`. */
+  /** The successor requests less than the deleted pod, or has a lower priority: as if a pod of the node was updated, for pods of at most `before.priority`. */
   readonly eased: { readonly before: Reservation; readonly after: Reservation } | undefined;
   readonly dropped: readonly Dropped[];
 }
 
 /**
- * All rooms that are kept. Synchronous; whoever calls it sees to waking others. It is to be told of everything, also while nothing is kept: room that was released
- * to a pod that is being bound may have to come back, and does so only while there is a reason.
+ * All reservations. Synchronous; the caller enqueues the pods that a change may help. Every change must be passed on to it, also while nothing is reserved: a
+ * reservation that was released to a pod whose binding is under way is restored if binding fails, but only while there is still a reason for it.
  */
 export interface Reservations extends HeldCapacity {
   readonly size: number;
   list(): readonly Reservation[];
-  /** Rooms that were released to pods which are being bound, and that may come back. */
+  /** Reservations that were released to pods whose binding is under way, and that may be restored. */
   inFlight(): readonly Reservation[];
-  /** Nodes with room kept on them. */
+  /** Nodes with reservations. */
   readonly nodes: Iterable<string>;
   /** The same list until something of it changes. */
   on(node: string): readonly Reservation[];
-  /** Whether this pod has to leave room for that reservation. */
+  /** Whether this reservation counts against that pod. */
   isVisibleTo(reservation: Reservation, pod: PodInfo): boolean;
-  /** Held pods on the node that this pod has to leave room for. */
+  /** Held pods on the node that count against this pod. */
   podsFor(pod: PodInfo, node: string): readonly PodInfo[];
-  /** Held pods that use this claim, as far as this pod has to mind them: its own room is no user of its claims. */
+  /** Held pods that use this claim, as far as they count against this pod: its own reservation does not use its claims. */
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[];
-  /** Of the room that is kept for the pod of this name on its node. */
+  /** Of the reservation for the pod of this name on its node. */
   heldUpTo(pod: PodInfo): number;
-  /** The room that is kept for this pod. */
+  /** The reservation for this pod. */
   of(pod: PodInfo): Reservation | undefined;
-  /** It begins to go: that it goes for another revision stays so, also when its owner wants the old one again before it is gone. For pods that have a place. */
+  /**
+   * It got a deletionTimestamp. That it is deleted for another revision is remembered, even if its owner wants the old one again before it is gone. For pods on nodes.
+   */
   podTerminating(facts: DeletionFacts): void;
-  /** Right after the cache let the pod go, in the same turn. For pods that had a place. */
+  /** Right after the cache dropped the pod, in the same turn. For pods that were on a node. */
   podDeleted(facts: DeletionFacts): Made;
-  /** A pod that wants a place was seen, or seen changed; also one that another scheduler is to place. @param room - asked at most once */
+  /** A pending pod was added or updated, also one of another scheduler. @param room - asked at most once */
   podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen;
-  /** It was refused everywhere. The first time counts. */
+  /** No node passed. The first time counts. */
   podFailed(pod: PodInfo, now: Millis): void;
-  /** A pod has a place: by our doing, confirmed, or by somebody else's. */
+  /** A pod is on a node: bound by this scheduler and confirmed, or by another one. */
   podPlaced(pod: PodInfo): readonly Dropped[];
   /**
-   * A pod is gone before it had a place; if it was being bound, {@link restore} is due as well, before or after. Another may come under its name: the room is
-   * kept, for no longer than for one that nobody has seen.
+   * A pending pod was deleted; if it was being bound, {@link restore} is called as well, before or after. Another may be created under its name: the reservation
+   * stays, for no longer than for a successor that was never seen.
    */
   pendingPodDeleted(pod: PodInfo, now: Millis): void;
-  /** It was given a place: the room is released. @returns what to give back should binding fail; it is `used` on its node, `moved` elsewhere */
+  /** It is assumed on a node: its reservation is released. @returns what to restore should binding fail; it is `used` on its node, `moved` elsewhere */
   assumed(pod: PodInfo): Reservation | undefined;
-  /** Binding succeeded: nothing is given back. Seeing the pod in its place ({@link podPlaced}) says the same. */
+  /** Binding succeeded: nothing will be restored. Seeing the pod on its node ({@link podPlaced}) has the same effect. */
   bound(released: Reservation): void;
   /**
-   * Binding failed: the room is kept again, unless its reason went meanwhile. Others may have taken it if the place was on another node: {@link recheck}.
-   * @returns what is kept now
+   * Binding failed: reserves again, unless the reason has ceased. If the pod was assumed on another node, other pods may use the capacity by now: {@link recheck}.
+   * @returns the reservation as it is now
    */
   restore(released: Reservation, now: Millis): Reservation | undefined;
-  /** @param node - as it is now; undefined: gone. @param isPlaced - whether a pod of this key has a place, so that nothing is kept for it by mistake */
+  /** @param node - as it is now; undefined: gone. @param isPlaced - whether a pod of this key is on a node, and needs no reservation */
   nodeChanged(name: string, node: Readonly<Node> | undefined, isPlaced?: (key: Key) => boolean): readonly Dropped[];
   /** @param set - as it is now; undefined: gone */
   setChanged(uid: string, set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): readonly Dropped[];
   /**
-   * Somebody more important took of the node: what does not fit any longer is dropped; the most important is kept first.
+   * A pod of higher priority was placed on the node: drops the reservations that no longer fit, those of the lowest priority first.
    * @param fit - whether the held pods of all these fit together beside the node's pods; it has said so of all but the last
    */
   recheck(node: string, fit: (together: readonly Reservation[]) => boolean): readonly Dropped[];
-  /** The pod that went is still in the API, on its way out: the room is kept on. Up to a limit: one that never goes makes no successor. */
+  /** The deleted pod is still in the API, terminating: extends the reservation, up to a limit, since no successor is created before that pod is gone. */
   oldStillThere(reservation: Reservation, now: Millis): void;
-  /** Nobody has claimed them, and they expire within this time: whether the pods that went are still in the API is worth a look. */
+  /** No successor was seen, and they expire within this time: it is worth a request whether the deleted pods are still in the API. */
   expiringWithin(ms: Millis, now: Millis): readonly Reservation[];
-  /** Room that a process before this one kept. @returns undefined when there is something under that name already */
+  /** A reservation that an earlier process made. @returns undefined when there is something under that name already */
   adopt(reservation: Reservation): Reservation | undefined;
   expire(now: Millis): readonly Dropped[];
   /** When {@link expire} has something to do; undefined: never. */

@@ -26,10 +26,10 @@ interface Replacement {
 }
 
 /**
- * Whether a pod that left its node makes way for its own successor. Asked also of a pod that is being deleted and still there: what is said then can change.
+ * Whether a pod that was deleted from its node is replaced by its own successor. Also asked of a terminating pod; that answer may still change.
  *
  * Of owners whose objects nobody knows (kinds that were added to `ownerKinds`) it is assumed that whoever deletes a pod of theirs wants it upgraded, and that
- * another of its name follows. Where that is wrong, as when such a set shrinks, the room is kept until it expires.
+ * another of its name follows. Where that is wrong, as when such a set is scaled down, the reservation stays until it expires.
  */
 export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   const { pod, node } = facts;

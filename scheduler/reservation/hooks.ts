@@ -195,10 +195,10 @@ function otherOf(owner: string, { uid }: PodInfo, pods: Iterable<PodInfo>): stri
   return undefined;
 }
 
-/** So long before room is given up, the API server is asked whether the pod that went is still there: the caches do not see pods that have ended. */
+/** So long before a reservation expires, the API server is asked whether the deleted pod is still there: the caches do not have pods that have ended. */
 const ASK_BEFORE_MS: Millis = 5_000;
 
-/** Gives up room whose time is over, and keeps on that of pods which have ended and are not gone yet: their successors cannot come before that. */
+/** Drops reservations that expired, and extends those of pods that have ended and still exist: their successors are not created before they are gone. */
 export class ReservationExpiry {
   readonly #reservations: Reservations;
   readonly #now: () => Millis;

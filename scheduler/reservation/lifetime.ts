@@ -7,7 +7,7 @@ import type { ReservationConfig } from '../config/config.ts';
 import type { Reservation } from './contract.ts';
 
 /*
- * How long room is kept:
+ * How long a reservation lasts:
  *
  *   pod deleted              ttl from then
  *   old pod still in the API ttl from that look      at most ttl + claimedTtl from the beginning
@@ -27,7 +27,7 @@ export function atLeastASecond({ ttlMs, claimedTtlMs }: Ttls): Ttls {
   return { ttlMs: Math.max(MIN_TTL, ttlMs), claimedTtlMs: Math.max(MIN_TTL, claimedTtlMs) };
 }
 
-/** No room is kept for longer than this after its pod went, but for the tries of a pod whose binding fails. */
+/** No reservation lasts longer than this after its pod was deleted, except while a successor whose binding failed is tried again. */
 export function longestTtl({ ttlMs, claimedTtlMs }: Ttls): Millis {
   return ttlMs + 2 * claimedTtlMs;
 }

@@ -79,7 +79,7 @@ export interface RestoreFacts {
   /** What pods of the set have, or of its class in its namespace: what a template says of itself nobody checks. @default 0 */
   readonly priority: number | undefined;
   readonly isOurs: (schedulerName: string) => boolean;
-  /** No room is kept for longer than this from now on, whatever is written. */
+  /** No restored reservation lasts longer than this from now on, whatever the annotation says. */
   readonly longestMs: Millis;
   readonly now: Millis;
 }

@@ -6,7 +6,7 @@ import type { Reservation } from './contract.ts';
 
 const none: readonly Reservation[] = [];
 
-/** What room is kept under: the name of the pod, or for a DaemonSet its owner and node. At most one for each. */
+/** Key of a reservation: the name of the pod, or for a DaemonSet its owner and node. At most one for each. */
 export function slotOf(reservation: Reservation): Key {
   const { namespace, name, owner, node } = reservation;
   return isByNode(reservation) ? daemonSlot(owner.uid, node) : `${namespace}/${name}`;
@@ -121,7 +121,7 @@ function isByNode({ owner }: Pick<Reservation, 'owner'>): boolean {
 }
 
 /**
- * Whether the pod is the one that the room is kept for: it has the same owner and, under the same name, is not the one that went. Only the reference to the
+ * Whether the reservation is for this pod: it has the same owner and the same name, and is not the deleted pod itself. Only the reference to the
  * controller is compared, and of that the uid: nothing else of an owner's references tells its pods apart.
  */
 export function isSuccessor(reservation: Reservation, pod: PodInfo): boolean {
