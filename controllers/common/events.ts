@@ -72,8 +72,8 @@ export function decideFor<T>({ events, set, resource }: EventTarget, decide: () 
 }
 
 /**
- * Nothing is done for a set whose pods or revisions cannot be adopted or stored, and no status tells of it. What the server refuses, as for a quota or a
- * webhook, is told; a conflict, and what is no answer, passes.
+ * Nothing is done for a set whose pods or revisions cannot be adopted or stored, and no status tells of it. What the server rejects, as for a quota or a
+ * webhook, becomes an event; conflicts and missing answers do not.
  * @param error - of the first writes of a reconcile
  */
 export function refusalOf(error: unknown): SetEvent[] {

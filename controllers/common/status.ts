@@ -45,7 +45,7 @@ const reasons = {
 } as const;
 
 /**
- * How a rollout goes, in two conditions that only sets with a deadline have; `Progressing` holds in `lastTransitionTime` when anything last moved,
+ * The progress of a rollout, in two conditions that only sets with a deadline have; `Progressing` holds in `lastTransitionTime` when anything last moved,
  * so that any process can go on counting. Pure.
  *
  * | rollout | Progressing | Stalled |
@@ -120,7 +120,7 @@ export function reaches(wanted: number, counts: readonly (readonly [has: number 
 }
 
 /**
- * Whether to write a status now. Each write of it is waited for, and then for its event, before the set goes on, so numbers that are about to change again wait:
+ * Whether to write a status now. Each write of it is waited for, and then for its event, before the set continues, so numbers that are about to change again wait:
  *
  * | what changes | when |
  * | --- | --- |

@@ -19,9 +19,9 @@ export interface NodeEdge {
  *
  * | node | sets |
  * | --- | --- |
- * | came, or went | that should run there, or have pods there |
+ * | added, or deleted | that should run there, or have pods there |
  * | labels or taints changed | whose decision changed: should run, may keep |
- * | labels changed | that choose by labels whom to update |
+ * | labels changed | with `dkc.dev/rollout-node-selector` |
  * | anything else changed | none |
  *
  * Where the controller places pods, whatever changes of a node may make room: every set looks again.

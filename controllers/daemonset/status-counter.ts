@@ -31,8 +31,8 @@ export interface Counted {
 }
 
 /**
- * Keeps the summary of each set while nodes and pods change, so that a change costs one node and not all of them. It must hear of every change of the
- * caches that it reads, in the turn in which it happens; what it gives is what a recount of everything would give.
+ * Keeps the summary of each set while nodes and pods change, so that a change costs one node and not all of them. Every change of the
+ * caches that it reads must be passed to it, in the turn in which it happens; the result is always that of a full recount.
  */
 export class StatusCounter {
   readonly #caches: StatusCounterCaches;

@@ -8,9 +8,9 @@ import type { Rules } from './rules.ts';
 import type { Summary } from './summary.ts';
 
 /**
- * Old pods to delete; manage makes their successors once they are gone. Those that are not available go at once, since nothing is lost by it, and
+ * Outdated pods to delete; their successors are created once they are gone. Those that are not available are deleted at once, since nothing is lost, and
  * count against the budget all the same; then as many of the others as the budget leaves, in the order of their nodes' names. Where a partition leaves
- * room for so many only, nodes whose old pod is still going have taken theirs: what is made there will be of the present revision.
+ * room for so many only, nodes whose outdated pod is still terminating count: the pods created there will be of the update revision.
  */
 export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
@@ -29,16 +29,16 @@ export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeSt
 }
 
 /**
- * New pods beside old ones, which go when the new ones are available.
+ * New pods beside outdated ones, which are deleted when the new ones are available.
  *
  * | on the node | what |
  * | --- | --- |
- * | old pod, not available; node should run | a new one at once, whatever the budget |
- * | old pod, not available; node should not run | the old one goes |
- * | old pod, available; node should run | a new one, if the budget allows |
- * | old pod, available; node should not run | goes while more are available than desired |
+ * | old pod, not available; node should run | create a new one at once, whatever the budget |
+ * | old pod, not available; node should not run | delete the old one |
+ * | old pod, available; node should run | create a new one, if the budget allows |
+ * | old pod, available; node should not run | delete it while more are available than desired |
  * | both, new not available | wait; counts against the budget |
- * | both, new available | the old one goes |
+ * | both, new available | delete the old one |
  */
 export function planSurge({ rules, summary, history, memory }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();

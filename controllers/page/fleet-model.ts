@@ -162,7 +162,7 @@ function encode({ nodes, ...rest }: Unpacked): Message {
 type PageCaches = { [K in 'rollouts' | 'nodes' | 'nodeConfigs']: Pick<Caches[K], 'get' | 'list'> };
 
 /**
- * Keeps the model in step with the caches. A change is only noted down; what it leads to is computed when somebody looks, so that a page that nobody has
+ * Keeps the model in step with the caches. A change is only noted; what follows from it is computed when the page is read, so that a page that nobody has
  * open costs a set of names.
  */
 export class FleetPicture {

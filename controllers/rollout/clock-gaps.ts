@@ -13,7 +13,7 @@ const DRIFT_MS: Millis = 500;
 /** The latest ones are remembered. */
 const MAX_GAPS = 16;
 
-/** Finds out that the wall clock was set, by the one that nobody sets. It knows what happened since the process started. */
+/** Detects that the wall clock was set, by comparing it with the monotonic clock. It knows what happened since the process started. */
 export class ClockGaps {
   readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   #last: { wall: Millis; monotonic: Millis };

@@ -116,7 +116,7 @@ export function objectOf(action: Action): string {
   return `${isOfCarrier && carrier !== 'node' ? 'NodeConfig' : 'Node'} ${name}`;
 }
 
-/** What a plan comes to, before it is written as a status. */
+/** The result of a plan, before it is written as a status. */
 export interface Decision {
   phase: Phase;
   /** In CamelCase, for conditions and events. */

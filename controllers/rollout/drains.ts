@@ -32,8 +32,8 @@ interface Known {
 export type Wrote = (node: Node) => void;
 
 /**
- * Takes drains further, node by node. What it knows of them is a pace and the last answer: where a drain stands is on the Node, so that a process that
- * knows nothing goes on with it.
+ * Continues drains, node by node. It remembers only retry times and the last answers: the state of a drain is on the Node, so that another process
+ * can continue it.
  */
 export class Drains {
   readonly #client: Client;

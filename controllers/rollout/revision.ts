@@ -19,7 +19,7 @@ const HASH_LETTERS = 10;
 const MAX_NAME = 253 - HASH_LETTERS - 1;
 
 /**
- * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they read. A label that somebody touches is no new revision.
+ * Identifies what a ConfigMap holds for agents: its data, the key, and the annotations that they read. A changed label makes no new revision.
  */
 export function contentHash(of: Readonly<ConfigMap>, kubeletConfigKey: string): string {
   const known = hashes(of).get(kubeletConfigKey) ?? hashOf(of, kubeletConfigKey);

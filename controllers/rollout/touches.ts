@@ -26,8 +26,8 @@ const keyOf = (touch: Touch & { rollout?: string; drain?: true }): string =>
   [touch.node, touch.rollout, touch.revision, touch.at, touch.drain].join(' ');
 
 /**
- * Since when this process knows of the touches that one object names: the status of a rollout, or the record of all. It is measured by the clock that nobody
- * sets: when a touch was decided on is a time of the wall clock, which may have been set since, also for the process that did so.
+ * Since when this process knows of the touches that one object names: the status of a rollout, or the record of all. It is measured by the monotonic
+ * clock: when a touch was decided on is a time of the wall clock, which may have been set since, also for the process that did so.
  */
 export class KnownTouches {
   readonly #clock: Pick<Clock, 'monotonic'>;

@@ -192,7 +192,7 @@ function isTolerated(taint: Taint, tolerations: readonly Toleration[] | undefine
 
 /**
  * Both lists as one. What is added takes the place of own tolerations of the same key, effect, operator and value, of whatever duration, else it goes to the
- * end. Own ones that say the same twice go on saying it twice.
+ * end. Duplicates among the own ones stay.
  */
 export function mergeTolerations(own: readonly Toleration[] | undefined, added: readonly Toleration[]): Toleration[] {
   const merged = [...(own ?? [])];

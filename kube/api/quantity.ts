@@ -103,7 +103,7 @@ const PERCENT = /^([0-9]{1,9})%$/;
 const NUMBER = /^[0-9]{1,15}$/;
 
 /**
- * What `maxUnavailable: 10%` or `maxSurge: 3` comes to.
+ * The number that `maxUnavailable: 10%` or `maxSurge: 3` stands for; upstream: `intstr.GetScaledValueFromIntOrPercent`.
  * @param value - a whole number that is not negative, or text: a percentage, or such a number (annotations are always text)
  * @param total - what a percentage is of
  * @param options.round - where a percentage falls between two numbers

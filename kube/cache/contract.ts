@@ -55,7 +55,7 @@ export interface Registration {
   remove(): void;
 }
 
-/** A local copy of all objects of a kind (or a selection of them), and those who want to hear of its changes. */
+/** A local copy of all objects of a kind (or a selection of them), and the handlers that are called for its changes. */
 export interface Informer<T extends KubeObject> extends Lister<T> {
   readonly resource: Resource;
   /** The first list is in, and every handler was told. Never false again. */

@@ -20,8 +20,8 @@ const MIN_CALM_MS: Millis = 30_000;
 const MAX_TEXTS = 5;
 
 /**
- * The failures of a cache since it last was calm: each of them is told once, and again every 10 minutes; the others are for those who look closely. So is an
- * end that is none: what comes and goes with each event of a busy cache would fill the log.
+ * The failures of a cache since it last worked for a while: each is logged once, and again every 10 minutes; repetitions are debug lines. So is a recovery that does
+ * not last: failures that come and go with each event of a busy cache would fill the log.
  */
 export class FailureLog {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -102,7 +102,7 @@ export class FailureLog {
   }
 }
 
-/** What a reflector tells of itself. */
+/** What a reflector counts and measures. */
 export interface ReflectorMetrics {
   /** A list that was complete, also one that came as events of a watch. */
   listed(items: number, tookMs: Millis): void;

@@ -12,7 +12,7 @@ interface Reader<T extends KubeObject> extends Registration {
   failures: number;
 }
 
-/** Those who want to hear of changes. What one of them throws is logged and counted, and changes nothing for the others. */
+/** Handlers of cache changes. What one of them throws is logged and counted, and does not affect the others. */
 export class HandlerList<T extends KubeObject> {
   readonly #log: Log;
   readonly #failed: (name: string) => void;

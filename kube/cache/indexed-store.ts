@@ -4,7 +4,7 @@ import type { IndexBy, Key, Lister } from './contract.ts';
 
 export type Indexes<T extends KubeObject> = Readonly<Record<string, IndexBy<T>>>;
 
-/** An index function threw on this object: a mistake in it, or an object as nobody expects them. */
+/** An index function threw on this object: a bug in it, or an unexpected object. */
 export type IndexFailed = (index: string, error: unknown, key: Key) => void;
 
 interface Index<T extends KubeObject> {

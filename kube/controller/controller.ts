@@ -53,12 +53,12 @@ export interface Reads<T extends KubeObject, O extends KubeObject> {
 export type EnqueueRequest = Key | { key: Key; after: Millis } | { key: Key; limited: true };
 
 /**
- * What a reconcile comes to. What it throws is no outcome: it is a failure, and the key comes back with backoff.
+ * The result of a reconcile. An error that it throws is a failure: the key is requeued with backoff.
  *
- * - `done`: the world is as it should be, as far as the cache knows. The next event brings the key back.
- * - `requeueAfter`: there is something to do later, and no event will tell. In ms; 0 or less means at once, behind all others.
- * - `stalled`: it cannot go on, trying again would not help, and an event will tell when it can.
- * - `failed`: as if it had been thrown, but the key comes back after `requeueAfter` at the latest, or a second where that is less: what fails for good must
+ * - `done`: the cluster is in the desired state, as far as the cache shows. The next event enqueues the key again.
+ * - `requeueAfter`: there is something to do later that no event announces. In ms; 0 or less means at once, after all other keys.
+ * - `stalled`: it cannot continue, and retrying would not help; an event enqueues the key when it can.
+ * - `failed`: as if it had been thrown, but the key is requeued after `requeueAfter` at the latest, or a second where that is less: what fails for good must
  *   not put off what waits for a time, for a key that failed often waits for a quarter of an hour.
  */
 export type Outcome =
@@ -69,7 +69,7 @@ export type Outcome =
 
 export const done: Outcome = { done: true };
 
-/** What a reconcile comes to in which something failed. @param otherwise - what it would have come to @throws the error, where nothing else brings the key back */
+/** The result of a reconcile in which something failed. @param otherwise - the result without the failure @throws the error, unless `otherwise` requeues the key */
 export function failedWith(error: unknown, otherwise: Outcome): Outcome {
   if ('requeueAfter' in otherwise) return { failed: error, requeueAfter: otherwise.requeueAfter, why: otherwise.why };
   throw error;

@@ -33,7 +33,7 @@ export interface Happening {
   regarding: ObjectReference;
 }
 
-/** One Event object and how often it stands for something. */
+/** One Event object and its count. */
 export interface Series extends Readonly<Omit<Happening, 'message'>> {
   readonly name: string;
   readonly namespace: string;

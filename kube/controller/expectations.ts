@@ -80,7 +80,7 @@ interface Waiting {
  * What the last pass of each owner did and the cache has not shown yet. Until it has, the cache would have the next pass do it again.
  *
  * Creations are awaited by the UID in their answer, deletions by the UID they name, so that what somebody else made or removed, an event told
- * twice and a late one of an earlier pass count for nothing. A deletion is seen at the mark (`deletionTimestamp`) or at the removal, whichever comes
+ * twice and a late one of an earlier pass count for nothing. A deletion is seen at the `deletionTimestamp` or at the removal, whichever comes
  * first. What was created and deleted while the cache relisted is in no event: the cache's version tells ({@link ExpectationLimits.reached}). Nothing is waited for
  * longer than the TTL: a missed event delays an owner and never stops it.
  */

@@ -13,7 +13,7 @@ import type { Dump } from '../serving/debug.ts';
 import type { OwnWritesMetrics } from '../controller/own-writes.ts';
 import type { LeaseOptions } from './leadership.ts';
 
-/** Something that goes on for as long as the process leads: mostly a controller. */
+/** Something that runs for as long as the process leads: mostly a controller. */
 export interface Runnable {
   /** For the log. */
   name: string;

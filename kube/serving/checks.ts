@@ -1,11 +1,11 @@
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
-/** Something that must be well. Quick, and made of what is known already: a probe is no reason to call anybody. */
+/** A health check. It answers at once from what is known: a probe sends no requests. */
 export interface Check {
   /** Lower case, as in `/readyz/NAME`. */
   name: string;
-  /** @returns why it is not well, for the log; undefined when it is */
+  /** @returns why it fails, for the log; undefined when it passes */
   problem: () => string | undefined;
   /** Shown beside it in the list of checks, failed or not. Nothing secret: anyone who can connect reads it. @default nothing */
   detail?: () => string;

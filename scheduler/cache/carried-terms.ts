@@ -38,7 +38,7 @@ export class CarriedSum {
   }
 }
 
-/** What pods on nodes say of others. Most say nothing; those of one template say the same. */
+/** The affinity and anti-affinity terms of pods on nodes, which other pods are filtered and scored by. Most pods have none; those of one template share theirs. */
 export class CarriedTerms {
   readonly #terms = new Map<string, CarriedTerm>();
   /** By serial; some of them are gone. */

@@ -127,7 +127,7 @@ export function changedAspects(before: Readonly<Node>, after: Readonly<Node>): S
   return changed;
 }
 
-/** The same text for nodes that keep the same pods away, cordon included. The order counts: the first taint in the way is the one that people read of. */
+/** The same text for nodes that keep the same pods away, cordon included. The order counts: messages name the first untolerated taint. */
 export function taintsKey({ spec }: Readonly<Node>): string {
   const taints = spec?.taints ?? [];
   if (taints.length === 0) return spec?.unschedulable === true ? '!' : '';

@@ -60,7 +60,7 @@ type Labels = Readonly<Record<string, string>> | undefined;
 
 const none: Readonly<Record<string, string>> = {};
 
-/** Columns of the labels that somebody asks for, each for as long as somebody does. */
+/** Columns of node labels, each kept for as long as a class uses it. */
 export class Topologies {
   readonly #columns = new Map<string, { readonly column: Column; users: number }>();
   /** By slot, as they were read last. */

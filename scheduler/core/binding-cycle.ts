@@ -37,8 +37,8 @@ const CALL_MS: Millis = 30_000;
 const GATEWAY_TIMEOUT = 504;
 
 /**
- * Tells the API server where a pod goes, by name and uid: another pod under the same name stays unbound. When an answer is missing or says no, the pod is looked
- * at, for nothing else tells whether it is bound; a binding is never sent twice without that.
+ * Posts the Binding of a pod, by name and uid: another pod under the same name stays unbound. When the answer is missing or an error, it reads the pod to learn
+ * whether it is bound; a Binding is never sent twice without that.
  */
 export class Binder {
   readonly #options: BinderOptions;
@@ -101,7 +101,7 @@ function refusedBy(error: unknown): Bound {
   return { is: 'refused', message: describeError(error), mayCome: false };
 }
 
-/** A pod that counts on its node already; the API server is still to hear of it. */
+/** A pod that is assumed on its node and not bound yet. */
 export interface Scheduled {
   readonly queued: QueuedPod;
   readonly pod: PodInfo;

@@ -50,7 +50,7 @@ function firstChoice({ nominator, held, config }: SchedulerState, pod: PodInfo):
   return config.reservation.placement === 'prefer' ? held.of(pod)?.node : undefined;
 }
 
-/** Whether an extender has a say in where this pod goes. */
+/** Whether an extender takes part in scheduling this pod. */
 export function asksExtenders(extenders: Extenders, pod: PodInfo): boolean {
   return (['filter', 'prioritize', 'preempt'] as const).some((verb) => extenders.asks(verb, pod));
 }

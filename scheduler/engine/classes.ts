@@ -26,7 +26,7 @@ const MAX_TOPOLOGY_CLASS_RULES = 20_000;
 const MAX_RESOURCE_CLASS_BYTES = 64 * 1024 * 1024;
 const MIN_RESOURCE_CLASSES = 16;
 
-/** The classes of the pods that were looked at lately; whoever was not asked for the longest time goes first. */
+/** The classes of recently scheduled pods; past a limit the least recently used are dropped. */
 export class Classes {
   readonly #options: ClassesOptions;
   readonly #nodeSpec = new Map<string, NodeSpecClass>();

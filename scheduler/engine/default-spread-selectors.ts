@@ -20,7 +20,7 @@ const MAX_ENTRIES = 20_000;
 const MAX_REQUIREMENTS = 100;
 
 /**
- * The pods that a pod is to be spread from when it has no rules of its own: those that its services and its controller select, all of them together.
+ * Selectors of the pods that a pod without topology spread constraints is spread from: those of its Services and of its controller, all of which must match.
  * Answers are kept until {@link changed}.
  */
 export class DefaultSpreadSelectors {

@@ -28,7 +28,7 @@ interface TaintResult {
   readonly preferences: number;
 }
 
-/** RejectionTable and raw points of all nodes for pods that ask the same of node objects. A node is looked at when it changes, by whoever asks next. */
+/** RejectionTable and raw points of all nodes for pods that ask the same of node objects. A changed node is computed again at the next use. */
 export class NodeSpecClass {
   readonly #cluster: Cluster;
   readonly #rejections: RejectionTable;

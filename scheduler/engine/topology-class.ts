@@ -10,7 +10,7 @@ import { type AffinityTerm, compactKey, selectorText, type SpreadConstraint, spr
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 
-/** The selector by which a pod's siblings are found: of its services and its controller. Undefined: nobody's. */
+/** The selector by which a pod's siblings are found: of its Services and its controller. Undefined: it has none. */
 export type DefaultSelectorOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
 
 /** What a pod asks of other pods, and what it is to them. */

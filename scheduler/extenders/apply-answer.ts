@@ -37,7 +37,7 @@ function rejectionOf(name: string, { failed, unresolvable }: FilterAnswer): Exte
   return { resolvable: final === undefined && reason !== undefined, reasons: reason === undefined || reason === '' ? [] : [reason] };
 }
 
-/** Adds what one extender gives to what others gave. What it says of nodes it was not asked about is nobody's. */
+/** Adds the scores of one extender to those of the others. Scores of nodes that were not in the request are ignored. */
 export function addScores(
   to: Map<string, number>,
   asked: ReadonlySet<string>,

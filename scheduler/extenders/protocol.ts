@@ -109,7 +109,7 @@ export interface FilterAnswer {
 /** Of a `preempt`: victims by node. */
 export type PreemptAnswer = ReadonlyMap<string, { readonly uids: readonly string[]; readonly violations: number }>;
 
-/** @param namesOnly - it has a cache of nodes of its own */
+/** @param namesOnly - the extender has its own cache of nodes (`nodeCacheCapable`) */
 export function encodeNodes(pod: Readonly<Pod>, nodes: readonly Readonly<Node>[], namesOnly: boolean): string {
   return JSON.stringify({
     Pod: pod,
@@ -122,7 +122,7 @@ export function encodeBinding({ name, namespace, uid }: Pick<PodInfo, 'name' | '
   return JSON.stringify({ PodName: name, PodNamespace: namespace, PodUID: uid, Node: node });
 }
 
-/** @param uidsOnly - it has a cache of pods of its own */
+/** @param uidsOnly - the extender has its own cache of nodes and pods (`nodeCacheCapable`) */
 export function encodeCandidates(pod: Readonly<Pod>, candidates: readonly Candidate[], uidsOnly: boolean): string {
   const byNode = Object.fromEntries(
     candidates.map(({ node, victims, violations }) => [

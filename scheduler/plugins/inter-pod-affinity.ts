@@ -2,7 +2,7 @@ import type { DomainCounts } from '../cache/counts.ts';
 import { timesOver } from './arithmetic.ts';
 import type { Rejection } from './names.ts';
 
-/** What pods say of each other, as far as it concerns one that is to be placed. All counts are up to date. */
+/** Counts of affinity and anti-affinity between the pod to schedule and pods on nodes. All are up to date. */
 export interface PodNeighbours {
   /** For each label of required terms: pods that match all of these terms. */
   readonly affinity: readonly DomainCounts[];

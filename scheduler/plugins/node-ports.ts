@@ -10,7 +10,7 @@ export const portsTaken: Rejection = {
 /** Wanted ports by their number: every node is asked for the same ones. */
 const byNumber = new WeakMap<readonly HostPort[], ReadonlyMap<number, readonly HostPort[]>>();
 
-/** Whether somebody has one of the wanted ports. */
+/** Whether one of the wanted host ports is in use. */
 export function isAnyTaken(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
   if (wanted.length === 0 || used.length === 0) return false;
   let index = byNumber.get(wanted);

@@ -14,8 +14,8 @@ const MAX_KNOWN = 1_000;
 const MAX_REASONS = 8;
 
 /**
- * Whether the node has room: a place for one more pod, and of each thing that is asked for as much as is asked for. All that is short is named.
- * @param ignored - resources that somebody else looks after
+ * Whether the pod fits: the node has a free pod slot and enough of each requested resource. The rejection names all that is insufficient.
+ * @param ignored - resources that an extender manages
  */
 export function nodeResourcesFit(requests: Requests, node: NodeLoad, ignored: (resource: string) => boolean): Rejection | undefined {
   let short: string[] | undefined;
@@ -40,7 +40,7 @@ export function nodeResourcesFit(requests: Requests, node: NodeLoad, ignored: (r
   return short && rejectionOf(short, !never);
 }
 
-/** Whether a resource is left to somebody else by the profile. */
+/** Whether the profile ignores a resource (`ignoredResources`, `ignoredResourceGroups`), which an extender manages then. */
 export function isIgnored({ ignoredResources, ignoredResourceGroups }: Fit, resource: string): boolean {
   return ignoredResources.has(resource) || ignoredResourceGroups.has(resource.split('/', 1)[0] ?? '');
 }

@@ -13,7 +13,7 @@ export interface CountedConstraint {
   readonly isHostname: boolean;
 }
 
-/** Pods that would come to a node or go from it, as one rule counts them. */
+/** Pods that would be added to a node or removed from it, as one constraint counts them. */
 export type SpreadDelta = (constraint: CountedConstraint) => number;
 
 const skewed: Rejection = {

@@ -12,7 +12,7 @@ export function readSelector(object: LabelSelectorObject): LabelSelector | undef
   }
 }
 
-/** The same text for selectors that ask the same in the same order; undefined is one of its own. */
+/** The same text for selectors with the same requirements in the same order; undefined has its own. */
 export function selectorText(selector: LabelSelector | undefined): string {
   return JSON.stringify(selector ?? null, (_key, value: unknown) => (typeof value === 'bigint' ? `${value}` : value));
 }

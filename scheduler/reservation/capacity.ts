@@ -61,14 +61,14 @@ function heldPodUid(oldUid: string): string {
   return `room-of-${oldUid}-`;
 }
 
-/** A pod that went, as if it were still on its node and well: nothing of its way out is left. */
+/** The deleted pod as it was before its deletion, without deletionTimestamp. */
 export function heldPodOf(pod: PodInfo): PodInfo {
   return podInfoOf(standIn(pod, heldPodUid(pod.uid), pod.nodeName));
 }
 
 /**
- * What others see once the successor is there: all of it but its size. Of that, what it takes of the room; what it needs more, as far as it was free in the
- * moment, so that keeping room never takes of what somebody else has.
+ * The held pod once the successor is known: the successor's own fields, with the requests that the reservation covers. What it requests beyond that is added as
+ * far as it was free at that moment, so that a reservation never takes capacity that other pods use.
  * @param spare - undefined: nothing is free, or nothing is to be added
  */
 export function heldPodOfSuccessor(heldPod: PodInfo, successor: PodInfo, spare: Spare | undefined): PodInfo {
@@ -77,7 +77,7 @@ export function heldPodOfSuccessor(heldPod: PodInfo, successor: PodInfo, spare: 
 }
 
 /**
- * Whether `before` may be in somebody's way where `after` is not. What is only written in another order is a false alarm, which costs little.
+ * Whether some pod may fit beside `after` and not beside `before`. A mere change of order counts too, which costs little.
  */
 export function isEased(before: PodInfo, after: PodInfo): boolean {
   const [was, is] = [before.requests, after.requests];

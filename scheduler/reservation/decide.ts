@@ -28,8 +28,8 @@ interface Replacement {
 /**
  * Whether a pod that was deleted from its node is replaced by its own successor. Also asked of a terminating pod; that answer may still change.
  *
- * Of owners whose objects nobody knows (kinds that were added to `ownerKinds`) it is assumed that whoever deletes a pod of theirs wants it upgraded, and that
- * another of its name follows. Where that is wrong, as when such a set is scaled down, the reservation stays until it expires.
+ * For owners whose objects are not read (kinds added to `ownerKinds`) every deletion of a pod counts as an upgrade after which a pod of the same name is
+ * created. Where that is wrong, as when such a set is scaled down, the reservation stays until it expires.
  */
 export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   const { pod, node } = facts;

@@ -64,7 +64,7 @@ const NOT_READY: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSched
 
 /**
  * Why no pod with this spec may come to the node, apart from what is free there.
- * @param choosesNodes - its node selector and affinity count too: they do for a successor; what went says nothing about those of its successor
+ * @param choosesNodes - its node selector and affinity count too: they do for a successor; those of the deleted pod say nothing about its successor's
  */
 export function whyNotOnNode(
   name: string,

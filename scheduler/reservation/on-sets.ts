@@ -17,7 +17,7 @@ import type { Pod, StatefulSet } from '../types.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 import { statefulSets } from '../../kube/api/object.ts';
 
-/** Room that outlives the process: written on StatefulSets when a pod begins to go, read again by whoever takes over. */
+/** Reservations that outlive the process: written to an annotation of the StatefulSet when a pod begins to terminate, read by the next leader. */
 export class ReservationsOnSets {
   readonly #state: SchedulerState;
   readonly #reservations: Reservations;

@@ -4,7 +4,7 @@ import type { Dropped, Reservation, Reservations } from './contract.ts';
 import type { Meters } from '../../kube/process/contract.ts';
 import type { Requests } from '../pod/pod-info.ts';
 
-/** What users are told: about whom is with the caller, for only the owner is known here. */
+/** An event; the caller knows the object that it is about. */
 export type ReservationEvent = Pick<Happening, 'type' | 'reason' | 'message'>;
 
 /** About the owner. */
@@ -19,13 +19,13 @@ export function placedEvent({ node: kept }: Reservation, node: string): Reservat
   return { type: 'Normal', reason: 'ReservationMissed', message: `Placed on node ${node} instead of the room kept on node ${kept}` };
 }
 
-/** About the owner. Only what nobody meant to happen is a warning: a set that shrinks has no use for the room. */
+/** About the owner. A reservation that ends as intended, as when the set is scaled down, is no warning. */
 export function endedEvent({ reservation: { namespace, name, node }, why, result }: Dropped): ReservationEvent {
   const message = `Room of pod ${namespace}/${name} on node ${node} is given up: ${why}`;
   return { type: result === 'expired' ? 'Warning' : 'Normal', reason: 'ReservationExpired', message };
 }
 
-/** About the owner: nothing stands for its room. @param why - in the server's words */
+/** About the owner: no placeholder pod shows its reservation. @param why - in the server's words */
 export function unseenEvent({ namespace, name, node }: Reservation, why: string): ReservationEvent {
   const message = `Room of pod ${namespace}/${name} on node ${node} is not shown to other schedulers: ${why}`;
   return { type: 'Warning', reason: 'ReservationNotMirrored', message };
@@ -35,7 +35,7 @@ export function ownerReference({ namespace, owner: { apiVersion, kind, name, uid
   return { apiVersion, kind, name, namespace, uid, resourceVersion: '', fieldPath: '' };
 }
 
-/** used: the successor is in its room; moved: elsewhere; expired: nobody came in time; dropped: the reason to keep it went. */
+/** used: the successor runs on the node; moved: on another node; expired: no successor in time; dropped: the reason for it ceased. */
 export type Result = 'used' | 'moved' | 'expired' | 'dropped';
 
 export interface ReservationMeters {

@@ -11,7 +11,7 @@ const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
 /** The node for which a volume is to be made. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
-/** The volume was chosen by a program: it may be freed again when its claim goes. */
+/** The volume was chosen by a controller, not by a user: it may be released when its claim is deleted. */
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
 /** A class whose volumes are made by people. */
 const NO_PROVISIONER = 'kubernetes.io/no-provisioner';

@@ -38,7 +38,7 @@ export interface BoundClaim {
   readonly volume: Readonly<Volume> | undefined;
 }
 
-/** A claim that gets its volume where its first pod goes. */
+/** A claim with `WaitForFirstConsumer`: its volume is bound or provisioned for the node of its first pod. */
 export interface DelayedClaim {
   readonly claim: Readonly<Claim>;
   readonly class: Readonly<StorageClass>;

@@ -8,8 +8,8 @@ import { newRevision, revisionData, sameData } from './revision.ts';
 export const MAX_WRITTEN = 100;
 
 /**
- * What makes the history tell of the present template. A revision that holds it becomes the newest, so that going back to an old template
- * brings back the old revision and its pods need no restart; when none does, one is made.
+ * Steps that make the newest revision hold the present template. A revision that holds it already becomes the newest, so that an undone rollout
+ * gets its old revision back and its pods need no restart; if there is none, one is created.
  *
  * ```text
  *  holds the template      steps
@@ -54,7 +54,7 @@ export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules:
 /**
  * Which old revisions are deleted, lowest first: as many as there are above the limit. Those in use stay; the limit counts them or not, by the rules,
  * so more than it may be left. Pure.
- * @param live - what is in use, as {@link carriedBy} names it: {@link HASH_LABEL} of all pods of the owner, going and finished ones too, and what
+ * @param live - what is in use, as {@link carriedBy} names it: {@link HASH_LABEL} of all pods of the owner, terminating and finished ones too, and what
  * its status names
  * @param limit - `spec.revisionHistoryLimit`; below 0 nothing is deleted
  */

@@ -16,7 +16,7 @@ import type { Meters } from '../../../kube/process/contract.ts';
 const MAX_READS = 500;
 
 /**
- * Whatever made it so: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
+ * For whatever reason: it is not Ready, cordoned, drained, on the way to any configuration, or its agent reports an error. Of a rollout's own nodes it is what
  * counts against `maxUnavailable`, but for a node whose drain failed, which has been given back.
  */
 export const isUnavailable = (node: RolloutNode): boolean =>

@@ -56,8 +56,8 @@ export function planDrain(input: DrainInput): DrainStep {
 }
 
 /**
- * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then says `given-back`. A cordon, a condition or a
- * record of anybody else's stays. Works for nodes that were never drained, and for rollouts that do not exist any more ({@link recordOf} names them).
+ * The next step that gives a node back: removes the rollout's conditions, then its record and cordon, then says `given-back`. Cordons, conditions and
+ * records of others stay. Works for nodes that were never drained, and for rollouts that do not exist any more ({@link recordOf} names them).
  */
 export function planGiveBack(node: Readonly<Node>, owner: DrainOwner, now: Millis, { isSilent = false } = {}): DrainStep {
   const conditions = isSilent ? undefined : planConditions(node, owner, [], now);

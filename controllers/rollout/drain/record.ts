@@ -41,7 +41,7 @@ function isCordonedBy(node: Readonly<Node>, owner: DrainOwner): boolean {
 }
 
 /**
- * Annotations and cordon that begin a drain, in one write. A cordon of somebody else's stays his: an annotation left over from an older drain is removed.
+ * Annotations and cordon that begin a drain, in one write. A cordon that somebody else set stays theirs: an annotation left over from an older drain is removed.
  */
 export function cordonPatch(node: Readonly<Node>, owner: DrainOwner, now: Millis): JsonObject {
   const isForeign = node.spec?.unschedulable === true && !isCordonedBy(node, owner);

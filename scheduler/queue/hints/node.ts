@@ -81,8 +81,8 @@ export function shortIn(reasons: Iterable<string>): Set<string> {
 }
 
 /**
- * Room is free again, or more of it: any of what was short where that is known. Where it is not, a pod that goes always helps, as it leaves its place
- * among the pods of the node.
+ * A node has more of a missing resource, or a pod that used some is deleted. Where the missing resources are unknown, every deleted pod helps, since it frees
+ * its pod slot.
  */
 export function nodeResourcesFit(ignores: Ignores): Hint {
   return ({ requests, schedulerName }, event, short) => {

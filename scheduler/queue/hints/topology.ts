@@ -60,8 +60,8 @@ function domainsOf(info: PodInfo, constraints: readonly SpreadConstraint[], node
 }
 
 /**
- * Somebody to be near to came, somebody to keep away from (or who keeps away) went, or a node changed a domain that the pod's own terms name, or those of pods
- * that keep others away.
+ * A pod that its affinity selects was added, one that its anti-affinity selects (or whose anti-affinity selects it) was deleted, or a node changed its domain of a
+ * topology key in the pod's own terms or in the anti-affinity of others.
  * @param isAntiKey - whether pods on nodes have required anti-affinity by this topology key
  */
 export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topologyKey: string) => boolean): Hint {
