@@ -1,10 +1,11 @@
 import { controllerRevisions, daemonSets, type KubeObject, nodes, pods, type Resource } from '../../kube/api/object.ts';
-import { getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
+import { eventsAbout, getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
 import { ActionError, nearest } from '../../base/errors.ts';
 import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { type Explained, explainSet, type SetInCluster } from '../../controllers/daemonset/explain.ts';
+import type { ToldEvent } from '../../controllers/common/events.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../../controllers/common/types.ts';
@@ -17,7 +18,7 @@ export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
 export const whyDaemonSet = (explain: ExplainSet): Command => ({
   describe: `Explains, node by node, which pod a DaemonSet has there, what it waits for, and why. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
-Rights: get and list daemonsets, list pods and controllerrevisions in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,
+Rights: get and list daemonsets, list pods, controllerrevisions and events in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,
   examples: [
     { run: 'dkc why daemonset kube-system/proxy', what: 'all nodes' },
     { run: 'dkc why ds/proxy -n kube-system', what: 'the same' },
@@ -75,10 +76,11 @@ async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery
     listAll(client, resource, within, signal);
   // The set first: what its controller has done since is then seen as well.
   const set = await getNamed<DaemonSet>(client, daemonSets, query, signal);
-  const [podsThere, nodesThere, revisions] = await Promise.all([
+  const [podsThere, nodesThere, revisions, events] = await Promise.all([
     all<Pod>(pods, placement === 'controller' ? {} : { namespace }),
     all<Node>(nodes, {}),
     all<Revision>(controllerRevisions),
+    eventsAbout<ToldEvent>(client, set, signal),
   ]);
-  return { set, nodes: nodesThere, pods: podsThere, revisions, now: now(), placement };
+  return { set, nodes: nodesThere, pods: podsThere, revisions, events, now: now(), placement };
 }

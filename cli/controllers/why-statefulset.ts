@@ -8,11 +8,12 @@ import {
   statefulSets,
   storageClasses,
 } from '../../kube/api/object.ts';
-import { type Explained, getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
+import { eventsAbout, type Explained, getNamed, listAll, type NamedRef, readRef, showExplained } from '../explain/find-object.ts';
 import { type Command, fine } from '../command.ts';
 import { connectFlags, namespaceFlag, withClient } from '../connect/flags.ts';
 import { formatFlag } from '../output/output.ts';
 import { explainStatefulSet, type StatefulSetInCluster } from '../../controllers/statefulset/explain.ts';
+import type { ToldEvent } from '../../controllers/common/events.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/common/types.ts';
@@ -25,7 +26,7 @@ export type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explai
 export const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
   describe: `Explains what a StatefulSet waits for, then the state of each of its pods. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
-Rights: get and list statefulsets, list pods, persistentvolumeclaims and controllerrevisions in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,
+Rights: get and list statefulsets, list pods, persistentvolumeclaims, controllerrevisions and events in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,
   examples: [
     { run: 'dkc why statefulset shop/db', what: 'why is the rollout stuck?' },
     { run: 'dkc why sts -n shop db', what: 'the same' },
@@ -59,12 +60,13 @@ async function readStatefulSet(
     listAll(client, resource, within, signal);
   // The set first: what its controller has done since is then seen as well.
   const set = await getNamed<StatefulSet>(client, statefulSets, query, signal);
-  const [podsThere, claims, revisions, classes] = await Promise.all([
+  const [podsThere, claims, revisions, classes, events] = await Promise.all([
     all<Pod>(pods),
     all<Pvc>(persistentVolumeClaims),
     all<Revision>(controllerRevisions),
     // Not everybody who may look at a namespace may look at the cluster's classes.
     optInsOf(set.metadata.annotations).expandClaims ? all<StorageClass>(storageClasses, {}) : [],
+    eventsAbout<ToldEvent>(client, set, signal),
   ]);
-  return { set, pods: podsThere, claims, revisions, classes, now: now() };
+  return { set, pods: podsThere, claims, revisions, classes, events, now: now() };
 }

@@ -1,11 +1,11 @@
 import { show, table } from '../output/output.ts';
 import { ActionError, nearest } from '../../base/errors.ts';
-import { isNotFound } from '../../kube/client/errors.ts';
+import { isForbidden, isNotFound } from '../../kube/client/errors.ts';
 import { connectQueryOf } from '../connect/flags.ts';
 import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
-import type { KubeObject, Resource } from '../../kube/api/object.ts';
+import { coreEvents, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import type { Client, ObjectRef } from '../../kube/client/client.ts';
 
 export type NamedRef = Required<ObjectRef>;
@@ -46,12 +46,26 @@ export async function getNamed<T extends KubeObject>(
 export async function listAll<T extends KubeObject>(
   client: Pick<Client, 'listEach'>,
   resource: Resource,
-  within: { namespace?: string },
+  within: { namespace?: string; fieldSelector?: string },
   signal: AbortSignal,
 ): Promise<T[]> {
   const found: T[] = [];
   await client.listEach<T>(resource, within, (item) => void found.push(item), { signal });
   return found;
+}
+
+/** @returns events about an object; none for who may not read any: they say more of what is known without them */
+export async function eventsAbout<T extends KubeObject>(
+  client: Pick<Client, 'listEach'>,
+  { metadata: { namespace = '', uid = '' } }: Readonly<KubeObject>,
+  signal: AbortSignal,
+): Promise<T[]> {
+  try {
+    return await listAll<T>(client, coreEvents, { namespace, fieldSelector: `involvedObject.uid=${uid}` }, signal);
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
 }
 
 /** Names listed at most. */

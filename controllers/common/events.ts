@@ -85,3 +85,30 @@ export function refusalOf(error: unknown): SetEvent[] {
   const message = `The set is not synced: ${messageOf(first).replace(cause.message, () => words)}`;
   return [{ type: 'Warning', reason: 'FailedSync', message }];
 }
+
+/** An event about a set that somebody reads again. */
+export interface ToldEvent extends KubeObject {
+  reason?: string;
+  message?: string;
+  lastTimestamp?: string;
+}
+
+/** Pods were not made, or not as they should be. */
+const REFUSALS: ReadonlySet<string | undefined> = new Set(['FailedSync', 'FailedCreate', 'PlacementLost', 'OwnershipLost']);
+
+/**
+ * How the last attempt to create pods of a set failed, as its events say. Pure.
+ * @param events - of the set
+ * @returns undefined when none failed lately, or one was created since
+ */
+export function lastRefusal(events: readonly Readonly<ToldEvent>[]): string | undefined {
+  let last: Readonly<ToldEvent> | undefined;
+  for (const event of events) {
+    if (event.reason !== 'SuccessfulCreate' && !REFUSALS.has(event.reason)) continue;
+    const [at, before] = [event.lastTimestamp ?? '', last?.lastTimestamp ?? ''];
+    // Times are whole seconds, and a pass creates until something fails.
+    if (last === undefined || at > before || (at === before && REFUSALS.has(event.reason))) last = event;
+  }
+  if (last === undefined || !REFUSALS.has(last.reason)) return undefined;
+  return `the last attempt failed at ${last.lastTimestamp ?? 'an unknown time'}: ${last.message ?? ''}`;
+}

@@ -1,4 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
+import { lastRefusal, type ToldEvent } from '../common/events.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
 import { noMemory } from '../common/set-memory.ts';
@@ -34,19 +35,24 @@ export interface SetInCluster {
   pods: readonly Readonly<Pod>[];
   /** Of its namespace, its own and others'. */
   revisions: readonly Readonly<Revision>[];
+  /** About the set; none where they may not be read. */
+  events: readonly Readonly<ToldEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
   placement: Placement;
 }
 
 /** How a set stands with each node, decided as by a controller that has just been started. */
-export function explainSet({ set, placement, nodes, ...cluster }: SetInCluster): Explained[] {
+export function explainSet({ set, placement, nodes, events, ...cluster }: SetInCluster): Explained[] {
   const rules = rulesOf(set, placement);
   const untouched = whyUntouched(rules);
   if (untouched !== undefined) return nodes.map(nameOf).toSorted().map((object) => ({ object, ...untouched })); // prettier-ignore
   const decide = placement === 'controller' ? byRoom(rules, cluster.pods) : decision(rules);
   const { facts, states: verdicts } = recount(rules, { ...cluster, nodes, pendingMs: 0, memory: noMemory }, decide);
-  return explain(facts, verdicts);
+  const refusal = lastRefusal(events);
+  const rows = explain(facts, verdicts);
+  if (refusal === undefined) return rows;
+  return rows.map((row) => (row.reason === 'creating' ? { ...row, detail: `a pod is to be created; ${refusal}` } : row));
 }
 
 /** What keeps a controller from doing anything at all for a set. */

@@ -1,5 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 import { controllerOf } from '../../kube/controller/owners.ts';
+import { lastRefusal, type ToldEvent } from '../common/events.ts';
 import type { Revision } from '../common/history/contract.ts';
 import { whyNotAvailable } from '../common/pods.ts';
 import { noMemory } from '../common/set-memory.ts';
@@ -33,12 +34,14 @@ export interface StatefulSetInCluster {
   revisions: readonly Readonly<Revision>[];
   /** Of the cluster; none unless the set asks for claims to grow. */
   classes: readonly Readonly<StorageClass>[];
+  /** About the set; none where they may not be read. */
+  events: readonly Readonly<ToldEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
 }
 
 /** What concerns the set as a whole, its pods, its claims: decided as by a controller that has just been started. */
-export function explainStatefulSet({ set, pods, revisions, claims, classes, now }: StatefulSetInCluster): Explained[] {
+export function explainStatefulSet({ set, pods, revisions, claims, classes, events, now }: StatefulSetInCluster): Explained[] {
   const rules = rulesOf(set);
   const whole = (reason: string, detail: string): Explained => ({ object: rules.name, reason, detail });
   if (set.metadata.deletionTimestamp !== undefined)
@@ -62,9 +65,16 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, now 
   return [
     ...rules.optIns.problems.map((problem) => whole('annotation', `rollout and scale-down are paused: invalid annotation: ${problem}`)),
     ...excessOf(rules).map(({ message }) => whole('replicas', message)),
-    ...withTakenNames(explain(facts), facts.adoption.pods, pods),
+    ...withRefusal(withTakenNames(explain(facts), facts.adoption.pods, pods), events),
     ...plan(facts).refused.map(({ pvc: claim, why }) => ({ object: claim, reason: 'cannot-expand', detail: why })),
   ];
+}
+
+/** What the server refuses is tried again and again: it is not about to be created. */
+function withRefusal(rows: readonly Explained[], events: StatefulSetInCluster['events']): readonly Explained[] {
+  const refusal = lastRefusal(events);
+  if (refusal === undefined) return rows;
+  return rows.map((row) => (row.reason === 'creating' ? { ...row, detail: `it is to be created; ${refusal}` } : row));
 }
 
 const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
@@ -118,8 +128,9 @@ function howIs(facts: SetFacts, slot: Slot, below: boolean): Omit<Explained, 'ob
   const { pod, health } = slot;
   if (pod === undefined) {
     const action = creation(facts, slot);
-    if (typeof action !== 'string') return { reason: 'missing', detail: 'it is created once lower ordinals are available' };
-    const { reason, detail } = waitsFor(slot, action);
+    if (typeof action !== 'string' && !facts.rules.parallel)
+      return { reason: 'missing', detail: 'it is created once lower ordinals are available' };
+    const { reason, detail } = waitsFor(slot, typeof action === 'string' ? action : 'creating');
     return { reason, detail };
   }
   if (!health.available || health.terminating) {

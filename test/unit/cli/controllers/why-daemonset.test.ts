@@ -16,13 +16,17 @@ const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ 
 before(() => {
   api = localApi(realClock);
   for (const name of ['node-a', 'node-b']) api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
-  for (const name of ['web', 'other'])
+  for (const name of ['web', 'other']) {
     api.add({
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
       metadata: { name, namespace: 'default' },
       spec: { selector: { matchLabels: { app: 'web' } }, template },
     });
+    const uid = api.hooks.storage.get('apps/daemonsets', `default/${name}`)?.metadata.uid;
+    const involvedObject = { kind: 'DaemonSet', namespace: 'default', name, uid };
+    api.add({ apiVersion: 'v1', kind: 'Event', metadata: { name: `${name}.1`, namespace: 'default' }, involvedObject, reason: 'A' });
+  }
   const spec = { ...template.spec, nodeName: 'node-a' };
   for (const namespace of ['default', 'kube-system'])
     api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-1', namespace, labels: { app: 'web' } }, spec });
@@ -80,8 +84,8 @@ test('the explanation sees the set, all nodes, and the pods and revisions of its
   const names = (objects: readonly Readonly<KubeObject>[]) =>
     objects.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name ?? ''}`);
   assert.deepEqual(
-    [seen.set.metadata.name, names(seen.nodes), names(seen.pods), seen.revisions, seen.placement],
-    ['web', ['/node-a', '/node-b'], ['default/web-1'], [], 'scheduler'],
+    [seen.set.metadata.name, names(seen.nodes), names(seen.pods), seen.revisions, names(seen.events), seen.placement],
+    ['web', ['/node-a', '/node-b'], ['default/web-1'], [], ['default/web.1'], 'scheduler'],
   );
   assert.ok(Math.abs(seen.now - Date.now()) < 60_000);
 });
@@ -121,8 +125,24 @@ const left = (nodeName: string, status: Pod['status'], metadata: Pod['metadata']
 const node = (name: string, spec: object = {}, status: object = {}) => ({ metadata: { name }, spec, status });
 const hostPort = { ...template, spec: { containers: [{ name: 'c', image: 'i', ports: [{ containerPort: 80, hostPort: 80 }] }] } };
 const taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
+const event = (reason: string, seconds: number) => ({
+  metadata: { name: `web.${reason}` },
+  reason,
+  message: `${reason} it is`,
+  lastTimestamp: `2026-03-01T12:00:${String(seconds).padStart(2, '0')}Z`,
+});
 const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
   { why: 'where nothing is there yet', seen: {}, says: ['a creating a pod is about to be created'] },
+  {
+    why: 'whose pods the server refuses',
+    seen: { events: [event('SuccessfulCreate', 10), event('FailedCreate', 9), event('FailedCreate', 10), event('Unknown', 11)] },
+    says: ['a creating a pod is to be created; the last attempt failed at 2026-03-01T12:00:10Z: FailedCreate it is'],
+  },
+  {
+    why: 'whose pods the server took since it refused one',
+    seen: { events: [event('FailedSync', 9), event('SuccessfulCreate', 10)] },
+    says: ['a creating a pod is about to be created'],
+  },
   {
     why: 'on a node that is tainted',
     seen: { nodes: [node('b', { taints: [taint] }), node('a')] },
@@ -171,7 +191,16 @@ const told: { why: string; seen: Partial<SetInCluster>; says: string[] }[] = [
 ];
 for (const { why, seen, says } of told)
   test(`a set ${why} is explained by the controller's decision`, () => {
-    const cluster: SetInCluster = { set: set({}), nodes: [node('a')], pods: [], revisions: [], now: 0, placement: 'scheduler', ...seen };
+    const cluster: SetInCluster = {
+      set: set({}),
+      nodes: [node('a')],
+      pods: [],
+      revisions: [],
+      events: [],
+      now: 0,
+      placement: 'scheduler',
+      ...seen,
+    };
     assert.deepEqual(
       explainSet(cluster).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`),
       says,

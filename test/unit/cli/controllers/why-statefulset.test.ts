@@ -114,6 +114,15 @@ const told: { why: string; set: SetOptions; deleting?: boolean; seen?: Partial<S
     ],
   },
   {
+    why: 'of a Parallel set whose revision the server refuses',
+    set: { spec: { replicas: 2, podManagementPolicy: 'Parallel' } },
+    seen: { events: [{ metadata: { name: 'web.1' }, reason: 'FailedSync', message: 'no', lastTimestamp: '2026-03-01T12:00:00Z' }] },
+    says: [
+      'web-0 creating it is to be created; the last attempt failed at 2026-03-01T12:00:00Z: no',
+      'web-1 creating it is to be created; the last attempt failed at 2026-03-01T12:00:00Z: no',
+    ],
+  },
+  {
     why: 'with an annotation that cannot be read, whose pod should go',
     set: { spec: { replicas: 0 }, annotations: { 'dkc.dev/paused': 'yes' } },
     seen: { pods: [owned(0)] },
@@ -153,7 +162,7 @@ for (const { why, set: options, deleting = false, seen, says } of told)
   test(`a set ${why} is explained by the controller's decision`, () => {
     const set = statefulSet(options);
     if (deleting) set.metadata.deletionTimestamp = '2026-01-01T00:00:00Z';
-    const cluster: StatefulSetInCluster = { set, pods: [], claims: [], revisions: [], classes: [], now: 0, ...seen };
+    const cluster: StatefulSetInCluster = { set, pods: [], claims: [], revisions: [], classes: [], events: [], now: 0, ...seen };
     assert.deepEqual(
       explainStatefulSet(cluster).map(({ object, reason, detail }) => `${object} ${reason} ${detail}`),
       says,
