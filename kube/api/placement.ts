@@ -9,6 +9,7 @@ type Labels = Readonly<Record<string, string>> | undefined;
 
 /** What affinity looks at of a node: its metadata will do. */
 export interface SelectableNode {
+  /** Without it no field is asked, and a term of fields alone matches: so kube-scheduler reads the affinity of volumes. */
   readonly name?: string;
   readonly labels?: Labels;
 }
@@ -60,7 +61,8 @@ function matchesTerm({ matchExpressions, matchFields }: NodeSelectorTerm, node: 
   const fields = matchFields?.length ?? 0;
   if (expressions + fields === 0) return false;
   if (matchExpressions) for (const expression of matchExpressions) if (!expressionHolds(expression, node.labels)) return false;
-  if (matchFields) for (const field of matchFields) if (!fieldHolds(field, node.name)) return false;
+  const { name } = node;
+  if (matchFields && name !== undefined) for (const field of matchFields) if (!fieldHolds(field, name)) return false;
   return true;
 }
 
@@ -91,7 +93,7 @@ function expressionHolds(requirement: NodeSelectorRequirement, labels: Labels): 
 }
 
 /** The one field there is to select by is the name, and by one value at a time. */
-function fieldHolds({ key, operator, values }: NodeSelectorRequirement, name: string | undefined): boolean {
+function fieldHolds({ key, operator, values }: NodeSelectorRequirement, name: string): boolean {
   if (key !== 'metadata.name' || values?.length !== 1) return false;
   if (operator === 'In') return values[0] === name;
   return operator === 'NotIn' && values[0] !== name;

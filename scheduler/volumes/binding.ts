@@ -52,7 +52,7 @@ export function decideBinding(needs: VolumeNeeds, { node }: VolumeNode, view: St
   return served.refused === undefined ? served.decision : nothing;
 }
 
-/** Whether the volume can be used on a node with these labels. Names of nodes do not count, as the kubelet does not read them either. */
+/** Whether the volume can be used on a node with these labels. Its fields, names of nodes, are not read, as kube-scheduler does not read them. */
 export function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
   return matchesNodeAffinity(spec?.nodeAffinity?.required, { labels });
 }

@@ -9,7 +9,8 @@ const GONE = 'VolumeBinding!: node(s) unavailable due to one or more pvc(s) boun
 const ZONE = 'VolumeZone!: node(s) had no available volume zone';
 
 const bound = (of: ReturnType<typeof volume>): World => ({ claims: [claim('data').to('pv')], volumes: [of] });
-const byName = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-a'] }] };
+const byName = { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['node-b'] }] };
+const on = (key: string, value: string) => ({ matchExpressions: [{ key, operator: 'In', values: [value] }] });
 const twoClaims = {
   claims: [claim('data').to('pv'), claim('more').class('late')],
   classes: [storageClass('late')],
@@ -22,13 +23,15 @@ table('a volume that is there:', [
   row('is on this machine', 'ok', { ...bound(volume('pv').local('node-a')) }),
   row('is on another machine', AFFINITY, { ...bound(volume('pv').local('node-b')) }),
   row('is gone', GONE, { disabled: ['VolumeZone'], claims: [claim('data').to('pv')] }),
-  row('is tied to the name of a node, which the kubelet would not take', AFFINITY, { ...bound(volume('pv').reachedBy(byName)) }),
+  row('is tied to the name of a node, which nobody reads of a volume', 'ok', { ...bound(volume('pv').reachedBy(byName)) }),
+  row('is tied to a name and to labels', AFFINITY, {
+    ...bound(volume('pv').reachedBy({ ...byName, ...on('kubernetes.io/hostname', 'node-b') })),
+  }),
   row('is on another machine, and another one is missing', FAR_AND_NONE, { ...twoClaims, volumes: [volume('pv').local('node-b')] }),
   row('is gone, and another one is missing', NONE_AND_GONE, { ...twoClaims, disabled: ['VolumeZone'] }),
   row('a profile that does not ask', 'ok', { ...bound(volume('pv').local('node-b')), disabled: ['VolumeBinding'] }),
 ]);
 
-const on = (key: string, value: string) => ({ matchExpressions: [{ key, operator: 'In', values: [value] }] });
 const late = { classes: [storageClass('late')], claims: [claim('data').class('late').asks('2Gi')] };
 const fitting = (name: string) => volume(name).class('late').size('2Gi');
 const finds = (...volumes: ReturnType<typeof volume>[]) => ({ ...late, volumes });
