@@ -154,7 +154,10 @@ export class EventHandlers {
     const before = state.cluster.node(name)?.node;
     const change = state.setNode(node);
     if (change === 'added') state.enqueueOn({ kind: 'node-added', after: node });
-    else if (change.size > 0 && before !== undefined) state.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
+    else if (change.size > 0 && before !== undefined) {
+      state.enqueueOn({ kind: 'node-updated', before, after: node, changed: change });
+      state.enqueueNominated(name);
+    }
     if (change === 'added' || change.size > 0) this.#options.hooks.onNodeChanged(name, node, change);
   }
 
@@ -162,6 +165,7 @@ export class EventHandlers {
     const { name = '' } = node.metadata;
     this.#state.enqueueOn({ kind: 'node-deleted', before: node });
     this.#state.removeNode(name);
+    this.#state.enqueueNominated(name);
     this.#options.hooks.onNodeChanged(name, undefined, 'added');
   }
 

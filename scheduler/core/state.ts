@@ -338,6 +338,16 @@ export class SchedulerState {
     this.#queue.enqueueOn(event, only);
   }
 
+  /** A node changed or is gone: pods nominated for it that no preemption there can help any more are tried again, and may find their place elsewhere. */
+  enqueueNominated(name: string): void {
+    const on = this.#cluster.node(name);
+    for (const pod of this.#nominator.on(name)) {
+      const profile = this.profileOf(pod);
+      if (profile === undefined) continue;
+      if (on?.node === undefined || this.engine.rejectionOn(pod, profile, on)?.resolvable === false) this.#queue.activate(pod.uid);
+    }
+  }
+
   /** What this pod took, or what was held as if it did, is free for pods of at most this priority: the others never had to leave it. */
   enqueueUpTo(pod: PodInfo, most: number): void {
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { coreEvents, type KubeObject, pods as podKind } from '../../../../kube/api/object.ts';
+import { coreEvents, type KubeObject, nodes as nodeKind, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
@@ -10,6 +10,7 @@ import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
 import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
+import type { SchedulerWorld } from '../simulated/world.ts';
 
 /** Longer than any backoff, and much shorter than the flush. */
 const SOON = 30_000;
@@ -97,6 +98,31 @@ test('so is one that nothing can make fit any more, though nobody else heard of 
   assert.notEqual(await world.until(() => world.parts?.nominator.size === 0, SOON), undefined);
   assert.notEqual(await world.until(() => nodeOf('low') === 'a', SOON), undefined, 'nobody told those who had left it alone');
 });
+
+const losses: Readonly<Record<string, (world: SchedulerWorld, node: string) => Promise<unknown>>> = {
+  'is cordoned': (world, node) => world.patchNode(node, { spec: { unschedulable: true } }),
+  'gets a taint': (world, node) => world.patchNode(node, { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }),
+  'loses a label that it asks for': (world, node) => world.patchNode(node, { metadata: { labels: { pool: null } } }),
+  'is deleted': (world, node) => world.user.delete(nodeKind, { name: node }),
+};
+for (const [what, lose] of Object.entries(losses))
+  test(`a pod whose promised node ${what} has others go for it elsewhere, before its victims are gone`, async (t) => {
+    const { world, stage, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 3_600_000 });
+    for (const name of ['a', 'b']) await world.patchNode(name, { metadata: { labels: { pool: 'x' } } });
+    stage.add(pod('low-a').cpu('4').selects(onA), pod('low-b').cpu('4').selects(onB));
+    await world.until(() => nodeOf('low-a') === 'a' && nodeOf('low-b') === 'b', SOON);
+    stage.add(pod('high').cpu('4').priority(10).selects({ pool: 'x' }));
+    const promised = (): string => find('high')?.status?.nominatedNodeName ?? '';
+    assert.notEqual(await world.until(() => promised() !== '', SOON, 100), undefined);
+    const first = promised();
+    await world.clock.advance(15_000);
+    await lose(world, first);
+    assert.notEqual(
+      await world.until(() => !['', first].includes(promised()), SOON, 100),
+      undefined,
+      'it waits for a node that it cannot have',
+    );
+  });
 
 test('a pod is not tried for being promised another node, or none any more', async (t) => {
   const { world, stage, change } = await scene(t, ['a'], { endMs: 600_000 });
