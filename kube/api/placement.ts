@@ -126,8 +126,8 @@ function read(requirement: NodeSelectorRequirement): boolean {
   }
 }
 
-/** Labels have no signs, so there are no negative ones. */
-function labelInteger(text: string): bigint | undefined {
+/** What `Gt` and `Lt` compare, of 64 bits. Labels have no signs, so there are no negative ones. */
+export function labelInteger(text: string): bigint | undefined {
   if (!DIGITS.test(text)) return undefined;
   const value = BigInt(text);
   return value > MAX_INT64 ? undefined : value;

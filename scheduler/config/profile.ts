@@ -8,6 +8,7 @@ import {
   type ScoringStrategy,
   type ShapePoint,
 } from './config.ts';
+import { labelInteger } from '../../kube/api/placement.ts';
 import { type Mapping, mustBeDomain, mustBeLabelKey, mustBeLabelValue, mustBeObjectName, mustBeResource } from './mapping.ts';
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 
@@ -245,7 +246,7 @@ function valuesOf(operator: Operator, values: readonly string[]): string | undef
       return values.length === 0 ? undefined : 'be empty';
     case 'Gt':
     case 'Lt':
-      return values.length === 1 && /^[0-9]+$/.test(values[0] ?? '') ? undefined : 'be one whole number, in quotes,';
+      return values.length === 1 && labelInteger(values[0] ?? '') !== undefined ? undefined : 'be one whole number, in quotes,';
   }
 }
 
