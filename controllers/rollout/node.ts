@@ -60,6 +60,9 @@ export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.tr
 /** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */
 export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;
 
+/** Its agent says that its kubelet is not healthy, or that something is wrong with its configuration: others are the canaries. */
+export const isAiling = ({ unhealthy, error, isBehind }: RolloutNode): boolean => unhealthy || (error !== null && !isBehind);
+
 /**
  * Where a node stands on its way to a revision.
  *

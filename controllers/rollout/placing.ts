@@ -3,7 +3,17 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
 import { type Action, type Decision, type Facts, type Placed, specOf } from './contract.ts';
 import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
-import { hasWrongTime, isChanging, isDown, type Judging, type RolloutNode, type Standing, standingOf, type TriedAgain } from './node.ts';
+import {
+  hasWrongTime,
+  isAiling,
+  isChanging,
+  isDown,
+  type Judging,
+  type RolloutNode,
+  type Standing,
+  standingOf,
+  type TriedAgain,
+} from './node.ts';
 import { asksForRetry, isReturn, type Progress } from './progress.ts';
 import { type ConfigMap, numberOf } from './revision.ts';
 import { bounded } from './text.ts';
@@ -70,6 +80,7 @@ const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: C
  * left, left-down              not touched; of these, not Ready or marked as unschedulable
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
+ * ailing                       of these, by the word of their agent not well: they are the last
  * stranded                     of these, not Ready since they have a revision that is not rolled out any more, as far as can be known
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
@@ -97,6 +108,7 @@ export type Group =
   | 'candidates'
   | 'candidates-down'
   | 'joiners'
+  | 'ailing'
   | 'stranded'
   | 'unavailable'
   | 'pending'
@@ -161,6 +173,7 @@ export const placeForward: Placer = (node, course) => {
   if (standing.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
   groups.push('candidates', ...(isStranded ? (['stranded'] as const) : []));
   if (isUnavailable) groups.push('candidates-down');
+  if (!isStranded && isAiling(node)) groups.push('ailing');
   if (node.wanted === null) groups.push('joiners');
   return { ...placement, groups };
 };
