@@ -78,6 +78,18 @@ for (const { why, before, now, goal, at } of waits)
     assert.equal(settling({ wanted: web, goal: goal as Goal }, saying(before), saying(now), now.endsWith(' late')).at, at);
   });
 
+const local = [
+  { why: 'waits while the node reports that it refused what was assigned before', now: { assigned: source('old'), active: source('old'), error: statusErrors.load }, at: 'waiting' }, // prettier-ignore
+  { why: 'waits while the node reports that what was assigned before is condemned', now: { assigned: source('old'), active: null, error: failed }, at: 'waiting' }, // prettier-ignore
+  { why: 'fails where the node cannot follow', now: { assigned: source('old'), active: source('old'), error: statusErrors.syncInternal }, at: 'failed' }, // prettier-ignore
+  { why: 'is settled when the node runs its local config', now: {}, at: 'settled' },
+];
+for (const { why, now, at } of local)
+  test(`unassign --wait ${why}`, () => {
+    const said = node({ wanted: null, ...now });
+    assert.equal(settling({ wanted: null, goal: 'active' }, said, said, true).at, at);
+  });
+
 test('assign --wait fails when the Node goes away', () =>
   assert.equal(settling({ wanted: web, goal: 'trusted' }, node({}), undefined, false).at, 'failed'));
 
