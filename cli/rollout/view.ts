@@ -2,7 +2,7 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Millis } from '../../base/clock.ts';
 import { fleetState } from '../../controllers/fleet/fleet-node.ts';
 import { specOf, type Placed } from '../../controllers/rollout/contract.ts';
-import { isAiling, standingOf, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
+import { isDegraded, standingOf, rolloutNode, type RolloutNode } from '../../controllers/rollout/node.ts';
 import { hasCondition } from '../../controllers/rollout/drain/record.ts';
 import { isDrainedBy, nodeOf } from '../../controllers/rollout/maintenance.ts';
 import { comesBefore } from '../../controllers/rollout/observe.ts';
@@ -66,8 +66,8 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
     const judging = { deadlineMs: rules.nodeDeadlineMs, now, triedAgain: failed.has(node.node) ? undefined : triedAgain };
     return { node, standing: target === undefined ? { at: 'waiting' } : standingOf(node, target, judging) };
   });
-  const views = placed.map((one) => ({ ...nodeView(one, { rules, failed, now }), isAiling: isAiling(one.node) }));
-  const last = ({ state, isAiling: isLater }: (typeof views)[number]): number =>
+  const views = placed.map((one) => ({ ...nodeView(one, { rules, failed, now }), isDegraded: isDegraded(one.node) }));
+  const last = ({ state, isDegraded: isLater }: (typeof views)[number]): number =>
     state === 'waiting' ? (isLater ? 2 : 1) : state === 'not-ready' || state === 'no-agent' ? 3 : 0;
   return {
     rollout,

@@ -120,12 +120,12 @@ function noneReady(seen: Seen, progress: Progress): Decision {
 
 /**
  * A node that failed is not touched again, whatever it is assigned by now. Those that an earlier revision has left not Ready are the first: they hold places
- * that the others wait for. Those that are not well are the last: what becomes of them would say nothing of the revision.
+ * that the others wait for. Those that are degraded are the last: what becomes of them would say nothing of the revision.
  */
 function candidatesOf(groups: Groups, failures: Seen['failures']): readonly Placement[] {
-  const [stranded, ailing, inOrder] = [groups.of('stranded'), groups.of('ailing'), groups.of('candidates')];
-  const isOther = ({ groups: of }: Placement): boolean => !of.includes('stranded') && !of.includes('ailing');
-  const candidates = stranded.length + ailing.length === 0 ? inOrder : [...stranded, ...inOrder.filter(isOther), ...ailing];
+  const [stranded, degraded, inOrder] = [groups.of('stranded'), groups.of('degraded'), groups.of('candidates')];
+  const isOther = ({ groups: of }: Placement): boolean => !of.includes('stranded') && !of.includes('degraded');
+  const candidates = stranded.length + degraded.length === 0 ? inOrder : [...stranded, ...inOrder.filter(isOther), ...degraded];
   const failed = new Set(failures.map(({ node }) => groups.at(node)).filter((one) => one?.groups.includes('candidates') === true));
   return failed.size === 0 ? candidates : candidates.filter((one) => !failed.has(one));
 }

@@ -61,7 +61,7 @@ export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.tr
 export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;
 
 /** Its agent says that its kubelet is not healthy, or that something is wrong with its configuration: others are the canaries. */
-export const isAiling = ({ unhealthy, error, isBehind }: RolloutNode): boolean => unhealthy || (error !== null && !isBehind);
+export const isDegraded = ({ unhealthy, error, isBehind }: RolloutNode): boolean => unhealthy || (error !== null && !isBehind);
 
 /**
  * Where a node stands on its way to a revision.

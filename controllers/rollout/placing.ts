@@ -5,7 +5,7 @@ import { type Action, type Decision, type Facts, type Placed, specOf } from './c
 import { drainOf, isDrainedBy, isPlannedBy, isWorkedOn, nodeOf } from './maintenance.ts';
 import {
   hasWrongTime,
-  isAiling,
+  isDegraded,
   isChanging,
   isDown,
   type Judging,
@@ -80,7 +80,7 @@ const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: C
  * left, left-down              not touched; of these, not Ready or marked as unschedulable
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
- * ailing                       of these, by the word of their agent not well: they are the last
+ * degraded                       of these, with an unhealthy kubelet or an error, as their agent reports: they are the last
  * stranded                     of these, not Ready since they have a revision that is not rolled out any more, as far as can be known
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
@@ -108,7 +108,7 @@ export type Group =
   | 'candidates'
   | 'candidates-down'
   | 'joiners'
-  | 'ailing'
+  | 'degraded'
   | 'stranded'
   | 'unavailable'
   | 'pending'
@@ -173,7 +173,7 @@ export const placeForward: Placer = (node, course) => {
   if (standing.at !== 'waiting' || (node.ready !== true && !isStranded)) return { ...placement, groups };
   groups.push('candidates', ...(isStranded ? (['stranded'] as const) : []));
   if (isUnavailable) groups.push('candidates-down');
-  if (!isStranded && isAiling(node)) groups.push('ailing');
+  if (!isStranded && isDegraded(node)) groups.push('degraded');
   if (node.wanted === null) groups.push('joiners');
   return { ...placement, groups };
 };
