@@ -62,11 +62,17 @@ function lines(to: Lines): Log {
 /** A field as a log shows it: of an error its whole chain. */
 export const readable = (value: unknown): unknown => (value instanceof Error ? describeError(value) : value);
 
+/** C0, DEL, C1 and what turns the direction of text: a terminal obeys these. And what takes no room, so that two names look the same. */
+export const CONTROLS =
+  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** Escapes of the form `\u009b`, which JSON and YAML's double quotes read back as the same character. */
+export const escaped = (character: string): string =>
+  character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''); // prettier-ignore
+
 /** One line each, whatever a server or a file put into it: no control character reaches a terminal. */
 function quoted(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined');
-  // JSON leaves C1 controls as they are; a terminal would obey them.
-  return /^[\w./:@+,-]+$/.test(text)
-    ? text
-    : JSON.stringify(text).replace(/[\u007f-\u009f]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  // JSON escapes C0 alone.
+  return /^[\w./:@+,-]+$/.test(text) ? text : JSON.stringify(text).replace(CONTROLS, escaped);
 }

@@ -1,15 +1,8 @@
 import { Document, isScalar, visit } from 'yaml';
+import { CONTROLS, escaped } from '../../base/line-log.ts';
 import { plainScalar } from '../../agent/config/yaml/scalar.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { Context } from '../command.ts';
-
-/** C0, DEL, C1 and what turns the direction of text: a terminal obeys these. And what takes no room, so that two names look the same. */
-const CONTROLS =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
-
-/** Escapes of the form `\u009b`, which JSON and YAML's double quotes read back as the same character. */
-const escaped = (character: string): string =>
-  character.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''); // prettier-ignore
 
 /** `text` on one line, with nothing in it that a terminal would obey. For cells and messages. */
 export function printable(text: string): string {

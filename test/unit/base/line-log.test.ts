@@ -20,11 +20,11 @@ test('a line for the journal has its level, its text and its facts', async (t) =
   const text = await written(t, openLineLog, { format: 'journald' }, (log) => {
     log.debug('not asked for');
     log.with({ node: 'a b' }).warn('odd', { count: 3, why: new Error('outer', { cause: new Error('inner') }) });
-    log.error('bad', { text: 'two\nlines \u009b' });
+    log.error('bad', { text: 'two\nlines \u009b \u202e' });
   });
   const [odd = '', bad] = text.trimEnd().split('\n');
   assert.match(odd, /^<4>odd node="a b" count=3 why=".*outer.*inner.*"$/);
-  assert.equal(bad, '<3>bad text="two\\nlines \\u009b"');
+  assert.equal(bad, '<3>bad text="two\\nlines \\u009b \\u202e"');
 });
 
 test('a line for a terminal begins with its time', async (t) => {
