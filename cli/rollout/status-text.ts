@@ -15,7 +15,7 @@ export const rolloutColumns = (now: Millis): Column<NodeConfigRollout>[] => [
   {
     title: 'PHASE',
     value: ({ status }) => status?.phase ?? '',
-    paint: (cell, { status }, paint) => paint[phases[status?.phase ?? 'Pending'].tone](cell),
+    paint: (cell, { status }, paint) => paint[signOf(status?.phase ?? 'Pending').tone](cell),
   },
   { title: 'STEP', value: (one) => stepOf(one) },
   { title: 'SELECTED', value: ({ status }) => numberText(status?.nodes?.selected) },
@@ -55,6 +55,9 @@ const phases: Readonly<Record<Phase, Sign>> = {
   RolledBack: { icon: '✖', tone: 'red' },
   Failed: { icon: '✖', tone: 'red' },
 };
+/** A controller that is newer than this program may know more phases. */
+const signOf = (phase: string): Sign => (Object.hasOwn(phases, phase) ? phases[phase as Phase] : { icon: '•', tone: 'dim' });
+
 const states: Readonly<Record<NodeView['state'], Sign>> = {
   settled: { icon: '✔', tone: 'green' },
   'in-flight': { icon: '◌', tone: 'cyan' },
@@ -68,10 +71,10 @@ const states: Readonly<Record<NodeView['state'], Sign>> = {
 export function treeText({ rollout, rules, steps }: RolloutView, now: Millis, { wide, paint }: People): string {
   const { metadata, status = {} } = rollout;
   const { phase = 'Pending', nodes, revision, previousRevision, nextWindow, waitsFor, failures = [], approvals = [] } = status;
-  const { icon, tone } = phases[phase];
+  const { icon, tone } = signOf(phase);
   const rows: [string, string][] = [
     ['Name', printable(rules.name)],
-    ['Phase', paint[tone](`${icon} ${phase}${waitsFor === undefined ? '' : ` (waits for: ${printable(waitsFor)})`}`)],
+    ['Phase', paint[tone](`${icon} ${printable(phase)}${waitsFor === undefined ? '' : ` (waits for: ${printable(waitsFor)})`}`)],
     ['ConfigMap', printable(sourceText(rules.configMap))],
     ['Revision', printable(revision ?? '-')],
     ['Previous', printable(previousRevision ?? 'local')],
