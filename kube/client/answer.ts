@@ -127,8 +127,9 @@ export function isKubeObject(value: unknown): value is KubeObject {
 /** The answer is Kubernetes at best, but not what was asked for. */
 export function wrongKind(wanted: string, answer: unknown, call: Call): TransportError {
   const kind = isJsonObject(answer) && typeof answer['kind'] === 'string' ? answer['kind'].slice(0, 60) : undefined;
+  const said = kind === wanted ? `a malformed ${kind}` : `${kind === undefined ? 'JSON, but' : `"${kind}" and`} no ${wanted}`;
   return new TransportError(call, 'garbage', {
-    hint: `the answer is ${kind === undefined ? 'JSON, but' : `"${kind}" and`} no ${wanted}; is this a Kubernetes API server?`,
+    hint: `the answer is ${said}; is this a Kubernetes API server?`,
   });
 }
 
