@@ -61,17 +61,6 @@ test('a heap answers as a list that is sorted each time', () => {
   );
 });
 
-test('what takes the place of a deleted entry may belong above it', () => {
-  const heap = new IndexedHeap<string, number>((a, b) => a - b);
-  // Two branches, one of high values and one of low ones; the last entry moves from the low one to the place that is left in the high one.
-  for (const [at, value] of [0, 10, 1, 11, 12, 2, 3].entries()) heap.set(`entry ${at}`, value);
-  heap.delete('entry 3');
-  assert.deepEqual(
-    Array.from({ length: heap.size }, () => heap.pop()?.value),
-    [0, 1, 2, 3, 10, 12],
-  );
-});
-
 test('a cleared heap is as new', () => {
   const heap = new IndexedHeap<string, number>((a, b) => a - b);
   heap.set('a', 2);
