@@ -96,22 +96,6 @@ test('pods of other schedulers are left alone, and counted where they are', LIMI
   await world.bound('more', 'a');
 });
 
-test('a gated pod waits for its gates, and for nothing else', LIMIT, async (t) => {
-  const world = await LiveWorld.start(t, ['a']);
-  world.add(
-    pod('gated')
-      .cpu('1')
-      .spec({ schedulingGates: [{ name: 'wait' }] }),
-  );
-  world.add(pod('other').cpu('1'));
-  await world.bound('other');
-  assert.equal(world.nodeOf('gated'), '');
-  assert.match(world.conditionOf('gated'), /^(SchedulingGated|$)/);
-  assert.deepEqual(world.eventsOf('gated'), []);
-  await world.client.patch(podKind, { name: 'gated', namespace: 'default' }, { spec: { schedulingGates: null } }, { type: 'merge' });
-  await world.bound('gated', 'a');
-});
-
 test('a pod names its node in nominatedNodeName while its volumes are bound, and no more when that fails', LIMIT, async (t) => {
   const world = await LiveWorld.start(t, ['a'], { config: { initialBackoffMs: 1, maxBackoffMs: 1 } });
   const nominated = (): string | undefined => world.find('web')?.status?.nominatedNodeName;
