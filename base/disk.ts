@@ -9,6 +9,8 @@ export type Stat = {
   bytes: number;
   /** Permission bits only. */
   mode: number;
+  /** Its owner; absent where a disk has none. */
+  uid?: number;
   modifiedMs: number;
 };
 
@@ -188,7 +190,7 @@ async function absentOr(stat: () => fs.Stats | Promise<fs.Stats>): Promise<Stat 
 
 function plainStat(stats: fs.Stats): Stat {
   const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'dir' : 'other';
-  return { kind, bytes: stats.size, mode: stats.mode & 0o7777, modifiedMs: stats.mtimeMs };
+  return { kind, bytes: stats.size, mode: stats.mode & 0o7777, uid: stats.uid, modifiedMs: stats.mtimeMs };
 }
 
 /** The process id in a temporary name is for the person who finds one. */

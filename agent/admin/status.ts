@@ -79,7 +79,7 @@ export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vital
   return {
     state: states[standingOf(facts)],
     since: active.since ?? null,
-    next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : nextStep(facts),
+    next: stepWithoutAgent(facts, vitals) ?? (drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : nextStep(facts)),
     agent: { alive: vitals.agent.alive },
     kubelet: { healthy: vitals.kubelet.healthy },
     refused: refused
@@ -114,6 +114,20 @@ export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
   return [...file, ...drift.filter((one) => one !== known)];
 }
 
+/** What waits for the agent waits for ever while it does not run. */
+function stepWithoutAgent(facts: AdminFacts, { agent }: Vitals): string | undefined {
+  const waits = agent.alive === false ? waitsForAgent[standingOf(facts)] : undefined;
+  if (waits === undefined || isBarred(facts)) return undefined;
+  return `The agent is not running, so ${waits}. Start it: systemctl start dkc-agent; if it is masked, before that: systemctl unmask dkc-agent`;
+}
+
+const waitsForAgent: Readonly<Partial<Record<Standing, string>>> = {
+  trial: 'the trial does not end, and a config that fails is not rolled back',
+  running: 'the config is not proven, and not rolled back if it fails',
+  pending: 'nothing is applied',
+  unknown: 'the assignment is not restored',
+};
+
 /** Nothing but drift asks for something. */
 function isAtRest(facts: AdminFacts): boolean {
   const standing = standingOf(facts);
@@ -138,8 +152,9 @@ const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
 export function faultOf(facts: AdminFacts): string | undefined {
   const standing = standingOf(facts);
   const refused = facts.refused ? `${sourceText(facts.refused.source)} is refused` : undefined;
-  const damage = facts.problems.length > 0 ? 'the store is damaged' : undefined;
-  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage].filter((fault) => fault !== undefined);
+  const damage = facts.problems.some(({ isBarred }) => isBarred !== true) ? 'the store is damaged' : undefined;
+  const barred = isBarred(facts) ? 'the agent may not read or change all of its store' : undefined;
+  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage, barred].filter((fault) => fault !== undefined);
   return faults.length > 0 ? faults.join('; ') : undefined;
 }
 
@@ -190,8 +205,12 @@ const states: Readonly<Record<Standing, State>> = {
   unknown: 'unknown',
 };
 
+/** Something in the store is kept from the agent: what it wrote down before may be out of date. */
+export const isBarred = ({ problems }: Pick<AdminFacts, 'problems'>): boolean => problems.some((problem) => problem.isBarred === true);
+
 /** Where this node stands; {@link nextStep} says what an admin may do about it. */
 export function standingOf(facts: AdminFacts): Standing {
+  if (isBarred(facts)) return 'troubled';
   if (!isKnown(facts.assigned)) return 'unknown';
   const assigned = recorded(facts.assigned);
   const active = viewActive(facts);
@@ -237,6 +256,7 @@ function isCondemned(facts: AdminFacts): boolean {
 export function nextStep(facts: AdminFacts): string {
   const standing = standingOf(facts);
   const { error } = viewActive(facts);
+  if (isBarred(facts)) return stepForBarred;
   if (standing === 'trusted' || standing === 'local') return stepBeside(facts) ?? steps[standing];
   if (standing === 'condemned' || standing === 'pending' || standing === 'barred' || error === null) return steps[standing];
   if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
@@ -251,6 +271,10 @@ function stepBeside(facts: AdminFacts): string | undefined {
   if (facts.problems.length > 0) return 'See what is damaged, and what to do about it: dkc checkpoints verify';
   return localFaultOf(facts) === undefined ? undefined : stepForLocal;
 }
+
+const stepForBarred =
+  'The agent may not read or change all of its store, so it cannot use what is there, nor write down what it uses. ' +
+  'Give it back as shown above, then: systemctl restart dkc-agent';
 
 const stepForLocal =
   'The node has no last fallback. Put the local config back, or set localConfig in /etc/dkc/agent.yaml to the file that the kubelet had; ' +

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Disk } from '../../base/disk.ts';
+import type { Disk, Stat } from '../../base/disk.ts';
 import { errorCode } from '../../base/errors.ts';
 import { digestFiles, MAX_KEYS } from '../checkpoint/payload.ts';
 import { directoryNameProblem, keyProblem, type Manifest, type Payload, type PayloadRef, type Source } from '../checkpoint/source.ts';
@@ -141,5 +141,31 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
       if (found.at === 'damaged') problems.push({ path: found.path, problem: found.problem });
     }),
   );
-  return problems;
+  return [...problems, ...(await barredBelow(disk, paths))];
+}
+
+/**
+ * What the agent may not read or change: it has the rights of the owner of D, and in its unit no capability to pass over modes. Of a directory and what
+ * is below it the directory alone.
+ */
+async function barredBelow(disk: Disk, paths: Layout): Promise<Problem[]> {
+  const owner = (await disk.stat(paths.root))?.uid;
+  const found: Problem[] = [];
+  const look = async (path: string): Promise<void> => {
+    const there = await disk.stat(path).catch(() => undefined);
+    if (there === undefined || there.kind === 'other') return;
+    const problem = barrier(path, there, owner);
+    if (problem !== undefined) found.push({ path, problem, isBarred: true });
+    else if (there.kind === 'dir') for (const name of await disk.list(path).catch(() => [])) await look(join(path, name));
+  };
+  await look(paths.store);
+  return found;
+}
+
+function barrier(path: string, { kind, uid, mode }: Stat, owner: number | undefined): string | undefined {
+  if (uid !== owner)
+    return `it belongs to uid ${uid}, so the agent may not read or change it: chown -R ${owner === 0 ? 'root:' : owner} ${path}`;
+  const [needed, rights, what] = kind === 'dir' ? [0o700, 'rwx', 'read or change'] : [0o400, 'r', 'read'];
+  if ((mode & needed) === needed) return undefined;
+  return `its mode is ${mode.toString(8).padStart(4, '0')}, so the agent may not ${what} it: chmod u+${rights} ${path}`;
 }

@@ -160,9 +160,10 @@ export const checkpointsVerify: Command = {
         return table(columns, problems, how);
       },
     });
-    const damaged = facts.problems.length;
+    const damaged = facts.problems.filter((problem) => problem.isBarred !== true).length;
     const faults = [
       ...(damaged === 0 ? [] : [`${damaged} of the store's files ${damaged === 1 ? 'is' : 'are'} damaged`]),
+      ...(damaged === facts.problems.length ? [] : ['the agent may not read or change all of the store']),
       ...(local.length === 0 ? [] : ['the local config cannot be used']),
       ...(unsigned.length === 0 ? [] : ['the config in use is not signed']),
     ];

@@ -1,6 +1,6 @@
 import { ago, span } from './spoken.ts';
-import { type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
-import { standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
+import { type ActiveView, type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
+import { isBarred, standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -35,8 +35,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
   const lines: [string, string][] = [
     ['Node', paint.bold(printable(status.node))],
     ['State', paintOf(standing, paint)(standingText[standing])],
-    ['Running', running(status.active, active.used, wide)],
-    ['Since', since(active, now)],
+    ...(isBarred(facts) && active.from === 'changed' ? outdated : runningLines(status, active, now, wide)),
     ...signedLine(status, paint),
     ['Assigned', recordText(facts.assigned, status.active, wide)],
     ['Last known good', recordText(facts.lastKnownGood, status.active, wide)],
@@ -79,6 +78,16 @@ function agentText({ alive, detail }: Vitals['agent'], paint: Paint): string {
 function kubeletText({ healthy, detail }: Vitals['kubelet'], paint: Paint): string {
   if (healthy === null) return printable(detail);
   return healthy ? 'healthy' : paint.red(`not healthy: ${printable(detail)}`);
+}
+
+/** The effective file is another one since, and the agent could not write down which. */
+const outdated: [string, string][] = [['Running', 'unknown: the agent cannot write down what it uses']];
+
+function runningLines({ active: source }: StatusView, active: ActiveView, now: Millis, wide: boolean): [string, string][] {
+  return [
+    ['Running', running(source, active.used, wide)],
+    ['Since', since(active, now)],
+  ];
 }
 
 function running(source: MaybeSource, used: string, wide: boolean): string {
@@ -153,9 +162,14 @@ function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): s
 
 function problemsText({ problems }: StatusView, { wide, paint }: People): string {
   if (problems.length === 0) return '';
-  const shown = wide ? problems : problems.slice(0, MAX_SHOWN);
-  const lines = shown.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`);
-  return [paint.red('Damaged:'), ...lines, ...moreLine(problems.length - shown.length, '  ', wide)].join('\n');
+  const block = (title: string, all: StatusView['problems']): string[] => {
+    const shown = wide ? all : all.slice(0, MAX_SHOWN);
+    const lines = shown.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`);
+    return all.length === 0 ? [] : [paint.red(title), ...lines, ...moreLine(all.length - shown.length, '  ', wide)];
+  };
+  const barred = problems.filter(({ isBarred }) => isBarred === true);
+  const damaged = problems.filter((one) => !barred.includes(one));
+  return [...block('Damaged:', damaged), ...block('Kept from the agent:', barred)].join('\n');
 }
 
 function driftText({ drift }: StatusView, now: Millis, paint: Paint): string {

@@ -111,6 +111,11 @@ const asides: { why: string; facts: AdminFacts; next: RegExp }[] = [
   { why: 'a broken one', facts: { ...trustedFacts, local: broken }, next: /last fallback/ },
   { why: 'one that the agent cannot use', facts: noticed(trustedFacts), next: /last fallback/ },
   { why: 'a broken one, nothing assigned', facts: { ...adminFacts({ active: 'local' }), local: broken }, next: /last fallback/ },
+  {
+    why: 'what is kept from its agent',
+    facts: { ...trustedFacts, problems: [{ path: '/s', problem: 'it belongs to uid 1', isBarred: true }] },
+    next: /may not read or change all of its store/,
+  },
   { why: 'damage', facts: { ...trustedFacts, problems: [{ path: '/j', problem: 'cut' }] }, next: /damaged.*dkc checkpoints verify/ },
 ];
 for (const { why, facts, next } of asides) {

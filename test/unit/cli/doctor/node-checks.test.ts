@@ -174,6 +174,8 @@ const storeRows: (Row & { facts: Partial<StoreFacts> })[] = [
   { check: 'last-known-good', where: 'its record is missing', facts: { lastKnownGood: known({ at: 'unknown' }) }, is: 'failed', says: 'the record of the last known good config is missing', todo: 'systemctl restart dkc-agent' },
   { check: 'last-known-good', where: 'it cannot be used', facts: { lastKnownGood: known({ at: 'unusable', source, stage: 'load', problem: 'no checkpoint for it' }) }, is: 'failed', says: 'no checkpoint for it', todo: 'dkc drill' },
   { check: 'last-known-good', where: 'somebody rolled it back', facts: { lastKnownGood: known({ at: 'condemned', source, by: 'admin', reason: 'pods fail' }) }, is: 'warning', says: 'is condemned: pods fail', todo: 'dkc retry last-known-good' },
+  { check: 'store', where: 'a part is kept from the agent', facts: { store: known({ at: 'there', problems: [{ path: '/x', problem: 'it belongs to uid 1', isBarred: true }], checkpoints: 1 }) }, is: 'failed', says: '/x: it belongs to uid 1', todo: 'chown -R root: /var/lib/dkc/store' },
+  { check: 'last-known-good', where: 'the store is kept from the agent', facts: { store: known({ at: 'there', problems: [{ path: '/x', problem: 'it belongs to uid 1', isBarred: true }], checkpoints: 1 }) }, is: 'skipped', says: 'kept from the agent' },
   { check: 'last-known-good', where: 'the store is damaged', facts: { store: known({ at: 'there', problems: [{ path: '/x', problem: 'cut' }], checkpoints: 1 }) }, is: 'skipped', says: 'the store is damaged' },
   { check: 'last-known-good', where: 'there is no store', facts: { store: known({ at: 'absent' }) }, is: 'skipped', says: 'there is no store' },
   { check: 'local-config', where: 'it is fine', facts: {}, is: 'ok', says: '/var/lib/kubelet/config.yaml' },

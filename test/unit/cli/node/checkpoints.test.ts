@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { printableLines } from '../../../../cli/output/printable.ts';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { assignedAndTrusted, kubeletYaml, nodeOnDisk, uidA, uidB } from '../../../support/node-on-disk.ts';
@@ -123,6 +123,32 @@ test('verify finds a directory in place of active.json, and status exits with 1'
   const { stdout } = await dkc('checkpoints', 'verify');
   assert.match(stdout, /active\.json +a directory is in its place: move that away/);
   assert.equal((await dkc('status')).stderr, 'dkc: the store is damaged\n');
+});
+
+test('what the agent may not read or change is found by verify, status and doctor, though root reads it, and with it what the agent wrote last may be out of date', async (t) => {
+  const node = await nodeOnDisk(t);
+  const source = await node.save('7');
+  await node.trust(source);
+  await node.assign(source);
+  await node.runs('assigned', source);
+  await writeFile(node.paths.effective, 'kind: KubeletConfiguration\n');
+  await chmod(node.paths.metaDir, 0o500);
+  const { code, stdout, stderr } = await node.dkc('checkpoints', 'verify');
+  assert.match(stdout, /\/meta +its mode is 0500, so the agent may not read or change it: chmod u\+rwx \S+\/meta\n/);
+  assert.deepEqual([code, stderr], [1, 'dkc: the agent may not read or change all of the store\n']);
+  const status = await node.dkc('status');
+  assert.match(status.stdout, /^State: +running, agent error\nRunning: +unknown: the agent cannot write down what it uses$/m);
+  assert.match(status.stdout, /^Kept from the agent:\n +\S+\/meta: its mode is 0500/m);
+  assert.match(status.stdout, /^Next: The agent may not read or change all of its store/m);
+  assert.equal(status.code, 1);
+  assert.match((await node.dkc('doctor')).stdout, /^store +failed +\S+\/meta: its mode is 0500/m);
+  await chmod(node.paths.metaDir, 0o700);
+  if (process.getuid?.() !== 0) return t.diagnostic('only root can give a file to somebody else');
+  await chown(node.paths.meta('assigned'), 65534, 65534);
+  assert.match(
+    (await node.dkc('checkpoints', 'verify')).stdout,
+    /\/meta\/assigned +it belongs to uid 65534, so .*: chown -R root: \S+\/meta\/assigned\n/,
+  );
 });
 
 test('checkpoints show prints all files, or one of them byte for byte', async (t) => {

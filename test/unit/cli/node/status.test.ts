@@ -50,7 +50,7 @@ Condemned:
   dkc-system/web:kubelet@1: by agent, 5m ago: old sin
     line one
 
-Next: Wait for the trial to end, or roll the config back now with: dkc rollback
+Next: The agent is not running, so the trial does not end, and a config that fails is not rolled back. Start it: systemctl start dkc-agent; if it is masked, before that: systemctl unmask dkc-agent
 `;
   assert.equal(stdout.replace(/sha256 [0-9a-f]{12}/, 'sha256 SUM'), expected);
 });
