@@ -1,8 +1,10 @@
 import { nodeConfigs } from '../../agent/status/node-config.ts';
-import { nodes, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { ActionError } from '../../base/errors.ts';
+import { nodes, type KubeObject, type Resource, resourceName } from '../../kube/api/object.ts';
 import { Outage, type Problem } from '../../kube/cache/failure-log.ts';
 import { Reflector, type ReflectorOptions, type Selection, type Sink } from '../../kube/cache/reflector.ts';
 import { nameSelector } from '../../kube/api/selector.ts';
+import { isForbidden } from '../../kube/client/errors.ts';
 import { fleetNode, keptOfConfig, keptOfNode } from '../../controllers/fleet/read-fleet-node.ts';
 import type { Watched } from './carrier.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
@@ -21,7 +23,7 @@ export type AskTrouble = () => Problem | undefined;
 
 /**
  * Reports nodes as they are and as they change, until the signal aborts. Failures of the server are logged and retried.
- * @param onStart - gets, before anything is reported, what answers how the watches are @throws what `onSeen` throws
+ * @param onStart - gets, before anything is reported, what answers how the watches are @throws what `onSeen` throws; ActionError, see {@link whileAllowed}
  */
 export async function watchNodes(
   deps: Deps,
@@ -33,8 +35,9 @@ export async function watchNodes(
 ): Promise<void> {
   const outage = new Outage(deps.clock, deps.log, '');
   const reflectors: Reflector<KubeObject>[] = [];
+  const allowed = whileAllowed(deps.client, signal);
   const reflect = (join: FleetJoin, kind: JoinedKind, selection: Selection): void => {
-    const options = { ...deps, outage, newest: true, resource: resources[kind], selection };
+    const options = { ...deps, client: allowed.client, outage, newest: true, resource: resources[kind], selection };
     reflectors.push(new Reflector<KubeObject>(options, new JoinSink(join, kind)));
   };
   const byName = 'length' in watched;
@@ -50,7 +53,51 @@ export async function watchNodes(
     for (const kind of kindsOf(serves)) reflect(join, kind, kind === 'node' ? ofNodes : {});
   }
   onStart(() => worst(reflectors.flatMap(({ problem }) => (problem === undefined ? [] : [problem]))));
-  await Promise.all(reflectors.map((one) => one.run(signal)));
+  await allowed.run(reflectors);
+}
+
+type Watching = Pick<Client, 'listEach' | 'watch'>;
+
+/**
+ * Runs watches until the signal aborts, or until the server says that its user may not list or watch a kind of which nothing was read yet: who asks for
+ * what they may not see is told so, instead of waiting for a right without end. One that is lost later may come back, and is waited for.
+ */
+export function whileAllowed(
+  client: Watching,
+  signal: AbortSignal,
+): { client: Watching; /** @throws ActionError */ run: (reflectors: readonly Pick<Reflector<KubeObject>, 'run'>[]) => Promise<void> } {
+  const refused = new AbortController();
+  const read = new Set<string>();
+  const failed = (resource: Resource, error: unknown): never => {
+    const name = resourceName(resource);
+    if (isForbidden(error) && !read.has(resource.resource))
+      refused.abort(new ActionError('watch', name, { hint: `the verbs list and watch on ${name} are needed`, cause: error }));
+    throw error;
+  };
+  return {
+    client: {
+      async listEach(resource, ...rest) {
+        const list = await client.listEach(resource, ...rest).catch((error: unknown) => failed(resource, error));
+        read.add(resource.resource);
+        return list;
+      },
+      async *watch(resource, ...rest) {
+        try {
+          for await (const event of client.watch(resource, ...rest)) {
+            read.add(resource.resource);
+            yield event as never;
+          }
+        } catch (error) {
+          failed(resource, error);
+        }
+      },
+    },
+    async run(reflectors) {
+      const both = AbortSignal.any([signal, refused.signal]);
+      await Promise.all(reflectors.map((one) => one.run(both)));
+      refused.signal.throwIfAborted();
+    },
+  };
 }
 
 const worst = (problems: readonly Problem[]): Problem | undefined => problems.toSorted((a, b) => b.forMs - a.forMs)[0];

@@ -6,7 +6,7 @@ import { type KubeObject, nodes, type Resource } from '../../kube/api/object.ts'
 import { Outage } from '../../kube/cache/failure-log.ts';
 import { nameSelector } from '../../kube/api/selector.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/reflector.ts';
-import type { AskTrouble } from '../fleet/watch-nodes.ts';
+import { type AskTrouble, whileAllowed } from '../fleet/watch-nodes.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 
 /** What a picture of a rollout is made of. */
@@ -54,7 +54,7 @@ type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { clie
 /** Gets, before anything is told, what answers how the watches are. */
 type OnStart = (trouble: AskTrouble) => void;
 
-/** Tells of one rollout as it is and as it changes (undefined: it is gone), until the signal aborts. Failures of the server are logged and retried. */
+/** Tells of one rollout as it is and as it changes (undefined: it is gone), until the signal aborts. Failures of the server are logged and retried. @throws ActionError, see {@link whileAllowed} */
 export async function watchRollout(
   deps: Deps,
   name: string,
@@ -67,9 +67,11 @@ export async function watchRollout(
     () => onSeen(sink.objects.get(name)),
   );
   const selection = { fieldSelector: nameSelector(name) };
-  const reflector = new Reflector<NodeConfigRollout>({ ...deps, newest: true, resource: rollouts, selection }, sink);
+  const allowed = whileAllowed(deps.client, signal);
+  const options = { ...deps, client: allowed.client, newest: true, resource: rollouts, selection };
+  const reflector = new Reflector<NodeConfigRollout>(options, sink);
   onStart(() => reflector.problem);
-  await reflector.run(signal);
+  await allowed.run([reflector]);
 }
 
 /** Keeps the fleet as the server has it, until the signal aborts. @param onChange - called at each change, once all of it is known */
@@ -89,12 +91,13 @@ export async function watchFleetObjects(
   const sinks: readonly { isComplete: boolean }[] = serves.servesNodeConfigs ? [ofRollouts, ofNodes, ofConfigs] : [ofRollouts, ofNodes];
   const fleet: FleetObjects = { serves, rollouts: ofRollouts.objects, nodes: ofNodes.objects, nodeConfigs: ofConfigs.objects };
   const outage = new Outage(deps.clock, deps.log, '');
+  const allowed = whileAllowed(deps.client, signal);
   const of = <T extends KubeObject>(resource: Resource, sink: Sink<T>) =>
-    new Reflector<T>({ ...deps, outage, newest: true, resource }, sink);
+    new Reflector<T>({ ...deps, client: allowed.client, outage, newest: true, resource }, sink);
   const ofRollout = of(rollouts, ofRollouts);
   const all = [ofRollout, of(nodes, ofNodes), ...(serves.servesNodeConfigs ? [of(nodeConfigs, ofConfigs)] : [])];
   onStart(() => ofRollout.problem ?? all.find(({ problem }) => problem !== undefined)?.problem);
-  await Promise.all(all.map((one) => one.run(signal)));
+  await allowed.run(all);
 }
 
 /** Objects of one kind without namespaces, by name. */

@@ -371,13 +371,9 @@ test('assign --wait of many nodes takes no state from before its own write for t
 });
 
 for (const { argv, fault, exit, logs } of [
-  {
-    argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait --timeout=1s',
-    fault: 403,
-    exit: 1,
-    logs: /verbs list and watch on nodes are/,
-  },
-  { argv: 'nodes node-a -w', fault: 403, exit: 130, logs: /verbs list and watch on nodes are needed/ },
+  { argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait', fault: 403, exit: 3, logs: /^/ },
+  { argv: 'assign node-a --configmap dkc-system/web --key kubelet --wait --timeout=1s', fault: 500, exit: 1, logs: /failed, retrying/ },
+  { argv: 'nodes node-a -w', fault: 403, exit: 3, logs: /^/ },
   { argv: 'nodes node-a -w', fault: 'drop', exit: 130, logs: /"warn: cannot reach the API server, retrying"/ },
 ])
   // prettier-ignore
@@ -399,8 +395,12 @@ for (const { argv, fault, exit, logs } of [
     if (exit === 1)
       assert.match(
         stderr,
-        /timed out after 1s: node-a: .*\. Nothing newer was read for \d+s: .*403.*verbs list and watch on nodes are needed\n$/,
+        /timed out after 1s: node-a: .*\. Nothing newer was read for \d+s: .* 500 .*\n$/,
       );
+    if (exit === 3) {
+      assert.match(stderr, /dkc: Cannot watch nodes: the verbs list and watch on nodes are needed \(Cannot GET .* 403 Forbidden: .*\)\n$/);
+      assert.doesNotMatch(JSON.stringify(recorded), /retrying/);
+    }
   });
 
 for (const { why, fault, exit, says } of [

@@ -253,7 +253,30 @@ test('a ConfigMap that this user may not read is told from one that is not there
   await says('missing', /web does not exist yet; the rollout waits for it\n$/, /web: it does not exist; --revision=N/);
   await world.payload({ podPidsLimit: 1_000 });
   world.api.hooks.setFaults(parseFaults([{ verb: 'get', resource: 'configmaps', name: 'web', status: 403 }]));
-  await says('forbidden', /web could not be read: .* 403 Forbidden/, /configmaps\/web at .* 403 Forbidden: .*; grant this identity/);
+  await says('forbidden', /web could not be read: .* 403 Forbidden/, /configmaps\/web at .* 403 Forbidden: /);
+  world.api.hooks.setFaults([]);
+});
+
+test('who may not watch is told so, instead of waiting without end', async () => {
+  await using world = await FleetWorld.start();
+  const run = runner(world);
+  await world.addNodes(1);
+  assert.equal((await run(`rollout create web ${SOURCE} --all --paused`)).code, 0);
+  for (const [argv, resource] of [
+    ['rollout watch web', 'nodeconfigrollouts'],
+    ['rollout status web -w', 'nodeconfigrollouts'],
+    ['nodes -w', 'nodeconfigs'],
+    ['unassign node-0 --wait', 'nodes'],
+  ] as const) {
+    world.api.hooks.setFaults(parseFaults([{ verb: 'watch', resource, status: 403 }]));
+    const { code, stderr } = await run(argv);
+    assert.equal(code, 3, argv);
+    assert.match(
+      stderr,
+      new RegExp(`Cannot watch ${resource}\\S*: the verbs list and watch on ${resource}\\S* are needed \\(Cannot GET .* 403 Forbidden`),
+      argv,
+    );
+  }
   world.api.hooks.setFaults([]);
 });
 

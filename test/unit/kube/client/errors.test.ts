@@ -64,6 +64,14 @@ for (const { why, error, may } of [
   test(`${why} ${may ? 'may have' : 'has not'} taken effect`, () => assert.equal(mayHaveTakenEffect(error), may));
 }
 
+for (const { why, words, asks } of [
+  { why: 'RBAC', words: 'nodes "a" is forbidden: User "x" cannot patch resource "nodes" in API group "" at the cluster scope', asks: true },
+  { why: 'a webhook', words: 'admission webhook "w" denied the request: frozen', asks: false },
+  { why: 'a quota', words: 'configmaps "a" is forbidden: exceeded quota: few, requested: count/configmaps=1', asks: false },
+])
+  test(`a 403 of ${why} ${asks ? 'asks' : 'does not ask'} for a right`, () =>
+    assert.equal(/grant this identity the right/.test(status(403, words).message), asks));
+
 test('a Status without a kind, as kube-apiserver writes where a request took too long, keeps its words', () => {
   const body = '{"metadata":{},"status":"Failure","message":"Timeout: request did not complete within the allotted timeout","code":504}';
   assert.equal(apiErrorFrom(call, 504, body).serverMessage, 'Timeout: request did not complete within the allotted timeout');
