@@ -1,5 +1,6 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
-import { firstUntolerated, matchesNodeAffinity, matchesNodeSelector, refusingEffects } from '../../../kube/api/placement.ts';
+import { firstUntolerated, refusingEffects } from '../../../kube/api/placement.ts';
+import { nodeAffinity as rejectionForAffinity } from '../../plugins/node-affinity.ts';
 import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-declared-features.ts';
 import { type PodInfo, type Requests, whole } from '../../pod/pod-info.ts';
 import type { ClusterEvent, Node } from '../../types.ts';
@@ -23,20 +24,12 @@ export const taintToleration: Hint = (info, event) => nodeComesToPass(event, (no
 
 /** @param added - what the scheduler itself asks of every node */
 export function nodeAffinity(added: (schedulerName: string) => NodeSelector | undefined): Hint {
-  return (info, event) =>
-    nodeComesToPass(event, (node) => matchesNodeAffinity(added(info.schedulerName), node.metadata) && selectsNode(info, node));
+  return ({ pod, schedulerName }, event) =>
+    nodeComesToPass(event, (node) => rejectionForAffinity(pod.spec ?? {}, added(schedulerName), node) === undefined);
 }
 
 export function toleratesNode({ pod }: PodInfo, { spec }: Readonly<Node>): boolean {
   return firstUntolerated(spec?.taints, pod.spec?.tolerations, refusingEffects) === undefined;
-}
-
-/** Whether the pod's own node selector and required affinity want this node. */
-export function selectsNode({ pod: { spec } }: PodInfo, { metadata }: Readonly<Node>): boolean {
-  return (
-    matchesNodeSelector(spec?.nodeSelector, metadata.labels) === undefined &&
-    matchesNodeAffinity(spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution, metadata)
-  );
 }
 
 export const nodePorts: Hint = ({ ports }, event) => {

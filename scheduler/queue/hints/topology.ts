@@ -3,7 +3,8 @@ import type { PodInfo } from '../../pod/pod-info.ts';
 import { type AffinityTerm, type NamespaceLabels, type SpreadConstraint, spreadConstraintsOf, termMatches } from '../../pod/selectors.ts';
 import type { Namespace, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
-import { selectsNode, toleratesNode } from './node.ts';
+import { selectsNode } from '../../plugins/node-affinity.ts';
+import { toleratesNode } from './node.ts';
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -54,7 +55,9 @@ function domainsOf(info: PodInfo, constraints: readonly SpreadConstraint[], node
   const labels = node.metadata.labels ?? {};
   if (!constraints.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))) return '';
   const domains = constraints.map(({ topologyKey, honorsAffinity, honorsTaints }) =>
-    (honorsAffinity && !selectsNode(info, node)) || (honorsTaints && !toleratesNode(info, node)) ? null : labels[topologyKey],
+    (honorsAffinity && !selectsNode(info.pod.spec ?? {}, node.metadata)) || (honorsTaints && !toleratesNode(info, node))
+      ? null
+      : labels[topologyKey],
   );
   return domains.some((domain) => domain !== null) ? JSON.stringify(domains) : '';
 }
