@@ -2,9 +2,9 @@ import { apiVersion } from '../kinds/kind.ts';
 import type { ServedKind } from '../kinds/kind.ts';
 import { list, object, text, textMap, time, int64, flag, anything } from './schema.ts';
 import type { Schema } from './schema.ts';
+import type { Json } from '../../kube/api/json.ts';
 
-/** JSON of an OpenAPI document. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** An object in an OpenAPI document. */
 export type JsonFields = { [key: string]: Json };
 
 const META = 'io.k8s.apimachinery.pkg.apis.meta.v1';

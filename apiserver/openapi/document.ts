@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { apiVersion, type ServedKind } from '../kinds/kind.ts';
-import { definitions, gvk, isFields, type Json, type JsonFields } from './definitions.ts';
+import { definitions, gvk, isFields, type JsonFields } from './definitions.ts';
+import type { Json } from '../../kube/api/json.ts';
 import { type Answer, encode } from '../http/message.ts';
 import type { Registry } from '../kinds/registry.ts';
 import { stringify } from 'yaml';
