@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { type ConfigFlag, type DriftFacts, isKubelet, type UnitFacts } from './plan.ts';
 import { VolatileFile } from '../boot/volatile-file.ts';
-import { flagValue, propertiesOf, STARTED_FILE, startOf } from '../host/unit.ts';
+import { flagInArgs, propertiesOf, STARTED_FILE, startOf } from '../host/unit.ts';
 import { learnKubelet, startedAs, VersionRecord } from '../host/kubelet.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
 import { sha256 } from '../checkpoint/payload.ts';
@@ -81,7 +81,7 @@ async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDe
 }
 
 async function configFlagOf(args: readonly string[], isEffective: (path: string) => Promise<boolean>): Promise<ConfigFlag | null> {
-  const path = flagValue('--config', args);
+  const path = flagInArgs('--config', args);
   return path === undefined ? null : { path, isEffective: await isEffective(path) };
 }
 

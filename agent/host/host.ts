@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { flagValue } from './unit.ts';
+import { flagInArgs } from './unit.ts';
 import { cpuList, memoryTotal } from './facts.ts';
 import { cpuManagerState, isJson, listeners, memoryManagerState, pairMatches, pemFacts, readOnlyPaths } from './facts.ts';
 import { defaultSocket, filesToRead, pathsToProbe, preflightSysctls } from '../config/config.ts';
@@ -40,7 +40,7 @@ export async function readHost(
   defaulted: JsonObject,
   { args, hidden = [], except, running }: Probing = { args: [] },
 ): Promise<HostFacts> {
-  const root = flagValue('--root-dir', args) ?? KUBELET_ROOT;
+  const root = flagInArgs('--root-dir', args) ?? KUBELET_ROOT;
   const text = (path: string): Promise<string | undefined> => textOf(disk.read(path));
   const [swaps, cpus, memory, cgroup2, systemd, nodes, pages, subIds, readOnlySysctls, diskBytes] = await Promise.all([
     text('/proc/swaps'),

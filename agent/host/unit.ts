@@ -151,7 +151,7 @@ export function splitWords(text: string): string[] {
 }
 
 /** Value of the last `NAME=VALUE` or `NAME VALUE` on a command line, as a kubelet takes it; undefined where there is none. */
-export function flagValue(name: string, args: readonly string[]): string | undefined {
+export function flagInArgs(name: string, args: readonly string[]): string | undefined {
   const at = args.findLastIndex((arg) => arg === name || arg.startsWith(`${name}=`));
   const arg = args[at];
   if (arg === undefined) return undefined;

@@ -63,7 +63,7 @@ function failed(before: Pace, retryAfterMs: Millis, random: Random): { pace: Pac
 const WATCH_SECONDS = { least: 300, spread: 300 };
 
 /** One list or watch request, and what a failure of it leads to. Both return ms to wait before the next request. */
-export interface Requests {
+export interface WatchRequests {
   /** @param from - when the request began, on the monotonic clock */
   next(from: Millis): Promise<Millis>;
   failed(error: unknown, lastedMs: Millis): Millis;
@@ -86,7 +86,7 @@ export class WatchLoop {
   }
 
   /** Runs until the signal aborts, whatever the server does. @throws what a handler throws in {@link handled}, and nothing else */
-  async run(requests: Requests, signal: AbortSignal): Promise<void> {
+  async run(requests: WatchRequests, signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) {
         const waitMs = await this.#request(requests, signal);
@@ -99,7 +99,7 @@ export class WatchLoop {
     }
   }
 
-  async #request(requests: Requests, signal: AbortSignal): Promise<Millis> {
+  async #request(requests: WatchRequests, signal: AbortSignal): Promise<Millis> {
     const from = this.#clock.monotonic();
     try {
       return await requests.next(from);

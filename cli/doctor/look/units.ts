@@ -3,7 +3,7 @@ import { seen, the, Unseen } from '../check.ts';
 import { DROP_IN, type DropInFacts } from '../node/drop-ins.ts';
 import { syncPath, type UnitFacts } from '../node/units.ts';
 import type { NodeLook } from './node-look.ts';
-import { environmentFilesOf, flagValue, propertiesOf } from '../../../agent/host/unit.ts';
+import { environmentFilesOf, flagInArgs, propertiesOf } from '../../../agent/host/unit.ts';
 import { ActionError } from '../../../base/errors.ts';
 import type { Ran } from '../../../base/exec.ts';
 import type { Context } from '../../command.ts';
@@ -108,7 +108,7 @@ export async function lookAtCommandLine(look: NodeLook): Promise<CommandLineFact
   const { disk } = context;
   const isEffective = await samePlaceAs(options, disk);
   const configOf = async (args: readonly string[]): Promise<ConfigFlag> => {
-    const path = flagValue('--config', args);
+    const path = flagInArgs('--config', args);
     return path === undefined ? null : { path, isEffective: await isEffective(path) };
   };
   const unit = await look.kubeletUnit();

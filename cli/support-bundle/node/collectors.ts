@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { commandLine } from '../../../agent/host/kubelet.ts';
-import { flagValue, STARTED_FILE } from '../../../agent/host/unit.ts';
+import { flagInArgs, STARTED_FILE } from '../../../agent/host/unit.ts';
 import { agentMetrics, configz, credentialFacts, kubeletExits, optionsFile, settingsFiles } from './agent.ts';
 import { configFiles, journalEnd, storeFiles } from './store.ts';
 import { systemFacts, unitFiles, unitJournal } from './system.ts';
@@ -82,8 +82,8 @@ export function nodeCollectors(context: Context, query: NodeQuery, known: KnownV
       what: 'credentials.json: kind, user and expiry of the credentials, no content',
       collect: async () => {
         const { args } = await commandLine({ options, disk, exec, log: context.log });
-        const kubelet = flagValue('--kubeconfig', args) ?? KUBELET_CONF;
-        const bootstrap = flagValue('--bootstrap-kubeconfig', args) ?? BOOTSTRAP_CONF;
+        const kubelet = flagInArgs('--kubeconfig', args) ?? KUBELET_CONF;
+        const bootstrap = flagInArgs('--bootstrap-kubeconfig', args) ?? BOOTSTRAP_CONF;
         return [await credentialFacts(disk, { agent: options.kubeconfig, kubelet, bootstrap }, withheld)];
       },
     },

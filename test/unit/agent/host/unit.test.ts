@@ -142,4 +142,4 @@ const flags: { why: string; args: string[]; value: string | undefined }[] = [
   { why: 'not where it has none', args: ['--root-dir'], value: undefined },
 ];
 for (const { why, args, value } of flags)
-  test(`a flag's value is read ${why}`, () => assert.equal(line.flagValue('--root-dir', args), value));
+  test(`a flag's value is read ${why}`, () => assert.equal(line.flagInArgs('--root-dir', args), value));
