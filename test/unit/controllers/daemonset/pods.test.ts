@@ -72,6 +72,12 @@ test('what the template requires of a node is replaced; what it prefers, and who
   assert.deepEqual([spec?.nodeSelector, spec?.schedulerName, spec?.nodeName], [{ pool: 'x' }, 'mine', undefined]);
 });
 
+test("a pod tolerates what its template does, and on the host's network that there is none yet", () => {
+  const { spec } = made({ spec: { hostNetwork: true, tolerations: [{ key: 'gpu' }] } });
+  const keys = spec?.tolerations?.map(({ key }) => key);
+  assert.deepEqual([keys?.at(0), keys?.includes('node.kubernetes.io/network-unavailable')], ['gpu', true]);
+});
+
 test('a node name of the template stays', () => assert.equal(made({ spec: { nodeName: 'a' } }).spec?.nodeName, 'a'));
 
 const generations: { why: string; annotation: string | undefined; label: string | undefined }[] = [
