@@ -55,6 +55,14 @@ async function stateOf(unit: string, exec: AgentWorld['exec']): Promise<Running>
   return ['start', 'start-post'].includes(subState.trim()) ? 'starting' : false;
 }
 
+/** Whether systemd would restart the unit for whoever asks: not one that is masked, or refuses that. undefined where it does not say. */
+export async function canRestart(unit: string, exec: AgentWorld['exec']): Promise<boolean | undefined> {
+  const { stdout } = await exec('systemctl', ['show', '-p', 'CanStart', '-p', 'CanStop', '--', unit]);
+  const property = propertiesOf(stdout);
+  const all = [property('CanStart'), property('CanStop')];
+  return all.includes('') ? undefined : all.every((can) => can === 'yes');
+}
+
 /** How long a stopping agent waits for a kubelet that goes down beside it, in ms. systemd gives a stop 10 s in all. */
 const KUBELET_STOP_WAIT_MS: Millis = 4000;
 const LOOK_MS: Millis = 200;

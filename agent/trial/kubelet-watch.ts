@@ -8,7 +8,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import { Trigger } from '../../base/waiting.ts';
-import { type KubeletStart, type Running, startOf } from '../host/unit.ts';
+import { canRestart, type KubeletStart, type Running, startOf } from '../host/unit.ts';
 
 export interface KubeletWatchDeps {
   options: Pick<AgentOptions, 'kubeletHealthz' | 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits'>;
@@ -146,17 +146,31 @@ const problemOf = (start: 'another' | 'unknown', unit: string): string => {
   return `${what}: is the drop-in 20-dkc.conf loaded, and does it name the effective file? is /run full? See systemctl cat ${unit}, journalctl -u dkc-agent -u ${unit}`;
 };
 
-/** Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. */
+/**
+ * Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. Where systemd did
+ * not restart the unit for anybody, and does so again, the agent leaves, so that kubelet-sync asks once more at its next start.
+ */
 export async function watchHandOver({ options, world, configState, activeRecord, shutdown, announcer }: AgentContext): Promise<void> {
   if (options.kubeletUnit === '') return;
   const { clock, log } = world;
   const { signal } = shutdown;
+  const startNow = (): Promise<KubeletStart> => startOf(configState.active.effectiveSha256, options, world);
+  const refuses = async (start: KubeletStart, before: boolean): Promise<boolean> => {
+    if (start === 'this' || start === 'down') return false;
+    const can = await canRestart(options.kubeletUnit, world.exec);
+    return can === undefined ? before : !can;
+  };
   let state: HandOver = { problem: null };
+  let isRefused = await refuses(await startNow(), false);
   for (;;) {
     await clock.sleep(LOOK_MS, signal).catch(() => {});
     if (signal.aborted) return;
     const before = state.problem;
-    const start = await startOf(configState.active.effectiveSha256, options, world);
+    const start = await startNow();
+    const wasRefused = isRefused;
+    isRefused = await refuses(start, wasRefused);
+    if (wasRefused && !isRefused && start !== 'this' && start !== 'down')
+      return shutdown.leave(`${options.kubeletUnit} can be restarted again: handing its new configuration over`);
     state = nextHandOver(state, start, clock.monotonic(), options.kubeletUnit);
     if (state.problem === before) continue;
     activeRecord.notice('hand-over', state.problem);

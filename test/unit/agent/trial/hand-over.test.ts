@@ -14,10 +14,15 @@ const MINUTE = 60_000;
 /** A kubelet of which a test says what it was started on, and whether it runs. */
 function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'kubelet.service') {
   const [clock, over, { log, lines }] = [new FakeClock(), new AbortController(), recordedLog()];
-  const kubelet: { started?: string; state: string } = { started: 'now', state: 'active' };
+  const kubelet: { started?: string; state: string; can: string } = { started: 'now', state: 'active', can: 'CanStart=yes\nCanStop=yes' };
   const said: (string | null)[] = [];
   const events: string[] = [];
-  const exec = async (): Promise<Ran> => ({ code: 0, stdout: `${kubelet.state}\n`, stderr: '' });
+  const left: string[] = [];
+  const exec = async (_program: string, args: readonly string[]): Promise<Ran> => ({
+    code: 0,
+    stdout: `${args.includes('CanStart') ? kubelet.can : kubelet.state}\n`,
+    stderr: '',
+  });
   const disk = {
     read: (path: string) => memoryDisk(kubelet.started === undefined ? {} : { [`/run/dkc/${STARTED_FILE}`]: kubelet.started }).read(path),
   };
@@ -26,14 +31,14 @@ function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'k
     world: { clock, log, disk, exec },
     configState: { active: { effectiveSha256: sha256('now') } },
     activeRecord: { notice: (_about: string, text: string | null) => said.push(text) },
-    shutdown: { signal: over.signal },
+    shutdown: { signal: over.signal, leave: async (why: string) => void left.push(why) },
     announcer: { say: (message: string) => events.push(message) },
   } as unknown as AgentContext);
   t.after(async () => {
     over.abort();
     await context;
   });
-  return { clock, kubelet, said, events, lines };
+  return { clock, kubelet, said, events, lines, left };
 }
 
 test('a kubelet on the effective file, or on its way there, is nothing to tell', async (t) => {
@@ -72,6 +77,32 @@ for (const [why, started, says] of [
     assert.deepEqual(lines, [`error: ${said[0]}`, 'info: the kubelet runs on the effective file']);
   });
 }
+
+for (const { why, before, now, leaves } of [
+  { why: 'was masked', before: 'CanStart=no\nCanStop=yes', now: 'CanStart=yes\nCanStop=yes', leaves: 1 },
+  { why: 'refused to be stopped', before: 'CanStart=yes\nCanStop=no', now: 'CanStart=yes\nCanStop=yes', leaves: 1 },
+  { why: 'is masked', before: 'CanStart=no\nCanStop=yes', now: 'CanStart=no\nCanStop=yes', leaves: 0 },
+  { why: 'is masked, and systemd does not answer for a while', before: 'CanStart=no\nCanStop=yes', now: '', leaves: 0 },
+  { why: 'could be restarted all the time', before: 'CanStart=yes\nCanStop=yes', now: 'CanStart=yes\nCanStop=yes', leaves: 0 },
+])
+  test(`the agent leaves ${leaves} times, so that kubelet-sync asks again, for a kubelet on another file that ${why}`, async (t) => {
+    const { clock, kubelet, left } = watched(t);
+    Object.assign(kubelet, { started: 'before', can: before });
+    await clock.advance(10 * MINUTE);
+    assert.deepEqual(left, []);
+    kubelet.can = now;
+    await clock.advance(10 * MINUTE);
+    assert.equal(left.length, leaves);
+  });
+
+test('what is masked, and on the effective file, is left alone once it is unmasked', async (t) => {
+  const { clock, kubelet, left } = watched(t);
+  kubelet.can = 'CanStart=no\nCanStop=yes';
+  await clock.advance(MINUTE);
+  kubelet.can = 'CanStart=yes\nCanStop=yes';
+  await clock.advance(10 * MINUTE);
+  assert.deepEqual(left, []);
+});
 
 test('a kubelet that is down begins its time again, and without a unit nobody is watched', async (t) => {
   const { clock, kubelet, said } = watched(t);
