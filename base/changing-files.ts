@@ -95,8 +95,8 @@ export class FreshFile {
       const { mtimeMs, ctimeMs, ino, size } = found;
       const version = { mtimeMs, ctimeMs, ino, size };
       if (this.#text !== undefined && this.#version !== undefined && isSame(version, this.#version)) return this.#text;
-      // A fifo would block for ever, a directory and a disk image are mistakes.
-      if (!found.isFile()) throw this.#error('it is not a regular file');
+      // A fifo would block for ever, a disk image is a mistake; of a directory the system says so.
+      if (!found.isFile() && !found.isDirectory()) throw this.#error('it is not a regular file');
       if (found.size > LARGEST) throw this.#error(`it has ${found.size} bytes, the limit is ${LARGEST}`);
       const text = await readFile(this.path, 'utf8');
       if (text.trim() === '') throw this.#error('it is empty');
@@ -121,6 +121,7 @@ function isSame(left: Version, right: Version): boolean {
 
 function hintFor(code: string | undefined): string {
   if (code === 'ENOENT') return 'no such file; correct the path';
+  if (code === 'EISDIR') return 'it is a directory; correct the path';
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied; correct its owner or mode';
   return 'I/O error; see the kernel log';
 }

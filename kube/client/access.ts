@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
 import { isJsonObject, type JsonObject } from '../api/json.ts';
 import { FreshFile } from '../../base/changing-files.ts';
 import { accessFromKubeconfig, type KubeconfigChoice, mergeKubeconfigs } from './kubeconfig.ts';
@@ -103,12 +103,17 @@ function filesAt(paths: string | readonly string[]): FreshFile[] {
   return [paths].flat().map((path) => new FreshFile(resolve(path), 'kubeconfig'));
 }
 
-/** A single file must be there; of several those that can be read count. @throws {ActionError} when there is none; the first one's */
+/**
+ * A single file must be there. Of several, those that are not there, or empty, say nothing, as with kubectl.
+ * @throws {ActionError} of the first that is there and cannot be read, as kubectl refuses it; when there is none, of the first
+ */
 async function textsOf(files: readonly FreshFile[]): Promise<KubeconfigText[]> {
   const read = await Promise.allSettled(files.map(async (file) => ({ path: file.path, text: await file.text() })));
   const texts = read.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-  const [failed] = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
-  if (texts.length === 0 && failed !== undefined) throw failed;
+  const failed = read.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
+  const unreadable = failed.find(({ cause }) => !['ENOENT', undefined].includes(errorCode(cause)));
+  const why = unreadable ?? (texts.length === 0 ? failed[0] : undefined);
+  if (why !== undefined) throw why;
   return texts;
 }
 

@@ -182,7 +182,7 @@ test('a kubeconfig that is not there, a directory, or no YAML gives an error wit
     name: 'ActionError',
     message: /Cannot read kubeconfig .*missing: no such file/,
   });
-  await assert.rejects(loadKubeconfig(dir), { message: /not a regular file/ });
+  await assert.rejects(loadKubeconfig(dir), { message: /it is a directory/ });
   const broken = join(dir, 'broken');
   await writeFile(broken, 'users:\n- name: u\n  user: {token: s3cr3t, token: "s3cr3t\n');
   await assert.rejects(loadKubeconfig(broken), (error: Error) => {
@@ -279,6 +279,7 @@ test('several files are one kubeconfig, also while they come and change', async 
   assert.equal((await source.current()).token, 'second');
   await writeFile(none, JSON.stringify({ users: [user('u', { token: 'third' })] }));
   assert.equal((await source.current()).token, 'third');
+  await assert.rejects(loadKubeconfig([dir, one, two]), /Cannot read kubeconfig .*: it is a directory/);
   await assert.rejects(loadKubeconfig([none]), /has no current-context/);
   await assert.rejects(loadKubeconfig([join(dir, 'a'), join(dir, 'b')]), /Cannot read kubeconfig .*\/a: no such file/);
 });
