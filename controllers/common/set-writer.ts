@@ -1,4 +1,4 @@
-import { resourceName, type KubeObject, type Resource } from '../../kube/api/object.ts';
+import { pods, resourceName, type KubeObject, type Resource } from '../../kube/api/object.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { OwnWrites, SeenCache } from '../../kube/controller/own-writes.ts';
@@ -32,6 +32,17 @@ export function setWriter(
     wrote: (resource, object) => ownWrites.wrote(key, cacheOf(resource), object),
     deleted: (resource, object) => ownWrites.deleted(key, cacheOf(resource), object),
   };
+}
+
+/** Gives a pod the labels that it lost on its way in, before the caches show it without them. @param lost - undefined: none */
+export async function putBack(
+  { client, wrote }: Pick<SetWriter, 'client' | 'wrote'>,
+  { metadata: { name = '', namespace = '', uid } }: Readonly<KubeObject>,
+  lost: Readonly<Record<string, string>> | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (lost === undefined) return;
+  wrote(pods, await client.patch(pods, { name, namespace }, { metadata: { uid, labels: lost } }, { type: 'strategic', signal }));
 }
 
 /** The owner that adopts, and where to report what was written for it. */

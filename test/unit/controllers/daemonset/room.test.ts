@@ -87,6 +87,26 @@ for (const { what, rewrite, told } of rewritten)
     assert.ok(made <= 7, `${made} pods in a minute`);
   });
 
+test('a pod whose revision a webhook takes away has it back, and is not replaced without end', async (t) => {
+  const world = new SimWorld();
+  t.after(() => world.stop());
+  world.addNodes('a', 'b');
+  let made = 0;
+  const process = world.start({
+    call: async ({ verb, resource, body }, pass) => {
+      if (verb === 'create' && resource === 'pods') {
+        made += 1;
+        (body as Pod).metadata.labels = { app: 'web' };
+      }
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(60_000);
+  assert.deepEqual([made, world.set()?.status?.updatedNumberScheduled], [2, 2]);
+});
+
 function messages(world: SimWorld, reason: string): string[] {
   const { objects } = world.api.hooks.storage.list('/events');
   return objects.filter((event) => event['reason'] === reason).map(({ message }) => String(message));

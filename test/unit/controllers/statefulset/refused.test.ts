@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Pod } from '../../../../controllers/common/types.ts';
 import { pods, statefulSets } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { simWorld, statefulSet, template } from './simulated/world.ts';
+import { setsOf, simWorld, statefulSet, template } from './simulated/world.ts';
 
 test('what fails at each look puts off no pod that waits to be available', async (t) => {
   const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
@@ -95,3 +96,27 @@ for (const { what, templates } of quotas)
         .join(' ');
     assert.ok((await world.until(() => names() === 'web-3 web-4 web-5', 60_000)) !== undefined, names());
   });
+
+test('a pod whose labels a webhook takes away has those that the set needs back, and is not replaced without end', async (t) => {
+  const world = simWorld({ bindMs: () => 0, startMs: () => 500, endMs: () => 500 });
+  t.after(() => world.stop());
+  world.addNodes('a');
+  let made = 0;
+  const process = world.start({
+    call: async ({ verb, resource, body }, pass) => {
+      if (verb === 'create' && resource === 'pods') {
+        made += 1;
+        (body as Pod).metadata.labels = { by: 'webhook' };
+      }
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(statefulSet('web', { volumeClaimTemplates: [] }));
+  await world.clock.advance(60_000);
+  assert.deepEqual([made, setsOf(world)[0]?.status?.currentReplicas, setsOf(world)[0]?.status?.availableReplicas], [3, 3, 3]);
+  assert.deepEqual(
+    world.pods().map(({ metadata: { labels } }) => [labels?.['by'], labels?.['app']]),
+    Array.from({ length: 3 }, () => ['webhook', 'web']),
+  );
+});
