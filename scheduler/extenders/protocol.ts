@@ -159,7 +159,7 @@ export function decodeFilter(answer: unknown): FilterAnswer {
 
 /** @throws {AnswerError} */
 export function decodePriorities(answer: unknown): { host: string; score: number }[] {
-  return (new Field(answer).items() ?? []).map((one) => ({ host: one.in('Host').name(), score: one.in('Score').whole() }));
+  return (new Field(answer).items() ?? []).map((one) => ({ host: one.in('Host').text(), score: one.in('Score').whole() }));
 }
 
 /** @returns what went wrong there; '' for nothing. @throws {AnswerError} */

@@ -73,6 +73,15 @@ const decoded = [
     { host: 'b', score: 3 },
   ]),
   row(decodePriorities, 'a score that is not said as 0', [{ Host: 'a' }], [{ host: 'a', score: 0 }]),
+  row(
+    decodePriorities,
+    "the score of no host, which is nobody's",
+    [{ Score: 1 }, { Host: 'a', Score: 2 }],
+    [
+      { host: '', score: 1 },
+      { host: 'a', score: 2 },
+    ],
+  ),
   row(decodePriorities, 'no scores', null, []),
   row(decodeBinding, 'a binding', { Error: '' }, ''),
   row(decodeBinding, 'a binding without a word', {}, ''),
@@ -103,7 +112,6 @@ const refused = [
   refuses(filter, { FailedAndUnresolvableNodes: { a: {} } }, 'FailedAndUnresolvableNodes["a"] must be a string, not an object'),
   refuses(filter, { Error: true }, 'Error must be a string, not a boolean'),
   refuses(decodePriorities, {}, 'the answer must be a list, not an object'),
-  refuses(decodePriorities, [{ Score: 1 }], '[0].Host must be a string that is not empty, not absent'),
   refuses(decodePriorities, [{ Host: 'a', Score: '1' }], '[0].Score must be a whole number of 32 bits, not a string'),
   refuses(decodePriorities, [{ Host: 'a', Score: 1.5 }], '[0].Score must be a whole number of 32 bits, not the number 1.5'),
   refuses(decodePriorities, [{ Host: 'a', Score: 1e300 }], '[0].Score must be a whole number of 32 bits, not the number 1e+300'),
