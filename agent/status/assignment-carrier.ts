@@ -127,13 +127,14 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
         ),
       ]);
     },
-    report: async (picture, signal) => {
+    report: async (picture, signal, { isComplete }) => {
       const now = rfc3339(clock.now());
       const facts: NodeConfigFacts = {
         agentVersion: deps.version,
         kubeletVersion: node.kubeletVersion,
         health: picture.health ?? { at: 'unknown' },
         now,
+        isBehind: !isComplete,
       };
       const onNodeConfig = await byNodeConfig.report(picture, facts, signal);
       const onNode = await reportOnNode(picture, signal);

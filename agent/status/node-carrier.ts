@@ -26,7 +26,7 @@ export interface NodeCarrier extends Carrier {
   report(
     picture: ConfigStatus,
     signal: AbortSignal,
-    how?: { noteOnly?: boolean; isOnlyWord?: boolean },
+    how?: { noteOnly?: boolean; isOnlyWord?: boolean; isComplete?: boolean },
   ): Promise<Reported & { probed?: boolean }>;
 }
 

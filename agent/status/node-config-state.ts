@@ -57,6 +57,7 @@ export class NodeConfigState {
   #picture: ConfigStatus;
   #shown: ConfigStatus;
   #holds = 0;
+  #isAwaited = false;
   #active: ActiveConfig;
   readonly #listeners = new Set<() => void>();
 
@@ -109,8 +110,16 @@ export class NodeConfigState {
     this.#holds += 1;
     return () => {
       this.#holds -= 1;
-      this.#show();
+      const isAwaited = this.#isAwaited && this.#holds === 0;
+      if (isAwaited) this.#isAwaited = false;
+      if (!this.#show() && isAwaited) this.#tell();
     };
+  }
+
+  /** Whether a change is under way, so that what is shown speaks of before it. Listeners are told when it is over, also where nothing has changed. */
+  isHeld(): boolean {
+    this.#isAwaited ||= this.#holds > 0;
+    return this.#holds > 0;
   }
 
   /** Tells of every change of what is shown. @returns a function that ends it */
@@ -124,9 +133,15 @@ export class NodeConfigState {
     this.#show();
   }
 
-  #show(): void {
-    if (this.#holds > 0 || sameConfigStatus(this.#picture, this.#shown)) return;
+  /** @returns whether listeners were told */
+  #show(): boolean {
+    if (this.#holds > 0 || sameConfigStatus(this.#picture, this.#shown)) return false;
     this.#shown = this.#picture;
+    this.#tell();
+    return true;
+  }
+
+  #tell(): void {
     for (const listener of this.#listeners) listener();
   }
 }

@@ -44,6 +44,8 @@ export interface NodeConfigFacts {
   health: Health;
   /** RFC 3339, UTC, to the second. */
   now: string;
+  /** What spec says has not been looked at, or the agent is about to exit for it: the status stays one of the generation before. @default false */
+  isBehind?: boolean;
 }
 
 /**
@@ -58,8 +60,8 @@ export function wantedOfNodeConfig({ spec }: Pick<NodeConfig, 'spec'>, namespace
 
 /** The status that a NodeConfig should have. Conditions keep their lastTransitionTime where their status is as it was. */
 function nodeConfigStatus({ metadata, spec, status }: NodeConfig, picture: ConfigStatus, facts: NodeConfigFacts): Record<string, Json> {
-  const { generation = 0 } = metadata;
-  const { agentVersion, kubeletVersion, health, now } = facts;
+  const { agentVersion, kubeletVersion, health, now, isBehind = false } = facts;
+  const generation = isBehind ? generationBefore(status) : (metadata.generation ?? 0);
   const conditions = nodeConfigConditions(picture, {
     wanted: wantedOfNodeConfig(spec ? { spec } : {}, ''),
     health,
@@ -75,6 +77,12 @@ function nodeConfigStatus({ metadata, spec, status }: NodeConfig, picture: Confi
     ...(kubeletVersion === '' ? {} : { kubeletVersion }),
     conditions: conditions.map((condition) => ({ ...condition })),
   };
+}
+
+/** Who else writes there may have written anything. */
+function generationBefore(status: NodeConfigStatus | undefined): number {
+  const { observedGeneration: before } = status ?? {};
+  return typeof before === 'number' ? before : 0;
 }
 
 /** The merge patch of `status` from what a NodeConfig says to what it should say; undefined when nothing differs. Members that go are sent as null. */

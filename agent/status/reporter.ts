@@ -26,6 +26,8 @@ export interface ReporterDeps {
 export class Reporter {
   readonly #deps: ReporterDeps;
   readonly #due = new Trigger();
+  /** There was a report before the picture was complete. */
+  #isAwaited = false;
 
   constructor(deps: ReporterDeps) {
     this.#deps = deps;
@@ -48,12 +50,12 @@ export class Reporter {
     let told: ConfigStatus | undefined;
     for (let failures = 0; !signal.aborted;) {
       if (failures === 0) await this.#due.wait(signal);
-      await this.#untilComplete(complete, signal);
+      const isComplete = await this.#untilComplete(complete, signal);
       if (signal.aborted) return;
       this.#due.reset();
       try {
         const { shown: picture } = configState;
-        const { sent, kept } = await carrier.report(picture, signal);
+        const { sent, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !configState.isHeld() });
         if (sent || !kept) onKept(kept);
         // The same once more: someone else writes these fields too. Answering at once would go on for ever.
         if (sent && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
@@ -78,11 +80,24 @@ export class Reporter {
     }
   }
 
-  async #untilComplete(complete: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  /** @returns false: it took too long; once it is, that is reported too */
+  async #untilComplete(complete: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
     const done = new AbortController();
-    const limit = this.#deps.clock.sleep(MAX_SILENCE_MS, AbortSignal.any([signal, done.signal])).catch(() => {});
-    await Promise.race([complete(), limit]).catch(() => {});
+    const limit = this.#deps.clock.sleep(MAX_SILENCE_MS, AbortSignal.any([signal, done.signal])).then(
+      () => false,
+      () => false,
+    );
+    const isComplete = await Promise.race([complete().then(() => true), limit]).catch(() => true);
     done.abort();
+    if (!isComplete && !this.#isAwaited) {
+      this.#isAwaited = true;
+      const report = (): void => {
+        this.#isAwaited = false;
+        this.#due.notify();
+      };
+      void complete().then(report, report);
+    }
+    return isComplete;
   }
 }
 
@@ -107,8 +122,12 @@ export interface Carrier {
   readonly name: 'node' | 'nodeconfig' | 'auto';
   /** Watches until the signal aborts. Survives every failure of the server. */
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
-  /** Writes the picture where it differs from what was last seen there. @throws ApiError, TransportError */
-  report(picture: ConfigStatus, signal: AbortSignal): Promise<Reported>;
+  /**
+   * Writes the picture where it differs from what was last seen there.
+   * @param of - `isComplete: false`: what is wanted has not been looked at, or the agent is about to exit for it, so that the picture speaks of what was wanted before
+   * @throws ApiError, TransportError
+   */
+  report(picture: ConfigStatus, signal: AbortSignal, of: { isComplete: boolean }): Promise<Reported>;
 }
 
 const members = { Node: 'node', NodeConfig: 'nodeConfig' } as const;

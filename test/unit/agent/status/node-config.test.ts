@@ -57,6 +57,8 @@ test('every error has a reason of its own', () => {
 // prettier-ignore
 const patches: { why: string; seen: NodeConfig; picture: ConfigStatus; facts?: Partial<NodeConfigFacts>; members: string[] }[] = [
   { why: 'nothing when it says so already, whatever the time', seen: after(trusted), picture: trusted, facts: { now: '2026-03-02T00:00:00Z' }, members: [] },
+  { why: 'nothing while a new spec is not looked at: it speaks of the one before', seen: { ...after(trusted), metadata: { name: 'node-a', generation: 3 } }, picture: trusted, facts: { isBehind: true }, members: [] },
+  { why: 'the generation once it is', seen: { ...after(trusted), metadata: { name: 'node-a', generation: 3 } }, picture: trusted, members: ['observedGeneration', 'conditions'] },
   { why: 'everything the first time', seen: object(), picture: onTrial, members: ['observedGeneration', 'assigned', 'active', 'lastKnownGood', 'trial', 'agentVersion', 'kubeletVersion', 'conditions'] },
   { why: 'what a trial that passed changes', seen: after(onTrial), picture: trusted, members: ['lastKnownGood', 'conditions', 'trial'] },
   { why: 'the version of another kubelet', seen: after(trusted), picture: trusted, facts: { kubeletVersion: 'v1.37.0' }, members: ['kubeletVersion'] },

@@ -15,13 +15,13 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
   const configState = assignedSituation();
-  const reports: { at: number; picture: ConfigStatus }[] = [];
+  const reports: { at: number; picture: ConfigStatus; isComplete: boolean }[] = [];
   const kept: boolean[] = [];
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
-    report: async (picture: ConfigStatus, signal: AbortSignal): Promise<Reported> => {
-      reports.push({ at: clock.monotonic() - from, picture });
+    report: async (picture: ConfigStatus, signal: AbortSignal, { isComplete }: { isComplete: boolean }): Promise<Reported> => {
+      reports.push({ at: clock.monotonic() - from, picture, isComplete });
       const [answer = KEPT] = answers.length > 1 ? answers.splice(0, 1) : answers;
       if (answer === 'no answer') await clock.sleep(60_000, signal);
       else if (answer instanceof Error) throw answer;
@@ -69,6 +69,28 @@ test('the first report waits two seconds for a look that never ends', async (t) 
   assert.deepEqual(times(), []);
   await clock.advance(1);
   assert.deepEqual(times(), [2000]);
+});
+
+test('a report before the look is over says so, and comes again when it is, though nothing has changed', async (t) => {
+  const look = Promise.withResolvers<void>();
+  const { clock, reporter, reports } = reporting(t, [KEPT, SAME], look.promise);
+  reporter.notify();
+  await clock.advance(5000);
+  look.resolve();
+  await clock.advance(1000);
+  assert.deepEqual(reports.map(({ at, isComplete }) => [at, isComplete]), [[2000, false], [5000, true]]); // prettier-ignore
+});
+
+test('a report speaks of before while a look is under way or the agent exits for it, and comes again when the look is over', async (t) => {
+  const { clock, reporter, configState, reports } = reporting(t, [SAME]);
+  const show = configState.hold();
+  configState.update({ error: 'half' });
+  reporter.notify();
+  await clock.advance(1000);
+  configState.update({ error: null });
+  show();
+  await clock.advance(1000);
+  assert.deepEqual(reports.map(({ at, isComplete, picture: { error } }) => [at, isComplete, error]), [[0, false, null], [1000, true, null]]); // prettier-ignore
 });
 
 test('a first look that fails holds up nothing', async (t) => {
