@@ -100,6 +100,11 @@ export class SchedulerState {
         const profile = profiles.get(name);
         return profile !== undefined && isIgnored(profile.fit, resource);
       },
+      isRefusedEverywhere: (pod) => {
+        const profile = this.profileOf(pod);
+        const asked = profile && this.volumes.prepare(pod, profile);
+        return asked !== undefined && 'plugin' in asked;
+      },
     });
     this.#queue = createQueue({
       now,

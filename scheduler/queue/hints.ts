@@ -1,5 +1,6 @@
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
 import type { Rejector } from '../plugins/names.ts';
+import type { PodInfo } from '../pod/pod-info.ts';
 import type { NamespaceLabels } from '../pod/selectors.ts';
 import type { Hint } from './contract.ts';
 import { interPodAffinity, podTopologySpread } from './hints/topology.ts';
@@ -27,6 +28,8 @@ export interface HintFacts {
   addedAffinity?(schedulerName: string): NodeSelector | undefined;
   /** Resources that a profile leaves to extenders, and ignores. @default none */
   ignores?(schedulerName: string, resource: string): boolean;
+  /** Whether no node whatsoever can help, for what the claims of the pod are now. @default one may */
+  isRefusedEverywhere?(pod: PodInfo): boolean;
 }
 
 /** When a pod that one rejector refused is tried again. */
@@ -74,7 +77,7 @@ const retries: Readonly<Record<Rejector, Retry>> = {
     when: 'a pod with volumes is deleted, a volume is detached, a node is added, or a node gets the driver or allows more volumes',
   },
   VolumeBinding: {
-    hint: () => volumeBinding,
+    hint: (facts) => volumeBinding((pod) => facts.isRefusedEverywhere?.(pod) ?? false),
     when: 'a volume, claim, storage class or storage capacity is added or changes; a node is added or its labels change',
   },
   VolumeZone: {

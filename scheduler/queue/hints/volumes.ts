@@ -30,11 +30,19 @@ export const nodeVolumeLimits: Hint = (info, event) => {
 
 const isRequired = (driver: Readonly<CsiDriver> | undefined): boolean => driver?.spec?.preventPodSchedulingIfMissing === true;
 
-/** Volumes for claims: there, made, or where they can be reached. */
-export const volumeBinding: Hint = (info, event) => {
-  if (event.kind === 'node-added') return true;
-  if (event.kind === 'node-updated') return event.changed.has('labels');
-  if (event.kind !== 'storage-changed') return false;
+/**
+ * Volumes for claims: there, made, or where they can be reached.
+ * @param isRefusedEverywhere - whether a claim of the pod is missing, or not to be had: then nodes come and change in vain
+ */
+export function volumeBinding(isRefusedEverywhere: (pod: PodInfo) => boolean): Hint {
+  return (info, event) => {
+    if (event.kind === 'node-added') return !isRefusedEverywhere(info);
+    if (event.kind === 'node-updated') return event.changed.has('labels') && !isRefusedEverywhere(info);
+    return event.kind === 'storage-changed' && storageHelps(info, event);
+  };
+}
+
+function storageHelps(info: PodInfo, event: StorageEvent): boolean {
   switch (event.of) {
     case 'PersistentVolumeClaim':
       return isOwnClaim(info, event);
@@ -58,7 +66,7 @@ export const volumeBinding: Hint = (info, event) => {
     case 'VolumeAttachment':
       return false;
   }
-};
+}
 
 const zoneLabels = ['topology.kubernetes.io', 'failure-domain.beta.kubernetes.io'].flatMap((domain) => [
   `${domain}/zone`,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { coreEvents, type KubeObject, nodes as nodeKind, pods as podKind } from '../../../../kube/api/object.ts';
+import { coreEvents, type KubeObject, nodes as nodeKind, persistentVolumeClaims, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { nodeObject } from '../../../support/hollow/hollow-node.ts';
@@ -134,6 +134,23 @@ test('a pod is not tried for being promised another node, or none any more', asy
   await change('high', { status: { nominatedNodeName: null } }, 'status');
   await world.clock.advance(15_000);
   assert.equal(attempts(), 1);
+});
+
+test('a pod whose claim is missing is not tried for nodes that come or change, and is for the claim', async (t) => {
+  const { world, stage } = await scene(t, ['a'], { endMs: 600_000 });
+  stage.add(pod('waits').spec({ volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] }));
+  const attempts = (): number | undefined => [...(world.parts?.queue.list() ?? [])][0]?.queued.attempts;
+  assert.notEqual(await world.until(() => attempts() === 1, SOON), undefined);
+  world.addNodes({ name: 'b' });
+  await world.patchNode('a', { metadata: { labels: { pool: 'x' } } });
+  await world.clock.advance(15_000);
+  assert.equal(attempts(), 1, 'no node has what it lacks');
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } }, storageClassName: 'none' };
+  await world.user.create<KubeObject & { spec: object }>(persistentVolumeClaims, {
+    metadata: { namespace: 'default', name: 'data' },
+    spec,
+  });
+  assert.notEqual(await world.until(() => attempts() === 2, SOON), undefined);
 });
 
 test('a pod whose binding failed is promised nothing any more, and says so', async (t) => {
