@@ -80,7 +80,7 @@ const isSuperseded = ({ rollout, wanted }: RolloutNode, { rules, superseded }: C
  * left, left-down              not touched; of these, not Ready or marked as unschedulable
  * refused                      not touched, and their kubelet would reject the revision
  * candidates                   can be touched; candidates-down: of these, unavailable already; joiners: of these, on their local configuration
- * degraded                       of these, with an unhealthy kubelet or an error, as their agent reports: they are the last
+ * degraded                     of these, with an unhealthy kubelet or an error, as their agent reports: they are the last
  * stranded                     of these, not Ready since they have a revision that is not rolled out any more, as far as can be known
  * unavailable                  in flight, failed, changing to anything else, or down
  * pending                      about to be written, by this process or another
