@@ -79,7 +79,7 @@ export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vital
   return {
     state: states[standingOf(facts)],
     since: active.since ?? null,
-    next: stepWithoutAgent(facts, vitals) ?? (drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : nextStep(facts)),
+    next: drift[0] && isAtRest(facts) ? driftSteps[drift[0].kind](kubeletUnit) : (stepWithoutAgent(facts, vitals) ?? nextStep(facts)),
     agent: { alive: vitals.agent.alive },
     kubelet: { healthy: vitals.kubelet.healthy },
     refused: refused

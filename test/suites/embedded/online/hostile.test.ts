@@ -176,7 +176,7 @@ describe('an address that is no API server', { concurrency: 20 }, () => {
     {
       why: 'a list of nonsense',
       answer: plain(200, 'application/json', '{"kind":"NodeList","metadata":{},"items":[1,null]}'),
-      says: /no NodeList/,
+      says: /a malformed NodeList/,
     },
     { why: 'nothing', answer: (_request, response) => void response.destroy(), says: /Cannot GET/ },
     { why: '401', answer: plain(401, 'text/plain', 'Unauthorized'), says: /401/ },
