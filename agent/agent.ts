@@ -71,6 +71,7 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
     log,
     path: layout(options.dynamicConfigDir).active,
     configState: new NodeConfigState(outcome),
+    nodeName: options.nodeName,
   });
   activeRecord.notice('local-config', outcome.localProblem ?? null);
   await activeRecord.settled();
@@ -99,7 +100,8 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const thisBoot = await countBoot({ options, store, cleanStop, bootId: await bootId(world), clock, log });
     const outcome = await boot({ options, store, disk, clock, log, kubelet });
     const configState = new NodeConfigState(outcome);
-    const activeRecord = new ActiveRecordWriter({ disk, clock, log, path: layout(options.dynamicConfigDir).active, configState });
+    const { nodeName } = options;
+    const activeRecord = new ActiveRecordWriter({ disk, clock, log, path: layout(options.dynamicConfigDir).active, configState, nodeName });
     const shutdown = new Shutdown({ options, world });
     const drift = new DriftWatch({ options, world, configState, activeRecord, announcer, shutdown, outcome });
     await drift.open();

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { Drift } from '../drift/plan.ts';
 import type { NodeConfigState } from './node-config-state.ts';
 import {
@@ -19,6 +20,8 @@ export interface ActiveRecordWriterDeps {
   log: Log;
   path: string;
   configState: NodeConfigState;
+  /** Of this agent. */
+  nodeName: string;
 }
 
 /** Keeps `active.json` up to date for `dkc status`. A report: nothing is decided by it, and a failure to write it is only logged. */
@@ -81,12 +84,14 @@ export class ActiveRecordWriter {
   }
 
   async #write(): Promise<void> {
-    const { disk, clock, path, configState } = this.#deps;
+    const { disk, clock, path, configState, nodeName } = this.#deps;
     const { used, source, effectiveSha256 } = configState.active;
     const at = new Date(clock.now()).toISOString();
-    const notices = [...this.#notices].map(([about, text]) => ({ about, text }));
     const { error, drift: reported } = configState.picture;
     const old = await this.#old();
+    const node = old?.node ?? nodeName;
+    const foreign: Notice[] = node === nodeName ? [] : [{ about: 'store', text: foreignText(node, nodeName, path) }];
+    const notices = [...Array.from(this.#notices, ([about, text]) => ({ about, text })), ...foreign];
     const assignedBy = this.#assignedBy ?? old?.assignedBy;
     const drift = reported ?? old?.drift ?? [];
     const now = {
@@ -99,6 +104,7 @@ export class ActiveRecordWriter {
       at,
       notices,
       drift,
+      node,
       ...(assignedBy ? { assignedBy } : {}),
     };
     const record = sinceBefore(old, now);
@@ -114,4 +120,11 @@ export class ActiveRecordWriter {
     );
     return old?.ok ? old.record : undefined;
   }
+}
+
+/** A copied disk, an image with a store in it, a node that came back under another name. */
+function foreignText(was: string, is: string, path: string): string {
+  const what = `the store was begun by node ${was}, and this is node ${is}: what is assigned, trusted and condemned in it may have been decided elsewhere`;
+  const over = `to start over, stop the agent, move ${dirname(dirname(path))} away and start it`;
+  return `${what}; ${over}; to keep it, for a node that was renamed, remove ${path} while the agent is stopped`;
 }

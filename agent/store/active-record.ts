@@ -25,6 +25,8 @@ export interface ActiveRecord {
    * which something is decided; without it an empty Node means local, as upstream has it.
    */
   assignedBy?: AssignedBy;
+  /** Name of the node whose agent began this record; another agent keeps it, and says that the store is not its own. */
+  node?: string;
   /** What the agent is about to run: written before the effective file, so that a reader in between knows whose file it finds. */
   next?: Upcoming;
   /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
@@ -45,13 +47,13 @@ export interface Notice {
   text: string;
 }
 
-const NOTICE_KINDS = ['sync', 'metrics', 'local-config', 'hand-over', 'condemned', 'kubelet', 'configz', 'signature'] as const;
+const NOTICE_KINDS = ['sync', 'metrics', 'local-config', 'hand-over', 'condemned', 'kubelet', 'configz', 'signature', 'store'] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
 
 /** The bytes of the file: JSON for people as well, keys always in this order, a newline at the end. */
 export function printActiveRecord(record: ActiveRecord): string {
-  const { used, error, effectiveSha256, carrier, why, at, assignedBy, next, notices = [], drift = [] } = record;
+  const { used, error, effectiveSha256, carrier, why, at, assignedBy, node, next, notices = [], drift = [] } = record;
   const all = {
     used,
     source: orderedSource(record.source),
@@ -61,6 +63,7 @@ export function printActiveRecord(record: ActiveRecord): string {
     why,
     at,
     ...(assignedBy ? { assignedBy } : {}),
+    ...(node === undefined ? {} : { node }),
     ...(next ? { next: orderedUpcoming(next) } : {}),
     ...(notices.length === 0 ? {} : { notices: orderedNotices(notices) }),
     ...(drift.length === 0 ? {} : { drift: drift.map(({ kind, detail, since }) => ({ kind, detail, since })) }),
@@ -77,7 +80,7 @@ export function parseActiveRecord(text: string): ReadActive {
     return { ok: false, problem: 'it is not JSON' };
   }
   if (!isJsonObject(json)) return { ok: false, problem: 'it is not an object' };
-  const { carrier, why, assignedBy } = json;
+  const { carrier, why, assignedBy, node } = json;
   if (carrier !== 'node' && carrier !== 'nodeconfig' && carrier !== null) return { ok: false, problem: 'unknown value of carrier' };
   if (typeof why !== 'string') return { ok: false, problem: 'why is not a string' };
   const now = parseUpcoming(json);
@@ -92,6 +95,7 @@ export function parseActiveRecord(text: string): ReadActive {
       carrier,
       why,
       ...(assignedBy === 'node' || assignedBy === 'nodeconfig' ? { assignedBy } : {}),
+      ...(typeof node === 'string' && node !== '' ? { node } : {}),
       ...(typeof next === 'object' ? { next } : {}),
       ...(notices.length === 0 ? {} : { notices }),
       ...(drift.length === 0 ? {} : { drift }),

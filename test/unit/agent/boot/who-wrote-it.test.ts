@@ -36,7 +36,14 @@ async function start(disk: Disk): Promise<BootOutcome> {
   const [clock, log] = [new FakeClock(), silentLog];
   const kubelet = { version: parseKubeletVersion('1.30'), args: [] };
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
-  const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, configState: new NodeConfigState(outcome) });
+  const memo = new ActiveRecordWriter({
+    disk,
+    clock,
+    log,
+    path: paths.active,
+    configState: new NodeConfigState(outcome),
+    nodeName: 'node-a',
+  });
   memo.note();
   await memo.settled();
   return outcome;

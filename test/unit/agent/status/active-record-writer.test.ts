@@ -11,7 +11,7 @@ const PATH = '/var/lib/dkc/store/meta/active.json';
 const START = '2026-03-01T00:00:00.000Z';
 
 /** A memo on a disk that is one file, counts its writes and fails as long as `full` is set. */
-function kept(before?: string) {
+function kept(before?: string, nodeName = 'node-a') {
   const clock = new FakeClock(START);
   const { log, lines } = recordedLog();
   const file = { text: before, writes: 0, writing: 0, full: false };
@@ -32,7 +32,7 @@ function kept(before?: string) {
     },
   };
   const configState = assignedSituation();
-  const memo = new ActiveRecordWriter({ disk, clock, log, path: PATH, configState });
+  const memo = new ActiveRecordWriter({ disk, clock, log, path: PATH, configState, nodeName });
   const record = (): ActiveRecord => {
     const read = parseActiveRecord(file.text ?? '');
     assert.ok(read.ok);
@@ -46,11 +46,44 @@ test('active.json says what runs, from where and how this node learns it', async
   memo.note();
   await memo.settled();
   const why = 'the agent has not asked the API server yet';
-  const first = { used: 'assigned', source: source('web@1'), error: null, effectiveSha256: 'abc', carrier: null, why, at: START };
+  const first = {
+    used: 'assigned',
+    source: source('web@1'),
+    error: null,
+    effectiveSha256: 'abc',
+    carrier: null,
+    why,
+    at: START,
+    node: 'node-a',
+  };
   assert.deepEqual(record(), first);
   memo.carrier('nodeconfig', 'the API server drops spec.configSource');
   await memo.settled();
   assert.deepEqual(record(), { ...first, carrier: 'nodeconfig', why: 'the API server drops spec.configSource' });
+});
+
+test('a store that another node began is said to be, at every start, until its record is removed', async () => {
+  const begun = kept();
+  begun.memo.note();
+  await begun.memo.settled();
+  assert.equal(begun.record().notices, undefined);
+  let text = begun.file.text;
+  for (let start = 1; start <= 2; start++) {
+    const copied = kept(text, 'node-b');
+    copied.memo.note();
+    await copied.memo.settled();
+    const [notice] = copied.record().notices ?? [];
+    assert.equal(notice?.about, 'store');
+    assert.match(
+      notice?.text ?? '',
+      /begun by node node-a, and this is node node-b: .* move \/var\/lib\/dkc\/store away and start it; .* remove \/var\/lib\/dkc\/store\/meta\/active\.json/,
+    );
+    text = copied.file.text;
+  }
+  const anew = kept(undefined, 'node-b');
+  anew.memo.note();
+  await anew.memo.settled();
+  assert.deepEqual([anew.record().node, anew.record().notices], ['node-b', undefined]);
 });
 
 test('active.json follows every change; its moment is that of the file in use', async () => {
