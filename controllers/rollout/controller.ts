@@ -137,7 +137,8 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
   const touches = observer.touches.rollout(key);
-  if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches)) || cluster?.isBehind(caches) === true)
+  const { resourceVersion } = rollout.metadata;
+  if (touches.isBehind(rollout.status?.touches ?? {}, versionsOf(caches), resourceVersion) || cluster?.isBehind(caches) === true)
     return { requeueAfter: BEHIND_MS, why: 'caches are behind' };
   const rules = observer.rules(rollout);
   // The version that is planned from: while gates are asked the cache goes on.

@@ -67,9 +67,16 @@ export class KnownTouches {
 
   /**
    * The caches are older than those that the last touches were decided on: another process has seen more than this one, and what it did could be done twice.
-   * They catch up by themselves.
+   * They catch up by themselves. Versions that are later than that of the object that names them are none that there will be: the store was restored from a
+   * backup before it was written, by a process whose caches had yet to notice.
+   * @param writtenAt - resource version of the object that names them
    */
-  isBehind({ nodesVersion = '', nodeConfigsVersion = '' }: Omit<Touches, 'nodes'>, has: NonNullable<Facts['versions']>): boolean {
+  isBehind(
+    { nodesVersion = '', nodeConfigsVersion = '' }: Omit<Touches, 'nodes'>,
+    has: NonNullable<Facts['versions']>,
+    writtenAt = '',
+  ): boolean {
+    if ([nodesVersion, nodeConfigsVersion].some((version) => isOlder(writtenAt, version))) return false;
     const now = this.#clock.monotonic();
     const versions = `${nodesVersion} ${nodeConfigsVersion}`;
     if (this.#behindSince?.versions !== versions) this.#behindSince = { versions, at: now };

@@ -57,7 +57,8 @@ export class Cluster {
 
   /** Caches that are older than those by which the last touches were decided on do not show what became of earlier ones. They catch up by themselves. */
   isBehind({ nodes, nodeConfigs, configMaps }: Read): boolean {
-    return this.#touches.isBehind(this.#recordIn(configMaps).versions, versionsOf({ nodes, nodeConfigs }));
+    const writtenAt = configMaps.get(`${this.#namespace}/${RECORD}`)?.metadata.resourceVersion;
+    return this.#touches.isBehind(this.#recordIn(configMaps).versions, versionsOf({ nodes, nodeConfigs }), writtenAt);
   }
 
   /** @returns undefined: there are more nodes to read */

@@ -4,7 +4,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import type { Action } from '../../../../controllers/rollout/contract.ts';
 import type { Caches } from '../../../../controllers/rollout/observe.ts';
 import { Cluster, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
-import { COUNTED_MS } from '../../../../controllers/rollout/touches.ts';
+import { COUNTED_MS, KnownTouches } from '../../../../controllers/rollout/touches.ts';
 import {
   type ClusterFacts,
   type ClusterTouch,
@@ -302,3 +302,14 @@ test('a place that another rollout takes while the gates are asked is not taken 
   assert.deepEqual(world.agents.assigned, []);
   await world.phase('web', 'Complete');
 });
+
+for (const { why, has, writtenAt, behind } of [
+  { why: 'older than those that the last touches were decided on are waited for', has: '90', writtenAt: '120', behind: true },
+  { why: 'as new as those are not', has: '100', writtenAt: '120', behind: false },
+  { why: 'of a store that was restored from a backup since are not', has: '90', writtenAt: '80', behind: false },
+])
+  test(`caches ${why}`, () => {
+    const touches = new KnownTouches({ monotonic: () => 0 });
+    const said = { nodesVersion: '100', nodeConfigsVersion: '100' };
+    assert.equal(touches.isBehind(said, { nodesVersion: has, nodeConfigsVersion: '100' }, writtenAt), behind);
+  });
