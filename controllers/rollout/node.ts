@@ -104,8 +104,9 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   const state = fleetState(node);
   if (state === 'no-agent' && !sameSpec(node.wanted, target)) return { at: 'no-agent' };
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
-  // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline.
-  if (node.error !== null && VERDICTS.has(state)) {
+  // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline. No agent refuses its local config: a verdict is
+  // on what was assigned before.
+  if (node.error !== null && target !== null && VERDICTS.has(state)) {
     const assignedAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) : -Infinity;
     const countsAt = Math.max(now, assignedAt + LEFTOVER_MS, leftoverUntil(node, target, judging));
     if (now >= countsAt) return { at: 'failed', error: node.error };

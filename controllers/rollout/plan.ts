@@ -7,7 +7,8 @@ import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
 import { stepsFor } from './rules.ts';
-import type { RolloutStatus } from './types.ts';
+import { nodesText } from './text.ts';
+import type { Count, RolloutStatus } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
 /** What is done about a rollout now; the status comes after it. */
@@ -128,7 +129,7 @@ function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: De
   const isSame = prior?.revision === status.revision;
   const steps = stepsFor(rules, status.nodes?.selected ?? 0);
   if (status.step !== undefined && (!isSame || prior?.step !== status.step) && status.stopped === undefined)
-    say('StepStarted', `step ${status.step} of ${steps.length}: ${steps[status.step - 1]?.nodes} nodes`);
+    say('StepStarted', `step ${status.step} of ${steps.length}: ${countText(steps[status.step - 1]?.nodes)}`);
   const isNews = prior?.phase !== status.phase || prior?.waitsFor !== status.waitsFor || !isSame;
   if (reason === CLUSTER_WAIT) {
     // While nodes of its own are under way it waits for a place after each: the event says that others keep it from going on.
@@ -137,3 +138,5 @@ function eventsOf({ rules }: Facts, { reason, text, actions = [], progress }: De
   } else if (isNews && !QUIET.has(reason)) say(reason, text, WARNINGS.has(reason) ? 'Warning' : 'Normal');
   return events;
 }
+
+const countText = (count: Count | undefined): string => (typeof count === 'number' ? nodesText(count) : `${count} nodes`);

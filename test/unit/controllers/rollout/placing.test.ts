@@ -6,6 +6,7 @@ import { readFleet } from '../../../../cli/rollout/fleet-objects.ts';
 import { viewOf } from '../../../../cli/rollout/view.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
+import { type RolloutNode, standingOf } from '../../../../controllers/rollout/node.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { approve, fleetOf, type Node, nodesOf, patchNode } from './fleet-of.ts';
@@ -156,4 +157,14 @@ test('no text is cut inside a character', () => {
     assert.ok(bounded(text).isWellFormed() && bounded(text).length <= MAX_MESSAGE);
     assert.ok(cut(text, 256).isWellFormed() && cut(text, 256).length === 256);
   }
+});
+
+test('a node on its way back to its local config is waited for until the deadline, whatever verdict it still reports', () => {
+  const [now, assignedAt] = [Date.parse('2026-03-01T00:10:00Z'), Date.parse('2026-03-01T00:08:00Z')];
+  const before = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
+  const node = { carrier: 'node', reports: true, isBehind: false, error: statusErrors.failedTrial, assigned: before, active: null, lastKnownGood: null, assignedAt, ready: true } as unknown as RolloutNode; // prettier-ignore
+  const judged = (wanted: RolloutNode['wanted']) =>
+    standingOf({ ...node, wanted }, wanted, { deadlineMs: 300_000, now, triedAgain: undefined });
+  assert.equal(judged(before).at, 'failed');
+  assert.deepEqual(judged(null), { at: 'in-flight', why: statusErrors.failedTrial, failsAt: Date.parse('2026-03-01T00:13:00Z') });
 });
