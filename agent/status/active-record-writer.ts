@@ -87,9 +87,11 @@ export class ActiveRecordWriter {
     const { disk, clock, path, configState, nodeName } = this.#deps;
     const { used, source, effectiveSha256 } = configState.active;
     const at = new Date(clock.now()).toISOString();
-    const { error, drift: reported } = configState.picture;
+    const { error, drift: reported, assigned, lastKnownGood } = configState.picture;
     const old = await this.#old();
-    const node = old?.node ?? nodeName;
+    // Where nothing was ever assigned, or is any more, nothing of another node counts: a new node whose name was set late has such a store.
+    const isLocal = source === null && assigned === null && lastKnownGood === null;
+    const node = isLocal ? nodeName : (old?.node ?? nodeName);
     const foreign: Notice[] = node === nodeName ? [] : [{ about: 'store', text: foreignText(node, nodeName, path) }];
     const notices = [...Array.from(this.#notices, ([about, text]) => ({ about, text })), ...foreign];
     const assignedBy = this.#assignedBy ?? old?.assignedBy;

@@ -80,6 +80,11 @@ test('a store that another node began is said to be, at every start, until its r
     );
     text = copied.file.text;
   }
+  const renamed = kept(text, 'node-b');
+  renamed.configState.update({ assigned: null, lastKnownGood: null });
+  renamed.configState.adopt(null);
+  await renamed.memo.settled();
+  assert.deepEqual([renamed.record().node, renamed.record().notices], ['node-b', undefined], 'nothing of the other node counts any more');
   const anew = kept(undefined, 'node-b');
   anew.memo.note();
   await anew.memo.settled();
