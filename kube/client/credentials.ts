@@ -38,6 +38,7 @@ export class Credentials {
   /** What the known endpoint was made of. Holds a private key: for comparing only. */
   #madeOf = '';
   #checking: Promise<Identity> | undefined;
+  readonly #closed = new AbortController();
 
   constructor(source: AccessSource, deps: { clock: Pick<Clock, 'now' | 'monotonic'>; log: Log; checkEveryMs: number }) {
     this.#source = source;
@@ -66,6 +67,11 @@ export class Credentials {
     return this.#checking;
   }
 
+  /** No identity is asked for any more: ends a program that was started for one. */
+  close(): void {
+    this.#closed.abort();
+  }
+
   async #refresh(force: boolean): Promise<Identity> {
     try {
       this.#known = await this.#read(await this.#source.current(), force);
@@ -87,7 +93,8 @@ export class Credentials {
     if (access.clientKey) pems.key = await this.#material(access.clientKey, 'client key');
     if (access.plugin) {
       const { pluginCredentials } = await import('./plugin-credentials.ts');
-      const given = await pluginCredentials(access.plugin, { renew: force, nowMs: this.#clock.now(), log: this.#log, ca: pems.ca });
+      const { signal } = this.#closed;
+      const given = await pluginCredentials(access.plugin, { renew: force, nowMs: this.#clock.now(), log: this.#log, ca: pems.ca, signal });
       authorization = given.authorization;
       if (given.cert !== undefined) pems.cert = given.cert;
       if (given.key !== undefined) pems.key = given.key;

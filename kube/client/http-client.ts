@@ -250,6 +250,7 @@ class HttpClient implements Client {
 
   async close(): Promise<void> {
     this.#transport.close();
+    this.#credentials.close();
   }
 
   async #object<T extends KubeObject>(resource: Resource, ask: Omit<Ask, 'limit'>, subresource = 'status'): Promise<T> {

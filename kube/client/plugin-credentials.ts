@@ -23,6 +23,17 @@ interface Asked {
   ca?: string | undefined;
   /** @default 5 minutes */
   longestRunMs?: Millis;
+  /** Aborts when the one who asks needs no answer any more. */
+  signal?: AbortSignal;
+}
+
+interface UnderWay {
+  renews: boolean;
+  answer: Promise<PluginCredentials>;
+  /** Who waits for the answer. */
+  askers: number;
+  /** Ends the program. */
+  stop: AbortController;
 }
 
 type ExecPlugin = Extract<Plugin, { exec: JsonObject }>;
@@ -32,7 +43,7 @@ const execs = new WeakMap<ExecPlugin, ExecAuth>();
 const oidcUsers = new WeakMap<OidcPlugin, OidcUser>();
 const unwritable = new Set<string>();
 /** Who is being asked. A process has several clients of one user, which find its credentials expired at the same time. */
-const underWay = new WeakMap<Plugin, { renews: boolean; answer: Promise<PluginCredentials> }>();
+const underWay = new WeakMap<Plugin, UnderWay>();
 
 /**
  * Credentials from a kubeconfig user's `exec` program, kept until they expire, or from its OIDC provider. Neither is asked by two at once: a provider that
@@ -41,17 +52,34 @@ const underWay = new WeakMap<Plugin, { renews: boolean; answer: Promise<PluginCr
  * @param nowMs - the wall clock
  * @param ca - PEM of the authorities that the cluster is trusted by, for programs that ask for it
  * @param longestRunMs - a program that takes longer is killed
+ * @param signal - a program that nobody waits for any more is killed: a command that has given up would not end before it
  * @param log - gets a warning when refreshed tokens cannot be written back
  * @throws {ActionError} when the program or the provider fails
  */
 export async function pluginCredentials(plugin: Plugin, asked: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
   for (let other = underWay.get(plugin); other !== undefined; other = underWay.get(plugin)) {
-    if (other.renews || !asked.renew) return other.answer;
+    if (other.renews || !asked.renew) return answerOf(other, asked.signal);
     await other.answer.catch(() => undefined);
   }
-  const answer = ask(plugin, asked).finally(() => underWay.delete(plugin));
-  underWay.set(plugin, { renews: asked.renew, answer });
-  return answer;
+  const stop = new AbortController();
+  const answer = ask(plugin, { ...asked, signal: stop.signal }).finally(() => underWay.delete(plugin));
+  const run = { renews: asked.renew, answer, askers: 0, stop };
+  underWay.set(plugin, run);
+  return answerOf(run, asked.signal);
+}
+
+async function answerOf(run: UnderWay, signal: AbortSignal | undefined): Promise<PluginCredentials> {
+  const leave = (): void => {
+    if (--run.askers === 0) run.stop.abort();
+  };
+  run.askers++;
+  if (signal?.aborted === true) leave();
+  else signal?.addEventListener('abort', leave, { once: true });
+  try {
+    return await run.answer;
+  } finally {
+    signal?.removeEventListener('abort', leave);
+  }
 }
 
 async function ask(plugin: Plugin, { nowMs, log, ...asked }: Asked & { nowMs: Millis; log: Log }): Promise<PluginCredentials> {
@@ -70,11 +98,14 @@ const LONGEST_RUN_MS: Millis = 5 * 60_000;
 const LONGEST_ANSWER = 4 * 1024 * 1024;
 
 /** The one part of @kubernetes/client-node that dkc loads: its index would load the whole generated API with it, some 86 MB of memory. */
-async function execCredentials(plugin: ExecPlugin, { renew, ca, longestRunMs = LONGEST_RUN_MS }: Asked): Promise<PluginCredentials> {
+async function execCredentials(
+  plugin: ExecPlugin,
+  { renew, ca, longestRunMs = LONGEST_RUN_MS, signal }: Asked,
+): Promise<PluginCredentials> {
   const { ExecAuth } = await import('@kubernetes/client-node/dist/exec_auth.js');
   const auth = (renew ? undefined : execs.get(plugin)) ?? new ExecAuth();
   execs.set(plugin, auth);
-  const run = new Run(longestRunMs);
+  const run = new Run(longestRunMs, signal);
   auth['execFn'] = run.spawn;
   const options: RequestOptions & { headers: Record<string, string> } = { headers: {} };
   const given: readonly unknown[] = Array.isArray(plugin.exec['env']) ? plugin.exec['env'] : [];
@@ -108,11 +139,13 @@ function checked(options: RequestOptions & { headers: Record<string, string> }):
 /** One run of an exec program. */
 class Run {
   readonly #longestMs: Millis;
+  readonly #signal: AbortSignal | undefined;
   #end: string | undefined;
   #killed: Error | undefined;
 
-  constructor(longestMs: Millis) {
+  constructor(longestMs: Millis, signal: AbortSignal | undefined) {
     this.#longestMs = longestMs;
+    this.#signal = signal;
   }
 
   /** With nothing to read, as client-go gives a program that may not ask: one that reads finds the end, rather than wait for ever. */
@@ -134,6 +167,9 @@ class Run {
         if (length > LONGEST_ANSWER) kill(`it wrote more than ${LONGEST_ANSWER} bytes`);
       });
     child.once('exit', (code, signal) => (this.#end = `it exited with ${signal ?? code}, without output`));
+    const leave = (): void => kill('nobody waited for it any more');
+    if (this.#signal?.aborted === true) leave();
+    else this.#signal?.addEventListener('abort', leave, { once: true });
     child.once('close', () => clearTimeout(timer));
     return child;
   };

@@ -7,6 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
+import { eventually } from '../../../support/eventually.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const kubeconfig = (refresh: string): string => `# of the team, see wiki
@@ -109,6 +110,24 @@ describe('a program of an exec user', () => {
     const tokens = (await Promise.all(asked)).map(({ authorization }) => authorization);
     assert.deepEqual(tokens, ['Bearer t1', 'Bearer t1', 'Bearer t2', 'Bearer t2']);
     assert.equal((await pluginCredentials(plugin, ask)).authorization, 'Bearer t2');
+  });
+
+  test('is killed when nobody waits for it any more: a command that has given up would not end before it', async () => {
+    const plugin = user('exec sleep 20');
+    const [one, other] = [new AbortController(), new AbortController()];
+    const asked = [one, other].map(({ signal }) => pluginCredentials(plugin, { ...ask, signal }));
+    one.abort();
+    const ended = Promise.all(asked.map((answer) => assert.rejects(answer, why(/nobody waited for it any more, and was killed/))));
+    assert.equal(await Promise.race([ended.then(() => 'ended'), new Promise((resolve) => setImmediate(resolve, 'runs'))]), 'runs');
+    other.abort();
+    await ended;
+    // As a command does: its client is closed after a call that was given up.
+    const client = createClient({ origin: '/k', server: 'https://127.0.0.1:1', plugin: user('exec sleep 20') }, { timeoutMs: 100 });
+    await assert.rejects(client.get(nodes, { name: 'n' }), /no answer within 100 ms$/);
+    const children = () => process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap').length;
+    await eventually('the program has started', () => children() === 1);
+    await client.close();
+    await eventually('the program has ended', () => children() === 0);
   });
 
   test('that reads what nobody writes finds the end', async () => {
