@@ -119,9 +119,14 @@ function isSame(left: Version, right: Version): boolean {
   return left.mtimeMs === right.mtimeMs && left.ctimeMs === right.ctimeMs && left.ino === right.ino && left.size === right.size;
 }
 
-function hintFor(code: string | undefined): string {
-  if (code === 'ENOENT') return 'no such file; correct the path';
-  if (code === 'EISDIR') return 'it is a directory; correct the path';
-  if (code === 'EACCES' || code === 'EPERM') return 'permission denied; correct its owner or mode';
-  return 'I/O error; see the kernel log';
-}
+const hints: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file; correct the path',
+  ENOTDIR: 'a part of its path is not a directory; correct the path',
+  ELOOP: 'its symbolic link leads back to itself; correct the link',
+  ENAMETOOLONG: 'its name is too long; correct the path',
+  EISDIR: 'it is a directory; correct the path',
+  EACCES: 'permission denied; correct its owner or mode',
+  EPERM: 'permission denied; correct its owner or mode',
+};
+
+const hintFor = (code: string | undefined): string => hints[code ?? ''] ?? 'I/O error; see the kernel log';

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { ActionError } from '../../base/errors.ts';
+import { ActionError, errorCode } from '../../base/errors.ts';
 import { createClient } from '../../kube/client/http-client.ts';
 import { type ClusterAccess, kubeletAccess, loadKubeconfig } from '../../kube/client/access.ts';
 import { UsageError } from '../failure.ts';
@@ -56,10 +56,11 @@ export function kubeconfigPaths({ kubeconfig }: ConnectQuery, env: Readonly<Reco
   return paths.length > 0 ? paths : [join(env['HOME'] ?? homedir(), '.kube', 'config')];
 }
 
+/** One that may not be reached is no missing one: what reads it says so. */
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
-    () => false,
+    (error: unknown) => errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR',
   );
 
 /** In ms: it asks the API server who we are before it answers. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -64,6 +64,11 @@ test('without any kubeconfig the error names the place and the remedy', async ()
   await assert.rejects(connect({}, { HOME: '/nowhere' }), {
     message: 'Cannot use kubeconfig /nowhere/.kube/config: no such file; set --kubeconfig or $KUBECONFIG',
   });
+  await symlink('loop', join(dir, 'loop')); // there, and not to be reached
+  await assert.rejects(
+    connect({ kubeconfig: join(dir, 'loop') }, {}),
+    /Cannot read kubeconfig \S+loop: its symbolic link leads back to itself/,
+  );
   await assert.rejects(connect({}, { HOME: dir, KUBECONFIG: '/nowhere/a:/nowhere/b' }), /Cannot use kubeconfig \/nowhere\/a: no such file/);
 });
 
