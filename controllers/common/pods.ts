@@ -2,6 +2,7 @@ import type { Pod as PodFields, PodTemplateSpec } from 'kubernetes-types/core/v1
 import type { Kube, KubeObject, Resource } from '../../kube/api/object.ts';
 import { controllerRef } from '../../kube/controller/owners.ts';
 import type { Millis } from '../../base/clock.ts';
+import type { WakeUp } from './reconcile.ts';
 
 /** What is valid before the five characters that the server draws. */
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-?$/;
@@ -117,4 +118,13 @@ function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason
   const ready = conditions.find(({ type }) => type === 'Ready');
   if (ready?.status === 'True') return { reason: 'MinReadySeconds', text: 'ready for less than minReadySeconds' };
   return { reason: ready?.reason ?? 'NotReady', text: `not ready${ready?.reason === undefined ? '' : ` (${ready.reason})`}` };
+}
+
+/**
+ * When a pod will be available. Other clocks said when it became ready, and one of them may be wrong by years for a while: looked at again after
+ * `minReadySeconds` at the latest, which a right one never exceeds.
+ * @param at - wall clock, as `now`
+ */
+export function availableWakeUp(at: Millis, now: Millis, minReadyMs: Millis): WakeUp {
+  return { requeueAfter: Math.min(at - now, minReadyMs), why: 'a pod will be available' };
 }

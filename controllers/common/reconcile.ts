@@ -213,15 +213,6 @@ export interface WakeUp {
   why: string;
 }
 
-/**
- * When a pod will be available. Other clocks said when it became ready, and one of them may be wrong by years for a while: looked at again after
- * `minReadySeconds` at the latest, which a right one never exceeds.
- * @param at - wall clock, as `now`
- */
-export function availableWakeUp(at: Millis, now: Millis, minReadyMs: Millis): WakeUp {
-  return { requeueAfter: Math.min(at - now, minReadyMs), why: 'a pod will be available' };
-}
-
 /** When to look again: at the first of them. There may be one for each pod. */
 export function earliest(wakeUps: readonly WakeUp[]): Outcome {
   let first: WakeUp | undefined;

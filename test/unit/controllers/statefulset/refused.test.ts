@@ -91,8 +91,8 @@ for (const { what, templates } of quotas)
     const names = (): string =>
       world
         .pods()
-        .map(({ metadata }) => metadata.name)
-        .toSorted()
+          .map(({ metadata }) => metadata.name ?? '')
+        .toSorted((a, b) => a.localeCompare(b))
         .join(' ');
     assert.ok((await world.until(() => names() === 'web-3 web-4 web-5', 60_000)) !== undefined, names());
   });
