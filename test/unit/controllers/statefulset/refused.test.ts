@@ -91,7 +91,7 @@ for (const { what, templates } of quotas)
     const names = (): string =>
       world
         .pods()
-          .map(({ metadata }) => metadata.name ?? '')
+        .map(({ metadata }) => metadata.name ?? '')
         .toSorted((a, b) => a.localeCompare(b))
         .join(' ');
     assert.ok((await world.until(() => names() === 'web-3 web-4 web-5', 60_000)) !== undefined, names());
