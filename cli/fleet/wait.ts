@@ -1,5 +1,5 @@
 import { sameSource, sourceText, type PayloadRef, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { sameSpec, fleetState, type FleetNode, type FleetState } from '../../controllers/fleet/fleet-node.ts';
+import { sameSpec, fleetState, isVerdict, type FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis, Clock } from '../../base/clock.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { AskTrouble } from './watch-nodes.ts';
@@ -124,7 +124,7 @@ export function settling({ wanted, version, goal }: Wanted, before: FleetNode, n
     return { at: 'failed', how: 'reassigned', error: `${sourceText(now.wanted)} was assigned in the meantime` };
   if (now.isBehind) return waiting('waiting for the agent');
   // No agent refuses its local config, however long it takes: the verdict is on what was assigned before.
-  if (wanted === null && VERDICTS.has(fleetState(now))) return waiting('still reports its previous error');
+  if (wanted === null && isVerdict(fleetState(now))) return waiting('still reports its previous error');
   if (now.error !== null) return failing(before, now, now.error, graceOver);
   if (wanted === null) return now.assigned === null && now.active === null ? settledIn('local') : waiting('waiting for the agent');
   if (!now.reports) return waiting(now.agent === null ? 'no agent has reported yet' : 'waiting for the agent');
@@ -138,8 +138,6 @@ export function settling({ wanted, version, goal }: Wanted, before: FleetNode, n
   const endsAt = now.agent?.trial?.endsAtMs ?? undefined;
   return { at: 'waiting', why: 'on trial', ...(endsAt === undefined ? {} : { trialEndsAtMs: endsAt }) };
 }
-
-const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
 
 const waiting = (why: string): Settling => ({ at: 'waiting', why });
 const settledIn = (state: Goal | 'local'): Settling => ({ at: 'settled', state });

@@ -82,6 +82,9 @@ function failedState(node: FleetNode, error: string): FleetState {
   }
 }
 
+/** A state that an agent leaves only when it is assigned something else or told to retry; other errors may pass. No agent refuses its local config. */
+export const isVerdict = (state: FleetState): boolean => state === 'refused' || state === 'condemned' || state === 'fell-back';
+
 /** Whether `dkc nodes --check` is content with it. */
 export const isSettled = (state: FleetState): boolean => state === 'trusted' || state === 'local';
 

@@ -2,7 +2,7 @@ import type { Millis } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { sameSource, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { fleetState, sameSpec, type FleetNode, type FleetState } from '../fleet/fleet-node.ts';
+import { fleetState, isVerdict, sameSpec, type FleetNode } from '../fleet/fleet-node.ts';
 import { conditionOf, conditionsOf, fleetNode } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { startOf, wasClockSet, type ClockGap } from './clock-gaps.ts';
@@ -79,8 +79,6 @@ export type Standing =
 
 /** A Node does not say which spec its status speaks of: for this long an error may be one of the configuration before, in ms. */
 const LEFTOVER_MS: Millis = 30_000;
-/** States that an agent leaves only when it is assigned something else or told to retry. */
-const VERDICTS: ReadonlySet<FleetState> = new Set(['refused', 'condemned', 'fell-back']);
 
 /** Another attempt at the same revision: nodes that had it already are not assigned it again, and their agents have yet to see that it is to be tried. */
 export interface TriedAgain {
@@ -106,7 +104,7 @@ export function standingOf(node: RolloutNode, target: SpecSource | null, judging
   if (!sameSpec(node.wanted, target)) return { at: 'waiting' };
   // Other errors may pass: the ConfigMap could not be downloaded at that moment. They have until the deadline. No agent refuses its local config: a verdict is
   // on what was assigned before.
-  if (node.error !== null && target !== null && VERDICTS.has(state)) {
+  if (node.error !== null && target !== null && isVerdict(state)) {
     const assignedAt = node.carrier === 'node' && node.assignedAt !== undefined ? startOf(node.assignedAt, now, gaps) : -Infinity;
     const countsAt = Math.max(now, assignedAt + LEFTOVER_MS, leftoverUntil(node, target, judging));
     if (now >= countsAt) return { at: 'failed', error: node.error };
