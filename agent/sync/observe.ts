@@ -97,22 +97,19 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
   const { payload } = downloaded;
   const content = contentRef(digestFiles(payload.files), kubeletConfigKey);
   const state = await store.load(payload, payload);
-  return { at: 'found', payload, content, saved: isSaved(state, payload, content), ...(clashes(state, content) ? { clashes: true } : {}) };
-}
-
-/** Upstream's may have been torn or edited before this agent first saw it (Q2), so that its content proves nothing. */
-function clashes(state: CheckpointState, content: ContentRef): boolean {
-  if (state.at !== 'intact' || state.checkpoint.manifest.adopted) return false;
-  return !sameContent(contentRef(state.checkpoint.manifest.files, content.kubeletConfigKey), content);
+  return { at: 'found', payload, content, ...comparedWith(state, payload, content) };
 }
 
 /** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */
-function isSaved(state: CheckpointState, { annotations }: Payload, content: ContentRef): boolean {
-  if (state.at !== 'intact') return false;
+function comparedWith(state: CheckpointState, { annotations }: Payload, content: ContentRef): { saved: boolean; clashes?: true } {
+  if (state.at !== 'intact') return { saved: false };
   const { manifest } = state.checkpoint;
+  // Upstream's may have been torn or edited before this agent first saw it (Q2), so that its content proves nothing.
+  if (!sameContent(contentRef(manifest.files, content.kubeletConfigKey), content))
+    return { saved: false, ...(manifest.adopted ? {} : { clashes: true }) };
   // Upstream's checkpoints know no annotations, and boot evaluates with them.
   const same = Object.keys({ ...annotations, ...manifest.annotations }).every((name) => annotations[name] === manifest.annotations[name]);
-  return same && sameContent(contentRef(manifest.files, content.kubeletConfigKey), content);
+  return { saved: same };
 }
 
 /** A checkpoint that reads damaged although it was saved before: how often it was saved again in vain, and when last. */
