@@ -36,19 +36,6 @@ export function namePrefix(name: string): string {
   return PREFIX.test(prefix) ? prefix : name;
 }
 
-/**
- * Labels that a mutating webhook took from a pod on its way in, or changed. Without those that are needed its controller would take it for another's, or for one
- * of an old revision, and replace it without end.
- * @returns as they are needed; undefined when none is missing
- */
-export function lostLabels(
-  needed: Readonly<Record<string, string>>,
-  { metadata }: Readonly<KubeObject>,
-): Record<string, string> | undefined {
-  const lost = Object.entries(needed).filter(([key, value]) => metadata.labels?.[key] !== value);
-  return lost.length === 0 ? undefined : Object.fromEntries(lost);
-}
-
 /** Characters of pods that are written in one turn: a few ms of it. */
 const MAX_TURN_TEXT = 4 * 2 ** 20;
 

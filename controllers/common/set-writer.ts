@@ -34,14 +34,19 @@ export function setWriter(
   };
 }
 
-/** Gives a pod the labels that it lost on its way in, before the caches show it without them. @param lost - undefined: none */
-export async function putBack(
+/**
+ * Gives a pod the labels that a mutating webhook took from it on its way in, or changed, before the caches show it without them: its controller would take it for
+ * another's, or for one of an old revision, and replace it without end.
+ * @param needed - nothing is written where it has them all
+ */
+export async function restoreLabels(
   { client, wrote }: Pick<SetWriter, 'client' | 'wrote'>,
-  { metadata: { name = '', namespace = '', uid } }: Readonly<KubeObject>,
-  lost: Readonly<Record<string, string>> | undefined,
+  { metadata: { name = '', namespace = '', uid, labels = {} } }: Readonly<KubeObject>,
+  needed: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (lost === undefined) return;
+  const lost = Object.fromEntries(Object.entries(needed).filter(([key, value]) => labels[key] !== value));
+  if (Object.keys(lost).length === 0) return;
   wrote(pods, await client.patch(pods, { name, namespace }, { metadata: { uid, labels: lost } }, { type: 'strategic', signal }));
 }
 

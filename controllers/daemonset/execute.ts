@@ -5,7 +5,7 @@ import type { Client } from '../../kube/client/client.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Expectations, Pass } from '../../kube/controller/expectations.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { executeAdoption, putBack, setWriter, type SetWriter } from '../common/set-writer.ts';
+import { executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import { recordEvents } from '../common/events.ts';
@@ -16,7 +16,7 @@ import type { SetMemory } from '../common/set-memory.ts';
 import { type Rules, selects } from './rules.ts';
 import type { DaemonSet, Pod } from '../common/types.ts';
 import type { Millis } from '../../base/clock.ts';
-import { batchOf, lostLabels } from '../common/pods.ts';
+import { batchOf } from '../common/pods.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import { ApiError, isConflict, isNotFound, serverWords } from '../../kube/client/errors.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
@@ -62,7 +62,7 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
       events.event(set, 'Normal', 'SuccessfulCreate', `Created pod: ${nameOf(pod)}`, { resource: daemonSets });
       const rewritten = rewrittenAs(rules, pod, creation);
       if (rewritten !== undefined) await undo(by, rules, pod, rewritten, signal);
-      await putBack(writerOf(by, rules), pod, lostLabels({ [HASH_LABEL]: creation.hash }, pod), signal);
+      await restoreLabels(writerOf(by, rules), pod, { [HASH_LABEL]: creation.hash }, signal);
     },
     { largest: Math.min(...creations.map(({ template }) => batchOf(template, defaultLimits.writing))), signal },
   );

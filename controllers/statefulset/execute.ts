@@ -4,8 +4,8 @@ import type { Client } from '../../kube/client/client.ts';
 import { defaultLimits, slowStart } from '../../kube/client/limits.ts';
 import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { OwnWrites } from '../../kube/controller/own-writes.ts';
-import { batchOf, lostLabels } from '../common/pods.ts';
-import { executeAdoption, putBack, setWriter, type SetWriter } from '../common/set-writer.ts';
+import { batchOf } from '../common/pods.ts';
+import { executeAdoption, restoreLabels, setWriter, type SetWriter } from '../common/set-writer.ts';
 import { HASH_LABEL } from '../common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../common/history/execute.ts';
 import type { Executed } from '../common/reconcile.ts';
@@ -57,7 +57,7 @@ async function create(by: Executor, writer: SetWriter, rules: Rules, action: Cre
     try {
       const made = await writer.client.create<Pod>(pods, pod, { namespace, signal });
       writer.wrote(pods, made);
-      await putBack(writer, made, lostLabels({ ...rules.matchLabels, [HASH_LABEL]: revision }, made), signal);
+      await restoreLabels(writer, made, { ...rules.matchLabels, [HASH_LABEL]: revision }, signal);
     } catch (error) {
       // The answer is lost. Without knowing whether the pod exists, the next plan may scale down in the wrong order: if it does, the cache must show it first.
       if (mayHaveTakenEffect(error) && !signal.aborted) {
