@@ -16,7 +16,7 @@ export interface AdminDeps {
   dynamicConfigDir: string;
   effectiveConfig: string;
   localConfig: string;
-  /** Whether what is wrong with the local config will be told: then one who may not read it gets an error, not the word that it is broken. @default false */
+  /** Whether the caller reports problems of the local config: then a user who may not read it gets an error, not the word that it is broken. @default false */
   needsLocal?: boolean;
 }
 

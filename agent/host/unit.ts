@@ -55,7 +55,7 @@ async function stateOf(unit: string, exec: AgentWorld['exec']): Promise<Running>
   return ['start', 'start-post'].includes(subState.trim()) ? 'starting' : false;
 }
 
-/** Whether systemd would restart the unit for whoever asks: not one that is masked, or refuses that. undefined where it does not say. */
+/** Whether systemd restarts the unit when it is asked to: not one that is masked, or has RefuseManualStart= or RefuseManualStop=. undefined where it does not say. */
 export async function canRestart(unit: string, exec: AgentWorld['exec']): Promise<boolean | undefined> {
   const { stdout } = await exec('systemctl', ['show', '-p', 'CanStart', '-p', 'CanStop', '--', unit]);
   const property = propertiesOf(stdout);

@@ -261,7 +261,7 @@ async function executeGroups(
     if (failed.length > 0 || signal.aborted) {
       const errors = failed.map(({ error }) => error);
       failures.push(asOneError(errors, () => `${errors.length} calls failed: ${messageOf(errors[0])}`));
-      refused = failed.every(({ item, error }) => item.do === 'create' && isRefused(error));
+      refused = failed.every(({ item, error }) => item.do === 'create' && wasNotCreated(error));
       if (!refused || signal.aborted) return removed;
     }
   }
@@ -273,7 +273,8 @@ function isScaleDown(action: Action): boolean {
   return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
 }
 
-function isRefused(error: unknown): boolean {
+/** The server answered that it did not; that a claim could not be created is the cause of the pod's error. */
+function wasNotCreated(error: unknown): boolean {
   const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
   return cause instanceof ApiError && !mayHaveTakenEffect(cause);
 }

@@ -85,10 +85,10 @@ test('a store that another node began is said to be, at every start, until its r
   renamed.configState.adopt(null);
   await renamed.memo.settled();
   assert.deepEqual([renamed.record().node, renamed.record().notices], ['node-b', undefined], 'nothing of the other node counts any more');
-  const anew = kept(undefined, 'node-b');
-  anew.memo.note();
-  await anew.memo.settled();
-  assert.deepEqual([anew.record().node, anew.record().notices], ['node-b', undefined]);
+  const started = kept(undefined, 'node-b');
+  started.memo.note();
+  await started.memo.settled();
+  assert.deepEqual([started.record().node, started.record().notices], ['node-b', undefined]);
 });
 
 test('active.json follows every change; its moment is that of the file in use', async () => {

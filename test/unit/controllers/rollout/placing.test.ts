@@ -163,8 +163,8 @@ test('a node on its way back to its local config is waited for until the deadlin
   const [now, assignedAt] = [Date.parse('2026-03-01T00:10:00Z'), Date.parse('2026-03-01T00:08:00Z')];
   const before = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
   const node = { carrier: 'node', reports: true, isBehind: false, error: statusErrors.failedTrial, assigned: before, active: null, lastKnownGood: null, assignedAt, ready: true } as unknown as RolloutNode; // prettier-ignore
-  const judged = (wanted: RolloutNode['wanted']) =>
+  const standing = (wanted: RolloutNode['wanted']) =>
     standingOf({ ...node, wanted }, wanted, { deadlineMs: 300_000, now, triedAgain: undefined });
-  assert.equal(judged(before).at, 'failed');
-  assert.deepEqual(judged(null), { at: 'in-flight', why: statusErrors.failedTrial, failsAt: Date.parse('2026-03-01T00:13:00Z') });
+  assert.equal(standing(before).at, 'failed');
+  assert.deepEqual(standing(null), { at: 'in-flight', why: statusErrors.failedTrial, failsAt: Date.parse('2026-03-01T00:13:00Z') });
 });
