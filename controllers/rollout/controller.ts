@@ -127,6 +127,9 @@ interface Sync {
 async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outcome> {
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
+  // After a restore of etcd one cache shows it up to minutes before another: nodes that are done there would be done for a rollout that has just begun.
+  if (Object.values(caches).some((cache: Informer<KubeObject>) => !cache.current))
+    return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
   if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {

@@ -65,6 +65,11 @@ export interface Informer<T extends KubeObject> extends Lister<T> {
    * nothing then, since pods may be gone whose successors are not there yet, or both be there at once.
    */
   readonly settled: boolean;
+  /**
+   * The server was asked for changes since `version`, and nothing has put it into doubt. False from when its connection broke until it has said that it
+   * reached `version`, or a new list is in: other caches may show a restored etcd by then.
+   */
+  readonly current: boolean;
   /** The resourceVersion up to which the cache knows everything; '' before the first list. */
   readonly version: string;
   /** @param name - for logs and metrics, such as `daemonset` */

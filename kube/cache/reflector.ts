@@ -96,6 +96,11 @@ export class Reflector<T extends KubeObject> {
     return this.#failures.problem;
   }
 
+  /** It goes on from a version that the server is known to have reached: it neither lists, nor has to ask after a cut. */
+  get watches(): boolean {
+    return this.#state.is.at === 'watching';
+  }
+
   /** Runs until the signal aborts, whatever the server does. Waits 0.5 to 30 s between failures. @throws what `replace` or `reached` of the sink throw, and nothing else */
   run(signal: AbortSignal): Promise<void> {
     const next = (from: Millis): Promise<Millis> => this.#request(signal, from);

@@ -102,6 +102,10 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#synced && this.#relist === undefined;
   }
 
+  get current(): boolean {
+    return this.settled && this.#reflector.watches;
+  }
+
   get version(): string {
     return this.#version;
   }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
+import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { approve, fleetOf } from './fleet-of.ts';
+import { approve, fleetOf, patchNode } from './fleet-of.ts';
 
 test('more nodes that cannot be drained than the status names stop the rollout, whatever its budget: none is drained again and again', async () => {
   await using world = await fleetOf(MAX_FAILURES + 6);
@@ -129,4 +130,16 @@ test('each rollout has a series of its phase and reason, and one for each count 
     phase('e', 'Progressing', ''),
     ...Object.entries(nodes).map(([state, count]) => `rollout_nodes{rollout="e",state="${state}"} ${count}`),
   ]);
+});
+
+test('a rollout decides nothing from a cache whose connection broke, until the server has confirmed it: after a restore of etcd the others may be ahead', async () => {
+  await using world = await fleetOf(2);
+  const away = ['watch', 'list'].map((verb) => ({ verb, resource: 'nodes', status: 503 }));
+  world.api.hooks.setFaults(parseFaults([{ verb: 'watch', resource: 'nodes', fault: 'truncate' }, ...away]));
+  await patchNode(world, 'node-0', { metadata: { annotations: { ends: 'the watch' } } });
+  await world.roll('web', { steps: [{ nodes: '100%' }] });
+  await world.clock.advance(60_000);
+  assert.deepEqual([(await world.rollout('web')).status, world.agents.assigned], [undefined, []]);
+  world.api.hooks.setFaults([]);
+  await world.phase('web', 'Complete');
 });
