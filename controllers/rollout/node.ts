@@ -55,7 +55,11 @@ export function viewOf(node: Readonly<KubeObject>, config: Readonly<KubeObject> 
 }
 
 /** On the way to any configuration, also one that was assigned by hand. */
-export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || fleetState(node) === 'pending';
+export const isChanging = (node: RolloutNode): boolean => Boolean(node.agent?.trial) || (fleetState(node) === 'pending' && !isKept(node));
+
+/** Its NodeConfig was deleted, or is not in the backup that etcd was restored from: it stays with what it runs until it is assigned something. */
+const isKept = ({ carrier, config, assigned, active }: RolloutNode): boolean =>
+  carrier === 'nodeconfig' && config === undefined && sameSource(assigned, active);
 
 /** Not Ready, or marked as unschedulable. A kubelet that has never reported is not Ready. */
 export const isDown = ({ ready, cordoned }: RolloutNode): boolean => ready !== true || cordoned;

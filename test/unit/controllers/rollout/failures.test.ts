@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
@@ -142,4 +143,18 @@ test('a rollout decides nothing from a cache whose connection broke, until the s
   assert.deepEqual([(await world.rollout('web')).status, world.agents.assigned], [undefined, []]);
   world.api.hooks.setFaults([]);
   await world.phase('web', 'Complete');
+});
+
+test('nodes whose NodeConfigs are gone keep what they run and are available: a rollout takes them step by step', async () => {
+  await using world = await fleetOf(4);
+  const configMap = { namespace: 'dkc-system', name: 'before', uid: 'u1', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
+  const runs = { configMap };
+  const note = JSON.stringify({ version: '0.1.0', trial: null, config: { assigned: runs, active: runs, lastKnownGood: runs } });
+  for (const name of ['node-0', 'node-1', 'node-2', 'node-3']) {
+    await world.client.delete(nodeConfigs, { name });
+    await patchNode(world, name, { metadata: { annotations: { 'dkc.dev/agent': note } } });
+  }
+  await world.roll('web', { maxUnavailable: 1, steps: [{ nodes: 1, approve: true }, { nodes: '100%' }] });
+  const { status } = await world.until('web', 'approval', (now) => now.status?.waitsFor === 'Approval');
+  assert.deepEqual([status?.nodes?.settled, world.agents.assigned.length], [1, 1]);
 });
