@@ -50,11 +50,9 @@ test('a pod that is on a node is promised none', () => {
 
 const updates = [
   { why: 'keeps a promise that the server does not know yet', here: 'n', before: 'a', after: 'a', left: ['n: a'] },
-  { why: 'keeps a newer promise than the server knows', here: 'n', before: 'a>old', after: 'a>old', left: ['n: a'] },
   { why: 'does not bring back a promise that was taken away here', here: '', before: 'a>n', after: 'a>n', left: [] },
   { why: 'moves with the status', here: 'n', before: 'a>n', after: 'a>m', left: ['m: a'] },
   { why: 'ends with the status', here: 'n', before: 'a>n', after: 'a', left: [] },
-  { why: 'comes with the status', here: '', before: 'a', after: 'a>n', left: ['n: a'] },
 ];
 for (const { why, here, before, after, left } of updates)
   test(`a promise ${why}`, () => {
@@ -71,11 +69,4 @@ test('a pod that was made again is promised what its own status says', () => {
   nominator.add(info('a'), 'n');
   nominator.update(info('a'), info('a>m', { uid: 'new' }));
   assert.deepEqual([picture(nominator), nominator.nodeOf('uid-a'), nominator.nodeOf('new')], [['m: a'], undefined, 'm']);
-});
-
-test('a pod that came to its node is promised none any more', () => {
-  const nominator = new Nominator();
-  nominator.add(info('a>n'));
-  nominator.update(info('a>n'), info('a>n', { on: 'n' }));
-  assert.equal(nominator.size, 0);
 });

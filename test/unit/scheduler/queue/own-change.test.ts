@@ -15,20 +15,15 @@ const named = { name: 'a', namespace: 'default' };
 const byTaints = ['Extender', 'NodeUnschedulable', 'TaintToleration'];
 const byTaintsAndSpread = ['Extender', 'NodeUnschedulable', 'PodTopologySpread', 'TaintToleration'];
 const cases = [
-  row('nothing', pod('a').cpu('1'), pod('a').cpu('1'), []),
   row('its status', pod('a'), { status: { phase: 'Pending', message: 'x' } }, []),
   row('its version and finalizers', pod('a'), { metadata: { ...named, resourceVersion: '7', finalizers: ['x'] } }, []),
   row('less cpu', pod('a').cpu('2'), pod('a').cpu('1'), ['Extender', 'NodeResourcesFit']),
-  row('less cpu and more memory', pod('a').cpu('2'), pod('a').cpu('1').memory('1'), ['Extender', 'NodeResourcesFit']),
-  row('one gpu less', pod('a').asks('example.com/gpu', '1'), pod('a'), ['Extender', 'NodeResourcesFit']),
   row('more cpu', pod('a').cpu('1'), pod('a').cpu('2'), ['Extender']),
   row('a label', pod('a'), pod('a').labels({ x: 'y' }), ['Extender', 'InterPodAffinity', 'PodTopologySpread']),
   row('an annotation', pod('a'), { metadata: { ...named, labels: {}, annotations: { x: 'y' } } }, ['Extender']),
   row('a toleration', pod('a'), tolerant(pod('a')), byTaints),
   row('a toleration, where taints decide which nodes are counted', spread('Honor'), tolerant(spread('Honor')), byTaintsAndSpread),
-  row('a toleration, where taints decide nothing', spread('Ignore'), tolerant(spread('Ignore')), byTaints),
   row('a node selector', pod('a').selects({ x: 'y' }), pod('a'), ['Extender', 'NodeAffinity', 'PodTopologySpread']),
-  row('one gate of two', gated('x', 'y'), gated('y'), ['Extender']),
   row('the last gate', gated('y'), pod('a'), ['Extender', 'SchedulingGates']),
 ];
 

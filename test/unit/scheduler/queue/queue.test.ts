@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Hint, QueuedPod, SchedulingQueue } from '../../../../scheduler/queue/contract.ts';
-import type { QueueOptions } from '../../../../scheduler/queue/queue.ts';
 import type { ClusterEvent } from '../../../../scheduler/types.ts';
 import { table } from '../../../support/table.ts';
 import { pod } from '../builders.ts';
@@ -12,148 +11,134 @@ import { info, pop, queueWith } from './set-up.ts';
 /** Something that `helps` (its name) sees a reason in; hints here go by the name of the pod that left. */
 const gone = (name: string): ClusterEvent => ({ kind: 'assigned-pod-deleted', before: podInfoOf(pod(name).on('n').build()) });
 const byName: Hint = (_, event) => event.kind === 'assigned-pod-deleted' && event.before.name.startsWith('helps');
-const setUp = (more: Partial<QueueOptions> = {}) => queueWith(byName, more);
-const poolOf = (queue: SchedulingQueue, name: string) => queue.find(`uid-default-${name}`)?.pool;
 
-function drain(queue: SchedulingQueue): string[] {
-  const names: string[] = [];
-  for (let next = queue.pop(); next !== undefined; next = queue.pop()) names.push(next.info.name);
-  return names;
-}
+const gated = (name: string) => pod(name).spec({ schedulingGates: [{ name: 'g' }] });
+const builders: Record<string, (name: string) => ReturnType<typeof pod>> = {
+  add: pod,
+  first: (name) => pod(name).priority(1),
+  large: (name) => pod(name).cpu('2'),
+  less: (name) => pod(name).cpu('1'),
+  gate: gated,
+  label: (name) => pod(name).labels({ is: 'other' }),
+  remake: (name) => pod(name).uid(`${name} anew`),
+};
 
-function refuse(queue: SchedulingQueue, queued: QueuedPod, by: Rejector = 'NodeResourcesFit', now = queued.info): void {
-  queue.requeue(queued, { why: 'refused', by: new Set([by]) }, now);
+/** A queue, and what is done to it in words: see the table. */
+class Acts {
+  readonly #popped = new Map<string, QueuedPod>();
+  readonly #made = queueWith(byName);
+  readonly queue: SchedulingQueue = this.#made.queue;
+
+  do(act: string): void {
+    const [verb = '', name = '', by] = act.split(' ');
+    const make = builders[verb];
+    if (make !== undefined) this.queue.add(info(make(name)));
+    else if (verb === 'pop') {
+      const one = pop(this.queue);
+      assert.equal(one.info.name, name);
+      this.#popped.set(name, one);
+    } else if (verb === 'wake') this.queue.enqueueOn(gone(name), by === undefined ? undefined : (one) => one.name === by);
+    else if (verb === 'wait') {
+      this.#made.clock.now += Number(name) * 1_000;
+      this.queue.tick();
+    } else if (verb === 'refuse' || verb === 'like' || verb === 'error' || verb === 'gated') {
+      const queued = this.#popped.get(name) ?? assert.fail(act);
+      const rejectedBy = new Set([(by ?? 'NodeResourcesFit') as Rejector]);
+      const equivalent = verb === 'like' ? { equivalenceClass: 'like' } : {};
+      const failure = verb === 'error' ? ({ why: 'error' } as const) : ({ why: 'refused', by: rejectedBy, ...equivalent } as const);
+      this.queue.requeue(queued, failure, verb === 'gated' ? info(gated(name)) : queued.info);
+    } else if (verb === 'likes') for (const one of name) for (const each of [`add ${one}`, `pop ${one}`, `like ${one}`]) this.do(each);
+    else if (verb === 'delete') this.queue.delete(info(pod(name)));
+    else this.queue[verb as 'hold'](`uid-default-${name}`);
+  }
+
+  get pools(): string {
+    return [...this.queue.list()].map(({ queued, pool }) => `${queued.info.name} ${pool}`).join(', ');
+  }
+
+  drain(): string {
+    const names: string[] = [];
+    for (let next = this.queue.pop(); next !== undefined; next = this.queue.pop()) names.push(next.info.name);
+    return names.join(' ');
+  }
 }
 
 /*
- * What may happen in a row is compared in model.test.ts; what it seldom comes to stands here. Acts: `add a`, `pop` (and it is remembered), `refuse a`, `wake helps`,
- * `wait 5` (seconds), and what else a queue does with a pod: `activate`, `hold`, `release`, `done`. At the end: where the pods are, and who comes out one after the other.
+ * Acts: `pop a` (the next has to be a); what became of it: `refuse a`, `error a`, `gated a` (refused, and has a gate now), `like a` (refused likewise: one of these is tried
+ * for all); `likes abc`: they come and are refused likewise; `wake helps b`: something happens that helps (b alone); `wait 5` (seconds); changes of a pod: `less`, `label`,
+ * `gate`, `remake`; and what else a queue does with a pod. At the end: where the pods are, and who comes out one after the other.
  */
 const acts = table('acts | pools | out | why')(`
-  add a, add b, add c, pop, wake helps, pop, refuse a, pop, refuse b, done c | a backoff, b unschedulable | a
-    | hears nothing of what happened while another was in flight
-  add a, pop, hold a, release a, refuse a                     | a backoff       | a | is tried once more when it was released in flight
-  add a, pop, refuse a, wait 299                              | a unschedulable |   | waits for five minutes
-  add a, pop, refuse a, wait 300                              | a active        | a | is tried again after five minutes without an attempt
-  add a, pop, refuse a, hold a, activate a, wait 600, release a | a active      | a | is tried when it is released, and was activated before
+  add a, first b, add c                                        | a active, b active, c active | b a c | the more important come first, then those that waited longer
+  add a, add b, label a, first b                               | a active, b active | b a | a change keeps a pod its place, unless it becomes more important
+  add a, pop a, refuse a                                       | a unschedulable |   | a refused pod waits
+  add a, pop a, refuse a, wake other                           | a unschedulable |   | it waits for what helps
+  add a, pop a, refuse a, wake helps                           | a backoff       | a | it is tried again when something helps
+  add a, add b, pop a, refuse a, wake helps                    | a backoff, b active | b a | who was never tried comes before who backs off
+  add a, pop a, refuse a VolumeZone, wake other                | a backoff       | a | it is tried again when nothing is known of who refused it
+  add a, add b, pop a, pop b, refuse a, refuse b, wake helps b | a unschedulable, b backoff | b | an event that concerns one pod wakes that one
+  add a, pop a, wake helps, refuse a                           | a backoff       | a | what happens in flight is not lost
+  add a, pop a, wake helps b, refuse a                         | a unschedulable |   | what happens in flight to another is nothing to it
+  add a, add b, add c, pop a, wake helps, pop b, refuse a, pop c, refuse b, done c | a backoff, b unschedulable | a | it hears nothing of what happened while another was in flight
+  add a, pop a, assumed a, refuse a                            | a backoff       | a | who was given a place, and lost it, is tried again
+  add a, pop a, error a                                        | a backoff       |   | an error is tried again after a while, without waiting for anything to happen
+  add a, pop a, error a, wait 0.9                              | a backoff       |   | after a second, and not before
+  add a, pop a, error a, wait 1                                | a active        | a | nor later
+  add a, pop a, error a, wait 1, pop a, error a, wait 1        | a backoff       |   | the wait doubles
+  add a, pop a, refuse a, wait 299                             | a unschedulable |   | a refused pod waits for five minutes
+  add a, pop a, refuse a, wait 300                             | a active        | a | and is tried again then, whatever happens
+  add a, pop a, refuse a, activate a                           | a backoff       | a | it can be told to try
+  add a, pop a, activate a, refuse a                           | a backoff       | a | in flight as well
+  add a, pop a, done a, refuse a                               |                 |   | who is done does not come back
+  add a, remake a                                              | a active        | a | who is made again takes the place of the one that had its name
+  add a, pop a, remake a, refuse a                             | a active        | a | in flight as well
+  large a, pop a, less a, refuse a                             | a backoff       | a | who asks for less in flight is tried again
+  large a, pop a, refuse a, less a                             | a backoff       | a | and afterwards
+  add a, pop a, refuse a, label a                              | a unschedulable |   | another label does not help who was refused for want of room
+  gate a, wake helps, wait 600                                 | a gated         |   | a pod with gates is not tried
+  gate a, add a                                                | a active        | a | until they are gone
+  add a, gate a                                                | a gated         |   | nor one that gets gates
+  add a, pop a, gated a                                        | a gated         |   | in flight as well
+  add a, pop a, refuse a, gate a                               | a gated         |   | and afterwards
+  add a, pop a, hold a, refuse a, wake helps, wait 600         | a unschedulable |   | who waits for its victims is not tried, whatever happens
+  add a, pop a, hold a, refuse a, wake helps, release a        | a backoff       | a | until it is released
+  add a, pop a, hold a, refuse a, release a                    | a unschedulable |   | then it waits, where nothing has happened
+  add a, pop a, refuse a, hold a, activate a, wait 600, release a | a active     | a | and is tried, where it was activated
+  large a, pop a, hold a, refuse a, less a, release a          | a backoff       | a | or asks for less
+  add a, pop a, hold a, release a, refuse a                    | a backoff       | a | who is released in flight is tried once more
+  add a, hold a, release a                                     | a active        | a | who was held before it was tried is tried
+  likes abc, wake helps                                        | a backoff, b unschedulable, c unschedulable | a | of pods that were refused likewise one is tried for all
+  likes abc, wake helps, pop a, like a                         | a unschedulable, b unschedulable, c unschedulable | | when it is refused as before nobody is next
+  likes abc, wake helps, pop a, assumed a                      | a in-flight, b backoff, c unschedulable | b | when it is given a place, the next is tried
+  likes abc, wake helps, pop a, refuse a                       | a unschedulable, b backoff, c unschedulable | b | when it is refused otherwise
+  likes abc, wake helps, pop a, error a                        | a backoff, b backoff, c unschedulable | b | when it meets an error
+  likes abc, wake helps, pop a, delete a                       | b backoff, c unschedulable | b | when it is gone
+  likes abc, wake helps, hold a                                | a unschedulable, b backoff, c unschedulable | b | when it is held
+  likes abc, wake helps, label a                               | a backoff, b backoff, c unschedulable | a b | when it changes
+  likes abc, wake helps, pop a, wake helps, like a             | a backoff, b backoff, c unschedulable | b a | who need not back off longer is tried for all
+  likes abc, reorder a, wake helps                             | a backoff, b backoff, c unschedulable | a b | who comes to be other than the others is tried for itself
+  likes abc, label a, wake helps                               | a backoff, b backoff, c unschedulable | a b | also by a label
+  likes abc, wake helps none                                   | a unschedulable, b unschedulable, c unschedulable | | an event that concerns none of them wakes none
+  likes abc, wake helps b                                      | a unschedulable, b backoff, c unschedulable | b | and one that concerns one of them that one
+  likes ab, wake helps, pop a, like a NodePorts, wake helps    | a unschedulable, b unschedulable | | all wait for what the last was refused for
+  likes abc, wait 150, wake helps, pop a, like a, wait 150     | a unschedulable, b active, c active | b c | each is tried after five minutes without an attempt of its own
+  likes ab, wait 1, activate a, pop a, like a, activate b, pop b, like b, activate a, pop a, like a, wake helps, wait 10 | a unschedulable, b active | a | who was chosen lets the first go first, if that one backs off no longer
 `);
 for (const { why, acts: text, pools, out } of acts)
-  test(`a pod ${why}`, () => {
-    const { queue, clock } = setUp();
-    const popped = new Map<string, QueuedPod>();
-    const does: Record<string, (name: string) => void> = {
-      add: (name) => queue.add(info(pod(name))),
-      pop: () => {
-        const one = pop(queue);
-        popped.set(one.info.name, one);
-      },
-      refuse: (name) => refuse(queue, popped.get(name) ?? assert.fail(name)),
-      wake: (name) => queue.enqueueOn(gone(name)),
-      wait: (seconds) => {
-        clock.now += Number(seconds) * 1_000;
-        queue.tick();
-      },
-    };
-    for (const [act = '', name = ''] of text.split(', ').map((one) => one.split(' ')))
-      if (does[act] !== undefined) does[act](name);
-      else queue[act as 'hold'](`uid-default-${name}`);
-    assert.equal([...queue.list()].map(({ queued, pool }) => `${queued.info.name} ${pool}`).join(', '), pools);
-    assert.equal(drain(queue).join(' '), out);
+  test(`the queue: ${why}`, () => {
+    const played = new Acts();
+    for (const act of text.split(', ')) played.do(act);
+    assert.equal(played.pools, pools);
+    assert.equal(played.drain(), out);
   });
 
-test('the order among equals is that of their last attempts, also when the clock is set back', () => {
-  const { queue, clock } = setUp();
-  for (const name of ['a', 'b', 'c']) queue.add(info(pod(name)));
+test('who waits longest says when somebody is to be looked at again', () => {
+  const { clock, queue } = queueWith(byName);
+  assert.equal(queue.tick(), undefined);
+  queue.add(info(pod('a')));
   const a = pop(queue);
-  clock.now -= 60_000;
-  refuse(queue, a);
-  queue.activate(a.info.uid);
-  clock.now += 1_000;
-  queue.tick();
-  assert.deepEqual(drain(queue), ['b', 'c', 'a']);
-});
-
-const backoffs: { why: string; of: string; waits: number[] }[] = [
-  { why: 'refusals', of: 'refused refused refused refused refused refused', waits: [1, 2, 4, 8, 10, 10] },
-  { why: 'errors', of: 'error error error error error error', waits: [1, 2, 4, 8, 10, 10] },
-  { why: 'errors after refusals, which begin anew', of: 'refused refused error error refused error', waits: [1, 2, 1, 2, 4, 1] },
-];
-for (const { why, of, waits } of backoffs)
-  test(`each failure doubles the wait, up to ten seconds: ${why}`, () => {
-    const { queue, clock } = setUp();
-    queue.add(info(pod('a')));
-    const seen = of.split(' ').map((failure) => {
-      const queued = pop(queue);
-      if (failure === 'error') queue.requeue(queued, { why: 'error' }, queued.info);
-      else refuse(queue, queued);
-      queue.activate(queued.info.uid);
-      const until = queue.find(queued.info.uid)?.backoffUntil ?? 0;
-      const wait = (until - clock.now) / 1_000;
-      for (const [now, pool] of [
-        [until - 1, 'backoff'],
-        [until, 'active'],
-      ] as const) {
-        clock.now = now;
-        queue.tick();
-        assert.equal(poolOf(queue, 'a'), pool);
-      }
-      return wait;
-    });
-    assert.deepEqual(seen, waits);
-  });
-
-test('a refused pod backs off when nothing is known of who refused it, in flight and afterwards', () => {
-  for (const isEarly of [true, false]) {
-    const { queue } = setUp();
-    queue.add(info(pod('a')));
-    const a = pop(queue);
-    if (isEarly) queue.enqueueOn(gone('other'));
-    refuse(queue, a, 'VolumeZone');
-    if (!isEarly) queue.enqueueOn(gone('other'));
-    assert.equal(poolOf(queue, 'a'), 'backoff');
-  }
-});
-
-for (const how of ['queued', 'in flight'] as const)
-  test(`a pod that was made again takes the place of the one that had its name, ${how}`, () => {
-    const { queue } = setUp();
-    const [old, made] = [info(pod('a').uid('1')), info(pod('a').uid('2'))];
-    queue.add(old);
-    const queued = how === 'in flight' ? pop(queue) : undefined;
-    queue.add(made);
-    assert.equal(queue.find('1'), undefined);
-    if (queued !== undefined) refuse(queue, queued);
-    assert.equal(queue.delete(old), false, 'what is said of the old one does not hit the new one');
-    assert.deepEqual(
-      [...queue.list()].map(({ queued: { info }, pool }) => [info.uid, pool]),
-      [['2', 'active']],
-    );
-    assert.equal(queue.delete(made), true);
-  });
-
-const ownChanges = [
-  { why: 'asking for less', before: pod('a').cpu('2'), after: pod('a').cpu('1'), pool: 'backoff' },
-  { why: 'asking for more', before: pod('a').cpu('1'), after: pod('a').cpu('2'), pool: 'unschedulable' },
-  { why: 'another label', before: pod('a'), after: pod('a').labels({ a: 'b' }), pool: 'unschedulable' },
-];
-for (const { why, before, after, pool } of ownChanges)
-  test(`a pod that was refused for want of room, after ${why}, is ${pool}`, () => {
-    for (const when of ['afterwards', 'in flight', 'with its return'] as const) {
-      const { queue } = setUp();
-      queue.add(info(before));
-      const queued = pop(queue);
-      if (when === 'in flight') queue.add(info(after));
-      refuse(queue, queued, 'NodeResourcesFit', when === 'afterwards' ? info(before) : info(after));
-      if (when === 'afterwards') queue.add(info(after));
-      assert.equal(poolOf(queue, 'a'), pool, when);
-      assert.equal(queue.find('uid-default-a')?.queued.info, info(after), when);
-    }
-  });
-
-test('a waiting pod that changes keeps its place in the line, unless its priority is another', () => {
-  const { queue } = setUp();
-  for (const one of [pod('a'), pod('b'), pod('c'), pod('a').labels({ x: 'y' }), pod('c').priority(1)]) queue.add(info(one));
-  assert.deepEqual(drain(queue), ['c', 'a', 'b']);
+  queue.requeue(a, { why: 'refused', by: new Set(['NodeResourcesFit']) }, a.info);
+  assert.equal(queue.tick(), clock.now + 300_000);
 });
 
 test('one look at an event does for all pods of a class that were refused alike', () => {
@@ -163,7 +148,7 @@ test('one look at an event does for all pods of a class that were refused alike'
     ['NodeResourcesFit', counted],
     ['InterPodAffinity', counted],
   ]);
-  const { queue } = setUp({ hints, classOf: ({ namespace }) => namespace });
+  const { queue } = queueWith(byName, { hints, classOf: ({ namespace }) => namespace });
   const refusals: { by: Rejector; short?: ReadonlySet<string>; labels?: Record<string, string> }[] = [
     { by: 'NodeResourcesFit' },
     { by: 'NodeResourcesFit', short: new Set(['cpu']) },

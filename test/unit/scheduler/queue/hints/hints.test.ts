@@ -1,26 +1,132 @@
-import { node, pod } from '../../builders.ts';
-import { changed, fails, helps, newNode, noNode, testHints } from './hint-table.ts';
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { PodAffinityTerm, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js';
+import type { Rejector } from '../../../../../scheduler/plugins/names.ts';
+import { podInfoOf } from '../../../../../scheduler/pod/pod-info.ts';
+import { createHints } from '../../../../../scheduler/queue/hints.ts';
+import { shortIn } from '../../../../../scheduler/queue/hints/node.ts';
+import { node, pod, type PodBuilder } from '../../builders.ts';
+import { came, changed, left, namespace, newNode, noNode, type Row, row, turned } from './rows.ts';
 
-const sharing = pod('a').spec({ hostNetwork: true, hostUsers: false });
+/* That no hint misses what helps is shown in never-misses.test.ts; here is what does not help, and what random clusters do not have. */
 
-testHints({
-  Extender: [helps('anything happens', pod('a'), noNode(node('n')))],
-  SchedulingGates: [fails('anything happens', pod('a'), newNode(node('n')))],
+const ZONE = 'topology.kubernetes.io/zone';
+const GPU = 'example.com/gpu';
+const [n, p] = [() => node('n'), () => pod('a')];
+const a = () => pod('b').labels({ app: 'a' });
+const app = (name: string) => ({ matchLabels: { app: name } });
+const t = { key: 't', effect: 'NoSchedule' };
+const sharing = p().spec({ hostNetwork: true, hostUsers: false });
+const declaring = () => n().declares('UserNamespacesHostNetworkSupport');
+const picky = p().spec({ schedulerName: 'picky' });
+const spread = (more: Partial<TopologySpreadConstraint> = {}) =>
+  p().spec({
+    topologySpreadConstraints: [{ topologyKey: ZONE, maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', labelSelector: app('a'), ...more }],
+  });
+const terms = (term: Partial<PodAffinityTerm>, more: PodAffinityTerm[] = []) => ({
+  requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: ZONE, ...term }, ...more],
+});
+const friendly = (more: Partial<PodAffinityTerm> = {}, others: PodAffinityTerm[] = []) =>
+  p().affinity({ podAffinity: terms({ labelSelector: app('a'), ...more }, others) });
+const hostile = (to = 'a', of: PodBuilder = p()) => of.affinity({ podAntiAffinity: terms({ labelSelector: app(to) }) });
+const ofNamespaces = (matchLabels: Record<string, string>) => friendly({ namespaceSelector: { matchLabels } });
+const zoned = (zone = 'z') => n().zone(zone);
+
+const tables: Partial<Record<Rejector, readonly Row[]>> = {
+  Extender: [row(true, 'anything happens', p(), noNode(n()))],
+  SchedulingGates: [row(false, 'anything happens', p(), newNode(n()))],
+  GangScheduling: [row(false, 'anything happens', p(), newNode(n()))],
   NodeDeclaredFeatures: [
-    helps('a node declares them', sharing, changed('features', node('n'), node('n').declares('UserNamespacesHostNetworkSupport'))),
-    helps('a node that declares them is new', sharing, newNode(node('n').declares('UserNamespacesHostNetworkSupport'))),
-    fails('a node that does not is new', sharing, newNode(node('n').declares('Other'))),
-    fails('a node declares others', sharing, changed('features', node('n'), node('n').declares('Other'))),
+    row(true, 'a node declares them', sharing, changed('features', n(), declaring())),
+    row(true, 'a node that declares them is new', sharing, newNode(declaring())),
+    row(false, 'a node declares others', sharing, changed('features', n(), n().declares('Other'))),
   ],
   DynamicResources: [
-    fails('anything happens to a pod with claims', pod('a').spec({ resourceClaims: [{ name: 'c' }] }), newNode(node('n'))),
-    helps('a node has the device from a plugin', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/gpu', '1'))),
-    fails('a node has others', pod('a').asks('x/gpu', '1'), newNode(node('n').has('x/npu', '1'))),
-    helps(
-      'a node gets the device',
-      pod('a').asks('x/gpu', '1'),
-      changed('allocatable', node('n').has('x/gpu', '0'), node('n').has('x/gpu', '1')),
-    ),
+    row(false, 'anything happens to a pod with claims', p().spec({ resourceClaims: [{ name: 'c' }] }), newNode(n())),
+    row(true, 'a node has the device from a plugin', p().asks(GPU, '1'), newNode(n().has(GPU, '1'))),
+    row(false, 'a node has others', p().asks(GPU, '1'), newNode(n().has('x/npu', '1'))),
+    row(true, 'a node gets the device', p().asks(GPU, '1'), changed('allocatable', n().has(GPU, '0'), n().has(GPU, '1'))),
   ],
-  GangScheduling: [fails('anything happens', pod('a'), newNode(node('n')))],
+  NodeName: [
+    row(true, 'its node is new', p().on('n'), newNode(n())),
+    row(false, 'another node is new', p().on('m'), newNode(n())),
+    row(false, 'a pod left', p(), left(pod('b'))),
+  ],
+  NodeUnschedulable: [
+    row(false, 'a node is new, and cordoned', p(), newNode(n().cordoned())),
+    row(false, 'a node is cordoned', p(), changed('taints', n(), n().cordoned())),
+    row(false, 'the pod minds no cordon', p().tolerates({ operator: 'Exists' }), changed('taints', n().cordoned(), n())),
+  ],
+  TaintToleration: [
+    row(false, 'a node is new, and tainted', p(), newNode(n().taints(t))),
+    row(false, 'one of two taints is gone', p(), changed('taints', n().taints(t, { ...t, key: 'u' }), n().taints(t))),
+    row(false, 'a taint is gone that was a wish only', p(), changed('taints', n().taints({ ...t, effect: 'PreferNoSchedule' }), n())),
+  ],
+  NodeAffinity: [
+    row(false, 'a node is new, and does not match', p().selects({ x: 'y' }), newNode(n())),
+    row(false, 'a node matches no longer', p().selects({ x: 'y' }), changed('labels', n().labels({ x: 'y' }), n())),
+    row(false, 'a node lacks what the profile asks for', picky, newNode(n())),
+    row(true, 'a node has what the profile asks for', picky, changed('labels', n(), n().labels({ good: '' }))),
+  ],
+  NodePorts: [
+    row(false, 'a pod left with another port', p().port(80), left(pod('b').port(81))),
+    row(false, 'a node is other', p().port(80), changed('labels', n(), n().labels({ x: 'y' }))),
+  ],
+  NodeResourcesFit: [
+    row(false, 'a pod left that held nothing of what was short', p().cpu('1'), left(pod('b').memory('1Gi')), ['cpu']),
+    row(true, 'a pod left its place, and that was short', p().cpu('1'), left(pod('b')), ['pods', 'memory']),
+    row(false, 'a pod left that held another scalar', p().asks(GPU, '1'), left(pod('b').asks('x/y', '1')), [GPU]),
+    row(false, 'a pod asks for less of something else', p().cpu('1'), turned(pod('b').memory('2'), pod('b').memory('1'))),
+    row(false, 'a pod asks for more', p().cpu('1'), turned(pod('b').cpu('1'), pod('b').cpu('2'))),
+    row(false, 'a node is new, and too small', p().cpu('4001m'), newNode(n())),
+    row(false, 'a node is new, and takes no pods', p(), newNode(n().has('pods', '0'))),
+    row(true, 'a node is new, and lacks what somebody else looks after', p().asks('example.com/ignored', '1'), newNode(n())),
+    row(false, 'a node has more cpu, and too little still', p().cpu('3'), changed('allocatable', n().cpu('1'), n().cpu('2'))),
+    row(false, 'a node has less cpu', p().cpu('1'), changed('allocatable', n().cpu('4'), n().cpu('2'))),
+    row(false, 'a node has another label', p().cpu('1'), changed('labels', n(), n().labels({ x: 'y' }))),
+  ],
+  PodTopologySpread: [
+    row(false, 'a pod that is not counted came', spread(), came(pod('b'))),
+    row(false, 'a pod on its way out came', spread(), came(a().terminating())),
+    row(false, 'a pod that was not counted left', spread(), left(pod('b'))),
+    row(false, 'a pod that is counted has one more label', spread(), turned(a(), a().labels({ x: 'y' }))),
+    row(false, 'the rule is a wish only', spread({ whenUnsatisfiable: 'ScheduleAnyway' }), came(a())),
+    row(false, 'a node is new without a zone', spread(), newNode(n())),
+    row(false, 'a node is new, but not one to count', spread().selects({ x: 'y' }), newNode(zoned())),
+    row(false, 'a node without a zone is gone', spread(), noNode(n())),
+    row(false, 'a node has another label', spread(), changed('labels', zoned(), zoned().labels({ x: 'y' }))),
+    row(false, 'a taint is gone that does not matter', spread(), changed('taints', zoned().taints(t), zoned())),
+  ],
+  InterPodAffinity: [
+    row(false, 'somebody else came', friendly(), came(pod('b'))),
+    row(false, 'a friend of one term of two came', friendly({}, [{ topologyKey: 'rack', labelSelector: app('b') }]), came(a())),
+    row(false, 'a friend came, but it keeps away from nobody', hostile(), came(a())),
+    row(true, 'a friend came to a namespace that is meant', ofNamespaces({ stage: 'test' }), came(pod('tested/b').labels({ app: 'a' }))),
+    row(false, 'a friend left, of another kind', friendly(), left(a())),
+    row(false, 'one became somebody to keep away from', hostile(), turned(pod('b'), a())),
+    row(false, 'one left that kept away from others', a(), left(hostile('c', pod('c')))),
+    row(false, 'a node is new, in the domain of nobody it wants to be near to', friendly(), newNode(n())),
+    row(false, 'a node has a label that no domain goes by', a(), changed('labels', n(), n().labels({ disk: 'ssd' }))),
+    row(false, 'a node has more room', a(), changed('allocatable', n().cpu('1'), n().cpu('2'))),
+    row(false, 'its namespace is as it was', a(), namespace('default', { x: 'y' }, { x: 'y' })),
+    row(false, 'a namespace is not meant still', ofNamespaces({ x: 'y' }), namespace('other', {}, { x: 'z' })),
+  ],
+};
+
+const hints = createHints({
+  namespaceLabels: (name) => (name === 'tested' ? { stage: 'test' } : {}),
+  isAntiKey: (key) => key === ZONE,
+  addedAffinity: (profile) =>
+    profile === 'picky' ? { nodeSelectorTerms: [{ matchExpressions: [{ key: 'good', operator: 'Exists' }] }] } : undefined,
+  ignores: (_, resource) => resource === 'example.com/ignored',
+});
+
+for (const [rejector, rows] of Object.entries(tables) as [Rejector, readonly Row[]][])
+  for (const { yes, why, of, event, short } of rows)
+    test(`${rejector} ${yes ? 'may let a pod pass' : 'refuses still'} when ${why}`, () =>
+      assert.equal(hints.get(rejector)?.(podInfoOf(of.build()), event, short && new Set(short)), yes));
+
+test('what was short is read from the reasons', () => {
+  const reasons = ['Too many pods', 'Insufficient cpu', 'Insufficient example.com/gpu', 'something else'];
+  assert.deepEqual(shortIn(reasons), new Set(['pods', 'cpu', 'example.com/gpu']));
 });
