@@ -67,12 +67,6 @@ test('each extender is asked about what those before it left', async (t) => {
   );
 });
 
-test('nobody is asked about no nodes', async (t) => {
-  const { server, chain } = await chained(t, { '1/filter': keeps(''), '2/filter': keeps('') }, [filters, filters]);
-  assert.deepEqual((await chain.filter(asking, nodes, t.signal)).survivors, []);
-  assert.deepEqual(server.calls, ['1/filter']);
-});
-
 test('who is not interested is not asked', async (t) => {
   const gpu = { managedResources: [{ name: 'example.com/gpu', ignoredByScheduler: true }] };
   const { server, chain } = await chained(t, { '1/filter': keeps(''), '2/filter': keeps('a') }, [
@@ -95,14 +89,6 @@ test('the failure of one that is depended on ends the attempt', async (t) => {
     message: `failed filter with extender at URL ${server.url}/1/filter, code 500`,
   });
   assert.deepEqual([server.calls, lines], [['1/filter'], []]);
-});
-
-test('one that is not depended on comes last, and is passed over when it fails', async (t) => {
-  const { server, chain } = await chained(t, { '1/filter': breaks, '2/filter': keeps('a b') }, [{ ...filters, ignorable: true }, filters]);
-  const { survivors, refused } = await chain.filter(asking, nodes, t.signal);
-  assert.equal(namesOf(survivors), 'a b');
-  assert.deepEqual([...refused.keys()], ['c']);
-  assert.deepEqual(server.calls, ['2/filter', '1/filter']);
 });
 
 test('being passed over is told once, and once more when it is over', async (t) => {
@@ -153,18 +139,6 @@ for (const { scoreRange, scores } of [
     assert.deepEqual(Object.fromEntries(await chain.prioritize(asking, nodes, t.signal)), scores);
   });
 
-test('all are asked for scores at once', async (t) => {
-  const both = Promise.withResolvers<void>();
-  let asked = 0;
-  const answer: Behaviour = async () => {
-    if ((asked += 1) === 2) both.resolve();
-    await both.promise;
-    return [];
-  };
-  const { chain } = await chained(t, { '1/p': answer, '2/p': answer }, [{ prioritizeVerb: 'p' }, { prioritizeVerb: 'p' }]);
-  assert.equal((await chain.prioritize(asking, nodes, t.signal)).size, 0);
-});
-
 const says =
   (answer: object): Behaviour =>
   () =>
@@ -173,7 +147,6 @@ const unmanaged = { managedResources: [{ name: 'e.com/x', ignoredByScheduler: fa
 const binds: { why: string; answer: Behaviour; more?: Partial<ExtenderConfig>; bound: boolean | RegExp }[] = [
   { why: 'an extender', answer: says({}), bound: true },
   { why: 'nobody here, where the extender has no interest', answer: says({}), more: unmanaged, bound: false },
-  { why: 'nobody, where the extender will not', answer: says({ Error: 'no' }), bound: /: no$/ },
   { why: 'somebody else, where an ignorable extender will not', answer: says({ Error: 'no' }), more: { ignorable: true }, bound: false },
 ];
 
@@ -183,14 +156,6 @@ for (const { why, answer, more = {}, bound } of binds)
     if (typeof bound === 'boolean') assert.equal(await chain.bind(asking, 'a', t.signal), bound);
     else await assert.rejects(chain.bind(asking, 'a', t.signal), bound);
   });
-
-test('without extenders nothing is asked and nothing changes', async (t) => {
-  const { chain } = await chained(t, {}, []);
-  assert.deepEqual(await chain.filter(asking, nodes, t.signal), { survivors: nodes, refused: new Map() });
-  assert.equal((await chain.prioritize(asking, nodes, t.signal)).size, 0);
-  assert.equal(await chain.bind(asking, 'a', t.signal), false);
-  assert.equal(await chain.preempt(asking, candidates, () => [], t.signal), candidates);
-});
 
 test('two that would bind are one too many', () => {
   const two = [extenderConfig('http://a', { bindVerb: 'b' }), extenderConfig('http://b', { bindVerb: 'b' })];
@@ -210,11 +175,8 @@ const leaves =
 const noVictims = leaves({ a: [], b: ['y'] });
 const preemptions: { why: string; answers: Behaviour[]; ignorable?: boolean; left: string | RegExp; calls: number }[] = [
   { why: 'one after the other', answers: [leaves({ a: ['x'], b: ['y'] }), leaves({ b: ['y'] })], left: 'b', calls: 2 },
-  { why: 'until nothing is left', answers: [leaves({}), leaves({})], left: '', calls: 1 },
   { why: 'of one that fails, which ends the attempt', answers: [breaks], left: /code 500/, calls: 1 },
-  { why: 'of one that fails, and is passed over', answers: [breaks], ignorable: true, left: 'a b', calls: 1 },
   { why: 'with a node without victims, which is a mistake', answers: [noVictims], left: /expected at least one victim pod/, calls: 1 },
-  { why: 'with a node without victims, which goes', answers: [noVictims], ignorable: true, left: 'b', calls: 1 },
 ];
 
 for (const { why, answers, ignorable = false, left, calls } of preemptions)

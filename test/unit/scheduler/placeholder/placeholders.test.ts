@@ -94,7 +94,6 @@ const made = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo
 const making: { why: string; answers: (() => Error | undefined)[]; calls: string[]; unseen: number }[] = [
   { why: 'is made', answers: [ok], calls: ['create'], unseen: 0 },
   { why: 'is forbidden: it is not asked for again', answers: [refuse(403, 'Forbidden')], calls: ['create'], unseen: 1 },
-  { why: 'is invalid: it is not asked for again', answers: [refuse(422, 'Invalid')], calls: ['create'], unseen: 1 },
   { why: 'meets a server in trouble: it is asked for again', answers: [refuse(500, 'InternalError'), refuse(429, 'TooManyRequests')], calls: ['create', 'create', 'create'], unseen: 2 }, // prettier-ignore
   { why: 'has its name taken by somebody who is gone', answers: [refuse(409, 'AlreadyExists')], calls: ['create', 'get', 'create'], unseen: 0 }, // prettier-ignore
 ];
@@ -108,17 +107,6 @@ for (const { why, answers, calls, unseen } of making)
     assert.deepEqual([s.calls, s.unseen.length], [calls, unseen]);
     s.over.abort();
   });
-
-test('who stands by makes and removes nothing, and begins with what is kept then', async () => {
-  const s = stage();
-  s.keep();
-  await s.clock.advance(10_000);
-  assert.deepEqual(s.calls, []);
-  s.begin();
-  await s.clock.advance(1);
-  assert.deepEqual(s.calls, ['create']);
-  s.over.abort();
-});
 
 test('one that another process made is known, and is removed for the successor', async () => {
   const s = stage();
@@ -159,19 +147,6 @@ test('one that others made larger on the way is removed, and not made again', as
   s.over.abort();
 });
 
-test('what is in the way of a binding and cannot be removed fails it, once for each try', async () => {
-  const s = stage();
-  s.begin();
-  const room = s.keep();
-  await s.clock.advance(1);
-  s.answers.push(refuse(500, 'InternalError'), refuse(500, 'InternalError'));
-  for (let n = 0; n < 2; n++) await assert.rejects(s.placeholders.clear('n1', room, s.over.signal), /the test says so/);
-  await s.placeholders.clear('n2', undefined, s.over.signal);
-  await s.placeholders.clear('n1', room, s.over.signal);
-  assert.deepEqual(s.calls, ['create', 'delete', 'delete', 'delete']);
-  s.over.abort();
-});
-
 test('which pods count is decided when they are first seen', () => {
   const s = stage();
   const room = s.keep();
@@ -193,15 +168,4 @@ test('which pods count is decided when they are first seen', () => {
   s.seen.count('u3');
   assert.deepEqual(s.counted, ['+u3']);
   assert.deepEqual([s.seen.deleted(called('u3')), s.seen.deleted(called('u5'))], [false, true]); // prettier-ignore
-});
-
-test('a pod that counted already does not any more once its room is known', () => {
-  const s = stage();
-  const room = s.keep();
-  s.reservations.setChanged('uid-web', undefined);
-  assert.equal(s.seen.ignores(made(room)), false);
-  s.reservations.adopt(room);
-  s.seen.adopted(room);
-  assert.deepEqual([s.counted, s.seen.standsFor(room)], [['-uid-of-mirror'], true]);
-  assert.equal(s.seen.ignores(made(room)), true);
 });

@@ -2,7 +2,7 @@ import type { Millis } from '../../../../base/clock.ts';
 import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
-import { addPods, statefulSet } from '../live-world.ts';
+import { addPods, statefulSet } from './manifests.ts';
 import type { PodBuilder } from '../builders.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { audit } from './audit.ts';

@@ -7,9 +7,7 @@ const always = ['storageclasses', 'csinodes', 'csidrivers'];
 const all = [...always, 'csistoragecapacities'];
 const cases: { why: string; v1?: string[]; v1beta1?: string[]; capacities: string | undefined; drivers: string | undefined }[] = [
   { why: 'has all of them', v1: all, capacities: 'v1', drivers: 'v1' },
-  { why: 'has the newest of two versions', v1: all, v1beta1: ['csistoragecapacities'], capacities: 'v1', drivers: 'v1' },
   { why: 'has capacities on trial', v1: always, v1beta1: ['csistoragecapacities', 'csidrivers'], capacities: 'v1beta1', drivers: 'v1' },
-  { why: 'has no capacities', v1: always, v1beta1: ['csidrivers'], capacities: undefined, drivers: 'v1' },
   { why: 'has nothing of the kind', capacities: undefined, drivers: undefined },
 ];
 

@@ -36,14 +36,10 @@ const cases = [
   row('what is left of the storage', 70, { ...provisioned, capacities: [has('late', '100Gi')] }),
   row('the storage that is used, cut off to whole percents', 67, { ...provisioned, capacities: [has('late', '90Gi')] }),
   row('a shape that fills nodes', 24, { ...provisioned, capacities: [has('late', '100Gi')] }, moreFull),
-  row('a point of the shape itself', 40, { ...provisioned, capacities: [has('late', '60Gi')] }, moreFull),
-  row('a driver that does not tell', 0, { ...provisioned, drivers: [csiDriver('driver')] }),
   row('the largest volume bounds what fits, the capacity what is scored', 70, {
     ...provisioned,
     capacities: [has('late', '100Gi', onTop)],
   }),
-  row('no capacity beside the largest volume counts as full', 0, { ...provisioned, capacities: [has('late', undefined, onTop)] }),
-  row('two claims of a class share its storage', 40, { ...provisioned, claims: two, capacities: [has('late', '100Gi')] }),
   row('claims of a class that do not fit together count as full', 0, { ...provisioned, claims: two, capacities: [has('late', '50Gi')] }),
   row('the mean of the classes, rounded', 81, {
     classes: [csi('late'), csi('fast')],
@@ -52,11 +48,6 @@ const cases = [
     capacities: [has('late', '100Gi'), has('fast', '100Gi')],
   }),
   row('a volume that is there', 25, { ...local, volumes: [fitting('pv', '40Gi')] }),
-  row('volumes of a class are added up', 50, {
-    ...local,
-    claims: [data, asks('logs', 'late', '10Gi')],
-    volumes: [fitting('x', '30Gi'), fitting('y', '50Gi')],
-  }),
   row('beside a volume that is there, what is provisioned does not count', 25, {
     classes: [storageClass('late'), csi('fast')],
     drivers,
@@ -64,7 +55,6 @@ const cases = [
     volumes: [fitting('pv', '40Gi')],
     capacities: [has('fast', '10Gi')],
   }),
-  row('a claim that has its volume', 0, { claims: [claim('data').to('pv')], volumes: [volume('pv')] }),
 ];
 
 describe('points for the storage of a node:', () => {

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { pods as podKind } from '../../../../kube/api/object.ts';
+import type { ExtenderConfig } from '../../../../scheduler/config/config.ts';
+import { pod } from '../builders.ts';
+import { scene } from '../simulated/scene.ts';
+import { type Behaviour, ExtenderServer, extenderConfig } from './extender-server.ts';
+
+const onA = { 'kubernetes.io/hostname': 'a' };
+
+/** A scheduler in fake time that asks an extender over a real connection. */
+async function asking(t: TestContext, nodes: readonly string[], verbs: Record<string, Behaviour>, more: Partial<ExtenderConfig>) {
+  const extender = await ExtenderServer.start(t, verbs);
+  const config = { extenders: [extenderConfig(extender.url, more)], initialBackoffMs: 30, maxBackoffMs: 200 };
+  const found = await scene(t, nodes, { config });
+  const conditionOf = (name: string): string =>
+    found.find(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+  const comesTrue = async (what: string, holds: () => boolean): Promise<void> => {
+    for (let n = 0; !holds(); n++) {
+      assert.ok(n < 3_000, what);
+      await found.world.clock.advance(20);
+      await setTimeout(2);
+    }
+  };
+  return { ...found, extender, conditionOf, comesTrue };
+}
+
+test('extenders say no, and count', async (t) => {
+  const verbs: Record<string, Behaviour> = {
+    filter: ({ NodeNames }) => ({
+      NodeNames: (NodeNames as string[]).filter((name) => name !== 'a'),
+      FailedNodes: { a: 'I do not like it' },
+    }),
+    prioritize: ({ NodeNames }) => (NodeNames as string[]).map((Host) => ({ Host, Score: Host === 'c' ? 10 : 0 })),
+  };
+  const more = { filterVerb: 'filter', prioritizeVerb: 'prioritize', weight: 5 };
+  const { stage, nodeOf, conditionOf, comesTrue } = await asking(t, ['a', 'b', 'c'], verbs, more);
+  stage.add(pod('web').cpu('1'));
+  await comesTrue('it is bound', () => nodeOf('web') === 'c');
+  stage.add(pod('other').cpu('1').selects(onA));
+  await comesTrue('it is refused', () => conditionOf('other').includes('1 I do not like it'));
+});
+
+test('as long as an extender that is asked for victims fails, no pod is preempted; then its answer counts', async (t) => {
+  let fails = true;
+  const preempt: Behaviour = ({ NodeNameToMetaVictims }, response) =>
+    fails ? void response.writeHead(500).end() : { NodeNameToMetaVictims };
+  const { world, stage, extender, find, nodeOf, conditionOf, comesTrue } = await asking(t, ['a'], { preempt }, { preemptVerb: 'preempt' });
+  stage.add(pod('low').cpu('4'));
+  await comesTrue('it is bound', () => nodeOf('low') === 'a');
+  stage.add(pod('high').cpu('2').priority(10));
+  const why = `0/1 nodes are available: 1 Insufficient cpu. preemption: failed preempt with extender at URL ${extender.url}/preempt, code 500`;
+  await comesTrue('it is refused', () => conditionOf('high') === why);
+  await comesTrue('it is asked again', () => extender.calls.length >= 3);
+  assert.deepEqual([nodeOf('low'), world.parts?.nominator.size], ['a', 0]);
+  fails = false;
+  await comesTrue('it is bound', () => nodeOf('high') === 'a');
+  assert.equal(find('low'), undefined);
+});
+
+test('a pod for which others were to go is deleted while an extender thinks about it: they stay', async (t) => {
+  const thinking = Promise.withResolvers<ServerResponse>();
+  const preempt: Behaviour = (_, response) => thinking.resolve(response);
+  const { world, stage, extender, nodeOf, conditionOf, comesTrue } = await asking(t, ['a'], { preempt }, { preemptVerb: 'preempt' });
+  stage.add(pod('low').cpu('4'));
+  await comesTrue('it is bound', () => nodeOf('low') === 'a');
+  stage.add(pod('high').cpu('2').priority(10));
+  let response: ServerResponse | undefined;
+  void thinking.promise.then((found) => (response = found));
+  await comesTrue('the extender is asked', () => response !== undefined);
+  await stage.delete('high');
+  await stage.pass(1_000);
+  const { NodeNameToMetaVictims } = extender.requests.at(-1)?.body ?? {};
+  response?.writeHead(200).end(JSON.stringify({ NodeNameToMetaVictims }));
+  stage.add(pod('next').cpu('1'));
+  await comesTrue('it is refused', () => conditionOf('next').includes('Insufficient cpu'));
+  assert.deepEqual([nodeOf('low'), world.parts?.nominator.size, [...(world.parts?.victims ?? [])]], ['a', 0, []]);
+});
+
+for (const { why, isEffective } of [
+  { why: 'fails at first is bound at last', isEffective: false },
+  { why: 'binds, though its answer is an error, is bound', isEffective: true },
+])
+  test(`a pod whose extender ${why}, and counted once`, async (t) => {
+    let fails = 2;
+    const bind: Behaviour = async ({ PodName, PodNamespace, PodUID: uid, Node: name }, response) => {
+      const isFailing = fails-- > 0;
+      const ref = { name: String(PodName), namespace: String(PodNamespace) };
+      const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { ...ref, uid }, target: { apiVersion: 'v1', kind: 'Node', name } };
+      if (!isFailing || isEffective) await world.user.post(podKind, ref, 'binding', binding);
+      return isFailing ? void response.writeHead(500).end() : {};
+    };
+    const { world, stage, extender, nodeOf, conditionOf, comesTrue } = await asking(t, ['a'], { bind }, { bindVerb: 'bind' });
+    stage.add(pod('first').cpu('3'));
+    await comesTrue('it is bound', () => nodeOf('first') === 'a');
+    assert.equal(extender.calls.length, isEffective ? 1 : 3);
+    fails = 0;
+    stage.add(pod('rest').cpu('1'));
+    await comesTrue('it is bound', () => nodeOf('rest') === 'a');
+    stage.add(pod('none').cpu('1'));
+    await comesTrue('it is refused', () => conditionOf('none').includes('Insufficient cpu'));
+  });
