@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
+import type { PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
@@ -63,44 +63,16 @@ test('selectors of pods that were asked for once are dropped: no more rules are 
   assert.deepEqual([cluster.topologies.size, cluster.groups.sizes], [0, { groups: 0, counters: 0 }]);
 });
 
-test('terms about a label that no node had count from the moment when one has it', () => {
-  const { cluster, engine } = engineOn(2);
-  const byRack = { topologyKey: 'rack', labelSelector: { matchLabels: { app: 'x' } } };
-  const podAntiAffinity = { requiredDuringSchedulingIgnoredDuringExecution: [byRack] };
-  const apart = (name: string) => pod(name).labels({ app: 'x' }).affinity({ podAntiAffinity });
-  const fits = (name: string): string[] => [...engine.evaluate(podInfoOf(apart(name).build()), profile).totals.keys()];
-  const plain = (): string[] => [...engine.evaluate(podInfoOf(pod('plain').labels({ app: 'x' }).build()), profile).totals.keys()];
-  cluster.addPod(podInfoOf(apart('there').on('n0').build()));
-  for (const found of [fits('new'), plain()]) assert.deepEqual(found, ['n0', 'n1']);
-  for (const [n, rack] of ['n0', 'n1'].entries()) cluster.setNode(inZone(rack, n).labels({ rack }).build());
-  assert.deepEqual([fits('new'), plain()], [['n1'], ['n1']]);
-});
-
-test('a feature counts from the moment when a node declares it, for pods that restart all containers', () => {
-  const { cluster, engine } = engineOn(2);
-  const restarts = pod('restarts').spec({
-    initContainers: [{ name: 'first', image: 'app:1', restartPolicyRules: [{ action: 'RestartAllContainers' }] } as Container],
-  });
-  const fits = (of: PodBuilder): string[] => [...engine.evaluate(podInfoOf(of.build()), profile).totals.keys()];
-  assert.deepEqual([fits(restarts), fits(pod('plain'))], [[], ['n0', 'n1']]);
-  const change = cluster.setNode(node('n1').zone('z1').declares('RestartAllContainersOnContainerExits').build());
-  assert.ok(change !== 'added' && change.has('features'));
-  assert.deepEqual([fits(restarts), fits(pod('plain'))], [['n1'], ['n0', 'n1']]);
-});
-
 /** Fields that our types of the API do not have. */
 const newer = (fields: object): PodSpec => fields as PodSpec;
 const elsewhere =
   'which this scheduler does not support: give the pod a spec.schedulerName of a scheduler that does, such as kube-scheduler';
 const p = (fields: object = {}) => pod('p').spec(newer(fields));
 const row = (why: string, of: PodBuilder, by?: string, says?: string) => ({ why, of, by, says });
-const device = 'deviceclass.resource.kubernetes.io/fast';
+
 const left = [
   row('with resource claims', p({ resourceClaims: [{ name: 'gpu' }] }), 'DynamicResources', 'pod has resourceClaims'),
-  row('without any', p({ resourceClaims: [] })),
   row('of a group', p({ schedulingGroup: { podGroupName: 'g' } }), 'GangScheduling', 'pod has a schedulingGroup'),
-  row('of a workload', p({ workloadRef: { name: 'w' } }), 'GangScheduling', 'pod has a workloadRef'),
-  row('that request a device by its class', p().asks(device, '1'), 'DynamicResources', `pod requests ${device} of DeviceClass fast`),
   row(
     'that request an extended resource of a class',
     p().asks('example.com/npu', '1'),

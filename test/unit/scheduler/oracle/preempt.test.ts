@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pod, type PodBuilder } from '../builders.ts';
 import { clusterOf, engineDiffers, near, required, wishing, type Around } from './examples.ts';
+import { budget } from '../preempt/budget.ts';
 import { preempt } from './preempt.ts';
 import { plainProfile } from './profile.ts';
 
@@ -64,6 +65,44 @@ takes('more of them where a place is promised to no less important ones', 'a', t
 });
 takes('whichever, when all are alike', 'b, a', 'x@a cpu=4 priority=1, y@b cpu=4 priority=1', boss(), ['b 0: y', 'a 0: x'], {
   equals: ['a', 'b'],
+});
+
+// Whom to spare.
+takes('the less important', 'a', 'x@a cpu=2 priority=5, y@a cpu=2 priority=1', boss(), ['a 0: y']);
+takes('the more important alone, where it has to go anyway', 'a', 'x@a cpu=3 priority=5, y@a cpu=1', boss().cpu('3'), ['a 0: x']);
+const ofY = { matchLabels: { app: 'y' } };
+const beside = (...budgets: ReturnType<typeof budget>[]): More => ({ budgets });
+const pair = 'x@a cpu=2 priority=5, y@a cpu=2 priority=1';
+takes('who is not protected, though it is more important', 'a', pair, boss(), ['a 0: x'], beside(budget('y', 0, ofY)));
+takes('who is protected where nothing else helps', 'a', 'y@a cpu=4', boss(), ['a 1: y'], beside(budget('y', 0, ofY)));
+takes('as many as a budget allows', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 1, ofY)));
+takes('none that one budget of several protects', 'a', pair, boss(), ['a 0: x'], beside(budget('y', 1, ofY), budget('z', 0, ofY)));
+takes('who is counted as disrupted already', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 0, ofY, ['y'])));
+takes('whomever an empty selector says nothing of', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 0, {}), budget('z', 0, undefined)));
+const without = { ...budget('y', 1, ofY), status: undefined } as unknown as ReturnType<typeof budget>;
+takes('none of a budget that nobody has looked at', 'a', pair, boss(), ['a 0: x'], beside(without));
+
+// Where.
+const nodesOf = (why: string, pods: string, victims: string[], best: string, more: More = {}): void =>
+  takes(`victims ${why}`, 'a, b', pods, boss().cpu('4'), victims, { equals: [best], ...more });
+const broken = beside(budget('y', 0, ofY));
+nodesOf('where they break fewer budgets', 'y@a cpu=1, x@b cpu=1 priority=9', ['a 1: y', 'b 0: x'], 'b', broken);
+nodesOf(
+  'where the most important is the least',
+  'x@a priority=5 cpu=1, y@b priority=4 cpu=2, z@b priority=4 cpu=2',
+  ['a 0: x', 'b 0: y z'],
+  'b',
+);
+nodesOf(
+  'where the sum of priorities is the least',
+  'x@a priority=5 cpu=1, y@a priority=4 cpu=1, x@b priority=5 cpu=1, y@b priority=3 cpu=1',
+  ['a 0: x y', 'b 0: x-1 y-1'],
+  'b',
+);
+nodesOf('where they are the fewest', 'x@a priority=5 cpu=1, y@a priority=-5 cpu=1, z@b priority=5 cpu=1', ['a 0: x y', 'b 0: z'], 'b');
+
+takes('nobody for a pod that may not preempt', 'a', 'x@a cpu=4', boss().spec({ preemptionPolicy: 'Never' }), [], {
+  message: 'not eligible due to preemptionPolicy=Never.',
 });
 
 // Waiting for who goes already.

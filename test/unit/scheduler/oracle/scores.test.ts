@@ -21,22 +21,19 @@ const strategy = (type: ProfileConfig['fit']['strategy']['type'], ...points: [ut
 };
 fits('the mean of what is left of each resource, cut off', 'a, b cpu=2', '', quarter, 'a 75, b 62');
 fits('100m and 200Mi for a container that does not say, there and here', 'a', 'x@a', quiet, 'a 95');
-fits('0 for what is said to be 0', 'a', 'x@a cpu=0 memory=0', asks().cpu('0').memory('0'), 'a 100');
+
 fits('nothing for a resource of which more is taken than there is', 'a cpu=100m', 'x@a', quiet, 'a 47');
-fits('no share of a resource that a node has not', 'a memory=0', '', asks().cpu('1'), 'a 75');
+
 fits('more to fuller nodes when told so', 'a, b cpu=1', '', quarter, 'a 25, b 62', strategy('MostAllocated'));
 const upAndDown = strategy('RequestedToCapacityRatio', [0, 0], [40, 80], [100, 20]);
 fits('what a shape says at a whole percent', 'a', '', asks().cpu('2800m').memory('819Mi'), 'a 34', upAndDown);
-const late = strategy('RequestedToCapacityRatio', [0, 0], [50, 0], [100, 100]);
-fits('nothing at all of resources without points in a shape', 'a', '', asks().cpu('1').memory('6Gi'), 'a 50', late);
 
 const balances = testScore.bind(undefined, 'NodeResourcesBalancedAllocation');
 /** As kube-scheduler up to 1.35 gives them. */
 const balance = { profile: { balanced: { ...plainProfile.balanced, points: 'balance' as const } } };
 balances('everything where shares are alike', 'a', '', quarter, 'a 100', balance);
 balances('less by half of the difference', 'a', '', asks().cpu('2').memory('2Gi'), 'a 87', balance);
-balances('by what is asked for, not by what is guessed', 'a', 'x@a', asks().cpu('4'), 'a 50', balance);
-balances('what is taken twice as taken', 'a', 'x@a cpu=8', asks().memory('8Gi'), 'a 100', balance);
+
 balances(
   'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
   'a, b, c, d, e',
@@ -44,13 +41,11 @@ balances(
   asks().cpu('1').memory('1Gi'),
   'a 71, b 72, c 78, d 71, e 72',
 );
-balances('three quarters where it changes nothing', 'a', '', quarter, 'a 75');
-balances('nothing for a pod that asks for nothing', 'a', '', quiet, 'a 0');
+
 const resources = ['cpu', 'memory', 'example.com/gpu'].map((name) => ({ name, weight: 1 }));
 const ofThree = { profile: { balanced: { resources, points: 'balance' as const } } };
 const withGpu = asks().cpu('1').memory('2Gi').asks('example.com/gpu', '2');
 balances('by the deviation where there are three', 'a gpu=2', '', withGpu, 'a 64', ofThree);
-balances('without scalars that the pod does not ask for', 'a gpu=2', 'x@a gpu=2', quarter, 'a 100', ofThree);
 
 const images = testScore.bind(undefined, 'ImageLocality');
 const having = (name: string, ...of: [image: string, bytes: number][]): NodeBuilder =>
@@ -61,14 +56,12 @@ const five = [large, ...['b', 'c', 'd', 'e'].map((name) => node(name))];
 images('for images of volumes as well, which count for no container', five, '', asks().spec({ volumes }), 'a 44, b 0, c 0, d 0, e 0');
 const half: [string, number] = ['app:1', 500 * MIB];
 images('less for what few nodes have', [having('a', half), node('b')], '', quiet, 'a 23, b 0');
-images('its share of a gigabyte', [having('a', half), having('b', half)], '', quiet, 'a 48, b 48');
+
 const big = ['a', 'b'].map((name) => having(name, ['big:latest', 3000 * MIB]));
 images('no more than all, no less than nothing', big, '', asks().image('big'), 'a 100, b 100');
-images('nothing for what is small', [having('a', ['app:1', 22 * MIB])], '', quiet, 'a 0');
+
 const tagged = [having('a', ['host:5000/app:latest', 500 * MIB]), having('b', ['host:5000/app', 500 * MIB])];
 images('the newest where no tag is said, also behind a port', tagged, '', asks().image('host:5000/app'), 'a 23, b 0');
-const init = asks().spec({ initContainers: [{ name: 'init', image: 'init:1' }] });
-images('for all containers together, those that run before included', [having('a', half, ['init:1', 300 * MIB])], '', init, 'a 39');
 
 const taints = testScore.bind(undefined, 'TaintToleration');
 const more = 'a, b x:PreferNoSchedule, c x:PreferNoSchedule y:PreferNoSchedule z:PreferNoSchedule';
@@ -80,7 +73,6 @@ const tolerant = asks().tolerates(
 );
 const oneEach = 'a x:PreferNoSchedule, b y:PreferNoSchedule, c z:PreferNoSchedule';
 taints('no less for what is tolerated, by tolerations of this effect or of any', oneEach, '', tolerant, 'a 0, b 100, c 100');
-taints('100 for all where there are none', 'a, b', '', quiet, 'a 100, b 100');
 
 const affinity = testScore.bind(undefined, 'NodeAffinity');
 const wishes = [
@@ -91,8 +83,6 @@ const wishes = [
 });
 const wishing = asks().affinity({ nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wishes } });
 affinity('percent of the most that any node has', 'a x=, b y=, c', '', wishing, 'a 33, b 100, c 0');
-affinity('the most among nodes that are feasible', 'a x=, b y= cordoned', '', wishing, 'a 100');
-affinity('0 for all without wishes', 'a', '', quiet, 'a 0');
 
 test('points are added up by their weights, and the best are all of those with the most', () => {
   const { totals, top, byPlugin } = evaluate(clusterOf('b, a, c cpu=2'), quarter.build(), plainProfile);
