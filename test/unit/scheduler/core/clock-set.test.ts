@@ -1,33 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Millis } from '../../../../base/clock.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
 import { pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 
 const HOUR: Millis = 3_600_000;
-
-for (const by of [-HOUR, HOUR])
-  test(`when the clock is set by ${by / HOUR} h, a pod whose binding failed is tried again as soon as otherwise`, async (t) => {
-    let refused = 0;
-    const { world, stage, nodeOf } = await scene(t, ['a'], {
-      endMs: 1_000,
-      by: {
-        call({ verb, resource, key }, pass) {
-          if (verb !== 'post' || resource !== 'pods/binding' || ++refused > 2) return pass();
-          const said = { code: 500, reason: 'InternalError', message: 'the test says so' };
-          throw new ApiError({ method: 'POST', path: key, host: 'local' }, said);
-        },
-      },
-    });
-    stage.add(pod('web'));
-    assert.notEqual(await world.until(() => refused === 2, 5_000, 100), undefined);
-    world.clock.jump(by);
-    await world.clock.advance(1_500);
-    assert.equal(nodeOf('web'), '', 'it backs off');
-    await world.clock.advance(1_000);
-    assert.equal(nodeOf('web'), 'a');
-  });
 
 for (const by of [-HOUR, HOUR])
   test(`when the clock is set by ${by / HOUR} h, room is kept as long as otherwise, and people read times by the clock as it is`, async (t) => {

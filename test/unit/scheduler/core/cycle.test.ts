@@ -1,28 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coreEvents, pods as podKind } from '../../../../kube/api/object.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { explainPod } from '../../../../scheduler/explain.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
-import type { Event } from '../../../support/stories/remains.ts';
 import { node, pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
 const onA = { [HOST]: 'a' };
-
-test('the log says when the scheduler begins to place pods, and when it has stopped', async (t) => {
-  const { stage, scheduler } = await scene(t, ['a']);
-  const said = (): string[] => scheduler.lines.filter((line) => line.includes('scheduler '));
-  assert.equal(said().length, 1, scheduler.lines.join('\n'));
-  assert.match(said().join(), /scheduler started/);
-  void scheduler.stop();
-  await stage.pass(1_000);
-  assert.equal(said().length, 2);
-  assert.match(said().join(), /scheduler stopped/);
-});
 
 test('a pod that was bound and is not seen is asked for, also when nothing else happens', async (t) => {
   let answers = 0;
@@ -65,20 +53,6 @@ test('an attempt counts for its profile, as scheduled once the pod is bound, and
   ]);
 });
 
-test('a pod that goes for an update keeps its room also where the update is taken back before it is gone', async (t) => {
-  const { world, stage, find, nodeOf } = await scene(t, ['a'], { endMs: 20_000 });
-  stage.addSet('web', '3', { replicas: 1 });
-  assert.notEqual(await world.until(() => find('web-0')?.status?.phase === 'Running', SOON), undefined);
-  const image = find('web-0')?.spec?.containers[0]?.image;
-  const { uid } = find('web-0')?.metadata ?? assert.fail();
-  stage.add(pod('thief').cpu('3'));
-  await stage.roll('web', { image: 'app:2' });
-  assert.notEqual(await world.until(() => find('web-0')?.metadata.deletionTimestamp !== undefined, SOON), undefined);
-  await stage.roll('web', { image });
-  await world.until(() => find('web-0')?.metadata.uid !== uid && nodeOf('web-0') !== '', 60_000);
-  assert.deepEqual([nodeOf('web-0'), nodeOf('thief')], ['a', '']);
-});
-
 test('without the reservation module the cycle schedules, preempts and binds, and reserves nothing', async (t) => {
   const { world, stage, scheduler, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, withoutReservations: true });
   const comesTo = async (name: string, on: RegExp, why?: string): Promise<void> =>
@@ -106,44 +80,6 @@ test('without the reservation module the cycle schedules, preempts and binds, an
   assert.deepEqual(scheduler.failures(), []);
 });
 
-const WAITING = 200;
-
-test(`a pod that goes beside ${WAITING} of one kind that wait for its room costs next to nothing, and the first of them gets it`, async (t) => {
-  const written = { statuses: 0, events: 0, bound: [] as string[] };
-  const { world, stage } = await scene(t, ['a', 'b'], {
-    by: {
-      call: (call, pass) => {
-        if (call.resource === 'pods/status') written.statuses += 1;
-        else if (call.resource === 'events') written.events += 1;
-        else if (call.resource === 'pods/binding') written.bound.push(call.key);
-        return pass();
-      },
-    },
-  });
-  for (let n = 0; n < 8; n++) stage.add(pod(`full-${n}`).cpu('1').priority(10));
-  await stage.pass(3_000);
-  // Numbered, as the pods of a Job are; every fifth is more important.
-  for (let n = 0; n < WAITING; n++)
-    stage.add(
-      pod(`waits-${n}`)
-        .cpu('1')
-        .labels({ index: `${n}` })
-        .priority(n % 5 === 4 ? 5 : 0),
-    );
-  await stage.pass(60_000);
-  const attempts = (): number => [...(world.parts?.queue.list() ?? [])].reduce((sum, { queued }) => sum + queued.attempts, 0);
-  const left = attempts();
-  Object.assign(written, { statuses: 0, events: 0, bound: [] });
-  for (let n = 0; n < 8; n++) {
-    await stage.delete(`full-${n}`);
-    await stage.pass(15_000);
-  }
-  const first = [4, 9, 14, 19, 24, 29, 34, 39].map((n) => `default/waits-${n}`);
-  assert.deepEqual(written, { statuses: 0, events: first.length, bound: first });
-  assert.ok(attempts() - left < 20, `${attempts() - left} attempts`);
-  assert.deepEqual(stage.problems(), []);
-});
-
 const TERMS = MAX_TERMS + 50;
 const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler supports.`;
 const terms = Array.from({ length: TERMS }, (_, at) => ({
@@ -168,20 +104,6 @@ test('a pod that asks for too much is told so, once, and the others are placed',
   await world.user.delete(podKind, { namespace: 'default', name: 'small' });
   await stage.pass(60_000);
   assert.equal(attempts(), before);
-});
-
-test('what keeps a pod ten seconds after its last event is told where that did not say it, unless the pod has its place', async (t) => {
-  const { world, stage, nodeOf } = await scene(t, ['a']);
-  stage.add(pod('full').cpu('3'), pod('large').cpu('9').selects({ x: 'y' }), pod('lucky').cpu('2').selects({ x: 'y' }));
-  await stage.pass(3_000);
-  await world.patchNode('a', { metadata: { labels: { x: 'y' } } });
-  await stage.pass(3_000);
-  await stage.delete('full');
-  await stage.pass(9_000);
-  assert.equal(nodeOf('lucky'), 'a');
-  const { items } = await world.user.list<Event>(coreEvents, { namespace: 'default', fieldSelector: 'reason=FailedScheduling' });
-  const told = items.map(({ message, involvedObject }) => `${involvedObject?.name}: ${/\(s\)|Insufficient/.exec(message ?? '')?.[0]}`);
-  assert.deepEqual(told.toSorted(), ['large: (s)', 'large: Insufficient', 'lucky: (s)']);
 });
 
 test('dkc why pod says the same of a pod that asks for too much', () => {

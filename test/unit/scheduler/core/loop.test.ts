@@ -78,14 +78,3 @@ test('nothing is decided while a relist is being applied', async () => {
   await running;
   assert.equal(clock.sleepers, 0);
 });
-
-test('it ends amid a relist', async () => {
-  const whenSettled = (signal: AbortSignal) =>
-    new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-  const { loop, clock } = loopOf(0, { settled: false, whenSettled });
-  const over = new AbortController();
-  const running = loop.run(over.signal);
-  await clock.advance(0);
-  over.abort();
-  await running;
-});

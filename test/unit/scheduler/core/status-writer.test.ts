@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
 import { StatusWriter, type Wanted } from '../../../../scheduler/core/status-writer.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { pod } from '../builders.ts';
@@ -43,8 +42,6 @@ const TAKEN_BACK = 'A nominated=null';
 const cases: { why: string; writes: Wanted[]; becomes: string[] }[] = [
   { why: 'what it says already is not written', writes: [says('A')], becomes: [] },
   { why: 'of what waits only the last is written', writes: [says('B'), says('C'), says('D')], becomes: ['B', 'D'] },
-  { why: 'what is being written is not written again', writes: [says('B'), says('B')], becomes: ['B'] },
-  { why: 'what it said before something else was being written is', writes: [says('B'), says('A')], becomes: ['B', 'A'] },
   { why: 'a promise that is being written is taken back', writes: [says('B', 'a'), says('A', '')], becomes: ['B nominated=a', TAKEN_BACK] },
   { why: 'a promise that waits to be written is kept', writes: [says('B'), says('C', 'a'), says('D')], becomes: ['B', 'D nominated=a'] },
 ];
@@ -145,18 +142,6 @@ test('what the server has taken counts as said before the pod shows it', async (
   await write(changed, says('B'));
   assert.equal(written.length, 3);
   assert.equal(statuses.owed, 0);
-});
-
-test('what nobody can be told any more is forgotten', async () => {
-  const { statuses, clock, fail } = writer();
-  statuses.write(waiting, says('B'), signal);
-  await fail();
-  assert.equal(statuses.owed, 1);
-  await clock.advance(1_000);
-  const { method, path, host } = { method: 'PATCH', path: '/api/v1/namespaces/default/pods/web/status', host: 'local' };
-  await fail(new ApiError({ method, path, host }, { code: 404, reason: 'NotFound', message: 'it is gone' }));
-  assert.equal(statuses.owed, 0);
-  await statuses.idle();
 });
 
 test('while something more urgent is written fewer statuses are, but never none', async () => {
