@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cluster, ClusterError, interleaveZones } from '../../../../scheduler/cache/cluster.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import type { Node } from '../../../../scheduler/types.ts';
 import { node, pod } from '../builders.ts';
 
 const web = (): ReturnType<typeof pod> => pod('web').cpu('1').memory('1Gi');
@@ -31,16 +30,6 @@ test('an assumed pod that turns up on another node counts there', () => {
   assert.deepEqual([used(cluster, 'a'), used(cluster, 'b')], [0, 1_000]);
 });
 
-test('what was assumed is taken back; what was seen is not', () => {
-  const cluster = clusterOf('a');
-  cluster.assume(podInfoOf(web().build()), 'a');
-  assert.equal(cluster.forget('uid-default-web'), true);
-  assert.equal(used(cluster, 'a'), 0);
-  cluster.addPod(podInfoOf(web().on('a').build()));
-  assert.equal(cluster.forget('uid-default-web'), false);
-  assert.equal(used(cluster, 'a'), 1_000);
-});
-
 test('nothing is assumed twice, nor on a node that is not there', () => {
   const cluster = clusterOf('a');
   const info = podInfoOf(web().build());
@@ -60,14 +49,6 @@ test('a node that goes before its pods is no node any more, and what they took i
   cluster.removePod('uid-default-web');
   cluster.setNode(node('a').build());
   assert.equal(used(cluster, 'a'), 0);
-});
-
-test('a pod on a node that was never seen counts once the node is there', () => {
-  const cluster = new Cluster();
-  cluster.addPod(podInfoOf(web().on('late').build()));
-  assert.equal(cluster.nodeCount, 0);
-  cluster.setNode(node('late').build());
-  assert.equal(used(cluster, 'late'), 1_000);
 });
 
 test('only bound pods that nobody has seen are unconfirmed, and only after a while', () => {
@@ -95,37 +76,10 @@ test('a heartbeat changes nothing; what pods care about is told', () => {
   assert.ok(cluster.version > version);
 });
 
-test('the lowest priority is that of the pods that are there', () => {
-  const cluster = clusterOf('a');
-  assert.equal(cluster.lowestPriority, Infinity);
-  cluster.addPod(podInfoOf(pod('high').priority(10).on('a').build()));
-  cluster.addPod(podInfoOf(pod('low').priority(-5).on('a').build()));
-  assert.deepEqual([cluster.lowestPriority, cluster.node('a')?.lowestPriority], [-5, -5]);
-  cluster.removePod('uid-default-low');
-  assert.deepEqual([cluster.lowestPriority, cluster.node('a')?.lowestPriority], [10, 10]);
-});
-
 test('zones take turns, and one that has no more is passed over', () => {
   const inZones = ['a1', 'a2', 'a3', 'b1', 'c1', 'c2'].map((name) => ({ name, zone: name.slice(0, 1) }));
   assert.deepEqual(
     interleaveZones(inZones).map(({ name }) => name),
     ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'],
   );
-});
-
-test('sets of taints that no node has any more leave nothing behind', () => {
-  const cluster = new Cluster();
-  const tainted = (value: string): Node => node('a').taints({ key: 'since', value, effect: 'NoSchedule' }).build();
-  cluster.setNode(node('b').build());
-  const numbers = new Set<number | undefined>();
-  for (let n = 0; n < 1_000; n++) {
-    cluster.setNode(tainted(`${n}`));
-    numbers.add(cluster.node('a')?.taintSet);
-  }
-  assert.deepEqual([numbers.size, cluster.taintSetCount], [1_000, 2]);
-  cluster.setNode(node('a').build());
-  assert.equal(cluster.node('a')?.taintSet, cluster.node('b')?.taintSet);
-  cluster.removeNode('a');
-  cluster.removeNode('b');
-  assert.equal(cluster.taintSetCount, 0);
 });

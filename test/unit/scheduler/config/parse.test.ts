@@ -19,10 +19,7 @@ function read(text: string): { config: SchedulerConfig; warnings: string[] } {
 const normal = defaultSchedulerConfig;
 const keys: { why: string; text: string; gives: Partial<SchedulerConfig> }[] = [
   { why: 'nothing at all', text: '', gives: {} },
-  { why: 'a comment', text: '# to be done\n', gives: {} },
   { why: 'JSON', text: '{"podMaxBackoffSeconds": 20}', gives: { maxBackoffMs: 20_000 } },
-  { why: 'keys without a value', text: 'profiles:\napi:\ncompat: {seed: null}\nassumeTtlSeconds: ~', gives: {} },
-  { why: 'an empty list of profiles', text: 'profiles: []', gives: {} },
   {
     why: 'whole seconds',
     text: 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
@@ -58,7 +55,6 @@ const keys: { why: string; text: string; gives: Partial<SchedulerConfig> }[] = [
     text: 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
     gives: { compat: { taintMessage: '1.34', scoreRange: 10, tieBreak: 'random', seed: 7 } },
   },
-  { why: 'the newest text of taints', text: 'compat: {taintMessage: head}', gives: { compat: { ...normal.compat, taintMessage: 'head' } } },
   {
     why: 'how much is under way',
     text: 'api: {maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4}',
@@ -90,7 +86,6 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
     text: 'plugins: {TaintToleration: {enabled: false}}',
     gives: { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }, // prettier-ignore
   },
-  { why: 'other weights', text: 'plugins: {ImageLocality: {weight: 10000}, InterPodAffinity: {enabled: true}}', gives: { scores: weights({ ImageLocality: 10_000 }) } }, // prettier-ignore
   {
     why: 'full nodes first',
     text: 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',
@@ -107,11 +102,6 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
     gives: {
       fit: { ...defaultProfile.fit, ignoredResources: new Set(['example.com/a']), ignoredResourceGroups: new Set(['example.org']) },
     },
-  },
-  {
-    why: 'one resource to be even in',
-    text: 'pluginArgs: {NodeResourcesBalancedAllocation: {resources: [{name: memory, weight: 1}]}}',
-    gives: { balanced: { resources: [{ name: 'memory', weight: 1 }], points: 'improvement' } },
   },
   {
     why: 'affinity for everybody',
@@ -135,7 +125,6 @@ const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] =
     text: `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
     gives: { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } },
   },
-  { why: 'no default constraints', text: 'pluginArgs: {PodTopologySpread: {defaultingType: List}}', gives: { spread: { defaults: [] } } },
 ];
 for (const { why, text, gives } of profiles)
   test(`a profile is read with ${why}`, () => {
@@ -143,11 +132,6 @@ for (const { why, text, gives } of profiles)
     const { config, warnings } = read(`profiles:\n- {${text}}`);
     assert.deepEqual([config, warnings], [{ ...normal, profiles: new Map([[profile.schedulerName, profile]]) }, []]);
   });
-
-test('profiles have names of their own', () => {
-  const { config } = read('profiles: [{schedulerName: a}, {}, {schedulerName: b}]');
-  assert.deepEqual([...config.profiles.keys()], ['a', 'default-scheduler', 'b']);
-});
 
 const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n';
 const packed = Buffer.from(pem).toString('base64');
@@ -196,19 +180,15 @@ const args = (plugin: string, text: string): string => `profiles: [{pluginArgs: 
 const warned: { why: string; text: string; says: string[] }[] = [
   { why: 'an image that nothing is made of', text: 'reservation: {mirrorImage: pause}', says: ['reservation.mirrorImage: it has no effect unless mirror is true'] }, // prettier-ignore
   { why: 'sampling', text: 'percentageOfNodesToScore: 50\nprofiles: [{percentageOfNodesToScore: 1}]', says: ['profiles[0].percentageOfNodesToScore: it has no effect: every node is scored', 'percentageOfNodesToScore: it has no effect: every node is scored'] }, // prettier-ignore
-  { why: 'all nodes, which is what happens', text: 'percentageOfNodesToScore: 100', says: [] },
   { why: 'a weight where there are no points', text: 'profiles: [{plugins: {NodePorts: {weight: 2}}}]', says: ['profiles[0].plugins.NodePorts.weight: it has no effect: this plugin does not score nodes'] }, // prettier-ignore
-  { why: 'a weight of a plugin that is off', text: 'profiles: [{plugins: {ImageLocality: {enabled: false, weight: 2}}}]', says: ['profiles[0].plugins.ImageLocality.weight: it has no effect: the plugin is not enabled'] }, // prettier-ignore
   { why: 'arguments of a plugin that is off', text: 'profiles: [{plugins: {NodeAffinity: {enabled: false}}, pluginArgs: {NodeAffinity: {}}}]', says: ['profiles[0].pluginArgs.NodeAffinity: it has no effect: the plugin is not enabled'] }, // prettier-ignore
   { why: 'a shape that is not used', text: args('NodeResourcesFit', 'scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}'), says: ['profiles[0].pluginArgs.NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape: it has no effect unless the type is RequestedToCapacityRatio'] }, // prettier-ignore
   { why: 'a weight for storage without points', text: 'profiles: [{plugins: {VolumeBinding: {weight: 2}}}]', says: ['profiles[0].pluginArgs.VolumeBinding.shape: it is empty: the weight of VolumeBinding has no effect'] }, // prettier-ignore
   { why: 'weights of being even', text: args('NodeResourcesBalancedAllocation', 'resources: [{name: cpu, weight: 2}]'), says: ['profiles[0].pluginArgs.NodeResourcesBalancedAllocation.resources[0].weight: it has no effect: balanced allocation weighs all resources equally'] }, // prettier-ignore
   { why: 'an extender that is asked nothing', text: `extenders: [{urlPrefix: '${url}'}]`, says: ['extenders[0]: it has no effect: the extender needs at least one of filterVerb, prioritizeVerb, bindVerb, preemptVerb'] }, // prettier-ignore
-  { why: 'a weight of no points', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, weight: 2}]`, says: ['extenders[0].weight: it has no effect without a prioritizeVerb'] }, // prettier-ignore
   { why: 'TLS without TLS', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, enableHTTPS: true, tlsConfig: {insecure: true}}]`, says: ['extenders[0].enableHTTPS: it has no effect: urlPrefix begins with http://', 'extenders[0].tlsConfig: it has no effect: urlPrefix begins with http://'] }, // prettier-ignore
   { why: 'TLS that trusts anybody', text: "extenders: [{urlPrefix: 'https://e', filterVerb: f, enableHTTPS: true}]", says: ['extenders[0].tlsConfig: no CA is set (caFile, caData): with enableHTTPS any certificate is trusted'] }, // prettier-ignore
   { why: 'room that is never kept', text: 'reservation: {ownerKinds: []}', says: ['reservation.ownerKinds: it is empty: nothing is ever reserved'] }, // prettier-ignore
-  { why: 'settings of what is off', text: 'reservation: {enabled: false, ttlSeconds: 5, persist: none}', says: ['reservation: ttlSeconds, persist have no effect: it is not enabled'] }, // prettier-ignore
   { why: 'a seed of nothing', text: 'compat: {tieBreak: roundRobin, seed: 1}', says: ['compat.seed: it has no effect unless tieBreak is random'] }, // prettier-ignore
 ];
 for (const { why, text, says } of warned)

@@ -12,7 +12,6 @@ import {
   MAX_NODE_REQUIREMENTS,
   MAX_NODE_VALUES,
   MAX_RESOURCES,
-  MAX_RULE_PARTS,
   MAX_TERMS,
   MAX_TOLERATIONS,
 } from '../../../../scheduler/pod/pod-limits.ts';
@@ -31,20 +30,16 @@ const preferred = (count: number) => ({
   preferredDuringSchedulingIgnoredDuringExecution: list(count, (at) => ({ weight: 1, podAffinityTerm: term(at) })),
 });
 const rule = (topologyKey: string, more: object = {}) => ({ maxSkew: 1, topologyKey, whenUnsatisfiable: 'ScheduleAnyway', ...more });
-const oneOf = (count: number) => ({ labelSelector: { matchExpressions: [{ key: 'app', operator: 'In', values: values(count) }] } });
+
 const TERMS = 'terms of pod affinity and anti-affinity';
-const PARTS = 'namespaces, labels and values in their selectors';
+
 const keyed = <T>(count: number, of: (key: string) => T) => values(count).map(of);
 const row = (what: string, max: number, says: string, of: (count: number) => object) => ({ what, max, says, of });
 const cases = [
   row('terms of pod affinity', MAX_TERMS, TERMS, (n) => ({ affinity: { podAntiAffinity: required(list(n, term)) } })),
-  row('preferred terms and required ones together', MAX_TERMS, TERMS, (n) => ({
-    affinity: { podAffinity: preferred(n - 1), podAntiAffinity: required([term(0)]) },
-  })),
   row('topology spread constraints', MAX_CONSTRAINTS, 'topology spread constraints', (n) => ({
     topologySpreadConstraints: keyed(n, (key) => rule(key)),
   })),
-  row('values in selectors of terms', MAX_RULE_PARTS, PARTS, (n) => ({ topologySpreadConstraints: [rule('zone', oneOf(n - 1))] })),
   row('labels of the node selector', MAX_NODE_REQUIREMENTS, 'requirements of node selector and affinity', (n) => ({
     nodeSelector: Object.fromEntries(keyed(n, (key) => [key, 'x'])),
   })),
@@ -75,17 +70,6 @@ test('of a pod on a node that has more terms than one may have, those count that
   const { requiredAnti, preferred: kept } = hostile.terms;
   assert.deepEqual([requiredAnti.length, kept.length], [150, MAX_TERMS - 150]);
   assert.equal(carriedBy(hostile).length, MAX_TERMS);
-});
-
-test('of a pod on a node one term with too many values counts no more, and those before it do', () => {
-  const odd = { topologyKey: 'zone', ...oneOf(MAX_RULE_PARTS) };
-  const hostile = pod('hostile')
-    .on('a')
-    .affinity({ podAntiAffinity: required([term(1), odd, term(2)]) } as Affinity);
-  assert.deepEqual(
-    podInfoOf(hostile.build()).terms.requiredAnti.map(({ selector }) => selector),
-    [[{ key: 'app', operator: 'in', values: ['a1'] }]],
-  );
 });
 
 test('host ports of a pod on a node count up to as many as a pod may have', () => {

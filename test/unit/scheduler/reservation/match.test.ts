@@ -17,9 +17,6 @@ const cases: { why: string; who: PodBuilder; has: boolean }[] = [
   { why: 'the pod itself, told of late', who: successor('web-2', '1', 'uid-default-web-2'), has: false },
   { why: 'another of the set', who: successor('web-1'), has: false },
   { why: 'one of the name with another owner', who: withOwner(successor(), { uid: 'uid-web-anew' }), has: false },
-  { why: 'one of the name with no owner', who: pod('web-2').uid('x'), has: false },
-  { why: 'one of the name in another namespace', who: pod('other/web-2').ownedBy('StatefulSet', 'web'), has: false },
-  { why: 'one whose reference only differs otherwise', who: withOwner(successor(), { blockOwnerDeletion: true }), has: true },
   { why: 'one whose owner does not control it', who: withOwner(successor(), { controller: false }), has: false },
 ];
 for (const { why, who, has } of cases)
@@ -30,15 +27,6 @@ for (const { why, who, has } of cases)
     assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.heldPod]);
     assert.deepEqual(kept.podsFor(info(who), 'n2'), []);
   });
-
-test('what others see is the pod that went, well, and of a uid of its own', () => {
-  const { room } = keeping({ pod: member().port(80).asks('example.com/gpu', '2').labels({ role: 'db' }) });
-  const { heldPod } = room;
-  assert.deepEqual([heldPod.key, heldPod.nodeName, heldPod.terminating, heldPod.requests.cpu], ['default/web-2', 'n1', false, 1_000]);
-  assert.deepEqual([heldPod.labels['role'], heldPod.ports.length, heldPod.requests.scalars.get('example.com/gpu')], ['db', 1, 2]);
-  assert.notEqual(heldPod.uid, 'uid-default-web-2');
-  assert.equal(heldPod.pod.metadata.deletionTimestamp, undefined);
-});
 
 test('of each resource the successor keeps what it takes, and of more what is free; its heldPod stays the same pod', () => {
   const { kept, room } = keeping({ pod: member().memory('2Gi').asks('example.com/gpu', '2').asks('example.com/disk', '1').asks('ephemeral-storage', '1Gi') }); // prettier-ignore
@@ -52,15 +40,6 @@ test('of each resource the successor keeps what it takes, and of more what is fr
   assert.deepEqual([requests.cpu, requests.memory, requests.ephemeral], [1_500, 2 ** 30, 2 ** 30]);
   assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]]);
   assert.deepEqual([requests.scoredCpu, requests.scoredMemory], [1_500, 2 ** 30]);
-});
-
-test('what only an update of its status changes is no news', () => {
-  const { kept } = keeping();
-  const room = (): { node: undefined; spare: undefined } => assert.fail('asked again');
-  const { reservation } = kept.podSeen(info(successor()), () => ({ node: deletion().node, spare: undefined }), T0);
-  const seen = kept.podSeen(info(successor()), room, T0 + 5);
-  assert.equal(seen.reservation, reservation);
-  assert.equal(kept.on('n1')[0], reservation);
 });
 
 test('what was free when the successor came counts once', () => {
@@ -117,16 +96,4 @@ test('of a DaemonSet the successor is known by its node', () => {
   assert.equal(kept.size, 0);
   kept.podDeleted(deletion({ pod: daemon('agent-y', 'n1'), set: undefined, daemonSet: agent() }));
   assert.match(kept.setChanged('uid-agent', undefined)[0]?.why ?? '', /DaemonSet agent was deleted/);
-});
-
-test('a pod that has a place after all ends what is kept under its name, whoever missed it', () => {
-  const { kept } = keeping();
-  const [dropped] = kept.nodeChanged('n1', deletion().node, (key) => key === 'default/web-2');
-  assert.match(dropped?.why ?? '', /default\/web-2 is on a node/);
-});
-
-test('a time to live below a second is a second', () => {
-  const kept = createReservations(config({ ttlMs: 0 }), isOurs);
-  kept.podDeleted(deletion());
-  assert.equal(kept.nextExpiry, T0 + 1_000);
 });

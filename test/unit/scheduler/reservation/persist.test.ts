@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
 import { ReservationAnnotations } from '../../../../scheduler/reservation/on-sets.ts';
 import { decodeReservations, encodeReservations, entryFor, RESERVATIONS_ANNOTATION, restoredFrom, type SavedReservation, type RestoreFacts } from '../../../../scheduler/reservation/persist.ts'; // prettier-ignore
 import type { StatefulSet } from '../../../../scheduler/types.ts';
@@ -47,23 +46,14 @@ test('too much gives way to what is newer', () => {
 
 const hostile: { why: string; text: string; says: RegExp }[] = [
   { why: 'it is no JSON', text: '[{', says: /not JSON/ },
-  { why: 'it is nothing', text: '', says: /not JSON/ },
   { why: 'it is no list', text: '{"name":"web-2"}', says: /not a list/ },
-  { why: 'it is null', text: 'null', says: /not a list/ },
   { why: 'it is endless', text: ' '.repeat(70_000), says: /longer/ },
-  { why: 'it nests without end', text: '['.repeat(60_000), says: /JSON/ },
   { why: 'it has too many entries', text: JSON.stringify(Array.from({ length: 501 }, () => 1)), says: /more than 500/ },
   { why: 'an entry is no object', text: '[[]]', says: /entry 0: not an object/ },
-  { why: 'an entry is null', text: '[null]', says: /entry 0: not an object/ },
-  { why: 'a field is inherited', text: '[{"__proto__":{"name":"web-2"}}]', says: /name is not a pod name/ },
   { why: 'the name is a number', text: JSON.stringify([entry('web-2', { name: 2 })]), says: /name is not a pod name/ },
-  { why: 'the name is a path', text: JSON.stringify([entry('../web-2')]), says: /name is not a pod name/ },
   { why: 'the node is no name', text: JSON.stringify([entry('web-2', { node: 'N 1' })]), says: /node is not a node name/ },
   { why: 'the uid is not there', text: JSON.stringify([entry('web-2', { uid: '' })]), says: /uid/ },
-  { why: 'the uid is long', text: JSON.stringify([entry('web-2', { uid: 'x'.repeat(200) })]), says: /uid/ },
   { why: 'the time is a number', text: JSON.stringify([entry('web-2', { until: 1e18 })]), says: /until/ },
-  { why: 'the time is a date of people', text: JSON.stringify([entry('web-2', { until: 'tomorrow' })]), says: /until/ },
-  { why: 'the time does not exist', text: JSON.stringify([entry('web-2', { until: '2026-99-01T00:00:00Z' })]), says: /until/ },
   { why: 'a name comes twice', text: JSON.stringify([entry(), entry('web-2', { node: 'n2' })]), says: /second one for web-2/ },
 ];
 for (const { why, text, says } of hostile)
@@ -76,10 +66,7 @@ for (const { why, text, says } of hostile)
 const stale: { why: string; set?: Parameters<typeof web>[0]; over?: Partial<RestoreFacts>; says: RegExp }[] = [
   { why: 'its time is over', over: { now: Date.parse(until) }, says: /expired at/ },
   { why: 'a pod of the name has a place', over: { isPlaced: (name) => name === 'web-2' }, says: /is on a node/ },
-  { why: 'the set shrank', set: { spec: { replicas: 1 } }, says: /1 replicas/ },
-  { why: 'the set is placed by others', over: { isOurs: () => false }, says: /uses scheduler/ },
   { why: 'the node is gone', over: { node: () => undefined }, says: /n1 was deleted/ },
-  { why: 'the node is cordoned', over: { node: (name) => node(name).cordoned().build() }, says: /cordoned/ },
 ];
 for (const { why, set, over, says } of stale)
   test(`what another process kept is not kept on when ${why}`, () => {
@@ -164,23 +151,4 @@ test('what a process before this one wrote stays until it ends', async () => {
   annotations.arm(web(), entry('web-2', { until: '2026-03-01T00:09:00.000Z' }));
   annotations.arm(web(), entry('web-0'));
   assert.deepEqual(written, [['web-0', 'web-2']]);
-});
-
-test('a priority that only a template says is worth nothing, and places that a set does not have are nobody\u2019s', () => {
-  const template = { spec: { containers: [], priority: 2_000_000_000 } };
-  const text = JSON.stringify(['web-0', 'web-1', 'web-2', 'web-3', 'web-4'].map((name) => entry(name)));
-  const { reservations } = restoredFrom(facts(annotated(text, { spec: { replicas: 2, template } })));
-  assert.equal(reservations.map(({ name, priority }) => `${name} ${priority}`).join(), 'web-0 0,web-1 0');
-});
-
-test('a write that meets a conflict costs no entry: the next one has them all', async () => {
-  const { client, written, answer } = slowClient();
-  const annotations = new ReservationAnnotations(client, () => {}, new AbortController().signal);
-  annotations.arm(web(), entry());
-  answer(new ApiError({ method: 'PATCH', path: '/', host: 'local' }, { code: 409, reason: 'Conflict', message: 'the test says so' }));
-  await annotations.settled();
-  annotations.arm(web(), entry('web-1'));
-  answer();
-  await annotations.settled();
-  assert.deepEqual(written, [['web-2'], ['web-2', 'web-1']]);
 });

@@ -1,26 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Meters } from '../../../../kube/process/contract.ts';
 import {
   createdEvent,
   endedEvent,
   ownerReference,
   placedEvent,
   unseenEvent,
-  reservationMeters,
   reservationViews,
-  resultOf,
 } from '../../../../scheduler/reservation/reporting.ts';
 import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
-import { placeInSet } from '../../../../scheduler/reservation/lifetime.ts';
-import { ordinalsIn } from '../../../../controllers/statefulset/rules.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
 import { pod } from '../builders.ts';
-import { config, deletion, isOurs, member, web } from './situations.ts';
+import { config, deletion, isOurs, member } from './situations.ts';
 
 const kept = createReservations(config(), isOurs);
 const room = kept.podDeleted(deletion({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') })).reservation;
@@ -37,27 +31,6 @@ test('what users read of kept room', () => {
   assert.deepEqual(ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
 });
 
-test('what is counted', () => {
-  const counted: unknown[] = [];
-  let active: () => number = () => Number.NaN;
-  const meters: Pick<Meters, 'gauge' | 'counter'> = {
-    gauge: (name, _help, read) => {
-      counted.push(name);
-      active = read;
-    },
-    counter: (name, _help, labelNames) => {
-      counted.push(name, labelNames);
-      return (labels) => counted.push(labels);
-    },
-  };
-  const counts = reservationMeters(meters as Meters, kept);
-  counts.ended(resultOf(room, 'n1'));
-  counts.ended(resultOf(room, 'n2'));
-  counts.ended('expired');
-  assert.deepEqual(counted, ['reservations_active', 'reservations_total', ['result'], { result: 'used' }, { result: 'moved' }, { result: 'expired' }]); // prettier-ignore
-  assert.equal(active(), 1);
-});
-
 test('the newest revision is what its pods carry: a name, or a hash', () => {
   const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({
     metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
@@ -67,23 +40,6 @@ test('the newest revision is what its pods carry: a name, or a hash', () => {
   assert.equal(newestRevision(revisions, { kind: 'StatefulSet', uid: 'uid-web' }), 'web-a');
   assert.equal(newestRevision(revisions, { kind: 'DaemonSet', uid: 'uid-web' }), 'hash-of-web-a');
   assert.equal(newestRevision([], { kind: 'StatefulSet', uid: 'uid-web' }), undefined);
-});
-
-test('places of a set are those that its controller fills', () => {
-  const random = seededRandom(7);
-  const upTo = (most: number): number => Math.floor(random() * most);
-  for (let round = 0; round < 300; round++) {
-    const [start, replicas] = [upTo(4), upTo(5)];
-    const reserved = Array.from({ length: upTo(4) }, () => (upTo(2) === 0 ? `${upTo(9)}` : `${upTo(5)}-${2 + upTo(7)}`)).join(',');
-    const skipped = new Set(ordinalsIn(reserved));
-    const wanted: number[] = [];
-    for (let ordinal = start; wanted.length < replicas; ordinal++) if (!skipped.has(ordinal)) wanted.push(ordinal);
-    const set = web({ spec: { replicas, ordinals: { start } }, metadata: { annotations: { 'dkc.dev/reserve-ordinals': reserved } } });
-    for (let ordinal = 0; ordinal < 25; ordinal++) {
-      const place = placeInSet(set, `web-${ordinal}`);
-      assert.equal(place.wanted ? place.index : -1, wanted.indexOf(ordinal), `${start}+${replicas} without ${reserved}: ${ordinal}`);
-    }
-  }
 });
 
 const owner = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'db', uid: 'uid-db', controller: true };
@@ -123,16 +79,4 @@ test('kept room is listed with all that a person asks for, and no raw record', (
       expiresAt: '1970-01-01T00:01:00.000Z',
     },
   ]);
-});
-
-test('a successor that waits is named, and nothing that is asked for in vain', () => {
-  const heldPod = podInfoOf(pod('shop/db-1').build());
-  const [shown] = reservationViews([listed({ state: 'claimed', claimant: infoOf('db-1'), heldPod })]);
-  assert.deepEqual([shown?.claimedBy, shown?.requests], ['uid-shop-db-1', {}]);
-});
-
-test('rooms are listed by pod, then by node', () => {
-  const rooms = [listed({ name: 'db-2' }), listed({ node: 'node-b' }), listed({ namespace: 'a', name: 'z' }), listed({})];
-  const names = reservationViews(rooms).map(({ namespace, name, node }) => `${namespace}/${name} ${node}`);
-  assert.deepEqual(names, ['a/z node-a', 'shop/db-1 node-a', 'shop/db-1 node-b', 'shop/db-2 node-a']);
 });
