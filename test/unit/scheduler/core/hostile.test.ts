@@ -23,7 +23,7 @@ const images = list(10_000, (at) => ({ names: [`image:${at}`], sizeBytes: 1 }));
 const own = { schedulerName: 'default-scheduler', containers: [{ name: 'c', image: 'i' }] };
 
 /** An object of a kind, in a namespace or not. */
-const odd = (kind: string, more: object, namespace?: string): object => ({
+const odd = (kind: string, more: object, namespace?: string): KubeObject => ({
   apiVersion: 'v1',
   kind,
   ...more,
@@ -33,7 +33,7 @@ const POD = '/pods';
 const NODE = '/nodes';
 
 /** What a user of one namespace may make, and what a node may say of itself; and what no typed server sends. */
-const rows: [what: string, kind: string, object: object][] = [
+const rows: [what: string, kind: string, object: KubeObject][] = [
   ['a pod with as many terms as may be', POD, preferring.build()],
   ['a pod on a node with 6,000 terms of anti-affinity', POD, apart.on('n1').build()],
   ['a pod with 10,000 claims', POD, pod('odd').spec({ volumes: claims }).build()],
@@ -65,12 +65,14 @@ for (const [what, kind, object] of rows)
     const { parts = assert.fail('no scheduler') } = world;
     const before = entries(parts);
     const { storage } = world.api.hooks;
-    const { metadata } = object as KubeObject;
+    const { metadata } = object;
     const key = metadata.namespace === undefined ? 'odd' : 'default/odd';
-    const ordinary = list(20, (at) => `ordinary-${at}`);
+    const ordinary: string[] = [];
     for (const resourceVersion of ['1', '2']) {
-      storage.put(kind, key, { ...object, metadata: { ...metadata, resourceVersion } } as KubeObject);
-      stage.add(...ordinary.splice(0, 10).map((name) => (ordinary.push(name), web(name, '100m'))));
+      storage.put(kind, key, { ...object, metadata: { ...metadata, resourceVersion } });
+      const names = list(10, (at) => `ordinary-${resourceVersion}-${at}`);
+      stage.add(...names.map((name) => web(name, '100m')));
+      ordinary.push(...names);
       await stage.pass(5_000);
     }
     assert.deepEqual(ordinary.filter((name) => nodeOf(name) === ''), [], scheduler.failures().join('\n')); // prettier-ignore

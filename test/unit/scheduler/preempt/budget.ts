@@ -5,7 +5,10 @@ export const budget = (name: string, disruptionsAllowed: number, selector: objec
   metadata: { name, namespace: 'default' },
   spec: { maxUnavailable: 1, ...(selector === undefined ? {} : { selector }) },
   status: {
-    ...{ disruptionsAllowed, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+    disruptionsAllowed,
+    currentHealthy: 1,
+    desiredHealthy: 1,
+    expectedPods: 1,
     disruptedPods: Object.fromEntries(counted.map((pod) => [pod, '2026-01-01T18:00:00Z'])),
   },
 });

@@ -20,7 +20,7 @@ const cases: { why: string; nodes: string; offset?: number; percentage?: number;
 for (const { why, nodes, offset = 0, percentage = 0, absolute = 100, tried, none = 0 } of cases)
   test(`a plan for many nodes ${why}`, () => {
     const trials: string[] = [];
-    const candidates = [...nodes].map((kind, at): PreemptionFacts['candidates'][number] => {
+    const candidates = nodes.split('').map((kind, at): PreemptionFacts['candidates'][number] => {
       const there = podInfoOf(pod(`p${at}`).priority(kind === '=' ? 10 : 0).labels({ app: kind }).build()); // prettier-ignore
       const pods = new Set([there]);
       return {
