@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile } from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import { AgentProcess, bundledAgent } from '../embedded/online/agent-process.ts';
+import { AgentProcess, builtAgent } from '../embedded/online/agent-process.ts';
 import { Cluster } from '../embedded/online/cluster.ts';
 import { config, HostedAgent, sourceOf } from '../embedded/online/hosted-agent.ts';
-import { layout } from '../../../agent/store/layout.ts';
 import { realClock } from '../../../base/clock.ts';
 import { seededRandom } from '../../../base/random.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 
 const EDITS = 30;
-const KIB = 1024;
 
 /** How often 2 s are looked at until nothing happens in them; what a slow machine has left to do is done long before. */
 const LOOKS = 30;
@@ -36,7 +33,7 @@ describe('an agent endures', { concurrency: 3 }, () => {
       const random = seededRandom(30);
       let made: KubeObject = await cluster.configMap(name, { data: { kubelet: config({ maxPods: 50 }) } });
       await cluster.assign(name, name);
-      await using agent = await AgentProcess.start(await bundledAgent(home.dir), home);
+      await using agent = await AgentProcess.start(builtAgent(), home);
       const effective = (wanted: unknown) =>
         cluster.bell.until(
           'status',
@@ -86,27 +83,6 @@ describe('an agent endures', { concurrency: 3 }, () => {
         (before, now) => now === before,
       );
       assert.ok(rested, `it goes on: ${done().slice(-30).join('; ')}`);
-    } finally {
-      await cluster.stop();
-    }
-  });
-
-  test('a ConfigMap with a value as large as the server takes, and then as many keys as the agent takes', async () => {
-    const cluster = await Cluster.start();
-    try {
-      await using agent = await HostedAgent.on(cluster);
-      const kubelet = config({ maxPods: 51 });
-      const large = await cluster.configMap(agent.name, { data: { kubelet, filler: '"'.repeat(KIB * KIB - kubelet.length) } });
-      await cluster.assign(agent.name, agent.name);
-      agent.start();
-      await agent.reports(cluster, { assigned: sourceOf(large), active: sourceOf(large) });
-      await cluster.removeConfigMap(agent.name);
-      const keys = Object.fromEntries(Array.from({ length: 499 }, (_, n) => [`key-${n}`, String(n)]));
-      const many = await cluster.configMap(agent.name, { data: { ...keys, kubelet: config({ maxPods: 50 }) } });
-      await agent.reports(cluster, { assigned: sourceOf(many), active: sourceOf(many) });
-      const paths = layout(agent.options.dynamicConfigDir);
-      assert.equal((await readdir(paths.checkpoint(many.metadata))).length, 501, 'the keys and the manifest');
-      assert.equal((await readFile(paths.file(large.metadata, 'filler'))).length, KIB * KIB - kubelet.length);
     } finally {
       await cluster.stop();
     }

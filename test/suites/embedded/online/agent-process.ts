@@ -2,30 +2,10 @@ import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { build } from 'esbuild';
 import type { Bell } from './bell.ts';
 import type { AgentOptions } from '../../../../agent/options.ts';
 
 const root = join(import.meta.dirname, '../../../..');
-
-/** Puts the agent's sources into one file of JavaScript: thirty starts of it cost less than thirty readings of TypeScript. */
-export async function bundledAgent(dir: string): Promise<string> {
-  const outfile = join(dir, 'agent.cjs');
-  const main = `import { agentRun } from './cli/agent/run.ts'; void agentRun(process.argv.slice(2)).then((code) => { process.exitCode = code; });`;
-  await build({
-    stdin: { contents: main, resolveDir: root, loader: 'ts' },
-    outfile,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    // As in an installed bundle: there is no package.json beside it.
-    define: { 'import.meta.url': 'fileUrl', 'globalThis.DKC_BUILD': JSON.stringify({ version: '0.0.0', commit: 'test' }) },
-    banner: { js: "const fileUrl = require('node:url').pathToFileURL(__filename).href;" },
-    logLevel: 'error',
-  });
-  return outfile;
-}
 
 /** dist/dkc.js of the sources as they are: what is installed, as small as it is there. The words behind it make it the agent. */
 export function builtAgent(): string[] {
@@ -52,15 +32,15 @@ export class AgentProcess {
     this.#bell = bell;
   }
 
-  /** @param program - of {@link bundledAgent} or {@link builtAgent} @param setup - `runner` is what runs it, @default this Node.js */
+  /** @param program - of {@link builtAgent} @param setup - `runner` is what runs it, @default this Node.js */
   static async start(
-    program: string | readonly string[],
+    program: readonly string[],
     { dir, options, bell, nodeFlags = [], runner = process.execPath }: { dir: string; options: AgentOptions; bell: Bell; nodeFlags?: readonly string[]; runner?: string }, // prettier-ignore
   ): Promise<AgentProcess> {
     const file = join(dir, 'agent.yaml');
     const { maxKubeletExits: _m, keepCheckpoints: _k, verbosity: _v, trialDuration: _t, unhealthyDeadline: _u, syncInterval: _s, restartSpread: _r, ...rest } = options; // prettier-ignore
     await writeFile(file, JSON.stringify(rest));
-    const made = new AgentProcess(runner, [...nodeFlags, ...[program].flat(), `--agent-config=${file}`], bell);
+    const made = new AgentProcess(runner, [...nodeFlags, ...program, `--agent-config=${file}`], bell);
     made.#supervised = made.#supervise();
     return made;
   }

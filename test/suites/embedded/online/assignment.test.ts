@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { Cluster, NAMESPACE } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import { changeEvent, config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 
 for (const carrier of ['node', 'nodeconfig'] as const)
@@ -54,30 +53,6 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       assert.ok(reportsOf(agent) <= (carrier === 'node' ? 2 : 4), 'it showed half of a change');
     });
 
-    ofTheNode('an empty configSource names nothing: said where it can be said, and the config stays', async () => {
-      await using agent = await HostedAgent.on(cluster);
-      const made = await assigned(agent);
-      const picture = async (): Promise<unknown> => (await agent.activeRecord())?.error;
-      // Only a create gets past the server's rules; from then on it refuses every status too (spec 13), so disk and log have to tell.
-      for (const [configSource, error] of [
-        [{}, statusErrors.noSource],
-        [{ configMap: { namespace: NAMESPACE, name: '../../../..', kubeletConfigKey: '..' } }, statusErrors.syncInternal],
-      ] as const) {
-        await agent.stop();
-        await cluster.admin.delete(nodes, { name: agent.name });
-        const born = { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource } };
-        await cluster.admin.create(nodes, born);
-        const from = agent.said.length;
-        agent.start();
-        await agent.until(error, async () => ((await picture()) === error ? true : undefined));
-        assert.match(String((await agent.says('failed to write status, retrying', from)).fields['error']), /422/);
-        assert.equal(await agent.effectiveField('maxPods'), '50');
-      }
-      await cluster.assign(agent.name, agent.name);
-      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-      assert.equal(agent.starts, 4);
-    });
-
     test('a store that cannot be written is an internal failure, until it can', async () => {
       await using agent = await HostedAgent.on(cluster, { syncInterval: 200 });
       const made = await assigned(agent);
@@ -91,21 +66,6 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       await rename(`${checkpoints}-away`, checkpoints);
       await agent.reports(cluster, { assigned: sourceOf(next), active: sourceOf(next) });
       assert.ok(agent.exitCodes.every((code) => code === 0));
-    });
-
-    test('dkc status can name the ConfigMap that is not there, until it is', async () => {
-      await using agent = await HostedAgent.on(cluster);
-      const says = async (): Promise<boolean> =>
-        (await readFile(layout(agent.options.dynamicConfigDir).active, 'utf8')).includes(
-          `ConfigMap ${NAMESPACE}/${agent.name} does not exist`,
-        );
-      await cluster.assign(agent.name, agent.name);
-      agent.start();
-      await agent.reports(cluster, { error: statusErrors.download });
-      await eventually('it is named', says);
-      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-      await eventually('it is there', async () => !(await says()));
     });
 
     test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
@@ -133,21 +93,5 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       assert.deepEqual(eventsOf(agent), [changeEvent(agent.name, made), changeEvent(agent.name, null)]);
       await cluster.assign(agent.name, agent.name);
       await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    });
-
-    ofTheNode('an agent that starts before its Node exists waits for it, with what it has', async () => {
-      await using agent = await HostedAgent.on(cluster, { clock: new RealTime({ speed: 0.1 }) });
-      const made = await assigned(agent);
-      await agent.stop();
-      await cluster.admin.delete(nodes, { name: agent.name });
-      agent.start();
-      await agent.says('the API server has no such Node', agent.said.length);
-      assert.equal(await agent.effectiveField('maxPods'), '50');
-      const [starts, reports] = [agent.starts, reportsOf(agent)];
-      const source = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
-      await cluster.admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: agent.name }, spec: { configSource: source } });
-      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-      assert.equal(agent.starts, starts);
-      assert.equal(reportsOf(agent), reports + 1, 'it told the new Node what was wrong without it');
     });
   });

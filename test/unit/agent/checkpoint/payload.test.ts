@@ -33,6 +33,26 @@ for (const { why, of, rule } of cases) {
   });
 }
 
+// What no server should send, before anybody joins it into a path.
+const kubelet = 'kind: KubeletConfiguration';
+const unsafe: { why: string; data?: unknown; over?: object; says: RegExp }[] = [
+  { why: 'a key that climbs', data: { kubelet, '../../../outside': 'x' }, says: /outside/ },
+  { why: 'a key of our own', data: { kubelet, '..manifest.json': '{}' }, says: /manifest/ },
+  { why: 'an empty key', data: { kubelet, '': 'x' }, says: /key/ },
+  { why: 'a value that is no text', data: { kubelet: { maxPods: 50 } }, says: /data\["kubelet"\] of the ConfigMap is not a string/ },
+  { why: 'data that is a list', data: [kubelet], says: /data of the ConfigMap is not a map/ },
+  { why: 'a uid that climbs', over: { uid: '../../outside' }, says: /UID/ },
+  { why: 'no uid', over: { uid: '' }, says: /non-empty UID/ },
+  { why: 'no resourceVersion', over: { resourceVersion: '' }, says: /non-empty ResourceVersion/ },
+  { why: 'a resourceVersion of ours', over: { resourceVersion: '.dkc-tmp-1' }, says: /ResourceVersion/ },
+  { why: 'no namespace', over: { namespace: '' }, says: /a namespace and a name/ },
+];
+for (const { why, data = { kubelet }, over = {}, says } of unsafe)
+  test(`a ConfigMap with ${why} is a problem`, () => {
+    const downloaded = payloadOf({ ...configMap({}), data, metadata: { ...metadata, ...over } });
+    assert.match(!downloaded.ok && 'problem' in downloaded ? downloaded.problem : '', says);
+  });
+
 test('the manifest of the largest payload is far from the limit up to which it is read', () => {
   // A control character takes six bytes in JSON, and a key at most 255.
   const largest = payloadOf(
