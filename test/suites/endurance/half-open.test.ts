@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { nodes } from '../../../kube/api/object.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
@@ -74,64 +73,3 @@ test('a stopped process is noticed within 30 s', { timeout: 400_000 }, async (t)
   };
   await Promise.all(kinds.map(stopped));
 });
-
-test('packets that are dropped without a word are noticed within 30 s', { timeout: 400_000 }, async (t) => {
-  const net = openNamespace(t);
-  if (typeof net === 'string') return t.skip(net);
-  const pair = await authority.server(`IP:${net.address}`);
-  const servers = await Promise.all(kinds.map((kind) => childServer(kind, pair, { host: net.address, before: net.inside })));
-  t.after(() => Promise.all(servers.map((server) => server[Symbol.asyncDispose]())));
-  // One cut for all: so each has to be ready before it.
-  let ready = 0;
-  const dropped = Promise.withResolvers<void>();
-  const cutOnce = () => {
-    if (++ready === kinds.length) {
-      net.drop();
-      dropped.resolve();
-    }
-    return dropped.promise;
-  };
-  const times = await Promise.all(servers.map((server) => noticed(t, server, cutOnce)));
-  for (const [at, ms] of times.entries()) {
-    t.diagnostic(`${kinds[at]}, dropped: ${Math.round(ms)} ms`);
-    assert.ok(ms < WITHIN_MS, `${kinds[at]}: ${ms} ms`);
-  }
-  return undefined;
-});
-
-interface Namespace {
-  /** Of the servers in it. */
-  address: string;
-  /** A command that runs others in it. */
-  inside: readonly string[];
-  /** From now on nothing of what is inside gets out, and nobody is told. */
-  drop(): void;
-}
-
-/** A network namespace of the test's own, joined to this one by a pair of devices. @returns why not, where that cannot be had */
-function openNamespace(t: TestContext): Namespace | string {
-  const name = `dkc-${process.pid}`;
-  // From the range for benchmarks (RFC 2544), which nobody routes.
-  const third = process.pid % 250;
-  const [here, there] = [`198.18.${third}.1`, `198.18.${third}.2`];
-  const [device, peer] = [`dkc${process.pid}a`, `dkc${process.pid}b`];
-  t.after(() => void spawnSync('ip', ['netns', 'delete', name]));
-  const steps = [
-    ['netns', 'add', name],
-    ['link', 'add', device, 'type', 'veth', 'peer', 'name', peer, 'netns', name],
-    ['address', 'add', `${here}/30`, 'dev', device],
-    ['link', 'set', device, 'up'],
-    ['-n', name, 'address', 'add', `${there}/30`, 'dev', peer],
-    ['-n', name, 'link', 'set', peer, 'up'],
-    ['-n', name, 'link', 'set', 'lo', 'up'],
-  ];
-  for (const step of steps) {
-    const { status, stderr, error } = spawnSync('ip', step, { encoding: 'utf8' });
-    if (status !== 0) return `no network namespace here: ip ${step.join(' ')}: ${error?.message ?? stderr.trim()}`;
-  }
-  return {
-    address: there,
-    inside: ['ip', 'netns', 'exec', name],
-    drop: () => assert.equal(spawnSync('ip', ['-n', name, 'route', 'add', 'blackhole', `${here}/32`]).status, 0),
-  };
-}
