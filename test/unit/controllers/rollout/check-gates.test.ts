@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { type Clock, realClock } from '../../../../base/clock.ts';
@@ -13,23 +13,24 @@ import { localApi, localClient } from '../../../support/embedded-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { writeFile } from 'node:fs/promises';
-import { createServer as createRawServer } from 'node:net';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
 import { makeAuthority } from '../../../support/certificates.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const never = new AbortController().signal;
+const empty = JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } });
+const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
 
-/** A server on loopback. @returns its URL */
-async function serve(t: TestContext, answer: RequestListener): Promise<string> {
-  const server = createServer(answer).listen(0, '127.0.0.1');
+/** On a free port of loopback. @returns its host */
+async function listen(t: TestContext, server: Server & { closeAllConnections(): void }): Promise<string> {
+  server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.after(() => {
     server.closeAllConnections();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 /** The embedded API server with a node and a pod that are ready. @param asked - paths of raw calls */
@@ -87,22 +88,9 @@ test('gates on objects of the embedded API server, kinds found by discovery', as
   assert.deepEqual(context.lines, []);
 });
 
-test('a server that speaks another protocol is an answer: the check comes to its end', async (t) => {
-  const server = createRawServer((socket) => {
-    socket.on('error', () => {});
-    socket.once('data', () => socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n'));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const [result] = await checkGates([{ name: 'gate', prometheus: { url, query: 'up' } }], contextOf(noClient), never);
-  assert.match(result?.why ?? '', /the server answered 101 and speaks another protocol; check the URL$/);
-});
-
 test('gates on a server that speaks HTTP: what cannot be asked does not hold, and keeps no other from its result', async (t) => {
-  const empty = JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } });
   const queries: string[] = [];
-  const url = await serve(t, (request, reply) => {
+  const server = createServer((request, reply) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://host');
     if (pathname === '/elsewhere') queries.push('followed');
     if (pathname === '/moved/api/v1/query') reply.writeHead(302, { location: `${url}/elsewhere` }).end('secret');
@@ -111,21 +99,19 @@ test('gates on a server that speaks HTTP: what cannot be asked does not hold, an
     else if (pathname === '/api/v1/query') {
       queries.push(searchParams.get('query') ?? '');
       reply.end(empty);
-    } else reply.writeHead(404).end('secret');
+    } else if (pathname === '/spoken/api/v1/query') request.socket.write(upgrade);
+    else reply.writeHead(404).end('secret');
   });
-  const closed = createServer().listen(0, '127.0.0.1');
-  await once(closed, 'listening');
-  const { port } = closed.address() as AddressInfo;
-  closed.close();
-  await once(closed, 'close');
+  const host = await listen(t, server);
+  const url = `http://${host}`;
   const gates: Gate[] = [
     { name: 'fine', prometheus: { url, query: 'up == 0' } },
     { name: 'alerts', alerts: { url: `${url}/`, ignore: 'Watchdog' } },
-    ...['moved', 'large', 'cut', 'missing'].map((name) => ({ name, prometheus: { url: `${url}/${name}`, query: 'up' } })),
-    { name: 'closed', prometheus: { url: `http://127.0.0.1:${port}`, query: 'up' } },
+    ...['moved', 'large', 'cut', 'missing', 'spoken'].map((name) => ({ name, prometheus: { url: `${url}/${name}`, query: 'up' } })),
+    // Nobody listens there.
+    { name: 'closed', prometheus: { url: 'http://127.0.0.1:1', query: 'up' } },
   ];
   const context = contextOf(noClient);
-  const host = url.slice('http://'.length);
   assert.deepEqual(
     (await checkGates(gates, context, never)).map(({ name, ok, why }) => `${name} ${ok} ${why}`),
     [
@@ -135,24 +121,29 @@ test('gates on a server that speaks HTTP: what cannot be asked does not hold, an
       `large false ${host}: the answer has more than 1 MiB; query less`,
       `cut false ${host}: cannot connect (ECONNRESET)`,
       'missing false the server answered 404 with something that is not the query API of Prometheus; check the URL',
-      `closed false 127.0.0.1:${port}: cannot connect (ECONNREFUSED)`,
+      `spoken false ${host}: the server answered 101 and speaks another protocol; check the URL`,
+      'closed false 127.0.0.1:1: cannot connect (ECONNREFUSED)',
     ],
   );
   assert.deepEqual(queries.toSorted(), ['count by (alertname) (ALERTS{alertstate="firing",alertname!~"Watchdog"})', 'up == 0']);
-  assert.deepEqual(context.lines, Array(3).fill('debug: failed to check gate'));
+  assert.deepEqual(context.lines, Array(4).fill('debug: failed to check gate'));
 });
 
 test('a gate whose server does not answer fails after 10 s; one that is aborted by the caller throws the reason', async (t) => {
   const arrived = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   let count = 0;
-  const url = await serve(t, () => arrived[count++]?.resolve());
+  const host = await listen(
+    t,
+    createServer(() => arrived[count++]?.resolve()),
+  );
+  const url = `http://${host}`;
   const gates: Gate[] = [{ name: 'slow', prometheus: { url, query: 'up' } }];
   const clock = new FakeClock();
   const slow = checkGates(gates, contextOf(noClient, clock), never);
   await arrived[0]?.promise;
   await clock.advance(9_999);
   await clock.advance(1);
-  assert.deepEqual(await slow, [{ name: 'slow', ok: false, why: `${url.slice('http://'.length)}: no answer within 10 s` }]);
+  assert.deepEqual(await slow, [{ name: 'slow', ok: false, why: `${host}: no answer within 10 s` }]);
 
   const over = new AbortController();
   const aborted = checkGates(gates, contextOf(noClient, clock), over.signal);
@@ -185,18 +176,6 @@ const cases: { why: string; servers: string; url: string; is: string | undefined
   { why: 'no path that leads out of it', servers: 'https://prom/team', url: 'https://prom/team/%2e%2e/other/api/v1/query', is: undefined },
 ];
 for (const { why, servers, url, is } of cases) test(`credentials are for ${why}`, () => assert.equal(serverFor(url, of(servers))?.url, is));
-
-async function listen(t: TestContext, server: Server & { closeAllConnections(): void }): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.after(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-const empty = JSON.stringify({ status: 'success', data: { resultType: 'vector', result: [] } });
 
 /** Asks one URL with these servers. @returns what the gate says */
 async function asked(url: string, servers: readonly PrometheusServer[] | ReturnType<typeof httpGetter>): Promise<string> {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { seededRandom } from '../../../../base/random.ts';
 import type { Action } from '../../../../controllers/rollout/contract.ts';
 import type { Caches } from '../../../../controllers/rollout/observe.ts';
-import { Cluster, isUnavailable } from '../../../../controllers/rollout/cluster/cluster.ts';
+import { Cluster } from '../../../../controllers/rollout/cluster/cluster.ts';
 import { COUNTED_MS, KnownTouches } from '../../../../controllers/rollout/touches.ts';
 import {
   type ClusterFacts,
@@ -157,46 +156,19 @@ test('when a rollout had a place last is in its status; a time that has yet to c
   assert.equal(of('2026-03-01T10:00:00Z').servedAt, 0);
 });
 
-test('nodes that are followed are as many unavailable as a recount finds; a touch that never shows counts for four minutes', async () => {
-  const random = seededRandom(1);
-  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
-  const stored = {
-    nodes: new Map<string, KubeObject>(),
-    nodeConfigs: new Map<string, KubeObject>(),
-    configMaps: new Map<string, KubeObject>(),
-  };
-  const cache = (of: Map<string, KubeObject>) => ({ list: () => [...of.values()], get: (key: string) => of.get(key), get size() { return of.size; } }); // prettier-ignore
-  const caches = { rollouts: cache(new Map()), nodes: cache(stored.nodes), nodeConfigs: cache(stored.nodeConfigs), configMaps: cache(stored.configMaps) } as unknown as Caches; // prettier-ignore
+test('a touch that never shows counts for four minutes, wherever the wall clock is set', async () => {
+  const up = { kind: 'Node', metadata: { name: 'up' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+  const record = { metadata: { name: RECORD }, data: { touches: JSON.stringify([touch('up')]) } };
+  const cache = (...of: KubeObject[]) => ({ list: () => of, get: (key: string) => of.find(({ metadata }) => key.endsWith(metadata.name ?? '')), size: of.length }); // prettier-ignore
+  const caches = { rollouts: cache(), nodes: cache(up), nodeConfigs: cache(), configMaps: cache(record) } as unknown as Caches;
   const clock = new FakeClock();
   const follows = new Cluster('50%', clock, 'dkc-system');
-  const read = (): ClusterFacts => follows.read('web', caches, serves, clock.now()) ?? assert.fail('there are more to read');
-  for (let round = 0; round < 1_000; round++) {
-    const name = `node-${Math.floor(random() * 12)}`;
-    const conditions = [{ type: 'Ready', status: pick(['True', 'True', 'False']) }];
-    const annotations = random() < 0.2 ? { 'dkc.dev/drained-by': 'web/u' } : {};
-    const error = random() < 0.2 ? { error: 'failed to validate config, see Kubelet log for details' } : {};
-    const dice = random();
-    if (dice < 0.2) stored.nodes.delete(name);
-    else if (dice < 0.7) stored.nodes.set(name, { kind: 'Node', metadata: { name, annotations }, spec: { unschedulable: random() < 0.2 }, status: { conditions } }); // prettier-ignore
-    else stored.nodeConfigs.set(name, { kind: 'NodeConfig', metadata: { name, generation: pick([1, 2]) }, spec: {}, status: { agentVersion: '0', observedGeneration: 2, ...error } }); // prettier-ignore
-    follows.changed(name);
-    const recount = [...stored.nodes.values()].filter((one) => isUnavailable(viewOf(one, stored.nodeConfigs.get(one.metadata.name ?? ''), serves))); // prettier-ignore
-    const facts = read();
-    assert.deepEqual([facts.unavailable, facts.size], [recount.length, stored.nodes.size], `round ${round}`);
-  }
-  stored.nodes.set('up', {
-    kind: 'Node',
-    metadata: { name: 'up' },
-    status: { conditions: [{ type: 'Ready', status: 'True' }] },
-  });
-  follows.changed('up');
-  const before = read().unavailable;
-  stored.configMaps.set(`dkc-system/${RECORD}`, { metadata: { name: RECORD }, data: { touches: JSON.stringify([touch('up')]) } }); // prettier-ignore
-  assert.equal(read().unavailable, before + 1);
+  const unavailable = (): number | undefined => follows.read('web', caches, serves, clock.now())?.unavailable;
+  assert.equal(unavailable(), 1);
   clock.jump(10 * COUNTED_MS);
-  assert.equal(read().unavailable, before + 1, 'a wall clock that is set makes no difference');
+  assert.equal(unavailable(), 1);
   await clock.advance(COUNTED_MS);
-  assert.equal(read().unavailable, before);
+  assert.equal(unavailable(), 0);
 });
 
 /** One look, all of whose writes arrive. @returns what was written of nodes */
@@ -279,28 +251,6 @@ test('a controller without the budget deletes the record of one that had it', as
   await world.roll('web');
   await world.phase('web', 'Complete');
   await assert.rejects(world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' }), isNotFound);
-});
-
-test('a place that another rollout takes while the gates are asked is not taken a second time', async () => {
-  await using world = await FleetWorld.start({ maxUnavailable: 1 });
-  await world.addNodes(3, { labels: { pool: 'web' } });
-  await world.addNode('of-other');
-  await world.payload({ maxPods: 120 });
-  const allow = world.prometheus;
-  world.prometheus = async () => {
-    world.prometheus = allow;
-    const touches = JSON.stringify([touch('of-other', { rollout: 'other', revision: 'other-1' })]);
-    await world.client.patch(configMaps, { name: RECORD, namespace: 'dkc-system' }, { data: { touches } }, { type: 'merge' });
-    await world.clock.sleep(2_000);
-    return allow();
-  };
-  await world.roll('web', {
-    nodeSelector: { matchLabels: { pool: 'web' } },
-    gates: [{ name: 'calm', prometheus: { url: 'http://prometheus', query: 'errors' } }],
-  });
-  await world.until('web', 'it waits', ({ status }) => status?.waitsFor === 'ClusterMaxUnavailable');
-  assert.deepEqual(world.agents.assigned, []);
-  await world.phase('web', 'Complete');
 });
 
 for (const { why, has, writtenAt, behind } of [

@@ -3,9 +3,11 @@ import { test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { approve, fleetOf, patchNode } from './fleet-of.ts';
+import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
+import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
+import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { approve, cordonedIn, fleetOf, patchNode } from './fleet-of.ts';
 
 test('more nodes that cannot be drained than the status names stop the rollout, whatever its budget: none is drained again and again', async () => {
   await using world = await fleetOf(MAX_FAILURES + 6);
@@ -45,14 +47,12 @@ test('a late joiner whose drain failed is tried again by another attempt: no oth
   assert.deepEqual([status?.phase, status?.failures, assigned.slice(before)], ['Complete', undefined, ['late']]);
 });
 
-for (const { how, back = {} } of [
-  { how: 'condemns' },
-  { how: 'rejects' },
-  { how: 'hangs' },
-  // Also where the clock was set back by a day, and another process began since.
-  { how: 'condemns', back: { clock: -86_400_000 } },
+for (const { how, clock } of [
+  { how: 'hangs', clock: 0 },
+  // Where the clock was set back by a day, and another process began since.
+  { how: 'condemns', clock: -86_400_000 },
 ] as const)
-  test(`nodes that keep a revision which failed (${how}, ${JSON.stringify(back)}) are judged again by one attempt, in vain and for good`, async () => {
+  test(`nodes that keep a revision which failed (${how}, clock set by ${clock} ms) are judged again by one attempt, in vain and for good`, async () => {
     await using world = await fleetOf(4);
     world.agents.bad = () => how;
     await world.roll('web', { onFailure: 'Pause', nodeDeadline: '5m', maxUnavailable: 2, failureBudget: 2, steps: [{ nodes: '100%' }] });
@@ -62,44 +62,88 @@ for (const { how, back = {} } of [
     await world.edit('web', { attempt: 2 });
     await world.until('web', 'nodes try it again', ({ status }) => status?.attempt === 2 && status.stopped === undefined);
     const began = world.clock.now();
-    if ('clock' in back) world.clock.jump(back.clock);
+    world.clock.jump(clock);
     const again = await world.until('web', 'it stops again', hasStopped);
     // Not by what they reported of the attempt before: that takes a node 20 s at least, and is not judged before.
-    const took = world.clock.now() - began - ('clock' in back ? back.clock : 0);
+    const took = world.clock.now() - began - clock;
     assert.ok(took > 15_000 && took < 330_000, `${took} ms`);
     assert.deepEqual([again.status?.nodes?.updated, again.status?.failures?.length], [2, 2]);
-    await world.clock.advance(600_000);
     world.agents.bad = undefined;
     await world.edit('web', { attempt: 3 });
     await world.until('web', 'the third attempt', ({ status }) => status?.attempt === 3);
     const { status } = await world.until('web', 'its end', (now) => hasStopped(now) || now.status?.phase === 'Complete');
     assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures], ['Complete', 4, undefined]);
-    // A late joiner that fails is tried again in the same way.
-    await world.addNode('late', {}, how);
-    await world.until('web', 'it fails', (now) => now.status?.failures?.length === 1);
-    await world.clock.advance(600_000);
-    world.agents.behave('late', 'good');
-    await world.edit('web', { attempt: 4 });
-    await world.until('web', 'the fourth attempt', (now) => now.status?.attempt === 4);
-    const late = await world.until('web', 'its end', (now) => now.status?.failures !== undefined || now.status?.nodes?.settled === 5);
-    assert.deepEqual([late.status?.phase, late.status?.failures], ['Complete', undefined]);
   });
 
-test('nodes that a complete rollout comes to select get it maxUnavailable at a time, and no further one once one has failed', async () => {
-  await using world = await fleetOf(2, { labels: { pool: 'web' } });
-  await world.roll('web', { nodeSelector: { matchLabels: { pool: 'web' } }, maxUnavailable: 2, steps: [{ nodes: '100%' }] });
+test('a bad revision is taken back, and nodes are given back, also where an edit in the middle cannot be rolled out', async () => {
+  await using world = await fleetOf(4);
+  await world.roll('web', { steps: [{ nodes: '100%' }], maxUnavailable: 4, drain: 'Always' });
   await world.phase('web', 'Complete');
-  for (let at = 0; at < 8; at++) await world.addNode(`db-${at}`, { labels: { pool: 'db' } });
-  const { agents } = world;
-  const before = agents.assigned.length;
-  agents.mostInFlight = 0;
-  agents.bad = () => 'condemns';
-  // As a merge patch takes the label away.
-  await world.edit('web', { nodeSelector: { matchLabels: { pool: null } as never } });
-  const { status } = await world.until('web', 'one has failed', (now) => now.status?.waitsFor === 'Failures');
-  await world.clock.advance(600_000);
-  assert.deepEqual([status?.nodes?.selected, agents.mostInFlight, agents.assigned.slice(before).length], [10, 2, 2]);
-  assert.deepEqual((await world.rollout('web')).status?.nodes?.settled, 2, 'nobody is taken back');
+  world.agents.bad = (text) => (text.includes('130') ? 'condemns' : undefined);
+  await world.payload({ maxPods: 130 });
+  await world.until('web', 'nodes have it', ({ status }) => (status?.nodes?.updated ?? 0) > 1 && status?.complete !== true);
+  const withoutKey = { data: { kubelet: null } };
+  await world.client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, withoutKey, { type: 'merge' });
+  const { status } = await world.phase('web', 'RolledBack');
+  assert.match(status?.message ?? '', /failed: .*all nodes rolled back to web-\w+; ConfigMap dkc-system\/web has no key "kubelet"$/);
+  await world.clock.advance(10_000);
+  assert.deepEqual(await cordonedIn(world), []);
+});
+
+const revisionIn = async (world: FleetWorld): Promise<string> => (await world.rollout('web')).status?.revision ?? '';
+
+/** What nodes are assigned. */
+async function wantedIn({ client }: FleetWorld): Promise<string[]> {
+  const { items } = await client.list<KubeObject & { spec?: { configMap?: { name?: string } } }>(nodeConfigs);
+  return items.map(({ spec }) => spec?.configMap?.name ?? 'local');
+}
+
+test('nodes with a revision that was edited half-way go back as well when the next one is aborted', async () => {
+  await using world = await fleetOf(4);
+  await world.roll('web', { steps: [{ nodes: 3 }, { nodes: '100%', hold: '10m' }], maxUnavailable: 4, drain: 'Always' });
+  await world.phase('web', 'Complete');
+  const first = await revisionIn(world);
+  await world.edit('web', { steps: [{ nodes: 3, approve: true }, { nodes: '100%' }], maxUnavailable: 1 });
+  await world.payload({ maxPods: 130 });
+  await world.until('web', 'three nodes have the second', ({ status }) => status?.waitsFor === 'Approval');
+  await world.payload({ maxPods: 140 });
+  await world.until('web', 'one has the third', ({ status }) => status?.nodes?.updated === 1 && status.waitsFor !== 'Approval');
+  const cordons = await world.watchCordons();
+  await world.edit('web', { abortedRevision: await revisionIn(world) });
+  const { status } = await world.phase('web', 'RolledBack');
+  assert.match(status?.message ?? '', new RegExp(`all nodes rolled back to ${first}$`));
+  assert.deepEqual(new Set(await wantedIn(world)), new Set([first]));
+  await world.clock.advance(10_000);
+  assert.deepEqual(await cordonedIn(world), []);
+  assert.ok(cordons.atOnce <= 1);
+});
+
+test('without a complete revision all that it has assigned goes back to the local configuration', async () => {
+  await using world = await fleetOf(3);
+  await world.roll('web', { steps: [{ nodes: 2, approve: true }, { nodes: '100%' }], maxUnavailable: 1, drain: 'Never' });
+  await world.until('web', 'two nodes have the first', ({ status }) => status?.waitsFor === 'Approval');
+  world.agents.bad = (text) => (text.includes('130') ? 'condemns' : undefined);
+  await world.payload({ maxPods: 130 });
+  await world.phase('web', 'RolledBack');
+  assert.deepEqual(new Set(await wantedIn(world)), new Set(['local']));
+});
+
+test('a canary that its revision has left not Ready gets an edit, though nothing else may be unavailable', async () => {
+  await using world = await fleetOf(4);
+  await world.roll('web', { steps: [{ nodes: 1 }, { nodes: '100%' }], maxUnavailable: 1, drain: 'Never' });
+  await world.phase('web', 'Complete');
+  await world.payload({ maxPods: 130 });
+  await world.until('web', 'the canary is in flight', ({ status }) => status?.nodes?.inFlight === 1 && status.complete !== true);
+  const canary = world.agents.assigned.at(-1) ?? '';
+  await world.setReady(canary, false);
+  await world.clock.advance(120_000);
+  const before = world.agents.assigned.length;
+  await world.payload({ maxPods: 140 });
+  await world.until('web', 'the canary gets it', () => world.agents.assigned.length > before, 600_000);
+  assert.equal(world.agents.assigned.at(-1), canary);
+  await world.setReady(canary, true);
+  await world.phase('web', 'Complete');
+  assert.deepEqual(new Set(await wantedIn(world)), new Set([await revisionIn(world)]));
 });
 
 test('each rollout has a series of its phase and reason, and one for each count of nodes; they go with it', async () => {

@@ -35,52 +35,17 @@ for (const { result, expect, reading, why } of results)
     assert.ok(`${ok ? 'ok' : 'no'}: ${why}`.startsWith(reading), why);
   });
 
+// prettier-ignore
 const answers: { why: string; expect?: Expect; status?: number; text: string; ok?: true; says: RegExp }[] = [
-  {
-    why: 'that wants values does not hold for histograms',
-    expect: 'nonZero',
-    text: success('vector', [{ metric: {}, histogram: [1, {}] }]),
-    says: /^1 of 1/,
-  },
-  { why: 'rejects a string', text: success('string', [1, '']), says: /^the query gives a string/ },
-  {
-    why: 'does not hold for a result with warnings',
-    text: success('vector', [], { warnings: ['store a is\naway'] }),
-    says: /^the result may be incomplete: store a is away$/,
-  },
-  {
-    why: 'does not hold for a partial result',
-    text: success('vector', [], { isPartial: true }),
-    says: /incomplete: .* partial$/,
-  },
-  { why: 'holds for a result that is said to be whole', text: success('vector', [], { isPartial: false }), ok: true, says: /no series/ },
-  { why: 'holds for a result with notes', text: success('vector', [], { infos: ['x'], warnings: [] }), ok: true, says: /no series/ },
-  {
-    why: 'says how a query failed',
-    status: 400,
-    text: failed('bad_data', '1:3: parse error'),
-    says: /^the query failed: bad_data: 1:3: parse error$/,
-  },
-  {
-    why: 'says little of a long error',
-    status: 422,
-    text: failed('execution', 'x'.repeat(5_000)),
-    says: /^the query failed: execution: x{97}\.\.\.$/,
-  },
-  {
-    why: 'repeats no control characters',
-    status: 503,
-    text: failed('timeout', '\u001b[31mred\u202e\u0000'),
-    says: /^the query failed: timeout: \[31mred$/,
-  },
+  { why: 'that wants values does not hold for histograms', expect: 'nonZero', text: success('vector', [{ metric: {}, histogram: [1, {}] }]), says: /^1 of 1/ },
+  { why: 'does not hold for a result with warnings', text: success('vector', [], { warnings: ['store a is\naway'] }), says: /^the result may be incomplete: store a is away$/ },
+  { why: 'does not hold for a partial result', text: success('vector', [], { isPartial: true }), says: /incomplete: .* partial$/ },
+  { why: 'holds for a result with notes', text: success('vector', [], { infos: ['x'], warnings: [], isPartial: false }), ok: true, says: /no series/ },
+  { why: 'says how a query failed', status: 400, text: failed('bad_data', '1:3: parse error'), says: /^the query failed: bad_data: 1:3: parse error$/ },
+  { why: 'says little of a long error', status: 422, text: failed('execution', 'x'.repeat(5_000)), says: /^the query failed: execution: x{97}\.\.\.$/ },
+  { why: 'repeats no control characters', status: 503, text: failed('timeout', '\u001b[31mred\u202e\u0000'), says: /^the query failed: timeout: \[31mred$/ },
   { why: 'does not follow redirects', status: 302, text: '', says: /^the server answered 302; redirects are not followed/ },
-  {
-    why: 'repeats nothing of a page',
-    status: 502,
-    text: '<html>secret',
-    says: /^the server answered 502 with something that is not the query API of Prometheus; check the URL$/,
-  },
-  { why: 'rejects JSON of something else', text: '[]', says: /not the query API/ },
+  { why: 'repeats nothing of a page', status: 502, text: '<html>secret', says: /^the server answered 502 with something that is not the query API of Prometheus; check the URL$/ },
   { why: 'rejects success with a code of failure', status: 500, text: vector(), says: /not the query API/ },
   { why: 'rejects a vector that is none', text: success('vector', {}), says: /not the query API/ },
 ];
@@ -114,40 +79,17 @@ test('queries are asked below the path of the base, with text that ends no strin
 
 type Conditions = { type: string; status: string; reason?: string; observedGeneration?: number }[];
 const ready = { type: 'Ready', status: 'True' };
+// prettier-ignore
 const objects: { why: string; status?: unknown; conditions?: Conditions; wanted?: 'False'; ok?: true; says: RegExp }[] = [
-  {
-    why: 'holds for a condition that is True',
-    conditions: [{ type: 'Other', status: 'False' }, ready],
-    ok: true,
-    says: /^condition Ready is True$/,
-  },
-  {
-    why: 'says why a condition is False',
-    conditions: [{ type: 'Ready', status: 'False', reason: 'Down' }],
-    says: /^condition Ready is False \(Down\), expected True$/,
-  },
-  { why: 'does not hold for Unknown', conditions: [{ type: 'Ready', status: 'Unknown' }], says: /is Unknown, expected True/ },
+  { why: 'holds for a condition that is True', conditions: [{ type: 'Other', status: 'False' }, ready], ok: true, says: /^condition Ready is True$/ },
+  { why: 'says why a condition is False', conditions: [{ type: 'Ready', status: 'False', reason: 'Down' }], says: /^condition Ready is False \(Down\), expected True$/ },
   { why: 'holds for False where that is wanted', wanted: 'False', conditions: [{ ...ready, status: 'False' }], ok: true, says: /is False/ },
   { why: 'does not hold without the condition', conditions: [], says: /^Web has no condition Ready$/ },
-  { why: 'does not hold without a status', status: undefined, says: /has no condition/ },
   { why: 'does not hold for conditions that are no list', status: { conditions: 'x' }, says: /has no condition/ },
-  {
-    why: 'waits for a condition of an older generation',
-    conditions: [{ ...ready, observedGeneration: 2 }],
-    says: /True, but for an older generation of the spec$/,
-  },
+  { why: 'waits for a condition of an older generation', conditions: [{ ...ready, observedGeneration: 2 }], says: /True, but for an older generation of the spec$/ },
   { why: 'waits for a status of an older generation', status: { observedGeneration: 2, conditions: [ready] }, says: /older generation/ },
-  {
-    why: 'holds for this generation',
-    status: { observedGeneration: 3, conditions: [{ ...ready, observedGeneration: 3 }] },
-    ok: true,
-    says: /True$/,
-  },
-  {
-    why: 'does not hold for a status that is no text',
-    status: { conditions: [{ type: 'Ready', status: true }] },
-    says: /is true, expected True/,
-  },
+  { why: 'holds for this generation', status: { observedGeneration: 3, conditions: [{ ...ready, observedGeneration: 3 }] }, ok: true, says: /True$/ },
+  { why: 'does not hold for a status that is no text', status: { conditions: [{ type: 'Ready', status: true }] }, says: /is true, expected True/ },
 ];
 for (const { why, conditions, status = { conditions }, wanted, ok = false, says } of objects)
   test(`an object gate ${why}`, () => {
@@ -159,71 +101,31 @@ for (const { why, conditions, status = { conditions }, wanted, ok = false, says 
 
 const url = 'http://prometheus:9090';
 const object = { apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'shop', name: 'web', condition: 'Available' };
+const shapes = { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' };
+const shapesFind = ['apiVersion: must be a string', 'kind: must be the name of a kind', 'namespace: a lowercase', 'name: must not be empty', 'condition: name part', 'status: must be one of True, False, Unknown']; // prettier-ignore
 /** Each is called a, where it does not say otherwise. */
+// prettier-ignore
 const specs: { why: string; gate: unknown; finds: string[] }[] = [
-  { why: 'the least of a query', gate: { prometheus: { url, query: 'up == 0' } }, finds: [] },
   { why: 'all of a query', gate: { prometheus: { url: 'https://[::1]:9090/p/', query: 'up', expect: 'nonEmpty' } }, finds: [] },
   { why: 'alerts', gate: { alerts: { url, ignore: 'Watchdog', firingOnly: false } }, finds: [] },
   { why: 'an object', gate: { object: { ...object, status: 'False' } }, finds: [] },
-  {
-    why: 'an object of the core group',
-    gate: { object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } },
-    finds: [],
-  },
+  { why: 'an object of the core group', gate: { object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } }, finds: [] },
   { why: 'no object at all', gate: 'x', finds: [': must be an object'] },
   { why: 'a name that is none', gate: { name: 'No Alerts', alerts: { url } }, finds: ['.name: a lowercase RFC 1123 label'] },
   { why: 'the name of another', gate: { name: 'first', alerts: { url } }, finds: ['.name: another gate has this name'] },
-  { why: 'nothing but a name', gate: {}, finds: [': must have exactly one of prometheus, alerts, object'] },
-  { why: 'two kinds', gate: { alerts: { url }, object }, finds: [': must have exactly one of'] },
+  { why: 'two kinds', gate: { alerts: { url }, object }, finds: [': must have exactly one of prometheus, alerts, object'] },
   { why: 'a kind that nobody knows', gate: { toString: {} }, finds: [': must have exactly one of'] },
   { why: 'a kind that is no object', gate: { alerts: [] }, finds: ['.alerts: must be an object'] },
-  {
-    why: 'a field that nobody knows',
-    gate: { alerts: { url, ignored: 'x' } },
-    finds: ['.alerts: has unknown fields; known are url, ignore, firingOnly'],
-  },
+  { why: 'a field that nobody knows', gate: { alerts: { url, ignored: 'x' } }, finds: ['.alerts: has unknown fields; known are url, ignore, firingOnly'] },
   { why: 'no query', gate: { prometheus: { url } }, finds: ['.prometheus.query: is required'] },
-  {
-    why: 'a long query',
-    gate: { prometheus: { url, query: 'x'.repeat(4097) } },
-    finds: ['.query: has 4097 characters; at most 4096 are allowed'],
-  },
-  {
-    why: 'a query to expect nothing of',
-    gate: { prometheus: { url, query: 'up', expect: true } },
-    finds: ['.expect: must be one of empty, nonEmpty, nonZero'],
-  },
-  {
-    why: 'a file',
-    gate: { alerts: { url: 'file:///etc/passwd' } },
-    finds: ['.alerts.url: is not an http or https URL; write the base of the server'],
-  },
-  { why: 'credentials', gate: { alerts: { url: 'http://me:secret@prometheus' } }, finds: ['.alerts.url: must not hold credentials'] },
+  { why: 'a long query', gate: { prometheus: { url, query: 'x'.repeat(4097) } }, finds: ['.query: has 4097 characters; at most 4096 are allowed'] },
+  { why: 'a query to expect nothing of', gate: { prometheus: { url, query: 'up', expect: true } }, finds: ['.expect: must be one of empty, nonEmpty, nonZero'] },
+  { why: 'a file', gate: { alerts: { url: 'file:///etc/passwd' } }, finds: ['.alerts.url: is not an http or https URL; write the base of the server'] },
   { why: 'a token', gate: { alerts: { url: 'https://secret@prometheus' } }, finds: ['.alerts.url: must not hold credentials'] },
-  {
-    why: 'a URL with a query',
-    gate: { alerts: { url: 'http://169.254.169.254/latest?' } },
-    finds: ['.url: must not have a query or a fragment'],
-  },
-  { why: 'a host alone', gate: { alerts: { url: 'prometheus' } }, finds: ['.url: is not an http'] },
-  {
-    why: 'a path for a version',
-    gate: { object: { ...object, apiVersion: '../v1' } },
-    finds: ['.object.apiVersion: must be VERSION or GROUP/VERSION'],
-  },
+  { why: 'a URL with a query', gate: { alerts: { url: 'http://169.254.169.254/latest?' } }, finds: ['.url: must not have a query or a fragment'] },
+  { why: 'a path for a version', gate: { object: { ...object, apiVersion: '../v1' } }, finds: ['.object.apiVersion: must be VERSION or GROUP/VERSION'] },
   { why: 'a path for a name', gate: { object: { ...object, name: 'a/../b' } }, finds: ['.object.name: must not'] },
-  {
-    why: 'shapes that are wrong',
-    gate: { object: { apiVersion: 1, kind: 'pods', namespace: '..', name: '', condition: 'a b', status: 'true' } },
-    finds: [
-      'apiVersion: must be a string',
-      'kind: must be the name of a kind',
-      'namespace: a lowercase',
-      'name: must not be empty',
-      'condition: name part',
-      'status: must be one of True, False, Unknown',
-    ],
-  },
+  { why: 'shapes that are wrong', gate: { object: shapes }, finds: shapesFind },
 ];
 for (const { why, gate, finds } of specs)
   test(`problems of a gate with ${why}`, () => {

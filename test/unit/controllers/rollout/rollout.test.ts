@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { configMaps, type KubeObject, nodes, pods } from '../../../../kube/api/object.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { approve, cordonedIn, fleetOf, nodesOf, patchNode } from './fleet-of.ts';
 
@@ -44,31 +43,6 @@ test('a bad one stops at the first canary, and the node is taken back; tried aga
   await world.edit('web', { configMap: { name: good } });
   const undone = await world.phase('web', 'Complete');
   assert.deepEqual([undone.status?.revision, undone.status?.nodes?.settled], [good, 6]);
-});
-
-test('a rollout that is made before the agents start waits for them, and begins with its canary', async () => {
-  await using world = await FleetWorld.start();
-  for (const name of ['node-0', 'node-1', 'node-2']) await world.addNode(name, { ready: false });
-  await world.payload({ maxPods: 100 });
-  await world.roll('web', { maxUnavailable: '100%' });
-  await world.until('web', 'it waits for nodes', ({ status }) => status?.waitsFor === 'Nodes' && status.phase === 'Pending');
-  for (const name of ['node-0', 'node-1', 'node-2']) await world.setReady(name, true);
-  await world.until('web', 'the canary', ({ status }) => status?.nodes?.updated === 1 && status.step === 1);
-  await world.phase('web', 'Complete');
-});
-
-test('a node that cannot download it at first has until its deadline; one that fails after the rollout was complete takes nobody back', async () => {
-  await using world = await fleetOf(3);
-  world.agents.behave('node-1', 'stumbles');
-  await world.roll('web', { maxUnavailable: '100%' });
-  assert.equal((await world.phase('web', 'Complete')).status?.nodes?.failed, 0);
-  await world.addNode('late', {}, 'condemns');
-  const { status } = await world.until('web', 'the late one has failed', (now) => now.status?.waitsFor === 'Failures');
-  assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures?.[0]?.node], ['Complete', 3, 'late']);
-  await world.addNode('later');
-  await world.clock.advance(600_000);
-  const { status: after } = await world.rollout('web');
-  assert.deepEqual([after?.phase, after?.nodes?.settled, after?.nodes?.updated], ['Complete', 3, 4], 'the later one is not touched');
 });
 
 test('a ConfigMap that has the name of the copy and is not its own is named and left, and waited for', async () => {
@@ -163,22 +137,6 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   assert.deepEqual([back.status?.nodes?.updated, back.status?.stopped, back.status?.approvals], [0, 'Aborted', approvals]);
 });
 
-test('an edit of the copy is refused, an edit of the original in the middle is a new revision, old copies go', async () => {
-  await using world = await fleetOf(4);
-  await world.roll('web', { revisionHistoryLimit: 2, maxUnavailable: 1 });
-  const first = await world.until('web', 'some have it', ({ status }) => (status?.nodes?.settled ?? 0) >= 2);
-  const copy = { name: first.status?.revision ?? '', namespace: 'dkc-system' };
-  await assert.rejects(world.client.patch(configMaps, copy, { data: { kubelet: '{}' } }, { type: 'merge' }), /immutable/);
-  for (const maxPods of [101, 102, 103]) {
-    await world.payload({ maxPods });
-    await world.phase('web', 'Complete');
-    await world.until('web', 'the new one', ({ status }) => status?.revision !== first.status?.revision && status?.phase === 'Complete');
-  }
-  await world.clock.advance(60_000);
-  const { items } = await world.client.list(configMaps, { namespace: 'dkc-system', labelSelector: 'dkc.dev/rollout' });
-  assert.ok(items.length <= 2, `${items.length} copies`);
-});
-
 test('a node that vanishes in flight, one that hangs, and one that is not Ready', async () => {
   await using world = await fleetOf(5);
   await world.addNode('down', { ready: false });
@@ -240,32 +198,6 @@ test('a drain that does not end in time is named while others wait for it, and f
   assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck-\d is terminating/);
   await world.clock.advance(60_000);
   assert.deepEqual(await cordonedIn(world), []);
-});
-
-test('a pod that the drain policy keeps fails its node, which is not cordoned; with another policy the retry evicts it', async () => {
-  await using world = await fleetOf(1);
-  await world.addPod('bare', 'node-0', { isBare: true });
-  const cordons = await world.watchCordons();
-  await world.roll('web', { drain: 'Always' });
-  const { status } = await world.phase('web', 'RolledBack');
-  assert.deepEqual([status?.failures?.[0]?.error, cordons.seen.size], ['drain: Blocked: default/bare has no controller', 0]);
-  await world.edit('web', { drainPolicy: { unmanagedPods: 'Evict' }, attempt: 2 });
-  await world.phase('web', 'Complete');
-  assert.deepEqual([...cordons.seen], ['node-0']);
-});
-
-test('on the way back the next node is cordoned once the one before is given back', async () => {
-  await using world = await fleetOf(4);
-  await world.roll('web', { maxUnavailable: 1 });
-  await world.phase('web', 'Complete');
-  for (let at = 0; at < 4; at++) await world.addPod(`app-${at}`, `node-${at}`);
-  await world.payload({ maxPods: 90 });
-  const { status } = await world.until('web', 'three have it', ({ status: now }) => now?.nodes?.settled === 3);
-  const cordons = await world.watchCordons();
-  await world.edit('web', { abortedRevision: status?.revision });
-  await world.phase('web', 'RolledBack');
-  assert.ok(cordons.seen.size >= 3, `drained ${[...cordons.seen].join()}`);
-  assert.equal(cordons.atOnce, 1);
 });
 
 test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
@@ -350,27 +282,6 @@ test('nodes beyond the last step of spec wait for its approval, and come before 
   const { status: back } = await world.phase('web', 'RolledBack');
   assert.deepEqual([back?.step, back?.nodes?.updated], [2, 0], 'failures beyond the steps take all back');
   assert.ok((await world.events('web')).includes('StepStarted: step 2 of 2: 100% nodes'));
-});
-
-test('a node whose conditions may not be written is drained, and loses its cordon, all the same', async () => {
-  await using world = await fleetOf(2);
-  const no = new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
-  const refuse = (): void => {
-    world.between = (call, pass) => (call.resource === 'nodes/status' ? Promise.reject(no) : pass());
-  };
-  refuse();
-  await world.addPod('app', 'node-0');
-  await world.roll('web', { steps: [{ nodes: '100%' }], drain: 'Always' });
-  await world.phase('web', 'Complete');
-  world.between = (_, pass) => pass();
-  for (const at of [0, 1]) await world.addPod(`stuck-${at}`, `node-${at}`, { finalizers: ['example.com/hold'] });
-  await world.payload({ maxPods: 90 });
-  await world.clock.advance(30_000);
-  assert.match(JSON.stringify(await nodesOf(world)), /DrainInProgress/);
-  refuse();
-  await world.phase('web', 'RolledBack');
-  await world.clock.advance(60_000);
-  assert.deepEqual(await cordonedIn(world), []);
 });
 
 test('a drain that cannot begin says why', async () => {

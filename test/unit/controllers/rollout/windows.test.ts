@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as fc from 'fast-check';
 import { table } from '../../../support/table.ts';
 import { windowProblems, windowState, type Window, type WindowState } from '../../../../controllers/rollout/windows.ts';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 const window = (text: string): Window => {
   const [schedule = '', duration = '', timeZone] = text.split('; ');
@@ -69,36 +65,22 @@ for (const { now, windows, are, why } of states)
 const good = { schedule: '0 2 * * 1-5', duration: '3h' };
 const FIELDS = 'write minute, hour, day of month, month and day of week, such as "0 2 * * 1-5"';
 /** Fields over those of a good one, and what each problem says. */
+// prettier-ignore
 const problems: { why: string; window: object; finds: string[] }[] = [
   { why: 'a window with all fields', window: { timeZone: 'America/Argentina/Buenos_Aires' }, finds: [] },
   { why: 'the longest duration', window: { duration: '168h' }, finds: [] },
   { why: 'seconds', window: { schedule: '0 0 2 * * *' }, finds: ['schedule: "0 0 2 * * *" has 6 fields, not five'] },
-  { why: 'a nickname', window: { schedule: '@daily' }, finds: ['.schedule: "@daily" has 1 field'] },
-  { why: 'a time', window: { schedule: '2026-01-01T00:00:00' }, finds: ['has 1 field'] },
   { why: 'an hour that does not exist', window: { schedule: '0 24 * * *' }, finds: ['(Invalid value for hour: 24); '] },
-  { why: 'a range backwards', window: { schedule: '0 22-2 * * *' }, finds: ['cannot be read'] },
   { why: 'the last day', window: { schedule: '0 2 L * *' }, finds: ['has "L", which is not a number, name, list, range or step'] },
-  { why: 'a day of every second kind', window: { schedule: '0 2 * * FRI#2' }, finds: ['has "FRI#2"'] },
-  {
-    why: 'a day that does not exist',
-    window: { schedule: '0 0 31 feb,4-11/5 *' },
-    finds: ['never starts: none of its months has that day'],
-  },
+  { why: 'a day that does not exist', window: { schedule: '0 0 31 feb,4-11/5 *' }, finds: ['never starts: none of its months has that day'] },
   { why: 'a 31st of a month among others', window: { schedule: '0 0 31 */6 *' }, finds: [] },
   { why: 'a day that does not exist, or a weekday', window: { schedule: '0 0 31 2 1' }, finds: [] },
   { why: 'a zone that does not exist', window: { timeZone: 'Europe/Nowhere' }, finds: ['timeZone: "Europe/Nowhere" is not a time zone'] },
-  { why: 'an offset', window: { timeZone: '+01:00' }, finds: ['timeZone: '] },
   { why: 'no duration', window: { duration: '0s' }, finds: ['duration: "0s" must be a duration of more than 0 and at most 168h'] },
-  { why: 'a negative duration', window: { duration: '-1h' }, finds: ['duration: '] },
   { why: 'a duration without a unit', window: { duration: '3' }, finds: ['duration: '] },
   { why: 'a duration that is too long', window: { duration: '168h0m1s' }, finds: ['duration: '] },
-  {
-    why: 'text that is too long',
-    window: { schedule: '0,'.repeat(127) },
-    finds: ['schedule: has 254 characters; at most 253 are allowed'],
-  },
+  { why: 'text that is too long', window: { schedule: '0,'.repeat(127) }, finds: ['schedule: has 254 characters; at most 253 are allowed'] },
   { why: 'no text', window: { schedule: 7, duration: undefined }, finds: ['schedule: must be a string', 'duration: must be a string'] },
-  { why: 'each field', window: { schedule: 'x', duration: 'x', timeZone: 'x y' }, finds: ['timeZone', 'schedule', 'duration'] },
 ];
 for (const { why, window, finds } of problems)
   test(`problems of a window with ${why}`, () => {
@@ -116,129 +98,4 @@ test('33 windows are one too many', () => {
       'spec.windows',
     );
   assert.deepEqual([many(32), many(33)], [[], ['spec.windows: has 33 windows; at most 32 are allowed']]);
-});
-
-/** Wall clocks of a zone, minute by minute, as Intl has them: nothing of it is known to croner's arithmetic. */
-class WallClock {
-  readonly #format: Intl.DateTimeFormat;
-  constructor(zone: string) {
-    const [year, rest] = ['numeric', '2-digit'] as const;
-    this.#format = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, year, month: rest, day: rest, hour: rest, minute: rest });
-  }
-  /** The wall clock as if it were UTC. */
-  read(ms: number): number {
-    return Date.parse(`${this.#format.format(ms).replace(' ', 'T')}Z`);
-  }
-}
-
-type Field = { text: string; values: Set<number> };
-const field = (least: number, most: number): fc.Arbitrary<Field> => {
-  const number = fc.integer({ min: least, max: most });
-  const item = fc.oneof(
-    number.map((one) => [`${one}`, one, one, 1] as const),
-    fc.tuple(number, number).map(([a, b]) => [`${Math.min(a, b)}-${Math.max(a, b)}`, Math.min(a, b), Math.max(a, b), 1] as const),
-    fc.integer({ min: 2, max: 15 }).map((step) => [`*/${Math.min(step, most)}`, least, most, Math.min(step, most)] as const),
-  );
-  const list = fc.array(item, { minLength: 1, maxLength: 3 }).map((items) => ({
-    text: items.map(([text]) => text).join(','),
-    values: new Set(
-      items.flatMap(([, from, to, step]) => Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, n) => from + n * step)),
-    ),
-  }));
-  const any = { text: '*', values: new Set(Array.from({ length: most - least + 1 }, (_, n) => least + n)) };
-  return fc.oneof({ weight: 2, arbitrary: list }, { weight: 1, arbitrary: fc.constant(any) });
-};
-const schedules = fc.record({
-  minute: field(0, 59),
-  hour: fc.oneof(
-    field(0, 23),
-    fc.constantFrom(0, 1, 2, 3).map((hour) => ({ text: `${hour}`, values: new Set<number>([hour]) })),
-  ),
-  day: field(1, 31),
-  month: field(1, 12),
-  weekday: field(0, 7),
-  minutes: fc.integer({ min: 1, max: 400 }),
-});
-type Schedule = typeof schedules extends fc.Arbitrary<infer T> ? T : never;
-
-/** A start of each minute, found by trying all: what docs/rollouts.md says about gaps and repeated times, word for word. */
-function startsByTrying(schedule: Schedule, walls: readonly number[]): boolean[] {
-  const { minute, hour, day, month, weekday } = schedule;
-  const matches = (wall: number): boolean => {
-    const date = new Date(wall);
-    const isDay = day.values.has(date.getUTCDate());
-    const isWeekday = weekday.values.has(date.getUTCDay()) || (date.getUTCDay() === 0 && weekday.values.has(7));
-    const either = day.text === '*' || weekday.text === '*' ? isDay && isWeekday : isDay || isWeekday;
-    return (
-      either && minute.values.has(date.getUTCMinutes()) && hour.values.has(date.getUTCHours()) && month.values.has(date.getUTCMonth() + 1)
-    );
-  };
-  const isFixed = !/[*/]/.test(minute.text + hour.text);
-  const seen = new Set<number>();
-  return walls.map((wall, index) => {
-    const before = walls[index - 1] ?? wall;
-    const gap = isFixed ? Array.from({ length: Math.max(0, (wall - before) / MINUTE - 1) }, (_, n) => before + (n + 1) * MINUTE) : [];
-    const isRepeated = isFixed && seen.has(wall);
-    seen.add(wall);
-    return (matches(wall) && !isRepeated) || gap.some(matches);
-  });
-}
-
-// Middays (UTC) near changes, and of ordinary days.
-const places = [
-  ['Europe/Berlin', '2026-03-29', '2026-10-25', '2027-03-28'],
-  ['America/New_York', '2026-03-08', '2026-11-01', '2024-02-29'],
-  ['Australia/Lord_Howe', '2026-04-04', '2026-10-03'],
-  ['Pacific/Chatham', '2026-04-04', '2026-09-26'],
-  ['America/Santiago', '2026-04-05', '2026-09-06'],
-  ['Africa/Cairo', '2026-04-23', '2026-10-29'],
-  ['Asia/Kathmandu', '2026-03-29'],
-  ['UTC', '2026-12-31'],
-].flatMap(([zone = '', ...days]) => days.map((day) => ({ zone, middle: at(`${day}T12:00`) })));
-
-test('windows are open in the minutes that trying each minute of the wall clock finds, around changes of the clock', () => {
-  const clocks = places.map(({ zone, middle }) => {
-    const clock = new WallClock(zone);
-    const from = middle - 36 * HOUR;
-    return { zone, from, walls: Array.from({ length: 72 * 60 }, (_, n) => clock.read(from + n * MINUTE)) };
-  });
-  let opened = 0;
-  fc.assert(
-    fc.property(fc.constantFrom(...clocks), fc.array(schedules, { minLength: 1, maxLength: 3 }), ({ zone, from, walls }, all) => {
-      const windows = all.map(({ minute, hour, day, month, weekday, minutes }) => ({
-        schedule: [minute, hour, day, month, weekday].map(({ text }) => text).join(' '),
-        duration: `${minutes}m`,
-        timeZone: zone,
-      }));
-      fc.pre(windowProblems(windows, '').length === 0);
-      const isOpen = walls.map(() => false);
-      const began = walls.map(() => false);
-      for (const schedule of all)
-        for (const [index, starts] of startsByTrying(schedule, walls).entries())
-          if (starts) {
-            began[index] = true;
-            isOpen.fill(true, index, index + schedule.minutes);
-          }
-      // What opened before the first minute is unknown: 400 minutes are left out.
-      for (let index = 401; index < walls.length; index += 197) {
-        const now = from + index * MINUTE + (index % MINUTE);
-        const state = windowState(windows, now);
-        assert.equal(state.open, isOpen[index], `${zone} ${time(now)}`);
-        opened += Number(state.open);
-        const changes = isOpen.findIndex((open, later) => later > index && open !== state.open);
-        const end = changes < 0 ? walls.length : changes;
-        const seen = Math.min(walls.length, ((state.open ? state.until : (state.next?.from ?? Infinity)) - from) / MINUTE);
-        if (seen === end) continue;
-        // Where windows follow each other for long, it looks so far ahead and no further.
-        const starts = began.slice(index + 1, seen + 1).filter(Boolean).length;
-        assert.ok(
-          state.open && seen > index && seen < end && starts >= 5,
-          `${zone} ${time(now)}: ${text(state)}, not ${time(from + end * MINUTE)}`,
-        );
-      }
-    }),
-    { numRuns: 50 },
-  );
-  // Some 245, by 150 runs of this: chance alone does not bring it below 20.
-  assert.ok(opened > 20, `only ${opened} moments were in a window`);
 });

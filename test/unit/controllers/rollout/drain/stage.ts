@@ -1,12 +1,6 @@
 import type { LocalApi } from '../../../../../apiserver/local-api.ts';
 import { ApiEvictor, EvictionBackoff } from '../../../../../controllers/rollout/drain/eviction.ts';
-import {
-  defaultDrainPolicy,
-  type DrainOutcome,
-  type DrainPolicy,
-  type DrainStep,
-  type Node,
-} from '../../../../../controllers/rollout/drain/contract.ts';
+import { defaultDrainPolicy, type DrainOutcome, type DrainStep, type Node } from '../../../../../controllers/rollout/drain/contract.ts';
 import { executeDrain } from '../../../../../controllers/rollout/drain/execute.ts';
 import { podsOfNode } from '../../../../../controllers/rollout/drains.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
@@ -29,7 +23,6 @@ export class Stage {
   /** Steps that were executed. */
   readonly steps: DrainStep[] = [];
   readonly outcomes: DrainOutcome[] = [];
-  policy: DrainPolicy = defaultDrainPolicy;
   /** Called with the number of each step: before the Node is read, and between the plan and its execution. */
   before: (step: number, at: 'read' | 'write') => Promise<void> = async () => {};
   /** Called around each write; it throws Killed. */
@@ -38,8 +31,8 @@ export class Stage {
   #steps = 0;
   #backoff = new EvictionBackoff(this.clock);
 
-  /** @param podKubelet - how long a pod takes to terminate, in ms; 'none': for ever */
-  constructor(podKubelet: 'none' | number = 2_000, version = 'v1.36.3') {
+  /** @param podKubelet - how long a pod takes to terminate, in ms */
+  constructor(podKubelet = 2_000, version = 'v1.36.3') {
     this.api = localApi(this.clock, { podKubelet, version, garbageCollection: false });
     this.client = localClient(this.api, { clock: this.clock });
     this.api.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
@@ -94,7 +87,7 @@ export class Stage {
   /** Until the node is drained, or the drain has failed. @throws Killed; Error after 1,000 steps */
   drain(): Promise<DrainStep> {
     return this.#run(async (node, pods) =>
-      planDrain({ node, pods, owner: web, policy: this.policy, now: this.clock.now(), heldBack: this.#backoff.heldBack }),
+      planDrain({ node, pods, owner: web, policy: defaultDrainPolicy, now: this.clock.now(), heldBack: this.#backoff.heldBack }),
     );
   }
 
