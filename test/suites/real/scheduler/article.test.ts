@@ -8,7 +8,6 @@ import type { Pod } from '../../../../scheduler/types.ts';
 import { withRealParts } from '../suite.ts';
 import { nodeOf, refusalOf, Stage, startWorld } from './stage.ts';
 import { startScheduler } from './subjects.ts';
-import type { SchedulerKind, SchedulerOptions } from './subjects.ts';
 
 const SET = 3;
 const DEPLOYMENT = 200;
@@ -47,43 +46,6 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
   });
 
   const shown = { reservation: { mirror: true, mirrorImage: 'registry.example.com/pause:3.2' } };
-  const without = { config: { reservation: { enabled: false } } };
-  const thieves: readonly { why: string; kind: SchedulerKind; name: string; options?: SchedulerOptions }[] = [
-    { why: 'with kube-scheduler', kind: 'kube-scheduler', name: 'native' },
-    { why: 'without reservations', kind: 'dkc', name: 'careless', options: without },
-  ];
-  for (const { why, kind, name, options = {} } of thieves) {
-    test(`is stolen ${why}: the Deployment has one pod more, and the rollout waits`, async () => {
-      const { world } = here();
-      await using _scheduler = await startScheduler(kind, world.plane, { ...options, schedulerName: name });
-      const sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
-      await using _sets = sets;
-      const s = await fullCluster(world, name);
-      const top = s.pod(`web-${SET - 1}`);
-      const home = Array.from({ length: NODES }, (_, n) => n).find((n) => s.cluster.node(n) === nodeOf(top)) ?? 0;
-      // Who is quicker is luck: those that were refused a moment ago wait for their next turn. So the set's controller stands still once it has deleted the pod.
-      await s.cluster.kubelet(home, 'dead');
-      await s.image('app:2', 'web');
-      await s.until('its top pod ends', () => s.find(`web-${SET - 1}`)?.metadata.deletionTimestamp !== undefined);
-      assert.equal(s.pod(`web-${SET - 1}`).metadata.uid, top.metadata.uid);
-      assert.equal(s.ofApp('deploy').filter(isBound).length, FIT);
-      process.kill(sets.pid ?? assert.fail('the controller ended'), 'SIGSTOP');
-      try {
-        await s.cluster.kubelet(home, 'alive');
-        await s.until('somebody has its place', () => s.ofApp('deploy').filter(isBound).length > FIT);
-      } finally {
-        if (sets.pid !== undefined) process.kill(sets.pid, 'SIGCONT');
-      }
-      assert.equal(s.ofApp('deploy').filter(isBound).length, FIT + 1);
-      await s.until('a pod of the set is refused', () => s.ofApp('web').some((pod) => /Insufficient cpu/.test(refusalOf(pod) ?? '')));
-      assert.equal(s.ofApp('web').filter(isBound).length, SET - 1);
-      // A room that is kept falls to somebody as well in the end: here none was.
-      const told = await s.events('web');
-      assert.ok(told.every(({ reason }) => reason !== 'ReservationCreated'));
-      await s.clear();
-    });
-  }
-
   test('is kept with reservations: the rollout ends, every pod on its node, and the Deployment has what it had', async (t) => {
     const { world } = here();
     await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'careful' });

@@ -35,11 +35,7 @@ export function coreWith(config: string, names: Readonly<Record<string, string>>
     engine: (state, pod) => decided(state, pod, profile, read.config.compat, namespaces),
     oracle: ({ nodes, pods }, pod) => {
       const { totals, byPlugin, message } = evaluate({ ...emptyCluster, namespaces, nodes, pods: pods.filter(isPlaced) }, pod, profile);
-      return {
-        total: totals,
-        each: new Map([...byPlugin].map(([name, points]) => [names[name] ?? name, points])),
-        refused: message,
-      };
+      return { total: totals, each: new Map([...byPlugin].map(([name, points]) => [names[name] ?? name, points])), refused: message };
     },
   };
 }

@@ -114,29 +114,6 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
       await Promise.all(kept);
     }
   });
-
-  test('a server that restarts while bindings are under way, and forgets old versions, loses it none', async () => {
-    const { world, bindings } = here();
-    const s = await Stage.open(world, 'restart', 30, ROOM);
-    const watched = watch(world, s);
-    await makeAll(s, 0, 300);
-    // Longer than the server takes to end, for some.
-    bindings.delayMs = () => 500 + random() * 4_000;
-    await using scheduler = await startScheduler('dkc', world.plane);
-    await s.until('some are bound', () => s.pods().filter((pod) => nodeOf(pod) !== '').length >= 50);
-    // So that there is something left to do, however long the restart takes.
-    bindings.hold();
-    await s.until('bindings are under way', () => bindings.waiting > 0);
-    await world.plane.compact();
-    await world.plane.restartApiServer();
-    assert.ok(
-      s.pods().some((pod) => nodeOf(pod) === ''),
-      'there is something left to do',
-    );
-    bindings.delayMs = () => 0;
-    bindings.letGo();
-    await allPlaced(s, 300, watched, scheduler);
-  });
 });
 
 async function makeAll(s: Stage, from: number, count: number): Promise<void> {

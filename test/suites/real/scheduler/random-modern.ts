@@ -61,12 +61,12 @@ export function modern(seed: number, cluster: RandomCluster): RandomCluster & { 
 /** Of a pod on a node: what its containers, and where it asks as a whole it as well, were granted and have. */
 function beingResized(chance: Chance, { spec }: Pod): NonNullable<Pod['status']> {
   const some = (): Record<string, string> => ({
-    ...(chance.of(80) ? { cpu: chance.one(['100m', '700m', '1', '2500m']) } : {}),
-    ...(chance.of(60) ? { memory: chance.one(['100Mi', '1Gi', '3Gi']) } : {}),
+    ...chance.maybe(80, () => ({ cpu: chance.one(['100m', '700m', '1', '2500m']) })),
+    ...chance.maybe(60, () => ({ memory: chance.one(['100Mi', '1Gi', '3Gi']) })),
   });
   const granted = (): object => ({
-    ...(chance.of(70) ? { allocatedResources: some() } : {}),
-    ...(chance.of(80) ? { resources: { requests: some() } } : {}),
+    ...chance.maybe(70, () => ({ allocatedResources: some() })),
+    ...chance.maybe(80, () => ({ resources: { requests: some() } })),
   });
   const statuses = (of: readonly Container[] = []): ContainerStatus[] =>
     of.filter(() => chance.of(80)).map(({ name }) => ({ name, image: 'app:1', imageID: '', ready: true, restartCount: 0, ...granted() }));
@@ -95,7 +95,7 @@ function modernNode(chance: Chance, node: Node): Node {
   ];
   const allocatable: Record<string, string> = {
     ...node.status?.allocatable,
-    ...(chance.of(20) ? { 'hugepages-2Mi': chance.one(['4Mi', '64Mi']) } : {}),
+    ...chance.maybe(20, () => ({ 'hugepages-2Mi': chance.one(['4Mi', '64Mi']) })),
   };
   // A node that was made smaller may hold more than it can.
   if (chance.of(6)) allocatable['cpu'] = '100m';
@@ -103,14 +103,14 @@ function modernNode(chance: Chance, node: Node): Node {
     ...node,
     metadata: {
       ...node.metadata,
-      labels: { ...node.metadata.labels, ...(chance.of(40) ? { 'topology.kubernetes.io/region': chance.one(['r1', 'r2']) } : {}) },
+      labels: { ...node.metadata.labels, ...chance.maybe(40, () => ({ 'topology.kubernetes.io/region': chance.one(['r1', 'r2']) })) },
     },
     spec: { ...node.spec, ...(taints.length > 0 ? { taints } : {}) },
     status: {
       ...node.status,
       allocatable,
       capacity: allocatable,
-      ...(chance.of(50) ? { declaredFeatures: ['RestartAllContainersOnContainerExits'] } : {}),
+      ...chance.maybe(50, () => ({ declaredFeatures: ['RestartAllContainersOnContainerExits'] })),
     },
   };
 }
@@ -122,7 +122,7 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
   const containers = spec.containers.map((one) => (chance.of(10) ? { ...one, resources: odd(chance) } : one));
   const sidecars = chance.of(25) ? initContainers(chance) : [];
   const whole: object = chance.of(15)
-    ? { resources: { requests: { cpu: chance.one(['6', '7', '8']), ...(chance.of(50) ? { memory: chance.one(['4Gi', '6Gi']) } : {}) } } }
+    ? { resources: { requests: { cpu: chance.one(['6', '7', '8']), ...chance.maybe(50, () => ({ memory: chance.one(['4Gi', '6Gi']) })) } } }
     : {};
   const volumes = chance.of(isProbe ? 35 : 15) ? storage.volumes() : [];
   // Gone when the volumes are, or asked of nobody.
@@ -131,10 +131,10 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
     ...whole,
     containers: Object.keys(whole).length > 0 ? containers.map((one) => ({ ...one, resources: {} })) : containers,
     ...(sidecars.length > 0 ? { initContainers: sidecars } : {}),
-    ...(chance.of(10) ? { runtimeClassName: 'heavy' } : {}),
+    ...chance.maybe(10, () => ({ runtimeClassName: 'heavy' })),
     ...(isProbe && constraints.length > 0 ? { topologySpreadConstraints: constraints } : {}),
-    ...(chance.of(25) ? { affinity: { ...spec.affinity, ...affinities(chance, isProbe) } } : {}),
-    ...(chance.of(20) ? { nodeSelector: chance.one<Record<string, string>>([{ disk: 'ssd' }, { [ZONE]: 'a' }, { rack: '2' }]) } : {}),
+    ...chance.maybe(25, () => ({ affinity: { ...spec.affinity, ...affinities(chance, isProbe) } })),
+    ...chance.maybe(20, () => ({ nodeSelector: chance.one<Record<string, string>>([{ disk: 'ssd' }, { [ZONE]: 'a' }, { rack: '2' }]) })),
     tolerations: [
       ...(spec.tolerations ?? []),
       ...(chance.of(25)
@@ -143,7 +143,7 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
               key: 'load',
               operator: chance.one(['Gt', 'Lt']),
               value: chance.one(['5', '-5', '2', '0']),
-              ...(chance.of(60) ? { effect: chance.one(['NoSchedule', 'PreferNoSchedule', 'NoExecute']) } : {}),
+              ...chance.maybe(60, () => ({ effect: chance.one(['NoSchedule', 'PreferNoSchedule', 'NoExecute']) })),
             },
           ]
         : []),
@@ -152,7 +152,7 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
   };
   return {
     ...pod,
-    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...(chance.of(50) ? { rev: chance.one(['1', '2']) } : {}) } },
+    metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...chance.maybe(50, () => ({ rev: chance.one(['1', '2']) })) } },
     spec: made,
   };
 }
@@ -161,8 +161,8 @@ function odd(chance: Chance): Required<Container>['resources'] {
   const [isHuge, huge] = [chance.of(30), { 'hugepages-2Mi': '4Mi' }];
   return {
     requests: {
-      ...(chance.of(50) ? { cpu: chance.one(['1m', '1500u', '0.0005', '333m', '3']) } : {}),
-      ...(chance.of(50) ? { memory: chance.one(['1', '100m', '1.5Gi', '123456789', '1e9']) } : {}),
+      ...chance.maybe(50, () => ({ cpu: chance.one(['1m', '1500u', '0.0005', '333m', '3']) })),
+      ...chance.maybe(50, () => ({ memory: chance.one(['1', '100m', '1.5Gi', '123456789', '1e9']) })),
       ...(isHuge ? { cpu: '100m', ...huge } : {}),
     },
     limits: isHuge ? huge : {},
@@ -173,19 +173,17 @@ function initContainers(chance: Chance): Container[] {
   return Array.from({ length: 1 + chance.upTo(3) }, (_, n) => ({
     name: `init-${n}`,
     image: chance.one(['registry.test/big:2', 'registry.test/small:1', 'app:1']),
-    ...(chance.of(50) ? { restartPolicy: 'Always' } : {}),
-    resources: { requests: { cpu: chance.one(['100m', '500m', '1', '2']), ...(chance.of(30) ? { memory: '1Gi' } : {}) } },
-    ...(chance.of(25)
-      ? {
-          ports: [
-            {
-              containerPort: 80,
-              hostPort: chance.one([80, 443, 81]),
-              ...(chance.of(40) ? { hostIP: chance.one(['0.0.0.0', '::', '::1', '127.0.0.1']) } : {}),
-            },
-          ],
-        }
-      : {}),
+    ...chance.maybe(50, () => ({ restartPolicy: 'Always' })),
+    resources: { requests: { cpu: chance.one(['100m', '500m', '1', '2']), ...chance.maybe(30, () => ({ memory: '1Gi' })) } },
+    ...chance.maybe(25, () => ({
+      ports: [
+        {
+          containerPort: 80,
+          hostPort: chance.one([80, 443, 81]),
+          ...chance.maybe(40, () => ({ hostIP: chance.one(['0.0.0.0', '::', '::1', '127.0.0.1']) })),
+        },
+      ],
+    })),
   }));
 }
 
@@ -194,14 +192,13 @@ function spreads(chance: Chance): Required<PodSpec>['topologySpreadConstraints']
   if (!chance.of(55)) return [];
   return chance.some([ZONE, HOST, 'rack', 'topology.kubernetes.io/region'], 45).map((topologyKey) => {
     const isHard = chance.of(55);
-    return {
-      topologyKey,
+    return { topologyKey,
       maxSkew: 1 + chance.upTo(3),
       whenUnsatisfiable: isHard ? 'DoNotSchedule' : 'ScheduleAnyway',
-      ...(chance.of(92) ? { labelSelector: selector(chance) } : {}),
+      ...chance.maybe(92, () => ({ labelSelector: selector(chance) })),
       ...(isHard && chance.of(35) ? { minDomains: 1 + chance.upTo(4) } : {}),
-      ...(chance.of(40) ? { nodeAffinityPolicy: chance.one(['Honor', 'Ignore']) } : {}),
-      ...(chance.of(40) ? { nodeTaintsPolicy: chance.one(['Honor', 'Ignore']) } : {}),
+      ...chance.maybe(40, () => ({ nodeAffinityPolicy: chance.one(['Honor', 'Ignore']) })),
+      ...chance.maybe(40, () => ({ nodeTaintsPolicy: chance.one(['Honor', 'Ignore']) })),
     };
   }).map((one) => ('labelSelector' in one && chance.of(30) ? { ...one, labelSelector: { matchLabels: { app: 'web' } }, matchLabelKeys: ['rev', 'absent'] } : one)); // prettier-ignore
 }
@@ -218,17 +215,17 @@ function affinities(chance: Chance, isProbe: boolean): object {
     return {
       topologyKey: chance.one([ZONE, HOST, 'rack', 'topology.kubernetes.io/region']),
       labelSelector: keys < 2 ? { matchLabels: { app: 'web' } } : selector(chance),
-      ...(chance.of(25) ? { namespaces: ['there', 'nowhere'] } : {}),
-      ...(chance.of(40) ? { namespaceSelector: chance.one<object>(teams) } : {}),
+      ...chance.maybe(25, () => ({ namespaces: ['there', 'nowhere'] })),
+      ...chance.maybe(40, () => ({ namespaceSelector: chance.one<object>(teams) })),
       ...(keys === 0 ? { matchLabelKeys: ['rev'] } : {}),
       ...(keys === 1 ? { mismatchLabelKeys: ['rev', 'tier'] } : {}),
     };
   };
   const rules = (required: number) => ({
-    ...(chance.of(required) ? { requiredDuringSchedulingIgnoredDuringExecution: [term(), ...(chance.of(30) ? [term()] : [])] } : {}),
-    ...(chance.of(50)
-      ? { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 + chance.upTo(100), podAffinityTerm: term() }] }
-      : {}),
+    ...chance.maybe(required, () => ({ requiredDuringSchedulingIgnoredDuringExecution: [term(), ...(chance.of(30) ? [term()] : [])] })),
+    ...chance.maybe(50, () => ({
+      preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 1 + chance.upTo(100), podAffinityTerm: term() }],
+    })),
   });
   return { podAffinity: rules(30), podAntiAffinity: rules(40) };
 }
@@ -280,17 +277,15 @@ class Storage {
     const volume = {
       metadata: {
         name,
-        ...(chance.of(35)
-          ? {
-              labels: {
-                [chance.one([ZONE, 'topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'])]: chance.one([
-                  'a',
-                  'b__c',
-                  'r1',
-                ]),
-              },
-            }
-          : {}),
+        ...chance.maybe(35, () => ({
+          labels: {
+            [chance.one([ZONE, 'topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'])]: chance.one([
+              'a',
+              'b__c',
+              'r1',
+            ]),
+          },
+        })),
       },
       spec: {
         storageClassName: className,
@@ -298,7 +293,7 @@ class Storage {
         capacity: { storage: '1Gi' },
         csi: { driver: DRIVER, volumeHandle: chance.one([name, 'shared']) },
         claimRef: { kind: 'PersistentVolumeClaim', namespace: home, name },
-        ...(chance.of(40) ? { nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: where }] } } } : {}),
+        ...chance.maybe(40, () => ({ nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: where }] } } })),
       },
     };
     this.all.push({ resource: persistentVolumes, object: volume });
@@ -331,7 +326,7 @@ class Storage {
         default:
           return {
             name,
-            persistentVolumeClaim: { claimName: chance.one(this.#claims.slice(0, 4)), ...(chance.of(20) ? { readOnly: true } : {}) },
+            persistentVolumeClaim: { claimName: chance.one(this.#claims.slice(0, 4)), ...chance.maybe(20, () => ({ readOnly: true })) },
           };
       }
     });

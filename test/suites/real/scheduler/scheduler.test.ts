@@ -9,10 +9,9 @@ import {
   persistentVolumeClaims,
   persistentVolumes,
   pods,
-  type Resource,
   storageClasses,
 } from '../../../../kube/api/object.ts';
-import type { Budget, Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
+import type { Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
@@ -21,18 +20,10 @@ import { DENIED } from '../cluster/play-stories.ts';
 import { type RealWorld, worldParts } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
-import { nodeOf, priority, Stage, startWorld } from './stage.ts';
+import { nodeOf, Stage, startWorld } from './stage.ts';
 import { startScheduler } from './subjects.ts';
 
 const END_MS = 800;
-const budgets: Resource = {
-  group: 'policy',
-  version: 'v1beta1',
-  resource: 'poddisruptionbudgets',
-  kind: 'PodDisruptionBudget',
-  namespaced: true,
-};
-
 /*
  * `dkc scheduler run` as the scheduler of a real control plane whose kube-controller-manager collects garbage and nothing else.
  */
@@ -63,8 +54,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     try {
       const { dir } = await realParts(['kubectl']);
       const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
-      for (const [name, value] of Object.entries({ low: 10, middle: 20, high: 1_000 })) await priority(world, name, value);
-      await priority(world, 'polite', 1_000, 'Never');
       started = { world, kubectl, scheduler: await startScheduler('dkc', world.planeForScheduler) };
     } catch (error) {
       await world.stop();
@@ -153,32 +142,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     await s.cluster.deletePod(s.pod('pod-4'));
     assert.equal(await s.bound('late'), before, "a pod of the other's makes room");
     assert.equal(s.pod('nobodys').status?.conditions, undefined, 'nobody has looked at it');
-  });
-
-  story('a budget of policy/v1beta1 turns preemption to other pods, as long as there are others', 'budget', [2, 1], async (s) => {
-    const { world } = here();
-    await using _disruption = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'disruption');
-    await s.create('guarded', { labels: { app: 'guarded' }, spec: { priorityClassName: 'low' } });
-    await s.create('free', { spec: { priorityClassName: 'middle' } });
-    const places = { guarded: await s.bound('guarded'), free: await s.bound('free') };
-    const budget = {
-      metadata: { name: 'guard', namespace: s.name },
-      spec: { minAvailable: 1, selector: { matchLabels: { app: 'guarded' } } },
-    };
-    await s.client.create<Budget>(budgets, budget);
-    const ref = { name: 'guard', namespace: s.name };
-    for (let seen = 0; seen === 0;) {
-      const { status, metadata } = await s.client.get<Budget>(budgets, ref);
-      if (status?.currentHealthy === 1 && status.observedGeneration === metadata.generation) seen = 1;
-      else await world.changed(s.name, 50);
-    }
-    // Who hears of a pod that was made after it, has most likely heard of the budget.
-    await s.known(0);
-    await s.create('first', { spec: { priorityClassName: 'high' } });
-    assert.equal(await s.bound('first'), places.free, 'although the guarded pod has the lower priority');
-    assert.equal(nodeOf(s.pod('guarded')), places.guarded);
-    await s.create('second', { spec: { priorityClassName: 'high' } });
-    assert.equal(await s.bound('second'), places.guarded, 'with nobody else left, a budget does not help');
   });
 
   story('a volume that is local to a node takes its first consumer there', 'volume', [3, 4], async (s) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DeploymentSpec } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { coreEvents, type KubeObject, nodes, priorityClasses, type Resource, statefulSets } from '../../../../kube/api/object.ts';
+import { coreEvents, type KubeObject, nodes, type Resource, statefulSets } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Pod, StatefulSet } from '../../../../scheduler/types.ts';
@@ -60,12 +60,7 @@ export class Stage {
   // Pods
 
   manifest(name: string, { cpu = '1', labels = {}, spec = {} }: PodOptions = {}): Pod {
-    return {
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name, namespace: this.name, labels },
-      spec: { ...this.#podSpec(cpu), ...spec },
-    };
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name, labels }, spec: { ...this.#podSpec(cpu), ...spec } };
   }
 
   create(name: string, options: PodOptions = {}): Promise<Pod> {
@@ -123,10 +118,7 @@ export class Stage {
   /** Of one object, by its name. They come a little later than what they tell of. */
   async events(name: string, has: (events: readonly Event[]) => boolean = () => true): Promise<Event[]> {
     for (const end = performance.now() + EVENTS_WITHIN_MS; ;) {
-      const { items } = await this.client.list<Event>(coreEvents, {
-        namespace: this.name,
-        fieldSelector: `involvedObject.name=${name}`,
-      });
+      const { items } = await this.client.list<Event>(coreEvents, { namespace: this.name, fieldSelector: `involvedObject.name=${name}` });
       if (has(items)) return items;
       if (performance.now() > end)
         throw new Error(`${name} has other events: ${JSON.stringify(items.map(({ reason, message }) => [reason, message]))}`);
@@ -205,19 +197,6 @@ export class Stage {
       return ordinal < from || pod.spec?.containers[0]?.image === image;
     });
   }
-}
-
-export async function priority(
-  { client }: World,
-  name: string,
-  value: number,
-  preemptionPolicy: 'Never' | 'PreemptLowerPriority' = 'PreemptLowerPriority',
-): Promise<void> {
-  await client.create<KubeObject & { value: number; preemptionPolicy: string }>(priorityClasses, {
-    metadata: { name },
-    value,
-    preemptionPolicy,
-  });
 }
 
 export const nodeOf = (pod: Readonly<Pod> | undefined): string => pod?.spec?.nodeName ?? '';
