@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { swept } from '../../support/in-turn.ts';
 import { watchFaults } from '../../support/simulated/faulty-watches.ts';
-import { noRooms, plus, rollouts } from '../../unit/scheduler/simulated/rollouts.ts';
+import { rollouts } from '../../unit/scheduler/simulated/rollouts.ts';
 import { stories } from '../../unit/scheduler/simulated/stories.ts';
 import { faultKinds, sweep, sweepWatches } from '../../unit/scheduler/simulated/sweep.ts';
 
@@ -10,15 +10,13 @@ const COUNT = Number(process.env['DKC_ROLLOUTS'] ?? 1_000);
 const FIRST = Number(process.env['DKC_ROLLOUTS_SEED'] ?? 1_000);
 
 test(`${COUNT} random rollouts leave nothing behind: no room, nobody assumed, nobody forgotten`, async (t) => {
-  let rooms = noRooms;
+  let rooms = 0;
   for (let seed = FIRST; seed < FIRST + COUNT; seed++) {
     const { problems, did, rooms: kept } = await rollouts(seed);
-    rooms = plus(rooms, kept);
+    rooms += kept;
     assert.deepEqual(problems, [], `seed ${seed}:\n${did.join('\n')}`);
   }
-  const often = `room was kept so often: ${JSON.stringify(rooms)}`;
-  t.diagnostic(often);
-  assert.ok(rooms.usedByDaemons >= rooms.ofDaemonSets / 2, often);
+  t.diagnostic(`room was kept ${rooms} times`);
 });
 
 describe('a scheduler whose calls fail, each in every way', () => {

@@ -31,16 +31,3 @@ for (const by of [-HOUR, HOUR])
     await world.clock.advance(15_000);
     assert.equal(nodeOf('other'), 'a');
   });
-
-test('when the clock is set back, a refused pod is tried again after five minutes all the same', async (t) => {
-  const { world, stage } = await scene(t, ['a'], { endMs: 1_000 });
-  stage.add(pod('big').cpu('5'));
-  await world.clock.advance(1_000);
-  const attempts = (): number => [...(world.parts?.queue.list() ?? [])][0]?.queued.attempts ?? 0;
-  assert.equal(attempts(), 1);
-  world.clock.jump(-HOUR);
-  await world.clock.advance(290_000);
-  assert.equal(attempts(), 1);
-  await world.clock.advance(20_000);
-  assert.equal(attempts(), 2);
-});

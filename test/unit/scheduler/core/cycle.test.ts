@@ -2,15 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { explainPod } from '../../../../scheduler/explain.ts';
+
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
-import { node, pod } from '../builders.ts';
+import { pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
-const onA = { [HOST]: 'a' };
 
 test('a pod that was bound and is not seen is asked for, also when nothing else happens', async (t) => {
   let answers = 0;
@@ -53,33 +51,6 @@ test('an attempt counts for its profile, as scheduled once the pod is bound, and
   ]);
 });
 
-test('without the reservation module the cycle schedules, preempts and binds, and reserves nothing', async (t) => {
-  const { world, stage, scheduler, find, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, withoutReservations: true });
-  const comesTo = async (name: string, on: RegExp, why?: string): Promise<void> =>
-    assert.notEqual(await world.until(() => on.test(nodeOf(name)), SOON), undefined, why);
-  stage.add(pod('low').cpu('3').selects(onA), pod('other').cpu('3'));
-  await comesTo('low', /^a$/, 'schedules and binds');
-  await comesTo('other', /^b$/, 'to the node with room');
-  stage.add(pod('high').cpu('3').priority(10).selects(onA));
-  await comesTo('high', /^a$/, 'preempts');
-  assert.equal(find('low'), undefined);
-
-  stage.addSet('web', '1', { replicas: 1 });
-  await comesTo('web-0', /./);
-  stage.add(
-    pod('rival')
-      .cpu('1')
-      .selects({ [HOST]: nodeOf('web-0') }),
-  );
-  await world.clock.advance(SOON);
-  assert.equal(nodeOf('rival'), '', 'there is no room');
-  await stage.delete('web-0');
-  await comesTo('rival', /./, 'what the pod of a set leaves is for anybody');
-  await world.clock.advance(SOON);
-  assert.deepEqual(stage.problems(), []);
-  assert.deepEqual(scheduler.failures(), []);
-});
-
 const TERMS = MAX_TERMS + 50;
 const WHY = `pod has ${TERMS} terms of pod affinity and anti-affinity, more than the ${MAX_TERMS} that this scheduler supports.`;
 const terms = Array.from({ length: TERMS }, (_, at) => ({
@@ -104,14 +75,4 @@ test('a pod that asks for too much is told so, once, and the others are placed',
   await world.user.delete(podKind, { namespace: 'default', name: 'small' });
   await stage.pass(60_000);
   assert.equal(attempts(), before);
-});
-
-test('dkc why pod says the same of a pod that asks for too much', () => {
-  const large = tooLarge('large').build();
-  const groups = { services: [], replicationControllers: [], replicaSets: [], statefulSets: [], budgets: [] };
-  const nothing = { ...groups, namespaces: [], deviceClasses: [], claims: [] };
-  const storage = { volumes: [], storageClasses: [], csiNodes: [], csiDrivers: [], capacities: [], attachments: [] };
-  const cluster = { pods: [large], nodes: [node('a').build()], ...nothing, ...storage };
-  const [first] = explainPod({ ...cluster, pod: large, config: defaultSchedulerConfig, running: undefined, now: 0 });
-  assert.deepEqual(first, { object: 'default/large', reason: 'PodLimits', detail: `no node can run it: ${WHY.slice(0, -1)}` });
 });

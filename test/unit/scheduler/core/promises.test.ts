@@ -32,8 +32,6 @@ test('a node that was promised to a pod which goes elsewhere is there for the ot
 
 const losses: Readonly<Record<string, (world: SchedulerWorld, node: string) => Promise<unknown>>> = {
   'is cordoned': (world, node) => world.patchNode(node, { spec: { unschedulable: true } }),
-  'gets a taint': (world, node) => world.patchNode(node, { spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } }),
-  'loses a label that it asks for': (world, node) => world.patchNode(node, { metadata: { labels: { pool: null } } }),
   'is deleted': (world, node) => world.user.delete(nodeKind, { name: node }),
 };
 for (const [what, lose] of Object.entries(losses))
@@ -78,29 +76,6 @@ test('a pod whose binding failed is promised nothing any more, and says so', asy
   assert.equal(find('high')?.status?.nominatedNodeName, undefined);
   refuses = false;
   assert.notEqual(await world.until(() => nodeOf('high') === 'a', SOON), undefined);
-});
-
-test('room is not kept any longer for a successor that is gone, though it was on its way out for long', async (t) => {
-  const { world, stage, find, nodeOf, change } = await scene(t, ['a']);
-  stage.addSet('web', '4', { replicas: 1 });
-  await world.until(() => nodeOf('web-0') === 'a', SOON);
-  await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '5' } } });
-  const claimed = (): boolean => world.parts?.reservations.list()[0]?.failedAt !== undefined;
-  assert.notEqual(await world.until(claimed, SOON), undefined);
-  const stopped = world.stopControllers();
-  await world.clock.advance(30_000);
-  await stopped;
-  await change('web-0', { metadata: { finalizers: ['test/wait'] } });
-  await stage.delete('web-0');
-  // It would fit: so it is looked at, and let go.
-  stage.begin(['b']);
-  world.addNodes({ name: 'c', allocatable: { cpu: '8' } });
-  assert.notEqual(await world.until(() => world.parts?.queue.find(find('web-0')?.metadata.uid ?? '') === undefined, SOON), undefined);
-  await change('web-0', { metadata: { finalizers: null } });
-  await world.clock.advance(1_000);
-  const [room] = world.parts?.reservations.list() ?? [];
-  assert.deepEqual([room?.state, room?.claimant], ['active', undefined]);
-  assert.ok((room?.expiresAt ?? 0) <= world.clock.now() + 60_000, 'as long as room without a successor');
 });
 
 test('a node is not filled twice by a binding that was given up and comes later: its room is promised to the pod meanwhile', async (t) => {

@@ -2,186 +2,115 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { silentLog } from '../../../../base/log.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { StatusWriter, type Wanted } from '../../../../scheduler/core/status-writer.ts';
-import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import { pod } from '../builders.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
+import { StatusWriter } from '../../../../scheduler/core/status-writer.ts';
+import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { table } from '../../../support/table.ts';
+import { pod } from '../builders.ts';
 
-type Written = { status: { conditions: { message: string }[]; nominatedNodeName?: string | null } };
+type Condition = { message: string; lastTransitionTime?: string; observedGeneration?: number };
+type Written = { status: { conditions: Condition[]; nominatedNodeName?: string | null } };
 
-/** Writes that end when the test says so. */
+/** Writes that end when the test says so. `written`: `B`, `B>a` with a promise of node a, `B>` when promises are taken back. */
 function writer(atOnce = 1) {
   const clock = new FakeClock();
   const written: string[] = [];
+  const conditions: Condition[] = [];
   const open: ((error?: Error) => void)[] = [];
-  const patch = (_: unknown, __: unknown, body: unknown): Promise<unknown> => {
-    const { conditions, nominatedNodeName } = (body as Written).status;
-    written.push(`${conditions[0]?.message}${nominatedNodeName === undefined ? '' : ` nominated=${nominatedNodeName}`}`);
-    const answer = { metadata: { resourceVersion: `${written.length + 1}` }, status: (body as Written).status };
+  const patch = (_: unknown, __: unknown, { status }: Written): Promise<unknown> => {
+    const { conditions: [condition = assert.fail()], nominatedNodeName } = status; // prettier-ignore
+    written.push(`${condition.message}${nominatedNodeName === undefined ? '' : `>${nominatedNodeName ?? ''}`}`);
+    conditions.push(condition);
+    const answer = { metadata: { resourceVersion: `${written.length + 1}` }, status };
     return new Promise((resolve, reject) => open.push((error) => (error === undefined ? resolve(answer) : reject(error))));
   };
-  const client = { patch } as unknown as Pick<Client, 'patch'>;
-  const statuses = new StatusWriter({ client, clock, log: silentLog, atOnce });
-  const end = async (): Promise<void> => {
-    open.shift()?.();
-    await atRest();
-  };
-  const fail = async (error = new Error('the test says so')): Promise<void> => {
+  const statuses = new StatusWriter({ client: { patch } as unknown as Pick<Client, 'patch'>, clock, log: silentLog, atOnce });
+  const end = async (error?: Error): Promise<void> => {
     open.shift()?.(error);
     await atRest();
   };
-  return { statuses, written, clock, end, fail };
+  const write = (of: typeof waiting, said: string) => {
+    const [message = '', nominate] = said.split('>');
+    statuses.write(of, { reason: 'Unschedulable', message, nominate }, new AbortController().signal);
+  };
+  return { statuses, written, conditions, clock, end, write };
 }
 
-const { signal } = new AbortController();
-const says = (message: string, nominate?: string): Wanted => ({ reason: 'Unschedulable', message, nominate });
-const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'A' }];
-const waiting = podInfoOf(Object.assign(pod('web').build(), { status: { conditions } }));
+const said = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'A' }];
+const waiting = podInfoOf(Object.assign(pod('web').build(), { status: { conditions: said } }));
+const gone = new ApiError({ method: 'PATCH', path: '/status', host: 'local' }, { code: 404, reason: 'NotFound', message: 'it is gone' });
 
-const TAKEN_BACK = 'A nominated=null';
-const cases: { why: string; writes: Wanted[]; becomes: string[] }[] = [
-  { why: 'what it says already is not written', writes: [says('A')], becomes: [] },
-  { why: 'of what waits only the last is written', writes: [says('B'), says('C'), says('D')], becomes: ['B', 'D'] },
-  { why: 'a promise that is being written is taken back', writes: [says('B', 'a'), says('A', '')], becomes: ['B nominated=a', TAKEN_BACK] },
-  { why: 'a promise that waits to be written is kept', writes: [says('B'), says('C', 'a'), says('D')], becomes: ['B', 'D nominated=a'] },
-];
-for (const { why, writes, becomes } of cases)
+/** The pod says A. Acts: `write B`, or `B>a` with node a promised; what is being written: `end`, `fail`, `gone`; `forget`; `wait 5` (seconds). */
+const acts = table('acts | written | why')(`
+  write A                                      |         | what it says already is not written
+  write B, write C, write D, end               | B D     | of what waits only the last is written
+  write B, write B, end                        | B       | what is being written is not written again
+  write B, write A, end, end                   | B A     | what it said before something else was being written is
+  write B>a, write A>, end                     | B>a A>  | a promise that is being written is taken back
+  write B, write C>a, write D, end             | B D>a   | a promise that waits to be written is kept
+  write B>a, write C, fail, end, wait 100      | B>a C>a | a promise is not lost with its write, when something newer waits
+  write B>, write C, fail, end, wait 100       | B> C>   | nor is one that is taken back
+  write B>a, end, write B>a                    | B>a     | what the server has taken counts as said before the pod shows it
+  write B, fail, wait 0.9                      | B       | what could not be written is tried again after a second
+  write B, fail, wait 1, fail, wait 1.9        | B B     | and later each time
+  write B, fail, wait 1, fail, wait 2          | B B B   | until it is said
+  write C, fail, write D, end, wait 100        | C D     | or no longer so
+  write E, fail, forget, wait 100              | E       | or of no concern
+  write F, forget, fail, wait 100              | F       | or of no concern by then
+  write B, fail, wait 1, gone, wait 100        | B B     | or nobody can be told any more
+  write G, fail, wait 60, fail, wait 60, fail, wait 60, fail, wait 60, fail, wait 60, fail, wait 60, fail, wait 60 | G G G G G G | and not for ever
+`);
+for (const { acts: text, written: becomes, why } of acts)
   test(`a pod's status: ${why}`, async () => {
-    const { statuses, written, end } = writer();
-    for (const wanted of writes) statuses.write(waiting, wanted, signal);
-    for (let n = 0; n < 3; n++) await end();
-    assert.deepEqual(written, becomes);
-    await statuses.idle();
+    const { statuses, written, clock, end, write } = writer();
+    for (const [act = '', what = ''] of text.split(', ').map((one) => one.split(' ')))
+      if (act === 'write') write(waiting, what);
+      else if (act === 'wait') await clock.advance(Number(what) * 1_000);
+      else if (act === 'forget') void statuses.forget(waiting.uid);
+      else await end(act === 'end' ? undefined : act === 'gone' ? gone : new Error('the test says so'));
+    assert.equal(written.join(' '), becomes);
   });
 
-test('what is being written about a pod can be waited for, and what waits is dropped', async () => {
-  const { statuses, written, end } = writer();
-  statuses.write(waiting, says('B'), signal);
-  statuses.write(waiting, says('C'), signal);
+test('what is being written about a pod can be waited for', async () => {
+  const { statuses, end, write } = writer();
+  write(waiting, 'B');
   let over = false;
   void statuses.forget(waiting.uid)?.then(() => (over = true));
   await atRest();
   assert.equal(over, false);
   await end();
   assert.equal(over, true);
-  assert.deepEqual(written, ['B']);
-  assert.equal(statuses.forget(waiting.uid), undefined);
-});
-
-test('what could not be written is tried again, later each time, until it is said, or no longer so', async () => {
-  const { statuses, written, clock, end, fail } = writer();
-  statuses.write(waiting, says('B'), signal);
-  await fail();
-  await clock.advance(999);
-  assert.deepEqual(written, ['B']);
-  await clock.advance(1);
-  await fail();
-  await clock.advance(2_000);
-  await end();
-  await clock.advance(100_000);
-  assert.deepEqual(written, ['B', 'B', 'B']);
-
-  statuses.write(waiting, says('C'), signal);
-  await fail();
-  statuses.write(waiting, says('D'), signal);
-  await end();
-  await clock.advance(100_000);
-  assert.deepEqual(written.slice(3), ['C', 'D']);
-
-  statuses.write(waiting, says('E'), signal);
-  await fail();
-  void statuses.forget(waiting.uid);
-  await clock.advance(100_000);
-  assert.deepEqual(written.slice(5), ['E']);
-
-  statuses.write(waiting, says('F'), signal);
-  void statuses.forget(waiting.uid);
-  await fail();
-  await clock.advance(100_000);
-  assert.deepEqual(written.slice(6), ['F']);
-
-  statuses.write(waiting, says('G'), signal);
-  for (let n = 0; n < 10; n++) {
-    await fail();
-    await clock.advance(60_000);
-  }
-  assert.deepEqual(written.slice(7), ['G', 'G', 'G', 'G', 'G', 'G']);
-  assert.equal(clock.sleepers, 0);
-});
-
-for (const { node, becomes } of [
-  { node: 'a', becomes: 'C nominated=a' },
-  { node: '', becomes: 'C nominated=null' },
-])
-  test(`a promise ${node === '' ? 'that is taken back' : 'of a node'} is not lost with its write, when something newer waits`, async () => {
-    const { statuses, written, clock, end, fail } = writer();
-    statuses.write(waiting, says('B', node), signal);
-    statuses.write(waiting, says('C'), signal);
-    await fail();
-    await end();
-    await clock.advance(100_000);
-    assert.deepEqual(written.slice(1), [becomes]);
-    assert.equal(clock.sleepers, 0);
-  });
-
-test('what the server has taken counts as said before the pod shows it', async () => {
-  const { statuses, written, end } = writer();
-  const write = async (at: PodInfo, wanted: Wanted): Promise<void> => {
-    statuses.write(at, wanted, signal);
-    await end();
-  };
-  await write(waiting, says('B', 'a'));
-  await write(waiting, says('B', 'a'));
-  // The caches have the pod as it was before, which said this.
-  await write(waiting, says('A', ''));
-  assert.deepEqual(written, ['B nominated=a', 'A nominated=null']);
-  // Somebody else has written since then.
-  const changed = podInfoOf({ ...waiting.pod, metadata: { ...waiting.pod.metadata, resourceVersion: '9' } });
-  await write(changed, says('A'));
-  assert.equal(written.length, 2);
-  await write(changed, says('B'));
-  assert.equal(written.length, 3);
-  assert.equal(statuses.owed, 0);
 });
 
 test('while something more urgent is written fewer statuses are, but never none', async () => {
-  const { statuses, written, end } = writer(8);
+  const { statuses, written, end, write } = writer(8);
   const named = (n: number) => podInfoOf(pod(`p${n}`).build());
   const ways = [statuses.makeWay(), statuses.makeWay()];
-  for (let n = 0; n < 20; n++) statuses.write(named(n), says(`${n}`), signal);
+  for (let n = 0; n < 20; n++) write(named(n), `${n}`);
   assert.equal(written.length, 2);
-  await end();
-  assert.equal(written.length, 3);
   for (const way of ways) way[Symbol.dispose]();
   await end();
-  assert.equal(written.length, 3 + 1 + 6, 'all that may be, once one has ended');
+  assert.equal(written.length, 2 + 1 + 6, 'all that may be, once one has ended');
   const few = writer(1);
   using _way = few.statuses.makeWay();
-  few.statuses.write(named(0), says('0'), signal);
+  few.write(named(0), '0');
   assert.deepEqual(few.written, ['0']);
 });
 
-type Condition = { lastTransitionTime?: string; observedGeneration?: number };
-
 test('since when a pod has no place is written once; each condition says of which generation it speaks', async () => {
-  const clock = new FakeClock();
-  const written: Condition[] = [];
-  const patch = async (_: unknown, __: unknown, body: unknown): Promise<unknown> => {
-    const { status } = body as { status: { conditions: Condition[] } };
-    written.push(...status.conditions);
-    return { metadata: { resourceVersion: `${written.length + 1}` }, status };
-  };
-  const statuses = new StatusWriter({ client: { patch } as unknown as Pick<Client, 'patch'>, clock, log: silentLog, atOnce: 1 });
+  const { conditions, end, write } = writer();
   const raw = pod('new').build();
   const fresh = podInfoOf({ ...raw, metadata: { ...raw.metadata, generation: 3 } });
-  for (const message of ['A', 'B']) {
-    statuses.write(fresh, says(message), signal);
-    await statuses.idle();
+  for (const [of, message] of [
+    [fresh, 'A'],
+    [fresh, 'B'],
+    [waiting, 'C'],
+  ] as const) {
+    // prettier-ignore
+    write(of, message);
+    await end();
   }
-  statuses.write(waiting, says('C'), signal);
-  await statuses.idle();
-  assert.deepEqual(
-    written.map(({ lastTransitionTime, observedGeneration }) => [lastTransitionTime !== undefined, observedGeneration]),
-    [[true, 3], [false, 3], [false, undefined]], // prettier-ignore
-  );
+  const times = conditions.map(({ lastTransitionTime, observedGeneration }) => [lastTransitionTime !== undefined, observedGeneration]);
+  assert.deepEqual(times, [[true, 3], [false, 3], [false, undefined]]); // prettier-ignore
 });

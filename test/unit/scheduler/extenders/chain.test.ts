@@ -82,15 +82,6 @@ test('who is not interested is not asked', async (t) => {
   assert.deepEqual(server.calls, []);
 });
 
-test('the failure of one that is depended on ends the attempt', async (t) => {
-  const { server, chain, lines } = await chained(t, { '1/filter': breaks, '2/filter': keeps('a') }, [filters, filters]);
-  await assert.rejects(chain.filter(asking, nodes, t.signal), {
-    name: 'ExtenderError',
-    message: `failed filter with extender at URL ${server.url}/1/filter, code 500`,
-  });
-  assert.deepEqual([server.calls, lines], [['1/filter'], []]);
-});
-
 test('being passed over is told once, and once more when it is over', async (t) => {
   let isWell = false;
   const { chain, lines } = await chained(
@@ -103,18 +94,6 @@ test('being passed over is told once, and once more when it is over', async (t) 
     await chain.filter(asking, nodes, t.signal);
   }
   assert.deepEqual(lines, ['warn: extender failed, ignoring it', 'info: extender recovered', 'warn: extender failed, ignoring it']);
-});
-
-test('whoever gives up is not passed over', async (t) => {
-  const asked = Promise.withResolvers<void>();
-  const { chain, lines } = await chained(t, { '1/filter': () => asked.resolve() }, [{ ...filters, ignorable: true }]);
-  const end = new AbortController();
-  const call = chain.filter(asking, nodes, end.signal);
-  await asked.promise;
-  const over = new Error('over');
-  end.abort(over);
-  await assert.rejects(call, (error) => error === over);
-  assert.deepEqual(lines, []);
 });
 
 for (const { scoreRange, scores } of [
@@ -156,14 +135,6 @@ for (const { why, answer, more = {}, bound } of binds)
     if (typeof bound === 'boolean') assert.equal(await chain.bind(asking, 'a', t.signal), bound);
     else await assert.rejects(chain.bind(asking, 'a', t.signal), bound);
   });
-
-test('two that would bind are one too many', () => {
-  const two = [extenderConfig('http://a', { bindVerb: 'b' }), extenderConfig('http://b', { bindVerb: 'b' })];
-  assert.throws(
-    () => new Extenders(two, { clock: realClock, log: recordedLog().log, scoreRange: 100 }),
-    /only one extender can bind, not 2/,
-  );
-});
 
 const preempts = { preemptVerb: 'preempt' };
 const leaves =

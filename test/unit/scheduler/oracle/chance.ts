@@ -13,6 +13,11 @@ export class Chance {
     return this.random() * 100 < percent;
   }
 
+  /** In `percent` of 100 what is made, else nothing: to be spread into an object. */
+  maybe<T extends object>(percent: number, make: () => T): T | Record<never, never> {
+    return this.of(percent) ? make() : {};
+  }
+
   /** 0 to `below` - 1. */
   upTo(below: number): number {
     return Math.floor(this.random() * below);

@@ -32,7 +32,7 @@ export function randomNode(chance: Chance, name: string, even: boolean): Node {
     return {
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name, uid: `uid-${name}`, labels: { [HOST]: name, ...(chance.of(80) ? { [ZONE]: chance.one(['z1', 'z2']) } : {}) } },
+      metadata: { name, uid: `uid-${name}`, labels: { [HOST]: name, ...chance.maybe(80, () => ({ [ZONE]: chance.one(['z1', 'z2']) })) } },
       spec: {},
       status: { allocatable: { cpu: '2', memory: '4Gi', pods: '6' } },
     };
@@ -40,7 +40,7 @@ export function randomNode(chance: Chance, name: string, even: boolean): Node {
     apiVersion: 'v1',
     kind: 'Node',
     metadata: { name, uid: `uid-${name}`, labels: randomLabels(chance, name) },
-    spec: { ...randomTaints(chance), ...(chance.of(6) ? { unschedulable: true } : {}) },
+    spec: { ...randomTaints(chance), ...chance.maybe(6, () => ({ unschedulable: true })) },
     status: { allocatable: randomRoom(chance), images: randomImages(chance) },
   };
 }
@@ -78,11 +78,11 @@ export const HOST = 'kubernetes.io/hostname';
 
 function randomLabels(chance: Chance, name: string): Record<string, string> {
   return {
-    ...(chance.of(96) ? { [HOST]: chance.of(2) ? 'shared' : name } : {}),
-    ...(chance.of(88) ? { [ZONE]: chance.one(['z1', 'z2', 'z3']), 'topology.kubernetes.io/region': 'r' } : {}),
-    ...(chance.of(60) ? { rack: chance.one(['1', '2', '3', '4']) } : {}),
-    ...(chance.of(60) ? { disk: chance.one(['ssd', 'hdd']) } : {}),
-    ...(chance.of(40) ? { cores: chance.one(['4', '8', '16', 'many']) } : {}),
+    ...chance.maybe(96, () => ({ [HOST]: chance.of(2) ? 'shared' : name })),
+    ...chance.maybe(88, () => ({ [ZONE]: chance.one(['z1', 'z2', 'z3']), 'topology.kubernetes.io/region': 'r' })),
+    ...chance.maybe(60, () => ({ rack: chance.one(['1', '2', '3', '4']) })),
+    ...chance.maybe(60, () => ({ disk: chance.one(['ssd', 'hdd']) })),
+    ...chance.maybe(40, () => ({ cores: chance.one(['4', '8', '16', 'many']) })),
   };
 }
 
@@ -104,8 +104,8 @@ function randomRoom(chance: Chance): Record<string, string> {
     memory: chance.one(['1Gi', '2Gi', '4Gi', '4Gi', '5000000k']),
     'ephemeral-storage': '10Gi',
     pods: chance.one(['3', '6', '8', '8', '12', '110']),
-    ...(chance.of(20) ? { 'example.com/gpu': chance.one(['1', '2', '4']) } : {}),
-    ...(chance.of(10) ? { 'hugepages-2Mi': '64Mi' } : {}),
+    ...chance.maybe(20, () => ({ 'example.com/gpu': chance.one(['1', '2', '4']) })),
+    ...chance.maybe(10, () => ({ 'hugepages-2Mi': '64Mi' })),
   };
 }
 

@@ -31,8 +31,8 @@ export function randomTemplate(chance: Chance): Template {
     namespace: chance.one(['default', 'default', 'other', 'third']),
     labels: {
       app,
-      ...(chance.of(50) ? { tier: chance.one(['front', 'back']) } : {}),
-      ...(chance.of(40) ? { rev: chance.one(['1', '2']) } : {}),
+      ...chance.maybe(50, () => ({ tier: chance.one(['front', 'back']) })),
+      ...chance.maybe(40, () => ({ rev: chance.one(['1', '2']) })),
     },
     owner: chance.of(40) ? { apiVersion: kind === 'ReplicationController' ? 'v1' : 'apps/v1', kind, name: app } : undefined,
     spec: randomSpec(chance),
@@ -46,7 +46,7 @@ function plainTemplate(chance: Chance): Template {
     namespace: 'default',
     labels: { app: 'plain' },
     owner: undefined,
-    spec: { schedulerName: 'default-scheduler', containers, ...(chance.of(50) ? { priority: chance.one([0, 5]) } : {}) },
+    spec: { schedulerName: 'default-scheduler', containers, ...chance.maybe(50, () => ({ priority: chance.one([0, 5]) })) },
   };
 }
 
@@ -81,7 +81,7 @@ function leaving(chance: Chance, { metadata, status, ...rest }: Pod): Pod {
   return {
     ...rest,
     metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
-    status: { ...status, ...(chance.of(80) ? { conditions: [condition] } : {}) },
+    status: { ...status, ...chance.maybe(80, () => ({ conditions: [condition] })) },
   };
 }
 
@@ -119,13 +119,13 @@ function randomSpec(chance: Chance): PodSpec {
   return {
     schedulerName: 'default-scheduler',
     containers: [randomContainer(chance, 'main'), ...(chance.of(10) ? [randomContainer(chance, 'second')] : [])],
-    ...(chance.of(10)
-      ? { initContainers: [{ ...randomContainer(chance, 'init'), ...(chance.of(50) ? { restartPolicy: 'Always' } : {}) }] }
-      : {}),
-    ...(chance.of(4) ? { overhead: { cpu: '50m', memory: '16Mi' } } : {}),
-    ...(chance.of(70) ? { priority: chance.one([-5, 0, 0, 5, 5, 10, 1000]) } : {}),
-    ...(chance.of(3) ? { preemptionPolicy: 'Never' } : {}),
-    ...(chance.of(10) ? { nodeSelector: { disk: chance.one(['ssd', 'hdd']) } } : {}),
+    ...chance.maybe(10, () => ({
+      initContainers: [{ ...randomContainer(chance, 'init'), ...chance.maybe(50, () => ({ restartPolicy: 'Always' })) }],
+    })),
+    ...chance.maybe(4, () => ({ overhead: { cpu: '50m', memory: '16Mi' } })),
+    ...chance.maybe(70, () => ({ priority: chance.one([-5, 0, 0, 5, 5, 10, 1000]) })),
+    ...chance.maybe(3, () => ({ preemptionPolicy: 'Never' })),
+    ...chance.maybe(10, () => ({ nodeSelector: { disk: chance.one(['ssd', 'hdd']) } })),
     ...(tolerations.length > 0 ? { tolerations } : {}),
     ...(affinity === undefined ? {} : { affinity }),
     ...(constraints.length > 0 ? { topologySpreadConstraints: constraints } : {}),
@@ -137,18 +137,18 @@ function randomContainer(chance: Chance, name: string): Container {
   return {
     name,
     image: chance.one(imageNames),
-    ...(chance.of(90) ? { resources: { requests: randomRequests(chance) } } : {}),
+    ...chance.maybe(90, () => ({ resources: { requests: randomRequests(chance) } })),
     ...(ports.length > 0 ? { ports } : {}),
   };
 }
 
 function randomRequests(chance: Chance): Record<string, string> {
   return {
-    ...(chance.of(85) ? { cpu: chance.one(['0', '1n', '100m', '250m', '250m', '500m', '500m', '1', '2']) } : {}),
-    ...(chance.of(80) ? { memory: chance.one(['0', '64Mi', '256Mi', '256Mi', '512Mi', '1Gi', '100M']) } : {}),
-    ...(chance.of(5) ? { 'ephemeral-storage': chance.one(['1Gi', '6Gi']) } : {}),
-    ...(chance.of(7) ? { 'example.com/gpu': chance.one(['1', '2']) } : {}),
-    ...(chance.of(3) ? { 'hugepages-2Mi': '32Mi' } : {}),
+    ...chance.maybe(85, () => ({ cpu: chance.one(['0', '1n', '100m', '250m', '250m', '500m', '500m', '1', '2']) })),
+    ...chance.maybe(80, () => ({ memory: chance.one(['0', '64Mi', '256Mi', '256Mi', '512Mi', '1Gi', '100M']) })),
+    ...chance.maybe(5, () => ({ 'ephemeral-storage': chance.one(['1Gi', '6Gi']) })),
+    ...chance.maybe(7, () => ({ 'example.com/gpu': chance.one(['1', '2']) })),
+    ...chance.maybe(3, () => ({ 'hugepages-2Mi': '32Mi' })),
   };
 }
 
@@ -159,8 +159,8 @@ function randomPorts(chance: Chance): ContainerPort[] {
     {
       containerPort: 80,
       hostPort,
-      ...(chance.of(20) ? { protocol: 'UDP' } : {}),
-      ...(chance.of(30) ? { hostIP: chance.one(['10.0.0.1', '10.0.0.2', '0.0.0.0']) } : {}),
+      ...chance.maybe(20, () => ({ protocol: 'UDP' })),
+      ...chance.maybe(30, () => ({ hostIP: chance.one(['10.0.0.1', '10.0.0.2', '0.0.0.0']) })),
     },
   ];
 }
@@ -169,8 +169,8 @@ function randomTolerations(chance: Chance): Toleration[] {
   if (chance.of(3)) return [{ operator: 'Exists' }];
   if (!chance.of(40)) return [];
   return chance.some(taintPool, 40).map(({ key, value, effect }): Toleration => {
-    if (chance.of(40)) return { key, operator: 'Exists', ...(chance.of(50) ? { effect } : {}) };
-    return { key, ...(value === undefined ? {} : { value }), ...(chance.of(50) ? { effect } : {}) };
+    if (chance.of(40)) return { key, operator: 'Exists', ...chance.maybe(50, () => ({ effect })) };
+    return { key, ...(value === undefined ? {} : { value }), ...chance.maybe(50, () => ({ effect })) };
   });
 }
 
@@ -181,14 +181,12 @@ function randomAffinity(chance: Chance): Affinity | undefined {
       : chance.of(3)
         ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: listOf(chance, () => namedTerm(chance)) } }
         : {}),
-    ...(chance.of(35)
-      ? {
-          preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
-            weight: 1 + chance.upTo(100),
-            preference: randomNodeTerm(chance),
-          })),
-        }
-      : {}),
+    ...chance.maybe(35, () => ({
+      preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
+        weight: 1 + chance.upTo(100),
+        preference: randomNodeTerm(chance),
+      })),
+    })),
   };
   const podAffinity = randomPodRules(chance, 9);
   const podAntiAffinity = randomPodRules(chance, 10);
@@ -202,24 +200,22 @@ function randomAffinity(chance: Chance): Affinity | undefined {
 
 function randomPodRules(chance: Chance, percent: number): NonNullable<Affinity['podAffinity']> {
   return {
-    ...(chance.of(percent) ? { requiredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => randomPodTerm(chance)) } : {}),
-    ...(chance.of(percent)
-      ? {
-          preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
-            weight: 1 + chance.upTo(100),
-            podAffinityTerm: randomPodTerm(chance),
-          })),
-        }
-      : {}),
+    ...chance.maybe(percent, () => ({ requiredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => randomPodTerm(chance)) })),
+    ...chance.maybe(percent, () => ({
+      preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
+        weight: 1 + chance.upTo(100),
+        podAffinityTerm: randomPodTerm(chance),
+      })),
+    })),
   };
 }
 
 function randomPodTerm(chance: Chance): PodAffinityTerm {
   return {
     topologyKey: chance.one([HOST, HOST, ZONE, ZONE, 'rack']),
-    ...(chance.of(96) ? { labelSelector: randomSelector(chance) } : {}),
-    ...(chance.of(15) ? { namespaces: chance.some(namespacePool, 50) } : {}),
-    ...(chance.of(15) ? { namespaceSelector: chance.of(30) ? {} : { matchLabels: { team: chance.one(['a', 'b']) } } } : {}),
+    ...chance.maybe(96, () => ({ labelSelector: randomSelector(chance) })),
+    ...chance.maybe(15, () => ({ namespaces: chance.some(namespacePool, 50) })),
+    ...chance.maybe(15, () => ({ namespaceSelector: chance.of(30) ? {} : { matchLabels: { team: chance.one(['a', 'b']) } } })),
   };
 }
 
@@ -271,11 +267,11 @@ function randomConstraints(chance: Chance): TopologySpreadConstraint[] {
       topologyKey,
       maxSkew: chance.one([1, 1, 2, 3]),
       whenUnsatisfiable: hard ? 'DoNotSchedule' : 'ScheduleAnyway',
-      ...(chance.of(96) ? { labelSelector: randomSelector(chance) } : {}),
+      ...chance.maybe(96, () => ({ labelSelector: randomSelector(chance) })),
       ...(hard && chance.of(15) ? { minDomains: chance.one([2, 3, 5]) } : {}),
-      ...(chance.of(15) ? { matchLabelKeys: ['rev'] } : {}),
-      ...(chance.of(20) ? { nodeAffinityPolicy: 'Ignore' } : {}),
-      ...(chance.of(20) ? { nodeTaintsPolicy: 'Honor' } : {}),
+      ...chance.maybe(15, () => ({ matchLabelKeys: ['rev'] })),
+      ...chance.maybe(20, () => ({ nodeAffinityPolicy: 'Ignore' })),
+      ...chance.maybe(20, () => ({ nodeTaintsPolicy: 'Honor' })),
     };
   });
 }

@@ -175,10 +175,7 @@ function randomGroups(chance: Chance): Groups {
   const everywhere = namespacePool.flatMap((namespace) => appPool.map((name) => ({ namespace, name })));
   const services = everywhere
     .filter(() => chance.of(30))
-    .map((metadata): Service => ({
-      metadata,
-      spec: { selector: { app: metadata.name, ...(chance.of(25) ? { tier: 'front' } : {}) } },
-    }));
+    .map((metadata): Service => ({ metadata, spec: { selector: { app: metadata.name, ...chance.maybe(25, () => ({ tier: 'front' })) } } }));
   const sets = () => everywhere.filter(() => chance.of(40)).map((metadata) => ({ metadata, spec: { selector: randomSelector(chance) } }));
   return {
     services,

@@ -9,7 +9,6 @@ import {
   placeholderOldUid,
   type PlaceholderPod,
   planPlaceholders,
-  standsFor,
 } from '../../../../scheduler/placeholder/plan.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
@@ -58,14 +57,6 @@ for (const { why, change, is } of looks)
   test(`a pod ${why}: it is ${is === undefined ? 'not ' : ''}taken for one of ours`, () =>
     assert.equal(placeholderOldUid(made(roomOf(), change), isOurs), is));
 
-const stands: { why: string; room?: Partial<Reservation>; change?: (pod: Pod) => void; is: boolean }[] = [
-  { why: 'its own room', is: true },
-  { why: 'a room on another node', room: { node: 'n2' }, is: false },
-  { why: 'room that it only says it stands for', change: (pod) => (pod.metadata.name = 'forged'), is: false },
-];
-for (const { why, room, change, is } of stands)
-  test(`a pod stands ${is ? '' : 'not '}for ${why}`, () => assert.equal(standsFor(roomOf(undefined, room), made(roomOf(), change)), is));
-
 const sizes: { why: string; gone: PodBuilder; is: boolean }[] = [
   { why: 'as much', gone: member().port(80), is: false },
   { why: 'cpu that is not kept', gone: member().cpu('999m').port(80), is: true },
@@ -112,17 +103,3 @@ for (const { why, kept = '', given = '', placeholders = '', due = '', had = '', 
     });
     assert.deepEqual([plan.make.map(({ name }) => name), plan.remove.map(({ placeholder: { key } }) => key)], [names(make).map((name) => `web-${name}`), names(remove).map((name) => placeholderKey(room(name)))]); // prettier-ignore
   });
-
-test('what is removed has a reason', () => {
-  const room = roomOf();
-  const info = made(room);
-  const placeholder: PlaceholderPod = { key: placeholderKey(room), node: 'n1', oldUid: room.oldUid, uid: info.uid, info };
-  const why = (kept: Reservation[], one: Partial<PlaceholderPod> = {}): string[] =>
-    planPlaceholders({ kept, given: [], due: new Set(), had: new Set(), placeholders: [{ ...placeholder, ...one }] }).remove.map(
-      (step) => step.why,
-    );
-  assert.deepEqual(why([]), ['the reservation ended']);
-  assert.deepEqual(why([room], { node: 'n2' }), ['the reservation ended']);
-  assert.deepEqual(why([room], { info: made(room, (pod) => (pod.metadata.name = 'forged')) }), ['it is not the pod that was created']);
-  assert.deepEqual(why([roomOf(member().cpu('1m'))]), ['it requests more than is reserved']);
-});

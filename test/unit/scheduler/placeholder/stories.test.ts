@@ -72,6 +72,19 @@ test('a successor is not bound before what stands for its room is gone: that fai
   assert.deepEqual([nodeOf('web-0'), nodeOf('waits')], ['a', '']);
 });
 
+for (const { why, by } of [
+  { why: 'whose making meets a server in trouble', by: failing('create', 2, 500, 'InternalError', 'the test says so') },
+  { why: 'whose name is taken by somebody who is gone', by: failing('create', 1, 409, 'AlreadyExists', 'it is there') },
+])
+  test(`a pod that stands for room, ${why}, is asked for again`, async (t) => {
+    const { world, stage, seen, find } = await fullNode(t, by);
+    await stage.roll('web', { image: 'v2' });
+    await world.until(() => find('web-0')?.metadata.deletionTimestamp !== undefined, 5_000, 50);
+    void world.stopControllers();
+    await stage.pass(30_000);
+    assert.deepEqual(seen, ['-web-0', '+[web-0]@a']);
+  });
+
 test('where none may be made the room is kept all the same, and that is told once for each room', async (t) => {
   const quota = 'exceeded quota: pods, requested: pods=1';
   const { world, stage, scheduler, seen, nodeOf } = await fullNode(t, failing('create', 99, 403, 'Forbidden', quota));

@@ -126,16 +126,6 @@ test('all victims but the last go at once, the last after them', async (t) => {
   assert.deepEqual(world.calls.slice(4), ['patch c', 'delete c']);
 });
 
-test('who goes already is left alone', async (t) => {
-  const world = new World(t);
-  world.add('a');
-  await world.client.delete(pods, { name: 'a', namespace: 'default' });
-  const a = world.info('a');
-  assert.equal(a.terminating, true);
-  assert.deepEqual(await world.preempt([world.add('b'), a]), nothing);
-  assert.deepEqual(world.calls, ['patch b', 'delete b']);
-});
-
 for (const { why, before } of [
   { why: 'is gone', before: async () => {} },
   { why: 'has a successor of its name', before: async (world: World) => void world.add('v') },

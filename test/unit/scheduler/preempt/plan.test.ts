@@ -23,8 +23,7 @@ for (const { why, nodes, offset = 0, percentage = 0, absolute = 100, tried, none
     const candidates = nodes.split('').map((kind, at): PreemptionFacts['candidates'][number] => {
       const there = podInfoOf(pod(`p${at}`).priority(kind === '=' ? 10 : 0).labels({ app: kind }).build()); // prettier-ignore
       const pods = new Set([there]);
-      return {
-        node: `${at}`,
+      return { node: `${at}`,
         lowest: there.priority,
         tryOut: () => {
           trials.push(`${at}`);

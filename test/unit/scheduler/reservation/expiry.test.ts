@@ -51,12 +51,3 @@ test('the API server is asked for the old pod shortly before room is given up, o
   await tick(later - SECOND);
   assert.equal(asked.length, 2, 'asked again before the new end');
 });
-
-test('room is given up at its end where the old pod is gone', async () => {
-  const { kept, reservations, dropped, asked, tick } = keptRoom(() => false);
-  await tick(kept.expiresAt - SECOND);
-  assert.deepEqual([asked, reservations.list().length], [['web-2'], 1]);
-  await tick(kept.expiresAt + SECOND);
-  assert.deepEqual([dropped.length, reservations.list().length], [1, 0]);
-  assert.equal(await tick(kept.expiresAt + 2 * SECOND), undefined, 'nothing is kept');
-});

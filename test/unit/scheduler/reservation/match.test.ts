@@ -15,7 +15,6 @@ function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservation
 const cases: { why: string; who: PodBuilder; has: boolean }[] = [
   { why: 'the next one of the name', who: successor(), has: true },
   { why: 'the pod itself, told of late', who: successor('web-2', '1', 'uid-default-web-2'), has: false },
-  { why: 'another of the set', who: successor('web-1'), has: false },
   { why: 'one of the name with another owner', who: withOwner(successor(), { uid: 'uid-web-anew' }), has: false },
   { why: 'one whose owner does not control it', who: withOwner(successor(), { controller: false }), has: false },
 ];
@@ -40,17 +39,6 @@ test('of each resource the successor keeps what it takes, and of more what is fr
   assert.deepEqual([requests.cpu, requests.memory, requests.ephemeral], [1_500, 2 ** 30, 2 ** 30]);
   assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]]);
   assert.deepEqual([requests.scoredCpu, requests.scoredMemory], [1_500, 2 ** 30]);
-});
-
-test('what was free when the successor came counts once', () => {
-  const { kept } = keeping();
-  const see = (who: PodBuilder, cpu: number): number | undefined => {
-    const spare = { cpu, memory: 0, ephemeral: 0, scalars: new Map<string, number>() };
-    return kept.podSeen(info(who), () => ({ node: deletion().node, spare }), T0).reservation?.heldPod.requests.cpu;
-  };
-  assert.equal(see(successor('web-2', '3'), 500), 1_500);
-  assert.equal(see(successor('web-2', '3').labels({ more: 'labels' }), 4_000), 1_500);
-  assert.equal(see(successor('web-2', '2.5'), 250), 1_750, 'it asks for something else, and is seen anew');
 });
 
 test('others are told of less when there is less, and not of every new revision', () => {

@@ -32,8 +32,7 @@ test('what users read of kept room', () => {
 });
 
 test('the newest revision is what its pods carry: a name, or a hash', () => {
-  const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({
-    metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
+  const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({ metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
     revision: number,
   }); // prettier-ignore
   const revisions = [revision('web-b', 9), revision('web-a', 10), revision('web-c', 99, 'uid-other')];

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { seededRandom, type Random } from '../../../../base/random.ts';
 import { daemonSets, nodes as nodeKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
@@ -19,26 +20,10 @@ export interface Ran {
   problems: string[];
   /** What was done, for whoever looks for the reason. */
   did: string[];
-  rooms: Rooms;
+  /** How often room was kept. */
+  rooms: number;
   /** How often a pod was to be made that stands for one. */
   mirrors: number;
-}
-
-/** Rooms that were kept for pods of StatefulSets and of DaemonSets, and those of the latter that their successors came into. */
-export interface Rooms {
-  ofStatefulSets: number;
-  ofDaemonSets: number;
-  usedByDaemons: number;
-}
-
-export const noRooms: Rooms = { ofStatefulSets: 0, ofDaemonSets: 0, usedByDaemons: 0 };
-
-export function plus(a: Rooms, b: Rooms): Rooms {
-  return {
-    ofStatefulSets: a.ofStatefulSets + b.ofStatefulSets,
-    ofDaemonSets: a.ofDaemonSets + b.ofDaemonSets,
-    usedByDaemons: a.usedByDaemons + b.usedByDaemons,
-  };
 }
 
 /** Kept beyond the calm: what is not given back then would not be for long, whoever waits for it. */
@@ -83,20 +68,20 @@ export async function rollouts(seed: number, mirror = false): Promise<Ran> {
   return { problems, did: run.did, rooms: run.rooms, mirrors: run.mirrors };
 }
 
+/** What may happen, how often as compared with other acts, and in words. */
+type Act = readonly [weight: number, what: string, act: () => unknown];
+
 class Rollouts {
   readonly did: string[] = [];
   isCalm = false;
   mirrors = 0;
   /** Told of. */
-  readonly rooms: Rooms = { ...noRooms };
+  rooms = 0;
   readonly #world: SchedulerWorld;
   readonly #stage: Stage;
   readonly #random: Random;
   readonly #hasDaemons: boolean;
-  #pods = 0;
-  #nodes = 0;
-  #sets = 0;
-  #daemons = 0;
+  #made = 0;
 
   constructor(world: SchedulerWorld, random: Random, hasDaemons: boolean) {
     this.#world = world;
@@ -110,7 +95,7 @@ class Rollouts {
     call: async (call, pass) => {
       if (call.verb === 'create' && call.resource === 'pods') this.mirrors += 1;
       if (call.resource === 'events') {
-        this.#count(call.body as { reason?: string; involvedObject?: { kind?: string; name?: string } });
+        if ((call.body as { reason?: string }).reason === 'ReservationCreated') this.rooms += 1;
         return call.body;
       }
       if (this.isCalm || call.verb === 'list' || call.verb === 'raw' || this.#random() > 0.1) return pass();
@@ -125,11 +110,11 @@ class Rollouts {
     for (let n = 0; n < 2 + this.#int(3); n++) this.#addNode();
     this.#addSet();
     if (this.#hasDaemons) this.#addDaemons();
-    await this.#pass(3_000);
+    await this.#world.clock.advance(3_000);
     this.#addPods();
     for (let step = 0; step < STEPS; step++) {
       await this.#step();
-      await this.#pass(this.#random() < 0.1 ? 40_000 : this.#random() * 4_000);
+      await this.#world.clock.advance(this.#random() < 0.1 ? 40_000 : this.#random() * 4_000);
     }
   }
 
@@ -138,129 +123,69 @@ class Rollouts {
     return parts === undefined ? ['there is no scheduler'] : audit({ api, clock, parts }).map((problem) => `${when}: ${problem}`);
   }
 
-  #count({ reason, involvedObject: of }: { reason?: string; involvedObject?: { kind?: string; name?: string } }): void {
-    if (reason === 'ReservationCreated') this.rooms[of?.kind === 'DaemonSet' ? 'ofDaemonSets' : 'ofStatefulSets'] += 1;
-    if (reason === 'ReservationUsed' && of?.name?.startsWith('daemon-') === true) this.rooms.usedByDaemons += 1;
-  }
-
   standing(): string[] {
     const { objects } = this.#world.api.hooks.storage.list('/pods');
     return objects.filter(({ metadata }) => metadata.labels?.[PLACEHOLDER_LABEL] !== undefined).map(({ metadata }) => metadata.name ?? '');
   }
 
   async #step(): Promise<void> {
-    if (this.#hasDaemons && this.#random() < 0.4) return this.#daemonStep();
-    const dice = this.#random();
-    const set = this.#pick(this.#names('apps/statefulsets'));
-    const node = this.#pick(this.#names('/nodes'));
-    const one = this.#pick(this.#names('/pods'));
-    if (dice < 0.4 && set !== undefined) await this.#roll(set);
-    else if (dice < 0.5) this.#addPods();
-    else if (dice < 0.58 && one !== undefined) await this.#say(`delete ${one}`, () => this.#stage.delete(one));
-    else if (dice < 0.66 && set !== undefined) {
-      const replicas = this.#int(4);
-      await this.#say(`scale ${set} to ${replicas}`, () => this.#stage.scale(set, replicas));
-    } else if (dice < 0.69 && set !== undefined)
-      await this.#say(`delete ${set}`, () => this.#world.user.delete(statefulSets, { name: set, namespace: 'default' }));
-    else if (dice < 0.73) this.#addSet();
-    else if (dice < 0.8 && node !== undefined) {
-      const unschedulable = this.#random() < 0.5;
-      await this.#say(`${node} unschedulable=${unschedulable}`, () => this.#world.patchNode(node, { spec: { unschedulable } }));
-    } else if (dice < 0.83 && node !== undefined)
-      await this.#say(`remove ${node}`, () => this.#world.user.delete(nodeKind, { name: node }));
-    else if (dice < 0.87) this.#addNode();
-    else if (dice < 0.94) await this.#say('cut', () => this.#world.api.hooks.dropConnections());
-    else
-      await this.#say('cut and forget', () => {
-        this.#world.api.hooks.compact();
-        this.#world.api.hooks.dropConnections();
-      });
-  }
-
-  async #roll(set: string, kind = statefulSets): Promise<void> {
+    const { user, api } = this.#world;
     const image = `v${this.#int(1_000)}`;
-    const cpu = this.#random() < 0.7 ? undefined : `${1 + this.#int(3)}`;
-    const container = { image, ...(cpu === undefined ? {} : { resources: { requests: { cpu } } }) };
-    await this.#say(`roll ${set} ${image} ${cpu ?? ''}`, () => this.#stage.roll(set, container, kind));
-  }
-
-  async #daemonStep(): Promise<void> {
-    const dice = this.#random();
-    const set = this.#pick(this.#names('apps/daemonsets'));
-    const node = this.#pick(this.#names('/nodes'));
-    if (set === undefined || dice < 0.08) this.#addDaemons();
-    else if (dice < 0.65) await this.#roll(set, daemonSets);
-    else if (dice < 0.75) {
-      const one = this.#pick(this.#names('/pods').filter((name) => name.startsWith(`${set}-`)));
-      if (one !== undefined) await this.#say(`delete ${one}`, () => this.#stage.delete(one));
-    } else if (dice < 0.83) {
-      const updateStrategy = this.#strategy();
-      await this.#say(`${set} ${JSON.stringify(updateStrategy)}`, () => this.#stage.changeDaemons(set, { updateStrategy }));
-    } else if (dice < 0.89) {
-      const nodeSelector = { side: this.#random() < 0.5 ? 'left' : null };
-      const change = { template: { spec: { nodeSelector } } };
-      await this.#say(`${set} ${JSON.stringify(nodeSelector)}`, () => this.#stage.changeDaemons(set, change));
-    } else if (dice < 0.95 && node !== undefined) {
-      const labels = { side: this.#side() };
-      await this.#say(`${node} ${JSON.stringify(labels)}`, () => this.#world.patchNode(node, { metadata: { labels } }));
-    } else await this.#say(`delete ${set}`, () => this.#world.user.delete(daemonSets, { name: set, namespace: 'default' }));
-  }
-
-  #addDaemons(): void {
-    const name = `daemon-${this.#daemons++}`;
-    const cpu = 1 + this.#int(2);
-    const strategy = this.#strategy();
-    this.did.push(`${this.#world.seconds()}s add ${name} cpu=${cpu} ${JSON.stringify(strategy)}`);
-    this.#stage.addDaemons(name, `${cpu}`, strategy);
-  }
-
-  #strategy(): object {
-    const dice = this.#random();
-    if (dice < 0.1) return { type: 'OnDelete', rollingUpdate: null };
-    const surges = dice < 0.35;
-    return { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: surges ? 0 : 1 + this.#int(3), maxSurge: surges ? 1 : 0 } };
-  }
-
-  readonly #side = (): string => (this.#random() < 0.7 ? 'left' : 'right');
-
-  #addPods(): void {
-    for (let n = 1 + this.#int(4); n > 0; n--) {
-      const name = `p-${this.#pods++}`;
-      const priority = this.#random() < 0.2 ? 10 : 0;
-      const cpu = 1 + this.#int(2);
-      this.did.push(`${this.#world.seconds()}s add ${name} cpu=${cpu} priority=${priority}`);
-      this.#stage.add(pod(name).cpu(`${cpu}`).priority(priority));
-    }
-  }
-
-  #addSet(): void {
-    const name = `set-${this.#sets++}`;
-    const [replicas, cpu] = [1 + this.#int(3), 1 + this.#int(2)];
-    const podManagementPolicy = this.#random() < 0.5 ? 'Parallel' : 'OrderedReady';
-    this.did.push(`${this.#world.seconds()}s add ${name} replicas=${replicas} cpu=${cpu} ${podManagementPolicy}`);
-    this.#stage.addSet(name, `${cpu}`, { replicas, podManagementPolicy });
-  }
-
-  #addNode(): void {
-    const name = `n${this.#nodes++}`;
-    this.did.push(`${this.#world.seconds()}s add ${name}`);
-    this.#world.addNodes({ name, allocatable: { cpu: '4' }, ...(this.#hasDaemons ? { labels: { side: this.#side() } } : {}) });
-  }
-
-  async #say(what: string, act: () => unknown): Promise<void> {
+    const cpu = `${1 + this.#int(3)}`;
+    const container = { image, ...(this.#random() < 0.3 && { resources: { requests: { cpu } } }) };
+    const replicas = this.#int(4);
+    const about = (kind: string, weight: number, what: string, act: (name: string) => unknown): Act[] => {
+      const name = this.#pick(this.#names(kind));
+      return name === undefined ? [] : [[weight, `${what} ${name}`, () => act(name)]];
+    };
+    const [sets, daemons] = ['apps/statefulsets', 'apps/daemonsets'];
+    const acts: Act[] = [
+      ...about(sets, 40, `roll to ${JSON.stringify(container)}`, (name) => this.#stage.roll(name, container)),
+      ...about(daemons, 30, `roll to ${JSON.stringify(container)}`, (name) => this.#stage.roll(name, container, daemonSets)),
+      ...about('/pods', 10, 'delete', (name) => this.#stage.delete(name)),
+      ...about(sets, 8, `scale to ${replicas}`, (name) => this.#stage.scale(name, replicas)),
+      ...about(sets, 3, 'delete', (name) => user.delete(statefulSets, { name, namespace: 'default' })),
+      ...about(daemons, 3, 'delete', (name) => user.delete(daemonSets, { name, namespace: 'default' })),
+      ...about('/nodes', 7, 'cordon or uncordon', (name) => this.#world.patchNode(name, { spec: { unschedulable: this.#random() < 0.5 } })),
+      ...about('/nodes', 3, 'remove', (name) => user.delete(nodeKind, { name })),
+      [10, 'more pods', () => this.#addPods()],
+      [4, 'a set', () => this.#addSet()],
+      [this.#hasDaemons ? 4 : 0, 'a daemon set', () => this.#addDaemons()],
+      [7, 'a node', () => this.#addNode()],
+      [7, 'cut', () => api.hooks.dropConnections()],
+      [6, 'forget, and cut', () => [api.hooks.compact(), api.hooks.dropConnections()]],
+    ];
+    let rest = this.#random() * acts.reduce((sum, [weight]) => sum + weight, 0);
+    const [, what, act] = acts.find(([weight]) => (rest -= weight) < 0) ?? assert.fail('nothing happens');
     this.did.push(`${this.#world.seconds()}s ${what}`);
     await act();
   }
 
-  async #pass(ms: number): Promise<void> {
-    await this.#world.clock.advance(ms);
+  #addDaemons(): void {
+    const [maxSurge, maxUnavailable] = this.#random() < 0.3 ? [1, 0] : [0, 1 + this.#int(3)];
+    const strategy = { type: 'RollingUpdate', rollingUpdate: { maxUnavailable, maxSurge } };
+    this.#stage.addDaemons(`daemon-${this.#made++}`, `${1 + this.#int(2)}`, strategy);
+  }
+
+  #addPods(): void {
+    for (let n = 1 + this.#int(4); n > 0; n--) {
+      const one = pod(`p-${this.#made++}`).cpu(`${1 + this.#int(2)}`);
+      this.#stage.add(one.priority(this.#random() < 0.2 ? 10 : 0));
+    }
+  }
+
+  #addSet(): void {
+    const podManagementPolicy = this.#random() < 0.5 ? 'Parallel' : 'OrderedReady';
+    this.#stage.addSet(`set-${this.#made++}`, `${1 + this.#int(2)}`, { replicas: 1 + this.#int(3), podManagementPolicy });
+  }
+
+  #addNode(): void {
+    this.#world.addNodes({ name: `n${this.#made++}`, allocatable: { cpu: '4' } });
   }
 
   #names(kind: string): string[] {
-    return this.#world.api.hooks.storage
-      .list(kind)
-      .objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-      .map(({ metadata }) => metadata.name ?? '');
+    const { objects } = this.#world.api.hooks.storage.list(kind);
+    return objects.filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ metadata }) => metadata.name ?? '');
   }
 
   #int(below: number): number {

@@ -77,18 +77,14 @@ export class Stage implements AnyStage {
     await this.#world.user.patch(kind, { name, namespace: 'default' }, change, { type: 'strategic' });
   }
 
-  addDaemons(name: string, cpu: string, updateStrategy: object, nodeSelector: Readonly<Record<string, string>> = {}): void {
-    const spec = { containers: [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }], nodeSelector };
+  addDaemons(name: string, cpu: string, updateStrategy: object): void {
+    const spec = { containers: [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }] };
     this.#world.api.add({
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
       metadata: { name, namespace: 'default' },
       spec: { selector: { matchLabels: { app: name } }, updateStrategy, template: { metadata: { labels: { app: name } }, spec } },
     });
-  }
-
-  async changeDaemons(name: string, spec: object): Promise<void> {
-    await this.#world.user.patch(daemonSets, { name, namespace: 'default' }, { spec }, { type: 'merge' });
   }
 
   async scale(name: string, replicas: number): Promise<void> {

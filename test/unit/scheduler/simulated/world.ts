@@ -4,12 +4,11 @@ import type { Millis } from '../../../../base/clock.ts';
 import type { Meters, Runnable, Runtime } from '../../../../kube/process/contract.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { noHooks, nothingHeld } from '../../../../scheduler/core/hooks.ts';
-import { SchedulerState } from '../../../../scheduler/core/state.ts';
-import { cycleRunnable } from '../../../../scheduler/cycle.ts';
-import { schedulerCaches } from '../../../../scheduler/informers.ts';
+
+import type { SchedulerState } from '../../../../scheduler/core/state.ts';
+
 import type { Reservations } from '../../../../scheduler/reservation/contract.ts';
-import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { Pace } from '../../../support/simulated/sim-kubelets.ts';
@@ -20,8 +19,6 @@ export interface SchedulerWorldOptions {
   seed?: number;
   pace: Pace;
   config?: Partial<SchedulerConfig>;
-  /** The cycle alone, as if scheduler/reservation and scheduler/placeholder were not there. @default false */
-  withoutReservations?: boolean;
 }
 
 /** What the scheduler knows. */
@@ -34,7 +31,6 @@ export class SchedulerWorld extends SimWorld {
   #controllers: SimProcess | undefined;
   readonly #served: ServedKinds;
   readonly #seed: number;
-  readonly #withoutReservations: boolean;
   /** What the scheduler that was started last knows. */
   parts: Parts | undefined;
   /** What a scheduler asked for and gave up takes effect all the same, later: then things may be that must not be otherwise. */
@@ -42,7 +38,7 @@ export class SchedulerWorld extends SimWorld {
   /** What schedulers counted, as `scheduler_schedule_attempts_total batch error`. */
   readonly counted: Record<string, number> = {};
 
-  private constructor({ seed = 1, pace, config = {}, withoutReservations = false }: SchedulerWorldOptions, served: ServedKinds) {
+  private constructor({ seed = 1, pace, config = {} }: SchedulerWorldOptions, served: ServedKinds) {
     const daemonSets = config.reservation?.daemonSets === true;
     super({
       seed,
@@ -52,7 +48,6 @@ export class SchedulerWorld extends SimWorld {
     this.#config = { ...defaultSchedulerConfig, ...config };
     this.#served = served;
     this.#seed = seed;
-    this.#withoutReservations = withoutReservations;
   }
 
   /** With the StatefulSet controller at work. */
@@ -90,17 +85,9 @@ export class SchedulerWorld extends SimWorld {
   }
 
   #setup(runtime: Runtime): Runnable[] {
-    if (!this.#withoutReservations)
-      return schedulerRunnable(runtime, this.#config, this.#served, ({ state, reservations }) => {
-        this.parts = Object.assign(state, { reservations });
-      });
-    const caches = schedulerCaches(runtime, this.#config, this.#served);
-    const { clock, random } = runtime;
-    const state = new SchedulerState({ caches, config: this.#config, clock, random, held: nothingHeld });
-    // None are made: for those who look whether there are.
-    const reservations = createReservations({ ...this.#config.reservation, enabled: false }, () => false);
-    this.parts = Object.assign(state, { reservations });
-    return [cycleRunnable(runtime, state, noHooks, runtime.events)];
+    return schedulerRunnable(runtime, this.#config, this.#served, ({ state, reservations }) => {
+      this.parts = Object.assign(state, { reservations });
+    });
   }
 
   #counting(meters: Meters): Meters {

@@ -27,20 +27,18 @@ const drivers = [csiDriver('driver', true)];
 const provisioned: World = { classes: [csi('late')], drivers, claims: [data] };
 const local = { classes: [storageClass('late')], claims: [data] };
 const fitting = (name: string, size: string) => volume(name).class('late').size(size);
-const two = [data, asks('logs', 'late', '30Gi')];
+
 const twoClasses = [data, asks('logs', 'fast', '9Gi')];
 
 const row = (why: string, points: number, world: World, shape = moreFree) => ({ why, points, world, shape });
 const onTop = { maximumVolumeSize: '40Gi' };
 const cases = [
   row('what is left of the storage', 70, { ...provisioned, capacities: [has('late', '100Gi')] }),
-  row('the storage that is used, cut off to whole percents', 67, { ...provisioned, capacities: [has('late', '90Gi')] }),
   row('a shape that fills nodes', 24, { ...provisioned, capacities: [has('late', '100Gi')] }, moreFull),
   row('the largest volume bounds what fits, the capacity what is scored', 70, {
     ...provisioned,
     capacities: [has('late', '100Gi', onTop)],
   }),
-  row('claims of a class that do not fit together count as full', 0, { ...provisioned, claims: two, capacities: [has('late', '50Gi')] }),
   row('the mean of the classes, rounded', 81, {
     classes: [csi('late'), csi('fast')],
     drivers,
@@ -48,13 +46,6 @@ const cases = [
     capacities: [has('late', '100Gi'), has('fast', '100Gi')],
   }),
   row('a volume that is there', 25, { ...local, volumes: [fitting('pv', '40Gi')] }),
-  row('beside a volume that is there, what is provisioned does not count', 25, {
-    classes: [storageClass('late'), csi('fast')],
-    drivers,
-    claims: twoClasses,
-    volumes: [fitting('pv', '40Gi')],
-    capacities: [has('fast', '10Gi')],
-  }),
 ];
 
 describe('points for the storage of a node:', () => {
