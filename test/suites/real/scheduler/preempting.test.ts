@@ -146,11 +146,9 @@ function cluster(chance: Chance, id: string) {
     })),
   );
   const counts = { currentHealthy: 3, desiredHealthy: 1, expectedPods: 3, observedGeneration: 1 };
-  const budgets = chance
-    .some(apps, 50)
-    .map((name): { name: string; status: PodDisruptionBudgetStatus } => ({
-      name,
-      status: { ...counts, disruptionsAllowed: chance.upTo(3) },
-    }));
+  const budgets = chance.some(apps, 50).map((name): { name: string; status: PodDisruptionBudgetStatus } => ({
+    name,
+    status: { ...counts, disruptionsAllowed: chance.upTo(3) },
+  }));
   return { all, bound, budgets, probe: podOf('probe', chance.one(['mid', 'high', 'top', 'top']), chance.one(['1', '2', '3', '5'])) };
 }

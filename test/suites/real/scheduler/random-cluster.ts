@@ -156,14 +156,12 @@ function boundPod(draw: Draw, name: string, nodeName: string, kind: Kind): Pod {
  * also those on nodes that take no part (because another label is missing, or the pod may not go there).
  */
 function probe(draw: Draw, name: string, nodes: readonly string[]): Pod {
-  const spread = draw
-    .some(0.25, [zoneKey, hostKey, 'rack'])
-    .map((topologyKey) => ({
-      maxSkew: draw.int(1, 2),
-      topologyKey,
-      whenUnsatisfiable: draw.of('DoNotSchedule', 'ScheduleAnyway'),
-      labelSelector: selector(draw),
-    }));
+  const spread = draw.some(0.25, [zoneKey, hostKey, 'rack']).map((topologyKey) => ({
+    maxSkew: draw.int(1, 2),
+    topologyKey,
+    whenUnsatisfiable: draw.of('DoNotSchedule', 'ScheduleAnyway'),
+    labelSelector: selector(draw),
+  }));
   const firstHard = spread.find(isHard);
   const constraints = spread.filter((one) => one === firstHard || !isHard(one));
   const init = draw.chance(0.15) ? containers(draw, 1, 'init').slice(0, 1) : [];
