@@ -5,7 +5,6 @@ import { test } from 'node:test';
 import { nodeCommands } from '../../../../cli/node/commands.ts';
 import { nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
-import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 
 // `doctor` says it in the row of a check, and `node-flags` is a page of help.
 const commands = nodeCommands.filter(({ name, hidden }) => name !== 'doctor' && hidden !== true);
@@ -30,27 +29,3 @@ for (const [why, below, says] of [
     }
     assert.deepEqual(await readdir(dir), ['file']);
   });
-
-const denied = (path: string) => Promise.reject(Object.assign(new Error(`EACCES: permission denied, stat '${path}'`), { code: 'EACCES' }));
-
-test('render and why say what may not be looked at, and what to do', async (t) => {
-  const { dkcIn } = await nodeOnDisk(t);
-  for (const command of ['render', 'why']) {
-    const { code, stderr } = await dkcIn({ disk: { ...unsyncedDisk, stat: denied } }, command);
-    assert.equal(code, 3);
-    assert.match(stderr, /^dkc: Cannot find \/\S+: its directory must be readable; run this as root \(EACCES: .*\)\n$/);
-  }
-});
-
-test('a drill without a place for its copies names that place', async (t) => {
-  const { dkc } = await nodeOnDisk(t);
-  const before = process.env['TMPDIR'];
-  t.after(() => {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-  });
-  process.env['TMPDIR'] = '/nowhere/at/all';
-  const { code, stderr } = await dkc('drill');
-  assert.equal(code, 3);
-  assert.match(stderr, /^dkc: Cannot create a temporary directory in \/nowhere\/at\/all: .*set TMPDIR to another one \(ENOENT: .*\)\n$/);
-});
