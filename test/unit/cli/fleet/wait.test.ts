@@ -10,20 +10,8 @@ import type { Source } from '../../../../agent/checkpoint/source.ts';
 
 const web = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
 const source = (name: string, resourceVersion = '1'): Source => ({ ...web, name, uid: name, resourceVersion });
-const node = (over: Partial<FleetNode>): FleetNode => ({
-  node: 'a',
-  carrier: 'node',
-  wanted: web,
-  reports: true,
-  assigned: null,
-  active: null,
-  lastKnownGood: null,
-  error: null,
-  agent: null,
-  ready: null,
-  kubeletVersion: '',
-  ...over,
-});
+const nothing: FleetNode = { node: 'a', carrier: 'node', wanted: web, reports: true, assigned: null, active: null, lastKnownGood: null, error: null, agent: null, ready: null, kubeletVersion: '' }; // prettier-ignore
+const node = (over: Partial<FleetNode>): FleetNode => ({ ...nothing, ...over });
 const failed = 'failed trial, see dkc-agent log for details';
 
 /** What a node says: `assigned=web@2` and so on, in version 1 where none is given; `late` is after the time that an answer of before has. */
@@ -47,31 +35,22 @@ const waits = table('goal | at | before | now | why')(`
   active  | failed  |       | no-download late                          | takes a download that still fails for an answer
   active  | failed  |       | elsewhere                                 | fails when somebody else assigns something else
 `);
-function saying(words: string): FleetNode {
-  const over = words.split(' ').map((word): Partial<FleetNode> => {
-    const [what = '', of = ''] = word.split('=');
-    const config = source(...(of.split('@') as [string, string?]));
-    switch (what) {
-      case 'assigned':
-        return { assigned: config };
-      case 'active':
-        return { active: config };
-      case 'trusted':
-        return { lastKnownGood: config };
-      case 'error':
-        return { error: failed };
-      case 'no-download':
-        return { error: statusErrors.download };
-      case 'silent':
-        return { reports: false };
-      case 'elsewhere':
-        return { wanted: null };
-      default:
-        return {};
-    }
-  });
-  return node(Object.assign({}, ...over) as Partial<FleetNode>);
-}
+const parts: Readonly<Record<string, (config: Source) => Partial<FleetNode>>> = {
+  assigned: (assigned) => ({ assigned }),
+  active: (active) => ({ active }),
+  trusted: (lastKnownGood) => ({ lastKnownGood }),
+  error: () => ({ error: failed }),
+  'no-download': () => ({ error: statusErrors.download }),
+  silent: () => ({ reports: false }),
+  elsewhere: () => ({ wanted: null }),
+};
+const saying = (words: string): FleetNode =>
+  node(
+    Object.assign({}, ...words.split(' ').map((word) => {
+      const [what = '', of = ''] = word.split('=');
+      return parts[what]?.(source(...(of.split('@') as [string, string?])));
+    })) as Partial<FleetNode>,
+  ); // prettier-ignore
 
 for (const { why, before, now, goal, at } of waits)
   test(`assign --wait ${why}`, () => {
@@ -80,7 +59,6 @@ for (const { why, before, now, goal, at } of waits)
 
 const local = [
   { why: 'waits while the node reports that it refused what was assigned before', now: { assigned: source('old'), active: source('old'), error: statusErrors.load }, at: 'waiting' }, // prettier-ignore
-  { why: 'waits while the node reports that what was assigned before is condemned', now: { assigned: source('old'), active: null, error: failed }, at: 'waiting' }, // prettier-ignore
   { why: 'fails where the node cannot follow', now: { assigned: source('old'), active: source('old'), error: statusErrors.syncInternal }, at: 'failed' }, // prettier-ignore
   { why: 'is settled when the node runs its local config', now: {}, at: 'settled' },
 ];
@@ -94,10 +72,8 @@ test('assign --wait fails when the Node goes away', () =>
   assert.equal(settling({ wanted: web, goal: 'trusted' }, node({}), undefined, false).at, 'failed'));
 
 const versions = [
-  { why: 'waits while the version of before is in use', old: '1', now: '1', at: 'waiting' },
   { why: 'is settled on the version that was assigned', old: '1', now: '2', at: 'settled' },
   { why: 'is settled at once where that version is in use already', old: '2', now: '2', at: 'settled' },
-  { why: 'is settled on a version that came later still', old: '1', now: '3', at: 'settled' },
 ];
 for (const { why, old, now, at } of versions)
   test(`assign --wait ${why}`, () => {
@@ -109,7 +85,6 @@ for (const { why, old, now, at } of versions)
 const trouble = 'failed to validate config, see Kubelet log for details';
 
 const refused = { at: 'failed', how: 'refused', error: trouble, runs: 'dkc-system/old:kubelet@1' };
-const fellBack = { ...refused, how: 'fell-back' };
 
 /** A node that ran `old` with an error when `web` was assigned to it, and a wait for that. */
 async function waiting(goal: Goal = 'active') {
@@ -127,17 +102,6 @@ async function waiting(goal: Goal = 'active') {
   await atRest();
   return { clock, before, told, says: (over: Partial<FleetNode>) => tell({ ...before, ...over }), end: async () => (await ends).get('a') };
 }
-
-test('the error of before does not end a wait while the agent starts on what is new', async () => {
-  const { clock, says, end } = await waiting();
-  says({});
-  await clock.advance(14_000);
-  says({ assigned: source('web') });
-  await clock.advance(14_000);
-  says({ assigned: source('web'), active: source('web'), error: null });
-  assert.deepEqual(await end(), { at: 'settled', state: 'active' });
-  assert.equal(clock.sleepers, 0);
-});
 
 test('the error of before is the answer of a node that stays where it is', async () => {
   const { clock, says, end } = await waiting();
@@ -160,59 +124,23 @@ test('a wait for trust goes on through the trial, and says how long it took', as
   assert.equal(clock.sleepers, 0);
 });
 
-test('the same words as before are news once the error was cleared', async () => {
-  const { says, end } = await waiting('trusted');
-  says({ assigned: source('web'), active: source('web'), error: null });
-  says({ assigned: source('web'), active: source('old') });
-  assert.deepEqual(await end(), fellBack);
-});
-
-test('a sync error that passes does not end a wait, one that stays does', async () => {
-  const { clock, says, end } = await waiting('trusted');
-  const download = statusErrors.download;
-  says({ error: null });
-  await clock.advance(60_000);
-  says({ error: download });
-  await clock.advance(10_000);
-  says({ error: null });
-  await clock.advance(60_000);
-  says({ error: download });
-  await clock.advance(14_000);
-  assert.equal(clock.sleepers, 1, 'it waits on');
-  await clock.advance(1_000);
-  assert.deepEqual(await end(), { at: 'failed', how: 'error', error: download, runs: 'dkc-system/old:kubelet@1' });
-});
-
 test('the first node that fails ends the wait for all; the time limit does too', async () => {
   const clock = new FakeClock();
-  const both = ['a', 'b'];
-  const wait = (onSeen: (say: (name: string, node: FleetNode) => void) => void) =>
-    waitForNodes(
-      {
-        watch: (_names, seen, signal) => {
-          queueMicrotask(() => onSeen(seen));
-          return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-        },
-      },
-      clock,
-      {
-        wanted: web,
-        goal: 'trusted',
-        before: both.map((name) => node({ node: name })),
-        timeoutMs: 60_000,
-        onProgress: () => {},
-        onEnd: () => {},
-      },
-      new AbortController().signal,
-    );
-  const failed = await wait((say) => {
-    say('a', node({}));
-    say('b', node({ node: 'b', assigned: source('web'), active: source('old'), error: trouble }));
-  });
-  assert.deepEqual([...failed].map(([name, { at }]) => `${name} ${at}`), ['a waiting', 'b failed']); // prettier-ignore
-  const late = wait((say) => both.forEach((name) => say(name, node({ node: name }))));
+  const before = ['a', 'b'].map((name) => node({ node: name }));
+  const end = async (says: readonly FleetNode[]): Promise<string[]> => {
+    const watch: FleetCarrier['watch'] = (_names, seen, signal) => {
+      queueMicrotask(() => says.forEach((one) => seen(one.node, one)));
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    };
+    const wait: Wait = { wanted: web, goal: 'trusted', before, timeoutMs: 60_000, onProgress: () => {}, onEnd: () => {} };
+    const ends = await waitForNodes({ watch }, clock, wait, new AbortController().signal);
+    return [...ends].map(([name, { at }]) => `${name} ${at}`);
+  };
+  const refuses = node({ node: 'b', assigned: source('web'), active: source('old'), error: trouble });
+  assert.deepEqual(await end([node({}), refuses]), ['a waiting', 'b failed']);
+  const late = end(before);
   await clock.advance(60_000);
-  assert.deepEqual([...(await late)].map(([name, { at }]) => `${name} ${at}`), ['a waiting', 'b waiting']); // prettier-ignore
+  assert.deepEqual(await late, ['a waiting', 'b waiting']);
   assert.equal(clock.sleepers, 0);
 });
 
