@@ -2,15 +2,7 @@ import type { TestContext } from 'node:test';
 import { controllersRun } from '../../../../cli/controllers/command.ts';
 import { type Makers, runControllers } from '../../../../cli/controllers/run.ts';
 import { type ControllerName, controllersSettings } from '../../../../cli/controllers/settings.ts';
-import {
-  controllerRevisions,
-  daemonSets,
-  nodes,
-  persistentVolumeClaims,
-  pods,
-  statefulSets,
-  storageClasses,
-} from '../../../../kube/api/object.ts';
+import { controllerRevisions, daemonSets, nodes, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../../../kube/api/object.ts'; // prettier-ignore
 import { type Running, startLong } from '../process/long-world.ts';
 import type { DaemonSetOptions, StatefulSetOptions } from '../../../../controllers/common/types.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
@@ -35,30 +27,20 @@ const reads = {
 
 /** They read what the controllers read, and do nothing. */
 export function idle(seen: Seen = {}): Makers {
-  const made = (name: ControllerName, { informers }: Runtime): Runnable => {
+  const made = (name: ControllerName, { informers }: Runtime, told: Seen): Runnable => {
+    Object.assign(seen, told);
     for (const kind of reads[name]) informers.of(kind);
-    return {
-      name,
-      run: async (signal) => {
-        seen.working = [...(seen.working ?? []), name].toSorted();
-        if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
-        seen.working = seen.working.filter((one) => one !== name);
-      },
+    const run = async (signal: AbortSignal): Promise<void> => {
+      seen.working = [...(seen.working ?? []), name].toSorted();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      seen.working = seen.working.filter((one) => one !== name);
     };
+    return { name, run };
   };
   return {
-    daemonset: (runtime, options) => {
-      seen.daemonset = options;
-      return made('daemonset', runtime);
-    },
-    statefulset: (runtime, options) => {
-      seen.statefulset = options;
-      return made('statefulset', runtime);
-    },
-    rollout: (runtime, options) => {
-      seen.rollout = options;
-      return made('rollout', runtime);
-    },
+    daemonset: (runtime, daemonset) => made('daemonset', runtime, { daemonset }),
+    statefulset: (runtime, statefulset) => made('statefulset', runtime, { statefulset }),
+    rollout: (runtime, rollout) => made('rollout', runtime, { rollout }),
     page: fleetPage,
   };
 }
@@ -69,10 +51,8 @@ export function start(
   argv: readonly string[],
   { makers = idle(), env = {}, serviceAccount }: { makers?: Makers; env?: Record<string, string>; serviceAccount?: string } = {},
 ): Running {
-  const command = {
-    ...controllersRun,
-    run: (...[context, args]: Parameters<typeof controllersRun.run>) =>
-      runControllers(context, controllersSettings(args), makers, serviceAccount),
-  };
+  const run = (...[context, args]: Parameters<typeof controllersRun.run>) =>
+    runControllers(context, controllersSettings(args), makers, serviceAccount);
+  const command = { ...controllersRun, run };
   return startLong(t, { name: 'controllers run', argv, command, env });
 }

@@ -8,29 +8,19 @@ import { runCli } from '../../../support/cli-context.ts';
 
 const cases: { typed: string; is: string }[] = [
   { typed: 'why ds web', is: 'why daemonset web' },
-  { typed: 'why daemonsets shop/web', is: 'why daemonset shop/web' },
   { typed: 'why sts/db -o json', is: 'why statefulset db -o json' },
   { typed: 'why po/big -n shop', is: 'why pod big -n shop' },
-  { typed: 'why pod/big', is: 'why pod big' },
-  { typed: 'why Pod/big', is: 'why pod big' },
-  { typed: 'why statefulset.apps/db', is: 'why statefulset db' },
   { typed: 'why -n shop pod big', is: 'why pod -n shop big' },
   { typed: 'why --as bob --request-timeout 5 sts db', is: 'why statefulset --as bob --request-timeout 5 db' },
   { typed: 'why --namespace=shop --context dev sts/db', is: 'why statefulset --namespace=shop --context dev db' },
-  { typed: 'why daemonset web', is: 'why daemonset web' },
   { typed: 'why maxPods', is: 'why maxPods' },
-  { typed: 'why -o json', is: 'why -o json' },
   { typed: 'why', is: 'why' },
-  { typed: 'nodes ds', is: 'nodes ds' },
 ];
 for (const { typed, is } of cases) test(`dkc ${typed} is dkc ${is}`, () => assert.deepEqual(inKindWords(typed.split(' ')), is.split(' ')));
 
 const refs: { why: string; name: string; flag?: string; context?: string; is: string }[] = [
   { why: 'both in one', name: 'shop/db', context: 'dev', is: 'shop/db' },
-  { why: 'by the flag', name: 'db', flag: 'shop', context: 'dev', is: 'shop/db' },
-  { why: 'by the context', name: 'db', context: 'dev', is: 'dev/db' },
   { why: 'by nothing', name: 'db', is: 'default/db' },
-  { why: 'twice the same', name: 'shop/db', flag: 'shop', is: 'shop/db' },
 ];
 for (const { why, name, flag, context, is } of refs)
   test(`a namespace that is named ${why}`, async () => {

@@ -13,7 +13,7 @@ import { idle, start, type Seen } from './controllers-world.ts';
 longContract({
   name: 'controllers run',
   lease: 'dkc-controllers',
-  away: 'warn: cannot reach the API server, retrying; details with -v',
+  away: { says: 'warn: cannot reach the API server, retrying; details with -v', waits: /^\[-\]caches failed: not synced: daemonsets\.apps \(Cannot GET /m }, // prettier-ignore
   start,
   broken: {
     part: 'daemonset',
@@ -23,11 +23,7 @@ longContract({
 });
 
 /** What keeps a process alive. */
-const sockets = (): string[] =>
-  process
-    .getActiveResourcesInfo()
-    .filter((name) => /^(TCP|Pipe|Timeout)/.test(name))
-    .toSorted();
+const sockets = (): string[] => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Timeout)/.test(name));
 
 test('controllers run: one ready line, at work, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
   const before = sockets();
@@ -37,28 +33,19 @@ test('controllers run: one ready line, at work, seen, and gone on SIGTERM withou
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags, ...quick], { makers: idle(seen) });
   const { ready, metrics, pid } = await run.ready;
   assert.deepEqual([ready, pid], [true, process.pid]);
-  assert.match(metrics ?? '', /^http:\/\/127\.0\.0\.1:\d+$/);
   await eventually('they work', () => seen.working?.length === 2);
   const sets = { namespace: 'team-a', objectSelector: 'by=dkc', workers: 2 };
   assert.deepEqual([seen.daemonset, seen.statefulset], [{ ...sets, placement: 'controller' }, sets]);
-  assert.deepEqual(run.fields[run.lines.indexOf('info: starting controllers')], {
-    controllers: 'daemonset,statefulset',
-    server: server.url,
-    namespace: 'team-a',
-    objectSelector: 'by=dkc',
-    placement: 'controller',
-    workers: 2,
-    lease: 'kube-system/dkc-controllers',
-  });
+  const started = run.fields[run.lines.indexOf('info: starting controllers')];
+  const said = { controllers: 'daemonset,statefulset', server: server.url, lease: 'kube-system/dkc-controllers' };
+  assert.deepEqual(started, { ...said, namespace: 'team-a', objectSelector: 'by=dkc', placement: 'controller', workers: 2 });
   const found = await text(`${metrics}/metrics`);
-  for (const line of [
-    /^leader_election_master_status\{name="dkc-controllers"\} 1$/m,
-    /^reflector_last_resource_version\{name="daemonsets.apps"\} \d+$/m,
-    /^rest_client_requests_total\{/m,
-    /^process_cpu_seconds_total /m,
+  for (const name of [
+    'leader_election_master_status{name="dkc-controllers"} 1',
+    'reflector_last_resource_version{',
+    'rest_client_requests_total{',
   ])
-    assert.match(found, line);
-  assert.equal(await text(`${metrics}/healthz`), 'ok');
+    assert.ok(found.includes(`\n${name}`), name);
   assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process is the leader/);
   assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
 
@@ -88,28 +75,15 @@ test("without a kubeconfig it is the pod's service account, whose token is read 
   assert.equal(await run.stop(), 0);
 });
 
-const impossible: { why: string; argv: string[]; env?: Record<string, string>; says: RegExp }[] = [
-  {
-    why: 'there is neither kubeconfig nor pod',
-    argv: [],
-    says: /^dkc: Cannot reach the API server: not running in a pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); set --kubeconfig=FILE\n$/,
-  },
-  {
-    why: 'there is neither, and $KUBECONFIG is set',
-    argv: [],
-    env: { KUBECONFIG: '/home/admin/.kube/config' },
-    says: /; set --kubeconfig=FILE; dkc controllers run ignores \$KUBECONFIG\n$/,
-  },
-  {
-    why: 'the kubeconfig is not there',
-    argv: ['--kubeconfig=/gone'],
-    says: /^dkc: Cannot read kubeconfig \/gone: no such file; correct the path \(ENOENT[^\n]*\)\n$/,
-  },
-];
-for (const { why, argv, env = {}, says } of impossible)
-  test(`controllers run ends with 3 where ${why}`, async (t) => {
+const impossible = [
+  { why: 'there is neither kubeconfig nor pod, and $KUBECONFIG is set', argv: [], env: { KUBECONFIG: '/home/admin/.kube/config' }, code: 3, says: /^dkc: Cannot reach the API server: not running in a pod \(KUBERNETES_SERVICE_HOST and [A-Z_]+ are not set\); set --kubeconfig=FILE; dkc controllers run ignores \$KUBECONFIG\n$/ },
+  { why: 'the kubeconfig is not there', argv: ['--kubeconfig=/gone'], code: 3, says: /^dkc: Cannot read kubeconfig \/gone: no such file; correct the path \(ENOENT[^\n]*\)\n$/ },
+  { why: 'a flag is wrong', argv: ['--controllers=rollouts', '--kubeconfig=/gone'], code: 2, says: /^dkc: controllers run: --controllers has an unknown controller "rollouts", did you mean rollout\?; see / },
+]; // prettier-ignore
+for (const { why, argv, env = {}, code, says } of impossible)
+  test(`controllers run ends with ${code} where ${why}`, async (t) => {
     const run = start(t, argv, { env });
-    assert.equal(await run.ended, 3);
+    assert.equal(await run.ended, code);
     assert.match(run.err(), says);
   });
 
@@ -118,27 +92,6 @@ test('an address that is taken ends it with 3', async (t) => {
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(server.url).host}`]);
   assert.equal(await run.ended, 3);
   assert.match(run.err(), /^dkc: Cannot serve metrics on 127\.0\.0\.1:\d+: choose another --metrics-bind-address/);
-});
-
-test('a controller that is not asked for is not made, reads nothing and is asked no rights for', { timeout: 120_000 }, async (t) => {
-  const { kubeconfig } = await up(t);
-  const seen: Seen = {};
-  const run = start(t, ['--controllers=statefulset', `--kubeconfig=${await kubeconfig()}`, ...quick], { makers: idle(seen) });
-  const { metrics } = await run.ready;
-  await eventually('it works', () => seen.working?.join() === 'statefulset');
-  assert.equal(seen.daemonset, undefined);
-  const started = run.fields[run.lines.indexOf('info: starting controllers')] ?? {};
-  assert.deepEqual([started['controllers'], 'placement' in started], ['statefulset', false]);
-  const found = await text(`${metrics}/metrics`);
-  assert.match(found, /^reflector_last_resource_version\{name="storageclasses.storage.k8s.io"\} \d+$/m);
-  assert.doesNotMatch(found, /name="(nodes|daemonsets.apps)"/);
-  assert.equal(await run.stop(), 0);
-});
-
-test('wrong usage ends it with 2 before anything is asked', async (t) => {
-  const run = start(t, ['--controllers=rollouts', '--kubeconfig=/gone']);
-  assert.equal(await run.ended, 2);
-  assert.match(run.err(), /^dkc: controllers run: --controllers has an unknown controller "rollouts", did you mean rollout\?; see /);
 });
 
 test('rollouts wait, not ready, for their definition, and then learn what the server serves', async (t) => {

@@ -3,16 +3,15 @@ import { test, type TestContext } from 'node:test';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { leases } from '../../../../kube/api/object.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { LEASES, quick, up, type Running } from './long-world.ts';
+import { text } from '../../kube/process/process-world.ts';
+import { freePort, LEASES, quick, up, type Running } from './long-world.ts';
 
 /** A command that goes on until it is asked to end. */
 export interface LongCommand {
-  /** As it is typed: `controllers run`. */
   name: string;
-  /** Name of its lease. */
   lease: string;
-  /** What its log says first when the API server is away. */
-  away: string;
+  /** What its log and /readyz say when the API server is away. */
+  away: { says: string; waits: RegExp };
   start: (t: TestContext, argv: readonly string[]) => Running;
   /** With a part of this name that fails at once. */
   broken: { part: string; start: (t: TestContext, argv: readonly string[]) => Running };
@@ -45,12 +44,20 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
       assert.equal(server.hooks.storage.list(LEASES).objects.length, how === 'without election' ? 0 : 1);
     });
 
-  test(`${name}: asked to end while it waits for an API server it ends with 0, without a ready line`, { timeout: 120_000 }, async (t) => {
-    const { server, kubeconfig } = await up(t);
-    await server.hooks.pause();
-    const run = start(t, [`--kubeconfig=${await kubeconfig()}`]);
-    await eventually('the first failure', () => run.lines.includes(away));
-    assert.equal(await run.stop(), 0);
-    assert.deepEqual([run.out(), run.err(), run.clock.sleepers], ['', '', 0]);
-  });
+  test(
+    `${name}: while its API server is away it is alive and says what it waits for, and asked to end it ends with 0`,
+    { timeout: 120_000 },
+    async (t) => {
+      // prettier-ignore
+      const { server, kubeconfig } = await up(t);
+      await server.hooks.pause();
+      const url = `http://127.0.0.1:${await freePort()}`;
+      const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(url).host}`]);
+      await eventually('the first failure', () => run.lines.includes(away.says));
+      assert.match(await text(`${url}/readyz`, away.waits), away.waits);
+      assert.equal(await text(`${url}/livez`), 'ok');
+      assert.equal(await run.stop(), 0);
+      assert.deepEqual([run.out(), run.err(), run.clock.sleepers], ['', '', 0]);
+    },
+  );
 }

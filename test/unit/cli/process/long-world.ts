@@ -29,16 +29,12 @@ export async function up(t: TestContext, options: Partial<ApiServerOptions> = {}
   const dir = await tempDir(t);
   const server = await apiServer({ tls: false, ...options });
   t.after(() => server.stop());
-  let files = 0;
-  return {
-    server,
-    dir,
-    async kubeconfig(token) {
-      const path = join(dir, `kubeconfig-${(files += 1)}`);
-      await writeFile(path, server.kubeconfig(token));
-      return path;
-    },
+  const kubeconfig = async (token?: string): Promise<string> => {
+    const path = join(dir, `kubeconfig-${token ?? 'admin'}`);
+    await writeFile(path, server.kubeconfig(token));
+    return path;
   };
+  return { server, dir, kubeconfig };
 }
 
 export interface Running {
@@ -65,14 +61,11 @@ export function startLong(
   const line = Promise.withResolvers<Awaited<Running['ready']>>();
   line.promise.catch(() => {}); // not every test waits for it
   let written = '';
-  const stdout = {
-    write: (text: string) => {
-      written += text;
-      line.resolve(JSON.parse(text) as Awaited<Running['ready']>);
-    },
-    isTTY: false,
-    columns: undefined,
+  const write = (text: string): void => {
+    written += text;
+    line.resolve(JSON.parse(text) as Awaited<Running['ready']>);
   };
+  const stdout = { write, isTTY: false, columns: undefined };
   const { context, err } = cliContext({ stdout, env, clock, openLog: () => log, signal: asked.signal });
   const entry = { name, summary: 'Run', group: 'Controllers', load: async () => command } as const;
   // On any port: several of them run at once, and each has one of its own by default.

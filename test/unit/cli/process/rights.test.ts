@@ -1,29 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { RightsCheck, distinctRights, rightsText, type Right } from '../../../../cli/process/check-rights.ts';
+import { RightsCheck, distinctRights, type Right } from '../../../../cli/process/check-rights.ts';
+import { logFormat } from '../../../../cli/process/run.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 
-const lease = { namespace: 'kube-system', name: 'dkc-controllers' };
 const right = (verb: string, resource: string, over: Partial<Right> = {}): Right => ({ verb, group: '', resource, namespace: '', vital: true, ...over }); // prettier-ignore
 
-const texts = [
-  { why: 'nothing', rights: [], says: '' },
-  { why: 'verbs of one kind', rights: [right('list', 'pods'), right('watch', 'pods')], says: 'list, watch pods' },
-  {
-    why: 'kinds of groups, subresources and names',
-    rights: [
-      right('create', 'pods', { namespace: 'a' }),
-      right('update', 'daemonsets', { group: 'apps', subresource: 'status' }),
-      right('get', 'leases', { group: 'coordination.k8s.io', ...lease }),
-    ],
-    says: 'create pods in namespace a; update daemonsets.apps/status; get leases.coordination.k8s.io dkc-controllers in namespace kube-system',
-  },
-];
-for (const { why, rights, says } of texts) test(`rights are told as ${why}`, () => assert.equal(rightsText(rights), says));
+test('the log is text at a terminal, of journald under systemd, and JSON for a collector', () => {
+  const under = { JOURNAL_STREAM: '8:1' };
+  assert.deepEqual([logFormat('text', {}), logFormat('text', under), logFormat('json', under)], ['text', 'journald', 'json']);
+});
 
 test('a right is asked for once, and is vital where anybody has it so', () => {
   const either = right('list', 'pods', { vital: false });
@@ -96,10 +86,4 @@ test('a server that does not answer such questions is left alone', async () => {
   await turn();
   await clock.advance(60_000);
   assert.deepEqual([check.problem(), calls(), ended()], [undefined, 2, true]);
-});
-
-test('it ends when it is asked to, and says nothing of what it was asking', async () => {
-  const { lines, stop } = bench(() => false);
-  await stop();
-  assert.deepEqual(lines.filter((line) => line.startsWith('debug')), []); // prettier-ignore
 });

@@ -2,24 +2,17 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
-import { schedulerFlags } from '../../../../cli/scheduler/config.ts';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
+import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
-import { filterNames } from '../../../../scheduler/plugins/names.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const page = await readFile(new URL('../../../../docs/scheduler.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, block = '']) => block);
 const isManifest = (block: string): boolean => block.startsWith('apiVersion');
 
-interface Rule {
-  apiGroups: string[];
-  resources: string[];
-  verbs: string[];
-  resourceNames?: string[];
-}
+type Rule = { apiGroups: string[]; resources: string[]; verbs: string[]; resourceNames?: string[] };
 const manifests = blocks.filter(isManifest).flatMap((block) =>
   parseAllDocuments(block).map((document) => {
     assert.deepEqual(document.errors, []);
@@ -55,10 +48,6 @@ test('configurations in docs/scheduler.md are right, and have no effect that is 
   }
 });
 
-test('every flag of scheduler run is in docs/scheduler.md', () => {
-  for (const { name } of schedulerFlags) assert.ok(page.includes(`\`--${name}\``), name);
-});
-
 const table = page.slice(page.indexOf('| key | default |'), page.indexOf("kube-scheduler's own file is not read"));
 const rows = [...table.matchAll(/^\| (`.*?`) \| (.*?) \| /gm)].map(([, keys = '', value = '']) => ({
   keys: keys.split(', ').map((key) => key.replaceAll('`', '')),
@@ -80,19 +69,6 @@ test('every key of the configuration is in the table of docs/scheduler.md, with 
     const meant = told === 'none' && normal !== 'none' ? null : (parse(told ?? '') as unknown);
     assert.deepEqual(path === 'compat.taintMessage' ? String(meant) : meant, normal, path);
   }
-});
-
-test('arguments of plugins in docs/scheduler.md are their defaults', () => {
-  const args = (name: string): string => new RegExp(`^\\| \`${name}\` \\| \\d+ \\| \`(.*?)\``, 'm').exec(page)?.[1] ?? '';
-  for (const name of ['NodeResourcesFit', 'NodeResourcesBalancedAllocation', 'InterPodAffinity', 'PodTopologySpread']) {
-    const read = readSchedulerConfig({ profiles: [{ pluginArgs: { [name]: parse(`{${args(name)}}`) } }] });
-    assert.deepEqual(read.ok && read.config, defaultSchedulerConfig, name);
-  }
-});
-
-test('docs/scheduler.md lists the filters in their order', () => {
-  const [, list = ''] = /In this order a node is put to the filters.*?: (.*?)\.\n/s.exec(page) ?? [];
-  assert.deepEqual([...list.matchAll(/`(\w+)`/g)].map(([, name]) => name), filterNames); // prettier-ignore
 });
 
 test('weights in docs/scheduler.md are those of the plugins', () => {

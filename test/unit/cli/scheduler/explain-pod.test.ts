@@ -15,13 +15,8 @@ const scheduled = { conditions: [{ type: 'PodScheduled', status: 'True', lastTra
 
 const settled: { why: string; pod: Pod; says: string | undefined }[] = [
   { why: 'a pod that waits', pod: web().build(), says: undefined },
-  { why: 'a pod without a scheduler name', pod: { metadata: web().build().metadata, spec: { containers: [] } }, says: undefined },
   { why: 'one on a node, and since when', pod: at(scheduled, web().on('node-a').build()), says: 'bound: it is on node node-a since 2026-01-01T00:00:00Z' }, // prettier-ignore
-  { why: 'one on a node by its start', pod: at({ startTime: '2026-01-02T00:00:00Z' }, web().on('node-a').build()), says: 'bound: it is on node node-a since 2026-01-02T00:00:00Z' }, // prettier-ignore
-  { why: 'one on a node whose condition is from before', pod: at({ conditions: [{ type: 'PodScheduled', status: 'False', lastTransitionTime: 'THEN' }] }, web().on('node-a').build()), says: 'bound: it is on node node-a' }, // prettier-ignore
-  { why: 'one on a node that nobody saw placed', pod: web().on('node-a').build(), says: 'bound: it is on node node-a' },
   { why: 'one that has ended', pod: at({ phase: 'Succeeded' }, web().on('node-a').terminating().build()), says: 'ended: it has terminated (Succeeded) and uses no resources; it was on node node-a' }, // prettier-ignore
-  { why: 'one that failed before it was anywhere', pod: at({ phase: 'Failed' }, web().build()), says: 'ended: it has terminated (Failed) and uses no resources; it had no node' }, // prettier-ignore
   { why: 'one that goes', pod: web().on('node-a').terminating().build(), says: 'deleting: terminating, grace period ends at 2026-01-01T00:00:00Z; it uses resources of node node-a until it is deleted' }, // prettier-ignore
   { why: 'one that goes and was nowhere', pod: web().terminating().build(), says: 'deleting: terminating, grace period ends at 2026-01-01T00:00:00Z; it will not be scheduled' }, // prettier-ignore
   { why: "somebody else's", pod: web().spec({ schedulerName: 'batch' }).build(), says: 'other-scheduler: its spec.schedulerName is batch, which is not a profile of this scheduler (default-scheduler); without a scheduler of that name it stays pending' }, // prettier-ignore
@@ -31,132 +26,38 @@ for (const { why, pod, says } of settled)
   test(`of ${why} is said: ${says ?? 'nothing yet'}`, () => {
     const line = explainSettled(pod, config);
     assert.equal(line && `${line.reason}: ${line.detail}`, says);
-    assert.ok(line === undefined || line.object === 'shop/web-0');
   });
 
-const room = (over: Partial<ReservationView> = {}): ReservationView => ({
-  namespace: 'shop',
-  name: 'db-1',
-  node: 'node-a',
-  owner: 'StatefulSet/db',
-  priority: 0,
-  state: 'active',
-  purpose: 'upgrade',
-  why: 'db rolls',
-  requests: { cpu: '500m', memory: '1024' },
-  claimedBy: null,
-  createdAt: '2026-01-01T00:00:00.000Z',
-  expiresAt: '2026-01-01T00:01:00.000Z',
-  ...over,
-});
-const pending = (over: Partial<Pending> = {}): Pending => ({
-  namespace: 'shop',
-  name: 'web-0',
-  uid: 'u',
-  priority: 0,
-  pool: 'unschedulable',
-  held: false,
-  attempts: 3,
-  refusals: 3,
-  errors: 0,
-  since: '2026-01-01T00:00:00.000Z',
-  queuedAt: '2026-01-01T00:00:00.000Z',
-  backoffUntil: null,
-  flushAt: '2026-01-01T00:05:00.000Z',
-  rejectedBy: ['NodeResourcesFit'],
-  short: ['cpu'],
-  wakesOn: [],
-  ...over,
-});
+const room = (over: Partial<ReservationView> = {}): ReservationView =>
+  ({ namespace: 'shop', name: 'db-1', node: 'node-a', priority: 0, why: 'db rolls', requests: { cpu: '500m', memory: '1024' }, expiresAt: '2026-01-01T00:01:00.000Z', ...over }) as ReservationView; // prettier-ignore
+const pending = (over: Partial<Pending> = {}): Pending =>
+  ({ namespace: 'shop', name: 'web-0', uid: 'u', pool: 'unschedulable', held: false, attempts: 3, backoffUntil: null, flushAt: '2026-01-01T00:05:00.000Z', wakesOn: [], ...over }) as Pending; // prettier-ignore
 
 const unknown =
   'shop/web-0 kept-room-unknown reservations for pods that are updated are known only to the running scheduler; ask it with --debug-address';
 const running = (over: Partial<RunningFacts>): RunningFacts => ({ rooms: [], pending: pending(), unlisted: 0, ...over });
 const until = 'until 2026-01-01T00:01:00.000Z: db rolls';
 const waits = 'shop/web-0 unschedulable tried 3 times; waiting for a change in the cluster, or for a retry at 2026-01-01T00:05:00.000Z';
-const mounting = {
-  ...web()
-    .spec({ volumes: ['a', 'b', 'c'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })) })
-    .build(),
-};
+const volumesOf = ['a', 'b', 'c'].map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
+const mounting = web().spec({ volumes: volumesOf }).build();
 const selects = (name: string, node: string, over: object = {}): Claim => ({ metadata: { namespace: 'shop', name, uid: name, annotations: { 'volume.kubernetes.io/selected-node': node } }, spec: {}, ...over }); // prettier-ignore
 const standing: { why: string; claims?: Claim[]; pod?: Pod; reservation?: boolean; running?: RunningFacts; says: string[] }[] = [
   { why: 'nobody was asked', says: [unknown] },
   { why: 'nobody was asked, and no room is kept', reservation: false, says: [] },
-  {
-    why: 'it was promised a node',
-    pod: at({ nominatedNodeName: 'node-b' }, web().build()),
-    says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere', unknown],
-  },
-  {
-    why: 'its volumes are being bound, provisioned or reserved, but for one that is to be for another node',
-    pod: at({ nominatedNodeName: 'node-b' }, mounting),
-    claims: [selects('a', 'node-b'), selects('b', ''), selects('c', 'node-a')],
-    reservation: false,
-    says: [
-      'node-b nominated its volumes are being bound for this node; not bound yet: shop/a, shop/b; see the events of claims and the storage provisioner',
-    ],
-  },
-  {
-    why: 'pods go for it, and its claim is not to be for that node',
-    pod: at({ nominatedNodeName: 'node-b' }, mounting),
-    claims: [selects('c', 'node-a')],
-    reservation: false,
-    says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere'],
-  },
+  { why: 'it was promised a node', pod: at({ nominatedNodeName: 'node-b' }, web().build()), says: ['node-b nominated pods there are preempted for this one; it may still be scheduled elsewhere', unknown] },
+  { why: 'its volumes are being bound, provisioned or reserved, but for one that is to be for another node', pod: at({ nominatedNodeName: 'node-b' }, mounting), claims: [selects('a', 'node-b'), selects('b', ''), selects('c', 'node-a')], reservation: false,
+    says: ['node-b nominated its volumes are being bound for this node; not bound yet: shop/a, shop/b; see the events of claims and the storage provisioner'] },
   { why: 'no room is kept', running: running({}), says: [waits] },
-  {
-    why: 'room is kept that it has to leave, and some that it may take',
-    pod: web().priority(5).build(),
-    running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }),
-    says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits],
-  },
-  {
-    why: 'room of one kind is kept, and a place alone',
-    running: running({ rooms: [room({ requests: { cpu: '1000m' } }), room({ name: 'db-2', requests: {} })] }),
-    says: [
-      `node-a kept-room cpu 1000m is reserved for shop/db-1 ${until}`,
-      `node-a kept-room a pod slot is reserved for shop/db-2 ${until}`,
-      waits,
-    ],
-  },
-  {
-    why: 'room is kept for it, whatever its priority, and for its namesake elsewhere',
-    pod: web().priority(9).build(),
-    running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }),
-    says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits],
-  },
-  {
-    why: 'it failed a moment ago',
-    running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }),
-    says: ['shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'],
-  },
-  {
-    why: 'it is its turn soon',
-    running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }),
-    says: ['shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'],
-  },
-  {
-    why: 'it is being placed',
-    running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }),
-    says: ['shop/web-0 in-flight tried 3 times; being scheduled or bound right now'],
-  },
-  {
-    why: 'others go for it',
-    running: running({ pending: pending({ held: true, wakesOn: ['the preempted pods are deleted'] }) }),
-    says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the preempted pods are deleted'],
-  },
-  {
-    why: 'the running scheduler does not know it',
-    running: running({ pending: undefined }),
-    says: ['shop/web-0 not-queued it is not among the pending pods of the running scheduler'],
-  },
-  {
-    why: 'the running scheduler does not list all',
-    running: running({ pending: undefined, unlisted: 9_000 }),
-    says: ['shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more'],
-  },
-];
+  { why: 'room is kept that it has to leave, and some that it may take', pod: web().priority(5).build(), running: running({ rooms: [room({ priority: 5 }), room({ name: 'db-2', priority: 4 })] }), says: [`node-a kept-room cpu 500m, memory 1024 are reserved for shop/db-1 ${until}`, waits] },
+  { why: 'a place alone is kept', running: running({ rooms: [room({ requests: {} })] }), says: [`node-a kept-room a pod slot is reserved for shop/db-1 ${until}`, waits] },
+  { why: 'room is kept for it, whatever its priority', pod: web().priority(9).build(), running: running({ rooms: [room({ name: 'web-0' }), room({ namespace: 'other', name: 'web-0' })] }), says: [`node-a own-room cpu 500m, memory 1024 are reserved for this pod ${until}`, waits] },
+  { why: 'it failed a moment ago', running: running({ pending: pending({ pool: 'backoff', attempts: 1, backoffUntil: '2026-01-01T00:00:02.000Z', flushAt: null }) }), says: ['shop/web-0 backoff tried once; in backoff after a failure, until 2026-01-01T00:00:02.000Z'] },
+  { why: 'it is its turn soon', running: running({ pending: pending({ pool: 'active', attempts: 0, flushAt: null }) }), says: ['shop/web-0 active tried 0 times; waiting in the active queue, ordered by priority, then age'] },
+  { why: 'it is being placed', running: running({ pending: pending({ pool: 'in-flight', flushAt: null }) }), says: ['shop/web-0 in-flight tried 3 times; being scheduled or bound right now'] },
+  { why: 'others go for it', running: running({ pending: pending({ held: true, wakesOn: ['the preempted pods are deleted'] }) }), says: ['shop/web-0 held tried 3 times; waiting for preemption', 'shop/web-0 retried-when the preempted pods are deleted'] },
+  { why: 'the running scheduler does not know it', running: running({ pending: undefined }), says: ['shop/web-0 not-queued it is not among the pending pods of the running scheduler'] },
+  { why: 'the running scheduler does not list all', running: running({ pending: undefined, unlisted: 9_000 }), says: ['shop/web-0 not-listed unknown: the running scheduler lists only its first pending pods, and has 9000 more'] },
+]; // prettier-ignore
 const volumes = [{ metadata: { name: 'pv' }, spec: { claimRef: { namespace: 'shop', name: 'b', uid: 'b' } } }];
 for (const { why, pod = web().build(), claims = [], reservation = true, running, says } of standing)
   test(`how a pod stands is told where ${why}`, () => {

@@ -39,13 +39,8 @@ export function start(
   argv: readonly string[],
   { make = idle(), env = {}, serviceAccount }: { make?: MakeScheduler; env?: Record<string, string>; serviceAccount?: string } = {},
 ): Running {
-  const command: Command = {
-    describe: 'Schedules.',
-    examples: [],
-    flags: schedulerFlags,
-    positionals: [],
-    run: (context, args) => runScheduler(context, args, make, serviceAccount),
-  };
+  const run: Command['run'] = (context, args) => runScheduler(context, args, make, serviceAccount);
+  const command = { describe: 'Schedules.', examples: [], flags: schedulerFlags, positionals: [], run };
   return startLong(t, { name: 'scheduler run', argv, command, env });
 }
 
