@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { whoAmI } from '../../../../cli/rollout/approve.ts';
 import { rollouts, type NodeConfigRollout, type RolloutSpec } from '../../../../controllers/rollout/types.ts';
-import { configMaps, pods } from '../../../../kube/api/object.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { plainFlags } from '../../../../cli/args/args.ts';
@@ -32,36 +32,6 @@ async function ended(world: FleetWorld, command: Promise<Ran>): Promise<Ran> {
   return end.ran === undefined ? assert.fail('the command does not end') : waiting;
 }
 
-test('a dry run says how many nodes of the whole cluster may be unavailable, where it has a budget', async () => {
-  await using world = await FleetWorld.start({ maxUnavailable: '50%' });
-  await world.addNodes(4);
-  await world.payload({ podPidsLimit: 1_000 });
-  const run = runner(world);
-  assert.equal((await run(`rollout create web ${SOURCE} --all`)).code, 0);
-  await world.phase('web', 'Complete');
-  await world.setReady('node-0', false);
-  const { stdout } = await run(`rollout create other ${SOURCE} -l a=b --dry-run`);
-  assert.match(stdout, /^over all rollouts, at most 2 nodes of the whole cluster unavailable at once \(1 now, 50% of 4\)$/m);
-});
-
-test('a node that could not be drained after the rollout was complete is said to have failed, and is tried again by resume --retry', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
-  await world.payload({ podPidsLimit: 1_000 });
-  const run = runner(world);
-  assert.equal((await run(`rollout create web ${SOURCE} --all --drain=Always`)).code, 0);
-  await world.phase('web', 'Complete');
-  assert.match((await run('rollout resume web --retry')).stderr, /Cannot retry NodeConfigRollout web: it has not stopped/);
-  await world.addNode('late');
-  await world.addPod('bare', 'late', { isBare: true });
-  await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
-  assert.match((await run('rollout status web')).stdout, /✖ late     failed   drain: Blocked: default\/bare has no controller\n/);
-  await world.client.delete(pods, { name: 'bare', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
-  const says = 'nodeconfigrollout.dkc.dev/web resumed; attempt 2 tries 1 node again: late\n';
-  assert.deepEqual(await run('rollout resume web --retry'), { code: 0, stdout: says, stderr: '' });
-  await world.until('web', 'it has it', ({ status }) => status?.nodes?.settled === 2 && status.waitsFor === undefined);
-});
-
 test('a rollout is created, waits for approval, is approved and is watched to its end; a bad one is watched to its return, tried again and undone', async () => {
   await using world = await FleetWorld.start();
   await world.addNodes(4);
@@ -73,11 +43,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   assert.match(dry.stdout, /^web: 4 nodes selected, at most 1 unavailable at once\n\nSTEP +NODES +ADDS +TOTAL +WHO\n1 +1 node, then approval +1 +1\/4 +node-\d\n2 +100% +3 +4\/4 +(node-\d(, |\n)){3}\nNo kubelet would reject the configuration\.\n/); // prettier-ignore
   await world.addPod('bare', 'node-2', { isBare: true });
   const drains = `rollout create web ${SOURCE} --all --drain=Always --dry-run`;
-  assert.match(
-    (await run(drains)).stdout,
-    /^1 pod would block the drain of 1 node \(spec\.drainPolicy\):\n  default\/bare on node-2 has no controller$/m,
-  );
-  assert.doesNotMatch((await run(`${drains} --drain-policy=unmanagedPods=Evict`)).stdout, /would block/);
+  assert.match((await run(drains)).stdout, /^1 pod would block the drain of 1 node \(spec\.drainPolicy\):\n  default\/bare on node-2 has no controller$/m); // prettier-ignore
   await world.client.delete(pods, { name: 'bare', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
   assert.match((await run('rollout status web')).stderr, /NodeConfigRollout web: not found; `dkc rollout status` lists them/);
 
@@ -95,19 +61,11 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   const wrong = [
     { argv: 'rollout approve web --step=2', says: 'Cannot approve NodeConfigRollout web: step 1 waits for approval, not step 2' },
     { argv: 'rollout resume web', says: 'Cannot resume NodeConfigRollout web: it is not paused; it is Holding and waits for Approval' },
-    {
-      argv: 'rollout resume web --retry',
-      says: 'Cannot retry NodeConfigRollout web: it has not stopped; it is Holding and waits for Approval',
-    },
+    { argv: 'rollout resume web --retry', says: 'Cannot retry NodeConfigRollout web: it has not stopped; it is Holding and waits for Approval' }, // prettier-ignore
     { argv: 'rollout undo web', says: 'Cannot undo NodeConfigRollout web: there is no earlier revision; dkc unassign' },
-    {
-      argv: 'rollout undo web --to-revision=7',
-      says: 'Cannot undo to revision 7 of NodeConfigRollout web: there is no such revision; the numbers are 1',
-    },
   ];
   for (const { argv, says } of wrong) {
-    const { code, stderr } = await run(argv);
-    assert.deepEqual([code, stderr.slice(0, says.length + 5)], [3, `dkc: ${says}`], argv);
+    assert.match((await run(argv)).stderr, new RegExp(`^dkc: ${says}`), argv);
   }
 
   // The controller, and somebody else, write the status between the read and the write: nothing of theirs is lost.
@@ -125,20 +83,12 @@ test('a rollout is created, waits for approval, is approved and is watched to it
     return new Proxy(client, { get });
   };
   const approved = await run('rollout approve ncr/web --as=jane', racing);
-  assert.deepEqual(
-    [approved.code, approved.stdout, writes],
-    [0, 'nodeconfigrollout.dkc.dev/web step 1 approved by jane\n', 2],
-    approved.stderr,
-  );
+  assert.deepEqual([approved.code, approved.stdout, writes], [0, 'nodeconfigrollout.dkc.dev/web step 1 approved by jane\n', 2], approved.stderr); // prettier-ignore
   const watched = await ended(world, run('rollout watch web'));
   assert.deepEqual([watched.code, watched.stderr], [0, '']);
-  assert.match(
-    watched.stdout,
-    /^Progressing 2\/2: [^\n]*\n(.*\n)*Complete 2\/2: 4\/4 nodes settled \(.*\); all 4 nodes have the revision\n$/,
-  );
+  assert.match(watched.stdout, /^Progressing 2\/2: [^\n]*\n(.*\n)*Complete 2\/2: 4\/4 nodes settled \(.*\); all 4 nodes have the revision\n$/); // prettier-ignore
   const done = await world.rollout('web');
   assert.deepEqual(done.status?.approvals?.map(({ step, by, revision }) => [step, by, revision === done.status?.revision]), [[1, 'jane', true]]); // prettier-ignore
-  assert.match((await run('rollout abort web')).stderr, /it is complete; dkc rollout undo web/);
 
   world.agents.bad = (text) => (text.includes('13') ? 'condemns' : undefined);
   await world.payload({ podPidsLimit: 1_300 });
@@ -168,11 +118,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web paused\n');
   assert.equal((await run('rollout pause web')).stdout, 'nodeconfigrollout.dkc.dev/web is already paused\n');
   const paused = await world.phase('web', 'Paused');
-  assert.deepEqual(
-    [paused.status?.waitsFor, paused.status?.conditions?.find(({ type }) => type === 'Complete')?.status],
-    ['Resume', 'True'],
-  );
-  assert.equal((await ended(world, run('rollout watch web'))).code, 0);
+  assert.equal(paused.status?.waitsFor, 'Resume');
   assert.match((await run('rollout abort web')).stderr, /it is complete; dkc rollout undo web/);
   assert.equal((await run('rollout resume web')).code, 0);
   await world.phase('web', 'Complete');
@@ -196,10 +142,7 @@ test('a watch without a controller says so, and ends with 1 where its time is ov
   const run = runner(world);
   const late = await ended(world, run('rollout watch web --timeout=20s'));
   assert.equal(late.code, 1);
-  assert.match(
-    late.stderr,
-    /no rollout controller has processed NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout .*-name=dkc-rollout\n.*timed out after 20s/,
-  );
+  assert.match(late.stderr, /no rollout controller has processed NodeConfigRollout web yet; .* dkc controllers run --controllers=rollout .*-name=dkc-rollout\n.*timed out after 20s/); // prettier-ignore
   const deleted = run('rollout watch web');
   await world.client.delete(rollouts, { name: 'web' });
   assert.match((await ended(world, deleted)).stderr, /rollout web was deleted|not found/);
@@ -209,7 +152,6 @@ const made: { why: string; flags: string; spec: Partial<RolloutSpec> }[] = [
   { why: 'selects by labels', flags: '-l pool=web,tier!=test', spec: { nodeSelector: { matchLabels: { pool: 'web' }, matchExpressions: [{ key: 'tier', operator: 'NotIn', values: ['test'] }] } } }, // prettier-ignore
   { why: 'has steps with a hold, none after the last', flags: '--all --steps=2,50%,100% --hold=10m --approve=all', spec: { nodeSelector: {}, steps: [{ nodes: 2, hold: '10m', approve: true }, { nodes: '50%', hold: '10m', approve: true }, { nodes: '100%' }] } }, // prettier-ignore
   { why: 'has budgets', flags: '--all --max-unavailable=5% --failure-budget=3 --on-failure=Pause --drain=Never', spec: { nodeSelector: {}, maxUnavailable: '5%', failureBudget: 3, onFailure: 'Pause', drain: 'Never' } }, // prettier-ignore
-  { why: 'has a drain policy', flags: '--all --drain-policy=unmanagedPods=Evict,emptyDir=Block', spec: { nodeSelector: {}, drainPolicy: { unmanagedPods: 'Evict', emptyDir: 'Block' } } }, // prettier-ignore
 ];
 for (const { why, flags, spec } of made)
   test(`a rollout from flags ${why}, and no server is asked for it`, async () => {
@@ -220,17 +162,9 @@ for (const { why, flags, spec } of made)
 
 const refused = [
   { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },
-  { argv: `create web ${SOURCE} --all --drain-policy=pods=Evict`, says: '--drain-policy must be unmanagedPods=WHAT' },
   { argv: `create web ${SOURCE} --all --drain-policy=emptyDir=Keep`, says: 'spec.drainPolicy.emptyDir: must be Evict or Block' },
-  { argv: 'create web --configmap web --key kubelet --all', says: '--configmap must be NAMESPACE/NAME' },
-  {
-    argv: `create web ${SOURCE} --all --steps=1,200%`,
-    says: 'spec.steps[1].nodes: must be a number of nodes from 1 on, or a percentage of 1% to 100%',
-  },
-  { argv: `create web ${SOURCE} --all --approve=4`, says: '--approve must name steps from 1 to 3' },
+  { argv: `create web ${SOURCE} --all --steps=1,200%`, says: 'spec.steps[1].nodes: must be a number of nodes from 1 on, or a percentage of 1% to 100%' }, // prettier-ignore
   { argv: `create web ${SOURCE} --all --window=3h`, says: '--window must be five cron fields' },
-  { argv: `create Web ${SOURCE} --all`, says: 'invalid name "Web"' },
-  { argv: `create ${SOURCE} --all`, says: 'NAME is missing' },
   { argv: 'watch web -o yaml', says: 'works with -o table, wide and json' },
   { argv: 'status -w', says: '--watch needs NAME' },
 ];
@@ -242,40 +176,17 @@ test('what no rollout can be is refused with 2 and the flag that says so', async
   }
 });
 
-test('a ConfigMap that this user may not read is told from one that is not there', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
-  const run = runner(world);
-  const says = async (name: string, create: RegExp, diff: RegExp): Promise<void> => {
-    assert.match((await run(`rollout create ${name} ${SOURCE} --all --paused`)).stderr, create);
-    assert.match((await run(`rollout diff ${name}`)).stderr, diff);
-  };
-  await says('missing', /web does not exist yet; the rollout waits for it\n$/, /web: it does not exist; --revision=N/);
-  await world.payload({ podPidsLimit: 1_000 });
-  world.api.hooks.setFaults(parseFaults([{ verb: 'get', resource: 'configmaps', name: 'web', status: 403 }]));
-  await says('forbidden', /web could not be read: .* 403 Forbidden/, /configmaps\/web at .* 403 Forbidden: /);
-  world.api.hooks.setFaults([]);
-});
-
 test('who may not watch is told so, instead of waiting without end', async () => {
   await using world = await FleetWorld.start();
   const run = runner(world);
   await world.addNodes(1);
   assert.equal((await run(`rollout create web ${SOURCE} --all --paused`)).code, 0);
-  for (const [argv, resource] of [
-    ['rollout watch web', 'nodeconfigrollouts'],
-    ['rollout status web -w', 'nodeconfigrollouts'],
-    ['nodes -w', 'nodeconfigs'],
-    ['unassign node-0 --wait', 'nodes'],
-  ] as const) {
+  const watches = [['rollout watch web', 'nodeconfigrollouts'], ['nodes -w', 'nodeconfigs'], ['unassign node-0 --wait', 'nodes']] as const; // prettier-ignore
+  for (const [argv, resource] of watches) {
     world.api.hooks.setFaults(parseFaults([{ verb: 'watch', resource, status: 403 }]));
     const { code, stderr } = await run(argv);
     assert.equal(code, 3, argv);
-    assert.match(
-      stderr,
-      new RegExp(`Cannot watch ${resource}\\S*: the verbs list and watch on ${resource}\\S* are needed \\(Cannot GET .* 403 Forbidden`),
-      argv,
-    );
+    assert.match(stderr, new RegExp(`Cannot watch ${resource}\\S*: the verbs list and watch on ${resource}\\S* are needed \\(Cannot GET .* 403 Forbidden`)); // prettier-ignore
   }
   world.api.hooks.setFaults([]);
 });
@@ -286,31 +197,11 @@ test('an approver is who the API server says, on older servers the user of the k
   await writeFile(KUBECONFIG, 'current-context: a\ncontexts: [{name: a, context: {cluster: c, user: jane}}]\n');
   const { context } = cliContext({ env: { KUBECONFIG } });
   const server = (known: string | undefined) => ({
-    create: (async (resource: { version: string }) => {
-      if (resource.version !== known)
-        throw new ApiError({ method: 'POST', path: '/', host: 'a' }, { code: 404, reason: 'NotFound', message: 'gone' });
-      return { metadata: {}, status: { userInfo: { username: `${known}-user` } } };
+    create: (async ({ version }: { version: string }) => {
+      if (version === known) return { metadata: {}, status: { userInfo: { username: `${known}-user` } } };
+      throw new ApiError({ method: 'POST', path: '/', host: 'a' }, { code: 404, reason: 'NotFound', message: 'gone' });
     }) as unknown as Client['create'],
   });
   const seen = await Promise.all(['v1', 'v1beta1', undefined].map((known) => whoAmI(context, args, server(known))));
   assert.deepEqual(seen, ['v1-user', 'v1beta1-user', 'jane']);
-});
-
-test('an undo goes back to the key that the revision was made for, and says how to name the other one again', async () => {
-  await using world = await FleetWorld.start();
-  await world.addNodes(1);
-  await world.payload({ podPidsLimit: 1_000 });
-  const other = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', podPidsLimit: 1_300 });
-  await world.client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, { data: { other } }, { type: 'merge' });
-  const run = runner(world);
-  await world.roll('web');
-  const first = (await world.phase('web', 'Complete')).status?.revision;
-  await world.edit('web', { configMap: { kubeletConfigKey: 'other' } });
-  await world.until('web', 'the other key', ({ status }) => status?.revision !== first && status?.phase === 'Complete');
-  assert.match((await run('rollout history web --revision=1')).stdout, /"podPidsLimit":1000/);
-  assert.match((await run('rollout diff web --revision=1')).stdout, /\npodPidsLimit +\S+ +1300 +1000\n$/);
-  const undone = await run('rollout undo web');
-  assert.match(undone.stderr, /"configMap":\{"name":"web","kubeletConfigKey":"other"\}/);
-  assert.deepEqual((await world.rollout('web')).spec?.configMap, { namespace: 'dkc-system', name: first, kubeletConfigKey: 'kubelet' });
-  await world.until('web', 'it is back', ({ status }) => status?.revision === first && status?.phase === 'Complete');
 });

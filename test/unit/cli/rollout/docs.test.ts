@@ -1,38 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { plainFlags } from '../../../../cli/args/args.ts';
-import { controllersFlags } from '../../../../cli/controllers/command.ts';
-import { runCli } from '../../../support/cli-context.ts';
 
 const root = new URL('../../../../', import.meta.url);
 const page = await readFile(new URL('docs/rollouts.md', root), 'utf8');
 
-/** Lines of `sh` blocks, and those with a `$ ` of `console` blocks. */
-const lines = [...page.matchAll(/^```(sh|console)\n(.*?)^```/gms)].flatMap(([, kind, block = '']) =>
-  block.split('\n').flatMap((line) => (kind === 'sh' ? [line] : line.startsWith('$ ') ? [line.slice(2)] : [])),
-);
-/** Words of each `dkc` command in them, without quotes. */
-const commands = lines
-  .flatMap((line) => line.split(/ *(?:\||;|&&) */))
-  .filter((command) => command.startsWith('dkc '))
-  .map((command) => [...command.slice(4).matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replace(/['"]/g, '')));
-
 test('docs/rollouts.md shows every command of rollouts', () => {
-  const shown = new Set(commands.filter(([name]) => name === 'rollout').map(([, verb = '']) => verb));
+  const shown = new Set([...page.matchAll(/^(?:\$ )?dkc rollout (\w+)/gm)].map(([, verb = '']) => verb));
   const all = ['abort', 'approve', 'create', 'diff', 'history', 'pause', 'resume', 'status', 'undo', 'watch'];
   assert.deepEqual([...shown].toSorted(), all);
 });
-
-for (const words of commands)
-  test(`docs/rollouts.md: the command line takes dkc ${words.join(' ')}`, async () => {
-    if (words[0] === 'controllers') {
-      assert.doesNotThrow(() => plainFlags('controllers run', controllersFlags, words.slice(2)));
-      return;
-    }
-    const { code, stderr } = await runCli(words);
-    assert.notEqual(code, 2, stderr);
-  });
 
 const rows = [...page.matchAll(/^\|.* \| `(test\/[\w/-]+\.test\.ts)`: (.+) \|$/gm)].map(([, file = '', title = '']) => ({ file, title }));
 
