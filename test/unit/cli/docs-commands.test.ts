@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { findCommand, leadingFlags, type Found } from '../../../cli/dispatch.ts';
 import { parse } from '../../../cli/args/parse.ts';
 import { commands } from '../../../cli/commands.ts';
-import { shownCommands, simpleCommands, type ShownCommand } from '../../support/docs-commands.ts';
+import { shownCommands, type ShownCommand } from '../../support/docs-commands.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
@@ -52,33 +52,10 @@ function npmProblem([verb, script = '', ...rest]: readonly string[], inBlock: bo
   return unknown === undefined ? undefined : `there is no benchmark ${unknown}`;
 }
 
-const lines = [
-  { line: 'a \'b c\' d="e f" # g', words: [['a', 'b c', 'd=e f']] },
-  { line: 'a#b | c 2>&1 >d && e <f; g', words: [['a#b'], ['c'], ['e'], ['g']] },
-  { line: 'a --b="$(c d)" | e', words: [['a', '--b=x'], ['e'], ['c', 'd']] },
-];
-for (const { line, words } of lines) test(`a shell sees the words of ${line}`, () => assert.deepEqual(simpleCommands(line), words));
-
 test('a command line that nobody can type is found', async () => {
-  const problems = await Promise.all(
-    [
-      'dkc stats',
-      'dkc status --verbos',
-      'dkc assign',
-      'dkc why',
-      'dkc checkpoints',
-      'npm run dmeo',
-      'npm run bench -- bogus',
-      'kubectl dkc node',
-    ].map(async (line) => (await problemOf({ where: '', words: line.split(' '), inBlock: true })) !== undefined),
-  );
-  assert.deepEqual(problems, [true, true, true, false, true, true, true, true]);
-});
-
-test('commands are found in blocks of every kind, and in sentences', () => {
-  const byPage = pages.map((page) => shownCommands(page));
-  assert.ok(byPage.flat().filter(({ inBlock }) => inBlock).length > 80);
-  assert.ok(byPage.flat().filter(({ inBlock }) => !inBlock).length > 200);
+  const wrong = ['dkc stats', 'dkc status --verbos', 'dkc assign', 'dkc checkpoints', 'npm run dmeo', 'npm run bench -- bogus', 'kubectl dkc node']; // prettier-ignore
+  const problems = await Promise.all(wrong.map((line) => problemOf({ where: '', words: line.split(' '), inBlock: true })));
+  assert.ok(!problems.includes(undefined), problems.join());
 });
 
 describe('every command line of the docs can be typed', () => {

@@ -22,8 +22,3 @@ test('an error with a remedy of its own is left alone, and a bug still says how 
   );
   assert.equal(failureText(new TypeError('x is not a function'), false), 'dkc: x is not a function; use -v for a stack trace\n');
 });
-
-test('use -v for a stack trace an error was thrown first', async () => {
-  const error = await readFile('/dev/null/x').catch((error: unknown) => error);
-  assert.match(failureText(error, true), /^dkc: Cannot open .*\nError: ENOTDIR/);
-});

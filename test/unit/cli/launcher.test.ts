@@ -28,10 +28,4 @@ test('a closed standard output ends the command before it does anything', async 
   const dir = await installed(t);
   const { status, stderr } = spawnSync('sh', ['-c', `${dir}/dkc nodes >&-`], { encoding: 'utf8' });
   assert.deepEqual([status, stderr.includes('standard output is closed')], [3, true]);
-  assert.equal(spawnSync('sh', ['-c', `${dir}/dkc nodes >/dev/null`]).status, 0);
-});
-
-test("Node.js takes the launcher's flag", () => {
-  const { status, stderr } = spawnSync(process.execPath, [launcherFlag(), '-e', ''], { encoding: 'utf8' });
-  assert.deepEqual([status, stderr], [0, '']);
 });

@@ -33,9 +33,3 @@ test('whatever is read without the YAML library is what the library reads', () =
   );
   assert.ok(simple > 500, `${simple} texts were simple`);
 });
-
-test('the settings that an admin writes need no library', () => {
-  const text =
-    '# agent.yaml\nnodeName: node-1.example.com\nkubeconfig: /etc/kubernetes/kubelet.conf # rotates\ntrialDuration: 10m\nkubeletUnit: ""\nkubeletVersion: "1.36"\nverbosity: 1\n\npreflight: false\n';
-  assert.deepEqual(plainLines(text)?.map(({ scalar }) => scalar?.value), ['node-1.example.com', '/etc/kubernetes/kubelet.conf', '10m', '', '1.36', 1, false]); // prettier-ignore
-});

@@ -63,16 +63,8 @@ test('without --write-kubeconfig there is a temporary one, removed at the end', 
 
 for (const { why, flags, version, keeps } of [
   { why: 'keeps the fields, as 1.20', flags: [], version: 'v1.20.2', keeps: true },
-  { why: 'keeps them', flags: ['--dynamic-kubelet-config=true'], version: 'v1.20.2', keeps: true },
   { why: 'drops them, as 1.36', flags: ['--dynamic-kubelet-config=false'], version: 'v1.36.3', keeps: false },
   { why: 'drops them by its version', flags: ['--kubernetes-version=1.36'], version: 'v1.36.0', keeps: false },
-  { why: 'keeps them by its version', flags: ['--kubernetes-version=v1.21.4'], version: 'v1.21.4', keeps: true },
-  {
-    why: 'keeps them in any version',
-    flags: ['--kubernetes-version=1.34.2', '--dynamic-kubelet-config=true'],
-    version: 'v1.34.2',
-    keeps: true,
-  },
 ]) {
   test(`with ${flags.join(' ') || 'no flags'} it ${why}`, async (t) => {
     const { ready } = await up(t, flags);
@@ -87,25 +79,12 @@ for (const { why, flags, version, keeps } of [
   });
 }
 
-test('a version that is none is a usage error', async () => {
-  const { context, err } = cliContext();
-  assert.equal(await dispatch(commands, ['apiserver', '--kubernetes-version=latest'], context), 2);
-  assert.match(err(), /--kubernetes-version=latest is not a Kubernetes release: write it as 1\.36 or 1\.36\.3/);
-});
-
 test('--faults answers as the file says', async (t) => {
   const { ready } = await up(t, ['--faults=faults.json']);
   const client = await connect({ kubeconfig: ready.kubeconfig }, {});
   t.after(() => client.close());
   await assert.rejects(client.list(nodes), { code: 503 });
   await client.list(nodes);
-});
-
-test('faults begin when the seed is planted', async (t) => {
-  const { ready } = await up(t, ['--seed=seed', '--faults=down.json']);
-  const client = await connect({ kubeconfig: ready.kubeconfig }, {});
-  t.after(() => client.close());
-  await assert.rejects(client.list(nodes), { code: 500 });
 });
 
 test('a listen address beyond the loopback and a fault file that is none are refused with 3', async () => {

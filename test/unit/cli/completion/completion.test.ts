@@ -30,48 +30,29 @@ const lines = [
   { line: 'dkc checkpoints ve', values: ['verify'] },
   { line: 'dkc version -o ', values: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath=', 'custom-columns='] },
   { line: 'dkc version -o j', values: ['json', 'jsonpath='] },
-  { line: 'dkc version --output=y', values: ['--output=yaml'] },
   { line: 'dkc version --out', values: ['--output'] },
   { line: 'dkc agent run --preflight=', values: ['--preflight=true', '--preflight=false'] },
-  { line: 'dkc agent run --merge over', values: ['overlay'] },
   { line: 'dkc completion ', values: ['bash', 'zsh', 'fish'] },
   { line: 'dkc assign nod', values: ['node-a'] },
-  { line: 'dkc assign other,node/n', values: ['other,node/node-a'] },
   { line: 'dkc deploy manifests --nodes=node-a,o', values: ['--nodes=node-a,other'] },
   { line: 'dkc rollout approve ', values: ['web'] },
-  { line: 'dkc rollout approve ncr/', values: ['ncr/web'] },
   { line: 'dkc assign --key k node-a o', values: ['other'] },
   { line: 'dkc checkpoints show u', values: ['uid/1'] },
   { line: 'dkc checkpoints show uid/1 u', values: [] },
-  { line: 'dkc help checkpoints sh', values: ['show'] },
   { line: 'dkc assign node-a --configmap ', values: ['dkc-system/web'] },
-  { line: 'dkc assign node-a --configmap=dkc', values: ['--configmap=dkc-system/web'] },
   { line: 'dkc assign node-a --configmap=dkc-system/web --key ', values: ['kubelet'] },
-  { line: 'dkc assign --wait nod', values: ['node-a'] },
-  { line: 'dkc assign node-a --wait=', values: ['--wait=trusted', '--wait=active'] },
   { line: 'dkc nodes --context ', values: ['kind-a'] },
   { line: 'dkc --context ', values: ['kind-a'] },
-  { line: 'dkc --context=k', values: ['--context=kind-a'] },
-  { line: 'dkc --context kind-a nod', values: ['nodes'] },
   { line: 'dkc --context=kind-a -o json assign nod', values: ['node-a'] },
   { line: 'dkc -n shop why sts sh', values: ['shop/db'] },
-  { line: 'dkc --as bob --as', values: ['--as', '--as-group', '--as-uid'] },
-  { line: 'dkc --as bo', values: [] },
-  { line: 'dkc --no', values: ['--no-headers'] },
   { line: 'dkc why maxP', values: ['maxPods'] },
   { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod', 'maxPods', 'podsPerCore'] },
   { line: 'dkc why dae', values: ['daemonset'] },
   { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
-  { line: 'dkc why maxPods ', values: [] },
   { line: 'dkc why daemonset kube', values: ['kube-system/proxy'] },
   { line: 'dkc why daemonset kube-system/proxy --node nod', values: ['node-a'] },
-  { line: 'dkc why statefulset sh', values: ['shop/db'] },
-  { line: 'dkc why pod sh', values: ['shop/db-0'] },
   { line: 'dkc scheduler ', values: ['run', 'config'] },
-  { line: 'dkc scheduler config -o ', values: ['yaml', 'json'] },
-  { line: 'dkc controllers ', values: ['run'] },
   { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset', '--controllers=rollout'] },
-  { line: 'dkc controllers run --leader-elect=f', values: ['--leader-elect=false'] },
   { line: 'dkc controllers run --daemonset-placement ', values: ['scheduler', 'controller'] },
   { line: 'dkc nonsense x', values: [] },
   { line: 'dkc __', values: [] },
@@ -97,16 +78,11 @@ test('every command can be completed word by word', async () => {
 
 test('a line is split as a shell splits it', () => {
   assert.deepEqual(splitLine(`dkc a 'b c' "d\\"e" f\\ g `), ['dkc', 'a', 'b c', 'd"e', 'f g', '']);
-  assert.deepEqual(splitLine('dkc'), ['dkc']);
 });
 
 test('a completion never fails: without store and API server there is nothing to offer', async () => {
-  assert.deepEqual(await runCli(['__complete', '--', 'dkc nodes ']), { code: 0, stdout: '', stderr: '' });
-  assert.deepEqual(await runCli(['__complete', '--', 'dkc checkpoints show --dynamic-config-dir=/nowhere x']), {
-    code: 0,
-    stdout: '',
-    stderr: '',
-  });
+  for (const line of ['dkc nodes ', 'dkc checkpoints show --dynamic-config-dir=/nowhere x'])
+    assert.deepEqual(await runCli(['__complete', '--', line]), { code: 0, stdout: '', stderr: '' });
 });
 
 test('each shell has its script', async () => {
@@ -126,32 +102,23 @@ const inBash = [
   { words: 'dkc x --output = zzz', line: 'dkc x --output=zzz', offers: ['json', '--output=yaml', ':file'], values: ['json', 'yaml'] },
   { words: 'dkc x arn : aws : ek', line: 'dkc x arn:aws:ek', offers: ['arn:aws:eks/a'], values: ['eks/a'] },
   { words: 'dkc x --context = arn :', line: 'dkc x --context=arn:', offers: ['--context=arn:aws'], values: ['aws'] },
-  { words: 'dkc x i', line: 'dkc x i', offers: ["it's mine"], values: ["it\\'s\\ mine"] },
   { words: `dkc x \\'i`, line: "dkc x 'i", offers: ["it's mine"], values: ["'it'\\''s mine"] },
-  { words: `dkc x \\"s`, line: 'dkc x "s', offers: ['say "hi" $1'], values: ['"say \\"hi\\" \\$1'] },
 ];
 test('the bash script completes in a real bash', { skip: missing('bash') }, () => {
   for (const { words, line, offers, values } of inBash) {
     const dkc = `dkc() { cat <<'END'\n${offers.join('\n')}\nEND\n}`;
     const typed = `COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); COMP_LINE=$(cat <<'END'\n${line}\nEND\n); COMP_POINT=\${#COMP_LINE}`;
-    assert.deepEqual(
-      inShell('bash', ['--norc'], `${dkc}\n${scripts.bash}\n${typed}; _dkc; printf '%s\\n' "\${COMPREPLY[@]}"`),
-      values,
-      line,
-    );
+    const script = `${dkc}\n${scripts.bash}\n${typed}; _dkc; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    assert.deepEqual(inShell('bash', ['--norc'], script), values, line);
   }
 });
 
-test(
-  'the zsh script asks for its own command alone, whatever stands before it, and from a file of fpath at once',
-  { skip: missing('zsh') },
-  () => {
-    const typed = "BUFFER='true; A=1 dkc nodes a'; CURSOR=$#BUFFER; words=(dkc nodes a); CURRENT=3; PREFIX=a";
-    const stubs = 'dkc() { print -r -- "$3=" }; compadd() { print -rl -- "$@[1,3]" $values }';
-    for (const loaded of [scripts.zsh, `_dkc() {\n${scripts.zsh}\n}`])
-      assert.deepEqual(inShell('zsh', ['-f'], `${stubs}\n${loaded}\n${typed}; _dkc`), ['-l', '-S', '', 'dkc nodes a=']);
-  },
-);
+test('the zsh script asks for its own command alone, from a file of fpath at once', { skip: missing('zsh') }, () => {
+  const typed = "BUFFER='true; A=1 dkc nodes a'; CURSOR=$#BUFFER; words=(dkc nodes a); CURRENT=3; PREFIX=a";
+  const stubs = 'dkc() { print -r -- "$3=" }; compadd() { print -rl -- "$@[1,3]" $values }';
+  for (const loaded of [scripts.zsh, `_dkc() {\n${scripts.zsh}\n}`])
+    assert.deepEqual(inShell('zsh', ['-f'], `${stubs}\n${loaded}\n${typed}; _dkc`), ['-l', '-S', '', 'dkc nodes a=']);
+});
 
 test('the fish script keeps the flag before the name of a file, and finds it behind an open quote', { skip: missing('fish') }, () => {
   for (const quote of ['', '"', "\\'"]) {

@@ -6,12 +6,9 @@ import type { Check, Result, Seen, Verdict } from '../../../../cli/doctor/check.
 /** A node or a cluster in which one thing is not as it should be, and what a check says of it. */
 export interface Row {
   check: string;
-  /** Finishes: the check says so where ... */
   where: string;
   is: Result;
-  /** Part of the detail. */
   says: string;
-  /** Part of the remedy, which docs/doctor.md has as well. */
   todo?: string;
 }
 
