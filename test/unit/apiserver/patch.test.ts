@@ -1,111 +1,136 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { table } from '../../../support/table.ts';
-import { applyJsonPatch } from '../../../../apiserver/patch/json-patch.ts';
+import { parse } from 'yaml';
+import { table } from '../../support/table.ts';
+import { applyPatch } from '../../../apiserver/handlers/patch.ts';
+import { applyJsonPatch, applyMergePatch, PatchError } from '../../../apiserver/patch/json-patch.ts';
+import { strategicRules } from '../../../apiserver/patch/strategic-patch.ts';
 
-const applied = table('target | patch | result | why')(`
+const json = table('target | patch | result | why')(`
   {"a":1}              | [{"op":"add","path":"/b","value":2}]         | {"a":1,"b":2}        | adds a field
   {"a":[1,3]}          | [{"op":"add","path":"/a/1","value":2}]       | {"a":[1,2,3]}        | inserts into a list
   {"a":[1]}            | [{"op":"add","path":"/a/-","value":2}]       | {"a":[1,2]}          | appends to a list
-  {"a":1}              | [{"op":"add","path":"/a","value":null}]      | {"a":null}           | adds over what is there
   {"a":[1,2,3]}        | [{"op":"remove","path":"/a/1"}]              | {"a":[1,3]}          | removes from a list
   {"a":{"b":1,"c":2}}  | [{"op":"replace","path":"/a/b","value":9}]   | {"a":{"b":9,"c":2}}  | replaces in place
   {"a":1}              | [{"op":"replace","path":"","value":{"b":2}}] | {"b":2}              | replaces the whole
   {"a":{"x":1},"b":{}} | [{"op":"move","from":"/a/x","path":"/b/y"}]  | {"a":{},"b":{"y":1}} | moves
-  [1,2,3]              | [{"op":"move","from":"/0","path":"/2"}]      | [2,3,1]              | moves within a list
   {"a":[1]} | [{"op":"copy","from":"/a","path":"/b"},{"op":"add","path":"/b/-","value":2}] | {"a":[1],"b":[1,2]} | copies
-  {"a":{"x":1,"y":[2]}} | [{"op":"test","path":"/a","value":{"y":[2],"x":1}}] | {"a":{"x":1,"y":[2]}}
-    | passes a test whatever the order of fields
+  {"a":{"x":1,"y":[2]}} | [{"op":"test","path":"/a","value":{"y":[2],"x":1}}] | {"a":{"x":1,"y":[2]}} | passes a test in any order of fields
   {"a/b":1,"m~n":2} | [{"op":"remove","path":"/a~1b"},{"op":"replace","path":"/m~0n","value":3}] | {"m~n":3} | reads ~1 and ~0
-  {"~1":1}             | [{"op":"replace","path":"/~01","value":2}]   | {"~1":2}             | reads ~01 as ~1
 `);
-for (const { why, target, patch, result } of applied) {
+for (const { why, target, patch, result } of json)
   test(`a JSON patch ${why}`, () => {
     const before: unknown = JSON.parse(target);
     assert.equal(JSON.stringify(applyJsonPatch(before, JSON.parse(patch))), result);
     assert.equal(JSON.stringify(before), target, 'the target stays as it was');
   });
-}
 
 // `says` is a pattern.
-const refused = table('patch | problem | says | why')(String.raw`
-  [{"op":"test","path":"/a","value":2}]          | inapplicable | operation 0 \(test \/a\).*test failed | a failed test
-  [{"op":"remove","path":"/x"}]                  | inapplicable | there is no "x"                       | removing what is not there
-  [{"op":"replace","path":"/x","value":1}]       | inapplicable | there is no "x"                       | replacing what is not there
-  [{"op":"add","path":"/x/y","value":1}]         | inapplicable | there is no "x"                       | a parent that is not there
-  [{"op":"add","path":"/__proto__/y","value":1}] | inapplicable | there is no "__proto__"               | an inherited field
-  [{"op":"add","path":"/l/3","value":1}]         | inapplicable | beyond                                | an index beyond the end
-  [{"op":"replace","path":"/l/01","value":1}]    | inapplicable | not an index                          | an index with a leading zero
-  [{"op":"remove","path":"/l/-"}]                | inapplicable | not an index                          | removing the end marker
-  [{"op":"remove","path":""}]                    | inapplicable | whole object                          | removing everything
-  [{"op":"move","from":"/o","path":"/o/p"}]      | inapplicable | into itself                           | a move into itself
-  [{"op":"frob","path":"/a"}]                    | malformed    | unknown operation                     | an unknown operation
-  {"op":"add"}                                   | malformed    | list of operations                    | a patch that is no list
-  [1]                                            | malformed    | operation 0                           | an operation that is no object
-  [{"op":"remove"}]                              | malformed    | no "path"                             | a missing path
-  [{"op":"add","path":"/a"}]                     | malformed    | no "value"                            | a missing value
-  [{"op":"copy","path":"/a"}]                    | malformed    | no "from"                             | a missing from
-  [{"op":"remove","path":"a"}]                   | malformed    | starts with                           | a path without slash
+const refused = table('patch | problem | says')(String.raw`
+  [{"op":"test","path":"/a","value":2}]          | inapplicable | operation 0 \(test \/a\).*test failed
+  [{"op":"remove","path":"/x"}]                  | inapplicable | there is no "x"
+  [{"op":"add","path":"/__proto__/y","value":1}] | inapplicable | there is no "__proto__"
+  [{"op":"add","path":"/l/3","value":1}]         | inapplicable | beyond
+  [{"op":"replace","path":"/l/01","value":1}]    | inapplicable | not an index
+  [{"op":"remove","path":""}]                    | inapplicable | whole object
+  [{"op":"move","from":"/o","path":"/o/p"}]      | inapplicable | into itself
+  [{"op":"frob","path":"/a"}]                    | malformed    | unknown operation
+  {"op":"add"}                                   | malformed    | list of operations
+  [1]                                            | malformed    | operation 0
+  [{"op":"remove"}]                              | malformed    | no "path"
+  [{"op":"add","path":"/a"}]                     | malformed    | no "value"
+  [{"op":"copy","path":"/a"}]                    | malformed    | no "from"
+  [{"op":"remove","path":"a"}]                   | malformed    | starts with
 `);
-for (const { why, patch, problem, says } of refused) {
-  test(`a JSON patch is refused for ${why}`, () => {
-    assert.throws(() => applyJsonPatch({ a: 1, l: [1, 2], o: {} }, JSON.parse(patch)), {
-      name: 'PatchError',
-      problem,
-      message: new RegExp(says),
-    });
+for (const { patch, problem, says } of refused)
+  test(`a JSON patch is refused: ${patch}`, () => {
+    const error = { name: 'PatchError', problem, message: new RegExp(says) };
+    assert.throws(() => applyJsonPatch({ a: 1, l: [1, 2], o: {} }, JSON.parse(patch)), error);
   });
-}
 
-test('a JSON patch that doubles an object again and again is stopped', () => {
+test('a JSON patch that doubles an object again and again, has too many operations, or nests ever deeper is stopped', () => {
   const bomb = Array.from({ length: 60 }, (_, at) => ({ op: 'copy', from: '/a', path: `/a/${at}` }));
   assert.throws(() => applyJsonPatch({ a: { seed: 'x'.repeat(100) } }, bomb), { name: 'PatchError', message: /copies add more/ });
   const many = Array.from({ length: 10_001 }, () => ({ op: 'test', path: '', value: {} }));
   assert.throws(() => applyJsonPatch({}, many), { name: 'PatchError', message: /10001 operations/ });
-});
-
-test('operations of one patch do not nest an object ever deeper', () => {
-  const deep: unknown = JSON.parse(`${'{"a":'.repeat(400)}1${'}'.repeat(400)}`);
-  const patch = Array.from({ length: 1_000 }, (_, n) => [
+  const deep: unknown = JSON.parse(`${'{"a":'.repeat(400)}{}${'}'.repeat(400)}`);
+  const nesting = Array.from({ length: 4 }, (_, n) => [
     { op: 'add', path: `/x${n + 1}`, value: deep },
     { op: 'move', from: `/x${n}`, path: `/x${n + 1}${'/a'.repeat(399)}/b` },
   ]).flat();
-  // The innermost is no object, so that a way to it is made first.
-  const open = patch.map((one) =>
-    one.op === 'add' ? { ...one, value: JSON.parse(JSON.stringify(deep).replace('1', '{}')) as unknown } : one,
-  );
-  assert.throws(() => applyJsonPatch({ x0: {} }, open), {
-    name: 'PatchError',
-    message: /the patched object is nested deeper than 1000 levels/,
+  assert.throws(() => applyJsonPatch({ x0: {} }, nesting), { message: /the patched object is nested deeper than 1000 levels/ });
+});
+
+// The examples of RFC 7386, appendix A, one for each rule.
+const merges = table('target | patch | result')(`
+  {"a":"b"}            | {"a":"c"}                | {"a":"c"}
+  {"a":"b","b":"c"}    | {"a":null}               | {"b":"c"}
+  {"a":["b"]}          | {"a":"c"}                | {"a":"c"}
+  {"a":{"b":"c"}}      | {"a":{"b":"d","c":null}} | {"a":{"b":"d"}}
+  {"a":[{"b":"c"}]}    | {"a":[1]}                | {"a":[1]}
+  {"e":null}           | {"a":1}                  | {"e":null,"a":1}
+  [1,2]                | {"a":"b","c":null}       | {"a":"b"}
+  {}                   | {"a":{"bb":{"c":null}}}  | {"a":{"bb":{}}}
+  {}                   | {"__proto__":{"x":1}}    | {"__proto__":{"x":1}}
+`);
+for (const { target, patch, result } of merges)
+  test(`${target} with the merge patch ${patch} is ${result}`, () => {
+    const before: unknown = JSON.parse(target);
+    assert.equal(JSON.stringify(applyMergePatch(before, JSON.parse(patch))), result);
+    assert.equal(JSON.stringify(before), target, 'the target stays as it was');
   });
+
+test('a patch of an API object is an object, and one that is nested without end is refused, not a stack overflow', () => {
+  for (const patch of [null, 1, 'x', []]) assert.throws(() => applyPatch('merge', {}, patch), PatchError);
+  const deep: unknown = JSON.parse('{"a":'.repeat(200_000) + '1' + '}'.repeat(200_000));
+  const malformed = { name: 'PatchError', problem: 'malformed' };
+  for (const type of ['merge', 'strategic'] as const) assert.throws(() => applyPatch(type, {}, deep), malformed);
+  assert.throws(() => applyPatch('json', {}, [{ op: 'add', path: '/a', value: deep }]), malformed);
 });
 
-test('a list or object is copied once for all operations of a patch, and the target stays as it was', () => {
-  let reads = 0;
-  const counted = {
-    get first() {
-      reads += 1;
-      return 0;
-    },
-  };
-  const target = { counted, list: Array.from({ length: 5_000 }, (_, n) => n) };
-  const patch = Array.from({ length: 5_000 }, (_, n) => [
-    { op: 'add', path: `/counted/k${n}`, value: n },
-    { op: 'add', path: '/list/0', value: n },
-  ]).flat();
-  const patched = applyJsonPatch(target, patch) as { counted: object; list: number[] };
-  assert.equal(Object.keys(patched.counted).length, 5_001);
-  assert.deepEqual(patched.list.slice(4_998, 5_002), [1, 0, 0, 1]);
-  assert.deepEqual([Object.keys(target.counted).length, target.list.length, target.list[0]], [1, 5_000, 0]);
-  assert.ok(reads < 5, `the object was read ${reads} times`);
-});
+// In YAML. STATUS has two conditions, CONTAINERS two containers.
+const words: Readonly<Record<string, string>> = {
+  STATUS: '{status: {conditions: [{type: Ready, status: True, reason: r}, {type: Disk}], phase: p}}',
+  CONTAINERS: '{containers: [{name: a, env: [{name: K, value: 1}], ports: [{containerPort: 80}]}, {name: b}]}',
+};
+const read = (text: string): object => parse(text.replace(/[A-Z]{5,}/, (word) => words[word] ?? word)) as object;
+const strategic = table('kind | target | patch | result | why')(`
+  Node | STATUS | {status: {conditions: [{type: Ready, status: Unknown}, {type: New}]}}
+    | {status: {conditions: [{type: Ready, status: Unknown, reason: r}, {type: Disk}, {type: New}], phase: p}} | merges conditions by type
+  Node | STATUS | {status: {conditions: [{$patch: delete, type: Ready}]}} | {status: {conditions: [{type: Disk}], phase: p}} | deletes an item
+  Node | STATUS | {status: {conditions: [{$patch: replace}, {type: Only}]}} | {status: {conditions: [{type: Only}], phase: p}}
+    | replaces a merging list when told to
+  Node | STATUS | {status: {$patch: replace, phase: q}} | {status: {phase: q}} | replaces an object when told to
+  Node | STATUS | {status: {$patch: delete}}            | {status: {}}         | empties an object when told to
+  Node | {spec: {taints: [{key: a}], x: y}} | {spec: {taints: [{key: b}]}} | {spec: {taints: [{key: b}], x: y}} | replaces taints whole
+  Node | {metadata: {finalizers: [a, b]}} | {metadata: {finalizers: [b, c, c]}} | {metadata: {finalizers: [a, b, c]}} | merges sets
+  Node | {metadata: {finalizers: [a, b]}} | {metadata: {$deleteFromPrimitiveList/finalizers: [a]}} | {metadata: {finalizers: [b]}}
+    | removes plain values by name
+  StatefulSet | {spec: {updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 1}}}}
+    | {spec: {updateStrategy: {$retainKeys: [type], type: OnDelete}}} | {spec: {updateStrategy: {type: OnDelete}}} | keeps the fields of $retainKeys
+  ConfigMap | {data: {a: '1', b: '2'}} | {data: {a: null}, metadata: {labels: {x: null, y: z}}} | {data: {b: '2'}, metadata: {labels: {y: z}}}
+    | removes with null and drops nulls of new objects
+  Pod | {spec: CONTAINERS} | {spec: {$setElementOrder/containers: [], containers: [{name: a, env: [{name: L}]}]}}
+    | {spec: {containers: [{name: a, env: [{name: K, value: 1}, {name: L}], ports: [{containerPort: 80}]}, {name: b}]}}
+    | merges lists inside of list items
+  DaemonSet | {spec: {template: {spec: {containers: [{name: a, x: y}]}}}} | {spec: {template: {spec: {containers: [{name: a, image: i}]}}}}
+    | {spec: {template: {spec: {containers: [{name: a, x: y, image: i}]}}}} | reaches into pod templates
+`);
+for (const { why, kind, ...row } of strategic)
+  test(`a strategic patch ${why}`, () => {
+    const target = read(row.target);
+    assert.deepEqual(applyPatch('strategic', target, read(row.patch), strategicRules(kind)), read(row.result));
+    assert.deepEqual(target, read(row.target), 'the target stays as it was');
+  });
 
-test('what is copied changes without its original', () => {
-  const patch = [
-    { op: 'add', path: '/a/x', value: 1 },
-    { op: 'copy', from: '/a', path: '/b' },
-    { op: 'add', path: '/a/y', value: 2 },
-    { op: 'add', path: '/b/z', value: 3 },
-  ];
-  assert.deepEqual(applyJsonPatch({ a: {} }, patch), { a: { x: 1, y: 2 }, b: { x: 1, z: 3 } });
-});
+for (const patch of [
+  '[]',
+  '{status: {$patch: explode}}',
+  '{status: {conditions: [{status: True}]}}',
+  '{status: {conditions: [x]}}',
+  '{spec: {$retainKeys: [a], b: 1}}',
+  '{metadata: {$deleteFromPrimitiveList/finalizers: a}}',
+])
+  test(`a strategic patch is refused: ${patch}`, () => {
+    assert.throws(() => applyPatch('strategic', {}, read(patch), strategicRules('Node')), PatchError);
+  });

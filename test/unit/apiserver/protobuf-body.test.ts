@@ -7,14 +7,11 @@ const field = (number: number, ...content: (string | Uint8Array)[]): Uint8Array 
   const body = Buffer.concat(content.map((one) => Buffer.from(one)));
   return Buffer.concat([Uint8Array.of(number * 8 + 2, body.length), body]);
 };
-const envelope = (kind: string, ...object: Uint8Array[]): Uint8Array => envelopeOf('v1', kind, ...object);
-const envelopeOf = (apiVersion: string, kind: string, ...object: Uint8Array[]): Uint8Array =>
+const envelope = (apiVersion: string, kind: string, ...object: Uint8Array[]): Uint8Array =>
   Buffer.concat([Buffer.from('k8s\0'), field(1, field(1, apiVersion), field(2, kind)), field(2, ...object)]);
-/** -10 and 2 ** 31 - 1 as varints. */
-const minusTen = Uint8Array.of(2 * 8, 0xf6, ...Array.from({ length: 8 }, () => 0xff), 1);
-const largest = Uint8Array.of(2 * 8, 0xff, 0xff, 0xff, 0xff, 7);
 
 const good = envelope(
+  'v1',
   'ConfigMap',
   field(1, field(1, 'name'), field(8), field(11, field(1, 'key'), field(2, 'value')), field(14, 'a'), field(14, 'b')),
   field(2, field(1, 'a'), field(2, 'text')),
@@ -23,32 +20,10 @@ const good = envelope(
   field(15, 'a field of the future'),
 );
 
-test('reads a ConfigMap as kubectl sends it', () => {
-  assert.deepEqual(decodeProtobuf(good), {
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name: 'name', creationTimestamp: null, labels: { key: 'value' }, finalizers: ['a', 'b'] },
-    data: { a: 'text' },
-    binaryData: { b: '/w==' },
-    immutable: true,
-  });
-});
-
-const amounts = [
-  { why: 'a number', bytes: Uint8Array.of(2 * 8, 3), is: 3 },
-  { why: 'a negative number', bytes: minusTen, is: -10 },
-  { why: 'the largest of 32 bits', bytes: largest, is: 2 ** 31 - 1 },
-  { why: 'a text', bytes: Buffer.concat([Uint8Array.of(8, 1), field(3, '50%')]), is: '50%' },
-];
-for (const { why, bytes, is } of amounts)
-  test(`reads ${why} where a number or a text may stand, and leaves unset texts out`, () => {
-    const budget = envelopeOf('policy/v1', 'PodDisruptionBudget', field(1, field(1, 'b'), field(2)), field(2, field(1, bytes), field(4)));
-    const read = decodeProtobuf(budget);
-    assert.deepEqual([read['metadata'], read['spec']], [{ name: 'b' }, { minAvailable: is }]);
-  });
-
-test('every cut of it is told so, and none is taken for another object', () => {
-  const whole = decodeProtobuf(good);
+test('reads a ConfigMap as kubectl sends it, and takes no cut of it for another object', () => {
+  const metadata = { name: 'name', creationTimestamp: null, labels: { key: 'value' }, finalizers: ['a', 'b'] };
+  const whole = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { a: 'text' }, binaryData: { b: '/w==' }, immutable: true };
+  assert.deepEqual(decodeProtobuf(good), whole);
   for (let length = 0; length < good.length; length++) {
     let read: unknown;
     try {
@@ -60,6 +35,17 @@ test('every cut of it is told so, and none is taken for another object', () => {
   }
 });
 
+const minusTen = Uint8Array.of(2 * 8, 0xf6, ...Array.from({ length: 8 }, () => 0xff), 1);
+for (const { bytes, is } of [
+  { bytes: Uint8Array.of(2 * 8, 3), is: 3 },
+  { bytes: minusTen, is: -10 },
+  { bytes: Buffer.concat([Uint8Array.of(8, 1), field(3, '50%')]), is: '50%' },
+])
+  test(`reads ${is} where a number or a text may stand, and leaves unset texts out`, () => {
+    const read = decodeProtobuf(envelope('policy/v1', 'PodDisruptionBudget', field(1, field(1, 'b')), field(2, field(1, bytes), field(4))));
+    assert.deepEqual([read['metadata'], read['spec']], [{ name: 'b' }, { minAvailable: is }]);
+  });
+
 test('a kind it does not know is 415', () => {
-  assert.throws(() => decodeProtobuf(envelope('Pod', field(1, field(1, 'x')))), { code: 415 });
+  assert.throws(() => decodeProtobuf(envelope('v1', 'Pod', field(1, field(1, 'x')))), { code: 415 });
 });

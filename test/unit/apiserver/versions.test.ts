@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { configMaps, namespaces, type KubeList, type KubeObject } from '../../../kube/api/object.ts';
+import { Storage } from '../../../apiserver/storage/storage.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
+
+const steps = fc.array(fc.record({ name: fc.constantFrom('a', 'b', 'c', 'd'), remove: fc.boolean(), kind: fc.constantFrom('/x', '/y') }), {
+  maxLength: 60,
+});
+
+test('a list at any remembered version is the list as it was then, and the changes after it give the present list', () => {
+  fc.assert(
+    fc.property(steps, (all) => {
+      const storage = new Storage(1000);
+      const then: (readonly KubeObject[])[] = [[]];
+      for (const { name, remove, kind } of all) {
+        if (remove) storage.remove(kind, name);
+        else storage.put(kind, name, { metadata: { name }, data: { n: String(storage.version) } });
+        then[storage.version] = [...storage.list('/x').objects];
+      }
+      for (let version = 0; version <= storage.version; version++) {
+        const listed = storage.listAt('/x', version)?.objects;
+        assert.deepEqual(listed, then[version]);
+        const objects = new Map(listed?.map((object) => [object.metadata.name ?? '', object]));
+        let last = version;
+        for (const change of storage.log('/x').after(version, 1000) ?? []) {
+          assert.ok(change.version > last);
+          assert.equal(change.object.metadata.resourceVersion, String(change.version));
+          last = change.version;
+          if (change.type === 'DELETED') objects.delete(change.key);
+          else objects.set(change.key, change.object);
+        }
+        const present = [...objects.values()].sort((left, right) => ((left.metadata.name ?? '') < (right.metadata.name ?? '') ? -1 : 1));
+        assert.deepEqual(present, storage.list('/x').objects);
+      }
+    }),
+  );
+});
+
+test('what is forgotten is said to be, the window is kept, and a stored object is never changed afterwards', () => {
+  const storage = new Storage(3);
+  const first = storage.put('/x', 'a', { metadata: { name: 'a', labels: { l: '1' } } });
+  const copy = structuredClone(first);
+  for (let n = 0; n < 19; n++) storage.put('/x', 'a', { ...first, metadata: { ...first.metadata, labels: { l: '2' } } });
+  assert.deepEqual(first, copy);
+  const log = storage.log('/x');
+  assert.equal(log.after(log.forgotten - 1, 10), undefined);
+  assert.ok(log.forgotten <= storage.version - 3);
+  assert.equal(log.after(storage.version - 3, 10)?.length, 3);
+  storage.compact();
+  assert.equal(log.after(storage.version - 1, 10), undefined);
+  assert.deepEqual(log.after(storage.version, 10), []);
+  assert.equal(storage.listAt('/x', storage.version - 1), undefined);
+});
+
+const names = (list: KubeList) => list.items.map(({ metadata }) => metadata.name).join(' ');
+
+function world() {
+  const clock = new FakeClock();
+  const api = localApi(clock, { bookmarkMs: 60_000 });
+  const make = (...made: string[]) => {
+    for (const name of made) {
+      const [namespace = '', own = ''] = name.includes('/') ? name.split('/') : ['default', name];
+      api.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: own, namespace } });
+    }
+  };
+  const ask = async (path: string) => {
+    const headers = { authorization: `Bearer ${api.token}` };
+    return (await api.dial()).send({ method: 'GET', path, headers, signal: new AbortController().signal });
+  };
+  return { clock, api, client: localClient(api, { clock }), make, ask };
+}
+
+test('a list that cannot be continued says how it can be, with what is there now', async () => {
+  const { api, client, make, ask } = world();
+  make('a', 'c', 'e');
+  const first = await client.list(configMaps, { limit: 2 });
+  make('b', 'd', 'f');
+  await client.delete(configMaps, { name: 'e', namespace: 'default' });
+  api.hooks.compact();
+  make('g');
+  const parts: Uint8Array[] = [];
+  for await (const part of (await ask(`/api/v1/configmaps?limit=2&continue=${first.metadata.continue}`)).body) parts.push(part);
+  const { code, message, metadata } = JSON.parse(Buffer.concat(parts).toString());
+  assert.equal(code, 410);
+  assert.match(message, /or use the continue token in this response to retrieve the remainder of the results\./);
+  const rest = await client.list(configMaps, { limit: 2, continue: metadata.continue });
+  assert.deepEqual([names(rest), rest.metadata.resourceVersion], ['d f', String(api.hooks.storage.version)]);
+  assert.equal(names(await client.list(configMaps, { limit: 2, continue: rest.metadata.continue ?? '' })), 'g');
+});
+
+test('a list of one namespace holds nothing of those whose names begin alike, and a full page is the last one where there is no more', async () => {
+  const { client, make } = world();
+  for (const name of ['team', 'team-a', 'team0', 'tea']) await client.create(namespaces, { metadata: { name } });
+  make('team/x', 'team-a/y', 'team0/z', 'tea/w', 'team/a');
+  assert.equal(names(await client.list(configMaps, { namespace: 'team' })), 'a x');
+  assert.equal(names(await client.list(configMaps, { namespace: 'team', limit: 1 })), 'a');
+  assert.equal((await client.list(configMaps, { namespace: 'team', limit: 2 })).metadata.continue, undefined);
+});
+
+/** What a watch hears and after how many seconds, to its end. */
+async function watched(query: string): Promise<string[]> {
+  const { clock, ask, api } = world();
+  const from = clock.monotonic();
+  const heard: string[] = [];
+  const hear = (what: string) => heard.push(`${what} ${Math.round((clock.monotonic() - from) / 100) / 10}`);
+  const listen = async (): Promise<void> => {
+    for await (const part of (await ask(`/api/v1/nodes?watch=true&${query}`)).body) hear(JSON.parse(Buffer.from(part).toString()).type);
+    hear('end');
+  };
+  const listening = listen();
+  await clock.advance(3_700_000);
+  await listening;
+  api.stop();
+  return heard;
+}
+
+for (const { query, heard } of [
+  { query: 'allowWatchBookmarks=true&timeoutSeconds=150', heard: ['BOOKMARK 60', 'BOOKMARK 120', 'BOOKMARK 149', 'end 150'] },
+  { query: 'allowWatchBookmarks=true&timeoutSeconds=1', heard: ['BOOKMARK 0.5', 'end 1'] },
+  { query: 'timeoutSeconds=600', heard: ['end 600'] },
+])
+  test(`bookmarks of a watch with ${query}: ${heard.join(', ')}`, async () => assert.deepEqual(await watched(query), heard));
+
+test('without a limit a watch ends between half an hour and an hour', async () => {
+  const [end = ''] = await watched('');
+  const seconds = Number(end.slice('end '.length));
+  assert.ok(seconds >= 1800 && seconds <= 3600, end);
+});
