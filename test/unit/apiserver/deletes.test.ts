@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { LocalApiOptions } from '../../../apiserver/local-api.ts';
+import { configMaps, pods, type KubeObject, type OwnerReference } from '../../../kube/api/object.ts';
+import { atRest, FakeClock } from '../../support/fake-clock.ts';
+import { localApi, localClient } from '../../support/embedded-api.ts';
+
+const at = { name: 'web', namespace: 'default' };
+
+function world(options: Partial<LocalApiOptions> = {}) {
+  const clock = new FakeClock('2026-03-01T00:00:00Z');
+  const api = localApi(clock, options);
+  const client = localClient(api, { clock });
+  const { storage } = api.hooks;
+  const start = storage.version;
+  /** Every change since the start: `+a`, `~a`, `-a`. */
+  const told = (kind: string) =>
+    (storage.log(kind).after(start, 1000) ?? []).map(({ type, object }) => `${{ ADDED: '+', MODIFIED: '~', DELETED: '-' }[type]}${object.metadata.name}`).join(' '); // prettier-ignore
+  return { clock, api, client, storage, told };
+}
+
+describe('deleting a pod', () => {
+  const running = { node: 'a', phase: 'Running' };
+  function withPods(options: Partial<LocalApiOptions> = {}) {
+    const { client, storage, api, ...rest } = world(options);
+    const live = () => storage.get('/pods', 'default/web');
+    return {
+      ...rest,
+      client,
+      api,
+      live,
+      pod: ({ node, phase, ...metadata }: { node?: string; phase?: string; finalizers?: string[] } = {}) => {
+        const spec = { containers: [{ name: 'c', image: 'i' }], ...(node === undefined ? {} : { nodeName: node }) };
+        const made = api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { ...at, labels: { app: 'web' }, ...metadata }, spec });
+        if (phase !== undefined) storage.put('/pods', 'default/web', { ...made, status: { phase } });
+      },
+      remove: async (body: object = {}) => {
+        await client.delete(pods, at, { body });
+        const { deletionGracePeriodSeconds: grace, deletionTimestamp } = live()?.metadata ?? {};
+        return live() === undefined ? 'gone' : `${grace} ${deletionTimestamp?.slice(14, 19)}`;
+      },
+    };
+  }
+
+  for (const { why, as, body } of [
+    { why: 'that nobody has bound yet', as: {}, body: {} },
+    { why: 'that failed', as: { node: 'a', phase: 'Failed' }, body: {} },
+    { why: 'without grace', as: running, body: { gracePeriodSeconds: 0 } },
+  ])
+    test(`${why} marks it and takes it away in one step`, async () => {
+      const { pod, remove, told } = withPods();
+      pod(as);
+      assert.equal(await remove(body), 'gone');
+      assert.match(told('/pods'), /~web -web$/);
+    });
+
+  test('waits for the grace and for the finalizers, in either order', async () => {
+    const { pod, remove, client, live } = withPods();
+    const release = () => client.patch(pods, at, { metadata: { finalizers: null } }, { type: 'merge' });
+    pod({ ...running, finalizers: ['test.io/a'] });
+    await remove();
+    assert.equal(await remove({ gracePeriodSeconds: 0 }), '0 00:00');
+    await release();
+    assert.equal(live(), undefined);
+    pod({ ...running, finalizers: ['test.io/a'] });
+    await remove();
+    await release();
+    assert.equal(live()?.metadata.deletionGracePeriodSeconds, 30);
+    assert.equal(await remove({ gracePeriodSeconds: 0 }), 'gone');
+  });
+
+  const kubelets: { options: Partial<LocalApiOptions>; lives?: number; gone?: number }[] = [
+    { options: {}, lives: 3_600_000 },
+    { options: { podKubelet: 'instant' }, gone: 0 },
+    { options: { podKubelet: 3000 }, lives: 2999, gone: 1 },
+  ];
+  for (const { options, lives, gone } of kubelets)
+    test(`is finished by nobody but a simulated kubelet, in its time: ${JSON.stringify(options)}`, async () => {
+      const { pod, remove, clock, live, api } = withPods(options);
+      pod(running);
+      await remove();
+      await clock.advance(lives ?? 0);
+      if (lives !== undefined) assert.ok(live());
+      if (gone !== undefined) {
+        await clock.advance(gone);
+        assert.equal(live(), undefined);
+        pod(running);
+        await remove();
+      }
+      api.stop();
+      await atRest();
+      assert.equal(clock.sleepers, 0, 'it leaves no timer behind');
+    });
+});
+
+describe('what an owner leaves behind', () => {
+  const to = ({ metadata: { name = '', uid = '' } }: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...more }); // prettier-ignore
+  function withOwners(options: Partial<LocalApiOptions> = {}) {
+    const { client, storage, api, told } = world(options);
+    return {
+      told: () => told('/configmaps'),
+      add: (name: string, owners: readonly OwnerReference[] = [], metadata: object = {}): KubeObject => {
+        const ownerReferences = owners.length === 0 ? {} : { ownerReferences: owners };
+        return api.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...ownerReferences, ...metadata } });
+      },
+      patch: (name: string, metadata: object) => client.patch(configMaps, { namespace: 'default', name }, { metadata }, { type: 'merge' }),
+      remove: async (name: string, propagationPolicy: string) => {
+        await client.delete(configMaps, { namespace: 'default', name }, { body: { propagationPolicy } });
+        return storage.get('/configmaps', `default/${name}`)?.metadata.finalizers;
+      },
+      /** Who is left when all is settled. */
+      left: async (): Promise<string> => {
+        await api.hooks.settled();
+        return storage.list('/configmaps').objects.map(({ metadata }) => metadata.name).join(' '); // prettier-ignore
+      },
+    };
+  }
+
+  test('does not hold it in the foreground where it does not block it', async () => {
+    const { add, remove, left } = withOwners();
+    add('child', [to(add('owner'))], { finalizers: ['test.io/held'] });
+    await remove('owner', 'Foreground');
+    assert.equal(await left(), 'child');
+  });
+
+  test('goes in the foreground level by level', async () => {
+    const { add, remove, left, told } = withOwners();
+    const child = add('child', [to(add('owner'), { blockOwnerDeletion: true })]);
+    add('grandchild', [to(child, { blockOwnerDeletion: true })]);
+    await remove('owner', 'Foreground');
+    assert.equal(await left(), '');
+    assert.match(told(), /-grandchild.* -child.* -owner$/);
+  });
+
+  test('stays when its owner is of a kind that is not served, and goes when there never was one in its namespace', async () => {
+    const { add, left, patch } = withOwners();
+    const owner = add('owner');
+    add('of-another-kind', [to(owner, { apiVersion: 'example.com/v1', kind: 'Thing' })]);
+    add('elsewhere', [to(add('there', [], { namespace: 'kube-system' }))]);
+    add('taken');
+    await patch('taken', { ownerReferences: [to(owner, { uid: 'gone' })] });
+    assert.equal(await left(), 'of-another-kind owner there');
+  });
+
+  test('is left alone when the collector is off; the last way of propagation that was asked for is remembered', async () => {
+    const { add, remove, left } = withOwners({ garbageCollection: false });
+    add('child', [to(add('a', [], { finalizers: ['test.io/held'] }))]);
+    assert.deepEqual(await remove('a', 'Foreground'), ['test.io/held', 'foregroundDeletion']);
+    assert.deepEqual(await remove('a', 'Orphan'), ['test.io/held', 'orphan']);
+    assert.deepEqual(await remove('a', 'Background'), ['test.io/held']);
+    assert.equal(await left(), 'a child');
+  });
+});

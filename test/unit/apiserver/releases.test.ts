@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { fieldErrorsText, invalidValue, required, tooLong } from '../../../apiserver/errors.ts';
+import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
+import { formatOf, resourceRequest } from '../../../apiserver/http/message.ts';
+import { humanDuration } from '../../../apiserver/kinds/kind.ts';
+import { parseTypes, schemaAt } from '../../../apiserver/openapi/schema.ts';
+import { table } from '../../support/table.ts';
+import { started } from './started.ts';
+
+const types = parseTypes(`
+test.v1.Thing
+  name! text; count int32; most* int32; inner+ Inner; items [Inner] by key; labels {text}; when+33 time; port+ intOrText; modern* flag @29
+test.v1.Inner
+  key! text; size quantity; on flag
+`);
+const written = { name: '', inner: { key: '' }, port: 0 };
+const decoded = [
+  { why: 'writes what is never absent', given: {}, at: 20, is: { ...written, when: null } },
+  { why: 'drops zeros and nulls', given: { count: 0, labels: {}, items: [], most: null }, at: 34, is: written },
+  { why: 'keeps a zero that was meant', given: { most: 0 }, at: 34, is: { ...written, most: 0 } },
+  { why: 'prunes what is unknown, or of a later release', given: { foo: 1, modern: false }, at: 28, is: { ...written, when: null } },
+  { why: 'keeps what is of this release', given: { modern: false }, at: 29, is: { ...written, when: null, modern: false } },
+  { why: 'writes quantities in one form', given: { items: [{ key: 'a', size: '1024Mi', on: false }] }, at: 34, is: { ...written, items: [{ key: 'a', size: '1Gi' }] } }, // prettier-ignore
+];
+const decode = (given: unknown, at: number) => decodeBySchema(given, schemaAt(types.get('Thing') ?? assert.fail(), at), '');
+for (const { why, given, at, is } of decoded) test(`decoding for 1.${at} ${why}`, () => assert.deepEqual(decode(given, at), is));
+for (const given of [{ name: 1 }, { count: 1.5 }, { count: '1' }, { labels: [] }, { labels: { a: 1 } }, { items: 'x' }, { items: [1] }, []])
+  test(`${JSON.stringify(given)} is of the wrong type`, () => assert.throws(() => decode(given, 34), { code: 400 }));
+
+test('a table of types that cannot be read says so', () => {
+  assert.throws(() => parseTypes('a.v1.A\n  b Nobody'), /no type Nobody/);
+  assert.throws(() => parseTypes('  b text'), /fields without a type/);
+  for (const text of ['b', 'b text @x']) assert.throws(() => parseTypes(`a.v1.A\n  ${text}`), /no field/);
+});
+
+async function on(t: TestContext, version: string, path: string, body: object) {
+  const { server, api } = await started({ tls: false, version });
+  t.after(() => server.stop());
+  const { json: created } = await api.post(path, { metadata: { name: 'x' }, ...body });
+  return { api, created, patch: (spec: object) => api.patch(`${path}/x`, { spec }) };
+}
+const sets = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } } }; // prettier-ignore
+
+test('a DaemonSet surges, and not with pods unavailable as well', async (t) => {
+  const updateStrategy = { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  const { created, patch } = await on(t, 'v1.34.0', '/apis/apps/v1/namespaces/default/daemonsets', { spec: { ...sets, updateStrategy } });
+  assert.deepEqual(created['spec']?.['updateStrategy']?.['rollingUpdate'], { maxUnavailable: 0, maxSurge: 1 });
+  const both = await patch({ updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
+  assert.match(JSON.stringify(both.json), /maxSurge: Invalid value: .*: may not be set when maxUnavailable is non-zero/);
+});
+
+test('a StatefulSet keeps half of a retention policy, and lets the fields of its release change', async (t) => {
+  const spec = { ...sets, serviceName: 's', ordinals: { start: 2 }, persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete' } };
+  const { created, patch } = await on(t, 'v1.34.0', '/apis/apps/v1/namespaces/default/statefulsets', { spec });
+  assert.deepEqual(created['spec']?.['persistentVolumeClaimRetentionPolicy'], { whenDeleted: 'Delete', whenScaled: 'Retain' });
+  assert.equal(created['status']?.['availableReplicas'], 0);
+  assert.equal((await patch({ ordinals: { start: 1 }, revisionHistoryLimit: 3 })).code, 200);
+});
+
+test('a gated pod waits, says so, and only loses gates', async (t) => {
+  const spec = { schedulingGates: [{ name: 'g' }], containers: [{ name: 'c', image: 'i' }] };
+  const { created, patch } = await on(t, 'v1.34.0', '/api/v1/namespaces/default/pods', { spec });
+  assert.equal(created['status']?.['conditions']?.['0']?.['reason'], 'SchedulingGated');
+  assert.equal((await patch({ schedulingGates: [{ name: 'h' }] })).code, 422);
+  assert.equal((await patch({ schedulingGates: [] })).code, 200);
+});
+
+for (const [version, served] of [
+  ['v1.20.2', ['v1beta1']],
+  ['v1.22.0', ['v1', 'v1beta1']],
+  ['v1.34.0', ['v1']],
+] as const)
+  // prettier-ignore
+  test(`${version} serves budgets as ${served.join(' and ')}`, async (t) => {
+    const path = (of: string) => `/apis/policy/${of}/namespaces/default/poddisruptionbudgets`;
+    const { api } = await on(t, version, path(served[0]), { spec: {} });
+    const { json } = await api.get('/apis/policy');
+    assert.deepEqual(Object.values(json['versions'] ?? {}).map((one) => one['version']), served); // prettier-ignore
+    for (const other of served) assert.equal((await api.get(`${path(other)}/x`)).json['apiVersion'], `policy/${other}`);
+  });
+
+const [second, hour] = [1000, 3_600_000];
+test('ages are printed as kubectl prints them', () => {
+  const of = [-5 * second, 0, 119 * second, 200 * second, 659 * second, 5.2 * hour, 8.9 * hour, 47 * hour, 52 * hour, 196 * hour, 760 * 24 * hour, 2921 * 24 * hour]; // prettier-ignore
+  assert.equal(of.map(humanDuration).join(' '), '<invalid> 0s 119s 3m20s 10m 5h12m 8h 47h 2d4h 8d 2y30d 8y');
+});
+
+const routes = table('ask | is')(`
+  GET /api/v1/nodes                            | list v1 nodes
+  GET /api/v1/nodes?watch=true                 | watch v1 nodes
+  PATCH /api/v1/nodes/a/status                 | patch v1 nodes name=a sub=status
+  POST /api/v1/namespaces/ns/configmaps        | create v1 configmaps ns=ns
+  DELETE /api/v1/namespaces/ns/configmaps      | deletecollection v1 configmaps ns=ns
+  PUT /api/v1/namespaces/ns/status             | update v1 namespaces name=ns sub=status
+  GET /apis/coordination.k8s.io/v1/namespaces/ns/leases/l | get coordination.k8s.io/v1 leases ns=ns name=l
+  GET /api/v1/namespaces/a%20b/pods/c%3Ad      | get v1 pods ns=a b name=c:d
+  GET /apis/apps                               | nothing
+  GET /version                                 | nothing
+  GET /api/v1/namespaces//configmaps           | nothing
+`);
+for (const { ask, is } of routes)
+  test(`${ask} means ${is}`, () => {
+    const [, method = '', path = '', query = ''] = /^(\S+) ([^?]+)\??(.*)/.exec(ask) ?? [];
+    const found = resourceRequest(method, path, new URLSearchParams(query));
+    const { verb, group, version, resource, namespace, name, subresource } = found ?? {};
+    const parts = { ns: namespace, name, sub: subresource };
+    const rest = Object.entries(parts).flatMap(([key, value]) => (value ? [`${key}=${value}`] : []));
+    assert.equal(found ? [verb, group ? `${group}/${version}` : version, resource, ...rest].join(' ') : 'nothing', is);
+  });
+
+const accepts = table('header | as')(`
+  application/vnd.kubernetes.protobuf, application/json                      |
+  application/json;as=Table;v=v1;g=meta.k8s.io,application/json              | Table
+  application/json;as=Table;v=v9;g=meta.k8s.io,application/json              |
+  application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1           | PartialObjectMetadataList
+`);
+for (const { header, as } of accepts)
+  test(`Accept: ${header} asks for ${as || 'the object'}`, () => assert.equal(formatOf(header).as ?? '', as));
+test('Accept of what cannot be written is 406', () =>
+  assert.throws(() => formatOf('application/json;as=Table;v=v9;g=meta.k8s.io'), { code: 406 }));
+
+test('one error stands plain, several in brackets, a repeated one once', () => {
+  const [name, size] = [required('a.b', 'must be set'), tooLong('', 5)];
+  assert.equal(fieldErrorsText([name]), 'a.b: Required value: must be set');
+  assert.equal(fieldErrorsText([name, name, size]), '[a.b: Required value: must be set, : Too long: must have at most 5 bytes]');
+  assert.equal(fieldErrorsText([invalidValue('c', 'x"y', 'bad')]), String.raw`c: Invalid value: "x\"y": bad`);
+});
