@@ -1,115 +1,272 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRefused, type ContractWorld } from './contract-world.ts';
+import { parse } from 'yaml';
+import { table } from '../table.ts';
+import { byRelease, exchange, isRefused, said, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
-/** What is particular to one kind. */
-export function kindContract(here: () => ContractWorld): void {
-  test('discovery knows the kinds, their short names and verbs', async () => {
-    const { api } = here();
-    assert.deepEqual((await api.get('/api')).json['versions'], ['v1']);
-    const core = Object.values((await api.get('/api/v1')).json['resources'] ?? {});
-    const nodes = core.find((one) => text(one['name']) === 'nodes');
-    assert.deepEqual(nodes?.['shortNames'], ['no']);
-    assert.equal(nodes['kind'], 'Node');
-    assert.equal(nodes['namespaced'], false);
-    assert.deepEqual(nodes['verbs'], ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch']);
-    assert.ok(core.some((one) => text(one['name']) === 'nodes/status'));
-    assert.ok(core.some((one) => text(one['name']) === 'pods/binding'));
-    const groups = new Set(Object.values((await api.get('/apis')).json['groups'] ?? {}).map((group) => text(group['name'])));
-    for (const group of ['coordination.k8s.io', 'events.k8s.io']) assert.ok(groups.has(group), group);
-    assert.equal((await api.get('/apis/coordination.k8s.io')).json['kind'], 'APIGroup');
-    assert.equal((await api.get('/apis/coordination.k8s.io/v1')).json['kind'], 'APIResourceList');
+// NS is the namespace. Bodies are YAML.
+const kinds: Readonly<Record<string, string>> = {
+  pods: '/api/v1/namespaces/NS/pods',
+  daemonsets: '/apis/apps/v1/namespaces/NS/daemonsets',
+  statefulsets: '/apis/apps/v1/namespaces/NS/statefulsets',
+  replicasets: '/apis/apps/v1/namespaces/NS/replicasets',
+  claims: '/api/v1/namespaces/NS/persistentvolumeclaims',
+  volumes: '/api/v1/persistentvolumes',
+  services: '/api/v1/namespaces/NS/services',
+  controllers: '/api/v1/namespaces/NS/replicationcontrollers',
+  budgets: '/apis/POLICY/namespaces/NS/poddisruptionbudgets',
+  priorities: '/apis/scheduling.k8s.io/v1/priorityclasses',
+  storage: '/apis/storage.k8s.io/v1/storageclasses',
+  csinodes: '/apis/storage.k8s.io/v1/csinodes',
+  drivers: '/apis/storage.k8s.io/v1/csidrivers',
+  attachments: '/apis/storage.k8s.io/v1/volumeattachments',
+  roles: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
+  bindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
+  nodes: '/api/v1/nodes',
+};
+
+const container = { name: 'c', image: 'example/i' };
+const storedContainer = { ...container, resources: {}, terminationMessagePath: '/dev/termination-log', terminationMessagePolicy: 'File', imagePullPolicy: 'Always' }; // prettier-ignore
+const lost = (key: string) => ({ key: `node.kubernetes.io/${key}`, operator: 'Exists', effect: 'NoExecute', tolerationSeconds: 300 });
+const tolerations = [lost('not-ready'), lost('unreachable')];
+const storedTemplate = { containers: [storedContainer], restartPolicy: 'Always', terminationGracePeriodSeconds: 30, dnsPolicy: 'ClusterFirst', securityContext: {}, schedulerName: 'nobody' }; // prettier-ignore
+const storedPod = { ...storedTemplate, automountServiceAccountToken: false, tolerations, priority: 0, enableServiceLinks: true, preemptionPolicy: 'PreemptLowerPriority' }; // prettier-ignore
+
+// A scheduler that runs beside leaves these pods alone.
+const podSpec = { schedulerName: 'nobody', containers: [container] };
+const set = { selector: { matchLabels: { a: 'b' } }, template: { metadata: { labels: { a: 'b' } }, spec: podSpec } };
+/** What each spec of a kind has before the fields of a row. */
+const base: Readonly<Record<string, object>> = {
+  pods: { ...podSpec, automountServiceAccountToken: false },
+  daemonsets: set,
+  statefulsets: { ...set, serviceName: 'x', replicas: 0 },
+  replicasets: { ...set, replicas: 0 },
+};
+const storedBase: Readonly<Record<string, object>> = {
+  pods: storedPod,
+  daemonsets: { selector: set.selector, revisionHistoryLimit: 10 },
+  statefulsets: { selector: set.selector, serviceName: 'x', replicas: 0, podManagementPolicy: 'OrderedReady', revisionHistoryLimit: 10 },
+  replicasets: { selector: set.selector, replicas: 0 },
+};
+
+/** `c: FIELDS` in a spec of a pod are those of its one container besides name and image. */
+const withContainer = ({ c, ...others }: { c?: object }, of: object): object => ({
+  ...others,
+  ...(c && { containers: [{ ...of, ...c }] }),
+});
+const specOf = (of: string, yaml: string): object => withContainer((parse(yaml) ?? {}) as object, container);
+const bodyOf = (of: string, yaml: string): object => {
+  if (base[of] === undefined) return parse(yaml) as object;
+  return { spec: { ...base[of], ...specOf(of, yaml) } };
+};
+
+// The fields of the spec; of kinds without a spec here, of the object. Two pods are wrong in many ways: all mistakes are told at once.
+const stored = table('of | given | is | today')(`
+  daemonsets | {} | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1}}} | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 1, maxSurge: 0}}}
+  daemonsets | {updateStrategy: {type: OnDelete}} | {updateStrategy: {type: OnDelete}} | {}
+  statefulsets | {} | {updateStrategy: {type: RollingUpdate, rollingUpdate: {partition: 0}}} | {}
+  statefulsets | {updateStrategy: {type: RollingUpdate}, ordinals: {start: 2}, minReadySeconds: 3} | {updateStrategy: {type: RollingUpdate}} | {ordinals: {start: 2}, minReadySeconds: 3}
+  replicasets | {} | {} | {}
+  pods | {} | {} | {}
+  pods | {c: {livenessProbe: {httpGet: {port: 80}}, ports: [{containerPort: 80}]}}
+    | {c: {livenessProbe: {httpGet: {path: /, port: 80, scheme: HTTP}, timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3}, ports: [{containerPort: 80, protocol: TCP}]}} | {}
+  pods | {c: {resources: {limits: {cpu: 1000m, memory: 1024Mi}}}} | {c: {resources: {limits: {cpu: '1', memory: 1Gi}, requests: {cpu: '1', memory: 1Gi}}}} | {}
+  pods | {c: {env: [{name: A, valueFrom: {fieldRef: {fieldPath: metadata.name}}}, {name: B, value: ''}]}} | {c: {env: [{name: A, valueFrom: {fieldRef: {apiVersion: v1, fieldPath: metadata.name}}}, {name: B}]}} | {}
+  pods | {volumes: [{name: a, configMap: {name: x}}, {name: b}, {name: c, hostPath: {path: /x}}]} | {volumes: [{name: a, configMap: {name: x, defaultMode: 420}}, {name: b, emptyDir: {}}, {name: c, hostPath: {path: /x, type: ''}}]} | {}
+  pods | {hostNetwork: true, c: {ports: [{containerPort: 80}]}} | {hostNetwork: true, c: {ports: [{hostPort: 80, containerPort: 80, protocol: TCP}]}} | {}
+  pods | {terminationGracePeriodSeconds: 0, hostPID: false, nodeSelector: {}, c: {stdin: false, env: []}} | {terminationGracePeriodSeconds: 0} | {}
+  pods | {tolerations: [{operator: Exists}]} | {tolerations: [{operator: Exists}]} | {}
+  pods | {priorityClassName: system-node-critical} | {priorityClassName: system-node-critical, priority: 2000001000} | {}
+  pods | {serviceAccountName: foo, unknown: 1} | {serviceAccountName: foo, serviceAccount: foo} | {}
+  claims | {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}} | {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}, volumeMode: Filesystem}} | {}
+  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}, storageClassName: none}}
+    | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x, type: ''}, storageClassName: none, persistentVolumeReclaimPolicy: Retain, volumeMode: Filesystem}} | {}
+  budgets | {spec: {minAvailable: 50%}} | {spec: {minAvailable: 50%}} | {}
+  priorities | {value: 10} | {value: 10, preemptionPolicy: PreemptLowerPriority} | {}
+  storage | {provisioner: x/y} | {provisioner: x/y, reclaimPolicy: Delete, volumeBindingMode: Immediate} | {}
+  csinodes | {spec: {drivers: []}} | {spec: {drivers: null}} | {}
+  bindings | {roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}]} | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: u}]} | {}
+`);
+
+// Parts of one message, between them &.
+const refused = table('of | given | says')(`
+  daemonsets | {template: {metadata: {labels: {x: y}}, spec: {schedulerName: nobody, restartPolicy: Never, containers: []}}, updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 150%}}}
+    | spec.template.metadata.labels: Invalid value: & ´selector´ does not match template ´labels´ & spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always" & spec.template.spec.containers: Required value & must not be greater than 100%
+  daemonsets | {selector: {}} | spec.selector: Invalid value: & empty selector is invalid for daemonset
+  daemonsets | {updateStrategy: {type: RollingUpdate, rollingUpdate: {maxUnavailable: 0}}} | spec.updateStrategy.rollingUpdate.maxUnavailable: & cannot be 0
+  daemonsets | {updateStrategy: {type: X}} | spec.updateStrategy: Unsupported value: & supported values: "RollingUpdate", "OnDelete"
+  daemonsets | {selector: {matchExpressions: [{key: a, operator: Foo}]}} | spec.selector.matchExpressions[0].operator: Invalid value: "Foo": not a valid selector operator
+  statefulsets | {replicas: -1, podManagementPolicy: X, updateStrategy: {type: OnDelete, rollingUpdate: {partition: 1}}}
+    | spec.replicas: Invalid value: -1: must be greater than or equal to 0 & spec.podManagementPolicy: Invalid value: "X": must be 'OrderedReady' or 'Parallel' & spec.updateStrategy.rollingUpdate: Invalid value: & only allowed for updateStrategy 'RollingUpdate'
+  statefulsets | {selector: null} | spec.selector: Required value
+  replicasets | {template: {metadata: {labels: {x: y}}, spec: {containers: []}}} | ´selector´ does not match template ´labels´
+  pods | {containers: [{name: c, image: i}, {name: c, image: i}, {name: d}, {image: i}, {name: C_, image: i}], initContainers: [{name: c, image: i}], volumes: [{name: x}, {name: x}, {name: y, emptyDir: {}, hostPath: {path: /}}]}
+    | spec.containers[1].name: Duplicate value: "c" & spec.containers[2].image: Required value & spec.containers[3].name: Required value & spec.containers[4].name: Invalid value: "C_": a lowercase RFC 1123 label must consist & spec.initContainers[0].name: Duplicate value: "c" & spec.volumes[1].name: Duplicate value: "x" & hostPath: Forbidden: may not specify more than 1 volume type
+  pods | {c: {resources: {limits: {cpu: '1', memory: '-1', foo: '1', a.b/c: '2'}, requests: {cpu: '2', a.b/c: '1'}}, volumeMounts: [{name: nope, mountPath: /x}], ports: [{containerPort: 0}, {containerPort: 70000}, {containerPort: 80, protocol: X}, {containerPort: 82, hostPort: 5}, {containerPort: 83, hostPort: 5}]}}
+    | spec.containers[0].resources.requests: Invalid value: "2": must be less than or equal to cpu limit & resources.limits[memory]: Invalid value: "-1": must be greater than or equal to 0 & Invalid value: "foo": must be a standard resource type or fully qualified & Invalid value: "1": must be equal to a.b/c limit & spec.containers[0].volumeMounts[0].name: Not found: "nope" & ports[0].containerPort: Required value & Invalid value: 70000: must be between 1 and 65535, inclusive & Unsupported value: "X": supported values: "SCTP", "TCP", "UDP" & ports[4].hostPort: Duplicate value: "TCP//5"
+  pods | {containers: [], restartPolicy: X, activeDeadlineSeconds: 0, nodeSelector: {a b: c}, tolerations: [{key: x, operator: X}, {value: v}], topologySpreadConstraints: [{maxSkew: 0, topologyKey: z, whenUnsatisfiable: DoNotSchedule}], affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: []}}}}
+    | spec.containers: Required value & spec.restartPolicy: Unsupported value: "X": supported values: "Always", "OnFailure", "Never" & spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive & spec.nodeSelector: Invalid value: "a b": name part must consist & spec.tolerations[0].operator: Unsupported value: "X": supported values: "Equal", "Exists" & operator must be Exists when ´key´ is empty & spec.topologySpreadConstraints[0].maxSkew: Invalid value: 0: must be greater than zero & nodeSelectorTerms: Required value: must have at least one node selector term
+  pods | {hostNetwork: true, c: {ports: [{containerPort: 80, hostPort: 81}]}} | when ´hostNetwork´ is true
+  claims | {spec: {}} | spec.accessModes: Required value: at least 1 access mode is required & spec.resources[storage]: Required value
+  volumes | {spec: {}} | spec: Required value: must specify a volume type
+  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /x}}} | spec.nodeAffinity: Required value: Local volume requires node affinity
+  services | {spec: {ports: [{port: 80}, {port: 81}]}} | spec.ports[0].name: Required value
+  controllers | {spec: {replicas: -1}} | spec.selector: Required value & spec.replicas: Invalid value: -1: must be greater than or equal to 0 & spec.template: Required value
+  budgets | {spec: {minAvailable: 1, maxUnavailable: 150%}} | minAvailable and maxUnavailable cannot be both set & must not be greater than 100%
+  priorities | {value: 1000000001} | value: Forbidden: maximum allowed value of a user defined priority is 1000000000
+  priorities | {metadata: {name: system-x}, value: 1} | priority class names with 'system-' prefix are reserved for system use only.
+  storage | {provisioner: x, reclaimPolicy: X} | reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain"
+  csinodes | {spec: {drivers: [{name: a, nodeID: x}, {name: a, nodeID: y}]}} | spec.drivers[1].name: Duplicate value: "a"
+  attachments | {spec: {attacher: a, nodeName: n, source: {}}} | spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName
+  roles | {rules: [{nonResourceURLs: [/x], verbs: []}]} | rules[0].nonResourceURLs: Invalid value: & namespaced rules cannot apply to non-resource URLs & rules[0].verbs: Required value: verbs must contain at least one value
+  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: X, name: r}} | roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole"
+  nodes | {spec: {taints: [{key: a b, effect: X}, {key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}}
+    | metadata.taints[0].key: Invalid value: "a b": name part must & Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute" & metadata.taints[2]: Duplicate value: & taints must be unique by key and effect pair
+`);
+
+const kept = 'spec: Forbidden: pod updates may not change fields other than ´spec.containers[*].image´';
+// `from` has good fields, `change` is a patch of it; without `says` it is taken.
+const fixed = table('of | from | change | says')(`
+  daemonsets | {} | {spec: {selector: {matchLabels: {a: b, c: d}}, template: {metadata: {labels: {c: d}}}}} | spec.selector: Invalid value: & field is immutable
+  replicasets | {} | {spec: {selector: {matchLabels: {a: b, c: d}}, template: {metadata: {labels: {c: d}}}}} | spec.selector: Invalid value: & field is immutable
+  statefulsets | {} | {spec: {serviceName: y, podManagementPolicy: Parallel}} | spec: Forbidden: updates to statefulset spec for fields other than 'replicas',
+  pods | {} | {spec: {containers: [{name: c, image: i2}]}} |
+  pods | {} | {spec: {activeDeadlineSeconds: 5}} |
+  pods | {activeDeadlineSeconds: 5} | {spec: {activeDeadlineSeconds: 9}} | must be less than or equal to previous value
+  pods | {activeDeadlineSeconds: 5} | {spec: {activeDeadlineSeconds: null}} | must not update from a positive integer to nil value
+  pods | {} | {spec: {tolerations: [${[...tolerations.map((each) => JSON.stringify(each)), '{key: z, operator: Exists}'].join()}]}} |
+  pods | {} | {spec: {terminationGracePeriodSeconds: 5}} | ${kept}
+  pods | {} | {spec: {nodeName: x}} | ${kept}
+  pods | {} | {spec: {containers: [{name: c, image: i}, {name: d, image: x}]}} | spec.containers: Forbidden: pod updates may not add or remove containers
+  claims | {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}} | {spec: {accessModes: [ReadWriteMany]}} | spec: Forbidden: spec is immutable after creation except resources.requests
+  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}} | {spec: {hostPath: {path: /y}}} | spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation
+  services | {spec: {ports: [{port: 80}]}} | {spec: {clusterIP: None, clusterIPs: [None]}} | spec.clusterIPs[0]: Invalid value: & may not change once set
+  priorities | {value: 10} | {value: 11} | alue: Forbidden: may not be changed in an update.
+  storage | {provisioner: x} | {provisioner: y} | provisioner:
+  csinodes | {spec: {drivers: [{name: d, nodeID: n}]}} | {spec: {drivers: [{name: d, nodeID: m}]}} | field is immutable
+  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}} | {roleRef: {name: y}} | roleRef: Invalid value: & cannot change roleRef
+`);
+
+/** What is particular to one kind: defaults, rules, subresources. */
+export function kindContract(here: Here): void {
+  let made = 0;
+  const path = (of: string) =>
+    (kinds[of] ?? '').replace('NS', here().namespace).replace('POLICY', byRelease(here().release, 'policy/v1beta1', 'policy/v1'));
+  const create = (of: string, body: object) => here().api.post(path(of), { metadata: { name: `${here().namespace}-${++made}` }, ...body });
+  const remove = (of: string, name: unknown) => here().api.delete(`${path(of)}/${text(name)}`);
+
+  for (const { of, given, is, today } of stored)
+    test(`one of ${of} is stored with its defaults: ${given}`, async () => {
+      const { release } = here();
+      const { code, json } = await create(of, bodyOf(of, given));
+      assert.equal(code, 201, text(json['message']));
+      const { metadata, kind: _kind, apiVersion: _version, status, ...rest } = json;
+      await remove(of, metadata?.['name']);
+      const wanted = withContainer({ ...(parse(is) as object), ...byRelease(release, {}, parse(today) as object) }, storedContainer);
+      if (base[of] === undefined) return assert.deepEqual(rest, wanted);
+      // Servers of today leave a time that is not set out.
+      const labels = byRelease<object>(release, { creationTimestamp: null, labels: { a: 'b' } }, { labels: { a: 'b' } });
+      const retention = { persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Retain', whenScaled: 'Retain' } };
+      const more = of === 'pods' ? {} : { template: { metadata: labels, spec: storedTemplate } };
+      const modern = of === 'statefulsets' ? byRelease<object>(release, {}, retention) : {};
+      assert.deepEqual(rest['spec'], { ...storedBase[of], ...more, ...modern, ...wanted });
+      if (of !== 'pods') assert.equal(metadata?.['generation'], 1);
+      else assert.equal(status?.['phase'], 'Pending');
+      return undefined;
+    });
+
+  for (const { of, given, says } of refused)
+    test(`one of ${of} is refused: ${given}`, async () => {
+      const answer = await create(of, bodyOf(of, given));
+      for (const part of says.split(' & ')) isRefused(answer, 422, said(here().release, part));
+    });
+
+  for (const { of, from, change, says } of fixed)
+    test(`one of ${of} ${says === '' ? 'takes' : 'does not take'} the change ${change}`, async () => {
+      const { json } = await create(of, bodyOf(of, from));
+      const name = text(json['metadata']?.['name']);
+      const answer = await here().api.patch(`${path(of)}/${name}`, parse(change));
+      if (says === '') assert.equal(answer.code, 200, answer.text);
+      else for (const part of says.split(' & ')) isRefused(answer, 422, said(here().release, part));
+      await remove(of, name);
+    });
+
+  test('an image is pulled by its tag, and limits and requests make a quality', async () => {
+    const images = { 'r:5000/x': 'Always', 'x:latest': 'Always', 'x:1': 'IfNotPresent', [`x@sha256:${'0'.repeat(64)}`]: 'IfNotPresent' };
+    const containers = Object.keys(images).map((image, at) => ({ name: `c${at}`, image }));
+    const pod = async (spec: object) => (await create('pods', { spec: { ...base['pods'], ...spec } })).json;
+    const pulled = Object.values((await pod({ containers }))['spec']?.['containers'] ?? {});
+    assert.deepEqual(pulled.map((one) => text(one['imagePullPolicy'])), Object.values(images)); // prettier-ignore
+    for (const [limits, requests, quality] of [
+      [{ cpu: '1', memory: '1Gi' }, {}, 'Guaranteed'],
+      [{ cpu: '2', memory: '1Gi' }, { cpu: '1' }, 'Burstable'],
+      [{ 'a.b/c': '1' }, {}, 'BestEffort'],
+    ] as const)
+      assert.equal((await pod({ containers: [{ ...container, resources: { limits, requests } }] }))['status']?.['qosClass'], quality);
   });
 
-  test('events are one store under two groups', async () => {
+  exchange(
+    here,
+    'pods have the priority of their class, of the one default class without one, and no other',
+    `
+    POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-default}, value: 7, globalDefault: true} | 201 |
+    POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-second}, value: 8, globalDefault: true} | 403 | is already marked as default. Only one default can exist
+    POST PODS | {metadata: {name: of-default}, spec: {schedulerName: nobody, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 201 | {spec: {priorityClassName: NS-default, priority: 7}}
+    DELETE /apis/scheduling.k8s.io/v1/priorityclasses/NS-default | | 200 |
+    POST PODS | {metadata: {name: x}, spec: {priorityClassName: nope, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 403 | no PriorityClass with name nope was found
+    POST PODS | {metadata: {name: x}, spec: {priority: 5, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 403 | the integer value of priority (5) must not be provided in pod spec
+    PATCH PODS/of-default | {spec: {tolerations: []}} | 200 | {spec: {tolerations: [{key: node.kubernetes.io/not-ready}, {key: node.kubernetes.io/unreachable}]}}
+  `,
+  );
+
+  const sets =
+    'spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {schedulerName: nobody, containers: [{name: c, image: i}]}}';
+  exchange(
+    here,
+    'only a new spec is a new generation, and a new template is counted once more',
+    `
+    POST APPS/daemonsets | {metadata: {name: generations, finalizers: [example.com/hold]}, ${sets}, updateStrategy: {type: OnDelete}}} | 201 | {metadata: {generation: 1, annotations: {deprecated.daemonset.template.generation: '1'}}}
+    PATCH APPS/daemonsets/generations | {metadata: {labels: {x: y}}} | 200 | {metadata: {generation: 1}}
+    PATCH APPS/daemonsets/generations | {spec: {minReadySeconds: 1}} | 200 | {metadata: {generation: 2, annotations: {deprecated.daemonset.template.generation: '1'}}}
+    PATCH APPS/daemonsets/generations | {spec: {template: {metadata: {annotations: {x: y}}}}} | 200 | {metadata: {generation: 3, annotations: {deprecated.daemonset.template.generation: '2'}}}
+    PATCH APPS/daemonsets/generations/status | {spec: {minReadySeconds: 9}} | 200 | {metadata: {generation: 3}, spec: {minReadySeconds: 1}}
+    DELETE APPS/daemonsets/generations | | 200 | {metadata: {generation: 4}}
+    DELETE APPS/daemonsets/generations | | 200 | {metadata: {generation: 4}}
+    PATCH APPS/daemonsets/generations | {metadata: {finalizers: null}} | 200 |
+  `,
+  );
+
+  exchange(
+    here,
+    'a StatefulSet stores claim templates as claims, is scaled through its scale, and counts no more ready pods than there are',
+    `
+    POST APPS/statefulsets | {metadata: {name: scaled}, ${sets}, serviceName: x, replicas: 0, volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}}]}} | 201
+      | {spec: {volumeClaimTemplates: [{kind: PersistentVolumeClaim, apiVersion: v1, metadata: {name: d}, spec: {resources: {requests: {storage: 1Gi}}, volumeMode: Filesystem}, status: {phase: Pending}}]}}
+    GET APPS/statefulsets/scaled/scale | | 200 | {kind: Scale, apiVersion: autoscaling/v1, metadata: {uid: UID1}, spec: {replicas: null}, status: {selector: a=b}}
+    PATCH APPS/statefulsets/scaled/scale | {spec: {replicas: -4}} | 422 | spec.replicas: Invalid value: -4: must be greater
+    PATCH APPS/statefulsets/scaled/scale | {metadata: {resourceVersion: '1'}, spec: {replicas: 1}} | 409 |
+    PATCH APPS/statefulsets/scaled/scale | {spec: {replicas: 0}} | 200 | {spec: {replicas: null}}
+    PATCH APPS/statefulsets/scaled/status | {status: {replicas: 1, readyReplicas: 2}} | 422 | status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas
+    DELETE APPS/statefulsets/scaled | | 200 |
+  `,
+  );
+
+  test('the data of a revision is for life, in the words in which it came; its number and labels are not', async () => {
     const { api, namespace } = here();
-    const core = `/api/v1/namespaces/${namespace}/events`;
-    const involvedObject = { kind: 'ConfigMap', namespace, name: 'x' };
-    await api.post(core, { metadata: { name: 'old.1' }, involvedObject, message: 'words', reason: 'Why', type: 'Normal', count: 2 });
-    const modern = await api.get(`/apis/events.k8s.io/v1/namespaces/${namespace}/events/old.1`);
-    assert.equal(modern.json['apiVersion'], 'events.k8s.io/v1');
-    assert.equal(modern.json['note'], 'words');
-    assert.equal(modern.json['regarding']?.['name'], 'x');
-    assert.equal(modern.json['deprecatedCount'], 2);
-    const selected = await api.get(`${core}?fieldSelector=involvedObject.name%3Dx,reason%3DWhy`);
-    assert.equal(Object.keys(selected.json['items'] ?? {}).length, 1);
-    isRefused(
-      await api.post(core, { metadata: { name: 'old.2' }, involvedObject: { ...involvedObject, namespace: 'default' } }),
-      422,
-      /involvedObject\.namespace: Invalid value: "default": does not match event\.namespace/,
-    );
-  });
-
-  test('a lease is updated with its version only', async () => {
-    const { api, namespace } = here();
-    const leases = `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`;
-    const { json, code } = await api.post(leases, { metadata: { name: 'lease' }, spec: { holderIdentity: 'a', leaseDurationSeconds: 15 } });
-    assert.equal(code, 201);
-    isRefused(
-      await api.put(`${leases}/lease`, { metadata: { name: 'lease' }, spec: { holderIdentity: 'b' } }),
-      422,
-      /^leases\.coordination\.k8s\.io "lease" is invalid: metadata\.resourceVersion: Invalid value: (0x0|0): must be specified for an update$/,
-    );
-    assert.equal((await api.put(`${leases}/lease`, { ...json, spec: { ...json['spec'], holderIdentity: 'b' } })).code, 200);
-  });
-
-  test('a pod is bound once, and then waits for its kubelet when it is deleted', async () => {
-    const { api, namespace } = here();
-    const pods = `/api/v1/namespaces/${namespace}/pods`;
-    // A scheduler that runs beside leaves pods of another scheduler alone.
-    const spec = { schedulerName: 'nobody', containers: [{ name: 'c', image: 'example/image' }], automountServiceAccountToken: false };
-    const made = await api.post(pods, { metadata: { name: 'pod' }, spec });
-    assert.equal(made.code, 201);
-    assert.equal(made.json['status']?.['phase'], 'Pending');
-    assert.equal(made.json['status']?.['qosClass'], 'BestEffort');
-    assert.equal(made.json['spec']?.['restartPolicy'], 'Always');
-    const bind = {
-      apiVersion: 'v1',
-      kind: 'Binding',
-      metadata: { name: 'pod' },
-      target: { apiVersion: 'v1', kind: 'Node', name: 'contract-node' },
-    };
-    assert.equal((await api.post(`${pods}/pod/binding`, bind)).code, 201);
-    assert.equal((await api.post(`${pods}/pod/binding`, bind)).code, 409);
-    const bound = (await api.get(`${pods}/pod`)).json;
-    assert.equal(bound['spec']?.['nodeName'], 'contract-node');
-    const scheduled = Object.values(bound['status']?.['conditions'] ?? {}).find((one) => text(one['type']) === 'PodScheduled');
-    assert.equal(scheduled?.['status'], 'True');
-    assert.equal((await api.patch(`${pods}/pod`, { spec: { schedulerName: 'x' } })).code, 422);
-    await api.delete(`${pods}/pod`);
-    const going = (await api.get(`${pods}/pod`)).json;
-    assert.equal(going['metadata']?.['deletionGracePeriodSeconds'], 30);
-    await api.delete(`${pods}/pod`, { gracePeriodSeconds: 0 });
-    assert.equal((await api.get(`${pods}/pod`)).code, 404);
-  });
-
-  test('a pod that is not bound goes at once', async () => {
-    const { api, namespace } = here();
-    const pods = `/api/v1/namespaces/${namespace}/pods`;
-    await api.post(pods, { metadata: { name: 'free' }, spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] } });
-    assert.equal((await api.delete(`${pods}/free`)).code, 200);
-    assert.equal((await api.get(`${pods}/free`)).code, 404);
-  });
-
-  test('a namespace takes its content with it', async () => {
-    const { api } = here();
-    const name = `${here().namespace}-going`;
-    await api.post('/api/v1/namespaces', { metadata: { name } });
-    await api.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'inside' } });
-    assert.equal((await api.delete(`/api/v1/namespaces/${name}`)).code, 200);
-    // Where nobody collects namespaces it stays Terminating; either way it takes nothing new.
-    const refused = await api.post(`/api/v1/namespaces/${name}/configmaps`, { metadata: { name: 'late' } });
-    assert.ok([403, 404].includes(refused.code), text(refused.code));
-  });
-
-  test('the namespaces of a cluster are there and stay', async () => {
-    const { api } = here();
-    for (const name of ['default', 'kube-system', 'kube-public', 'kube-node-lease']) {
-      assert.equal((await api.get(`/api/v1/namespaces/${name}`)).json['status']?.['phase'], 'Active', name);
+    const revisions = `/apis/apps/v1/namespaces/${namespace}/controllerrevisions`;
+    const data = '{"a":{"$patch":"replace","x":null,"y":1},"b":[]}';
+    const body = { metadata: { name: 'r' }, revision: 1, data: JSON.parse(data) as object };
+    assert.equal(JSON.stringify((await api.post(revisions, body)).json['data']), data);
+    assert.equal((await api.patch(`${revisions}/r`, { metadata: { labels: { a: 'b' } }, revision: 2 })).code, 200);
+    assert.equal((await api.put(`${revisions}/r`, { ...body, revision: 3 })).code, 200);
+    for (const other of [{ a: 2 }, { b: [], a: { y: 1, x: null, $patch: 'replace' } }]) {
+      const refusal = await api.put(`${revisions}/r`, { ...body, data: other });
+      isRefused(refusal, 422, /data: Invalid value: .*: field is immutable$/);
     }
-    const kept = await api.delete('/api/v1/namespaces/default');
-    assert.equal(kept.code, 403);
-    assert.equal(kept.json['message'], 'namespaces "default" is forbidden: this namespace may not be deleted');
+    const strategic = { type: 'application/strategic-merge-patch+json' };
+    assert.equal((await api.patch(`${revisions}/r`, { metadata: { labels: { c: 'd' } } }, strategic)).code, 200);
+    assert.equal(JSON.stringify((await api.get(`${revisions}/r`)).json['data']), data);
+    isRefused(await api.post(revisions, { metadata: { name: 's' }, revision: 1 }), 422, /data: Required value: data is mandatory$/);
   });
 }

@@ -1,87 +1,170 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ContractWorld } from './contract-world.ts';
+import { namesOf, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
-import type { WatchLine } from '../api-http.ts';
-import { bookmarkOf } from './bookmark.ts';
+import type { Loose, OpenWatch, WatchLine } from '../api-http.ts';
 
+const versionOf = (object: Loose | undefined): number => Number(text(object?.['metadata']?.['resourceVersion']));
 const line = (event: WatchLine | undefined): string => `${event?.type} ${text(event?.object['metadata']?.['name'])}`;
 
-/** Watches: order, versions, selections, bookmarks, ends. */
-export function watchContract(here: () => ContractWorld): void {
+const CHANGES = 100;
+const BOOKMARK_TRIES = 10;
+
+/** Watches: order, versions, selections, bookmarks, ends. What is broken off and taken up again tells nothing twice and loses nothing. */
+export function watchContract(here: Here): void {
   const only = (name: string) => `watch=1&fieldSelector=metadata.name%3D${name}`;
 
-  test('without a version a watch starts with what is there', async () => {
+  test('without a version a watch starts with what is there; one that goes is MODIFIED first, and DELETED at the version of that', async () => {
     const { api, configMaps } = here();
-    await api.post(configMaps, { metadata: { name: 'watched' } });
+    const path = `${configMaps}/watched`;
+    await api.post(configMaps, { metadata: { name: 'watched', finalizers: ['example.com/a'] } });
     const watch = await api.watch(`${configMaps}?${only('watched')}`);
     assert.equal(line(await watch.next()), 'ADDED watched');
-    await api.patch(`${configMaps}/watched`, { data: { a: '1' } });
-    const changed = await watch.next();
-    assert.equal(line(changed), 'MODIFIED watched');
-    assert.equal(changed?.object['kind'], 'ConfigMap');
-    assert.equal(changed?.object['data']?.['a'], '1');
-    await api.delete(`${configMaps}/watched`);
+    await api.delete(path);
+    const marked = await watch.next();
+    assert.equal(line(marked), 'MODIFIED watched');
+    assert.equal(marked?.object['kind'], 'ConfigMap');
+    assert.notEqual(marked.object['metadata']?.['deletionTimestamp'], undefined);
+    await api.patch(path, { metadata: { finalizers: null } });
     const gone = await watch.next();
     assert.equal(line(gone), 'DELETED watched');
-    assert.ok(Number(gone?.object['metadata']?.['resourceVersion']) > Number(changed?.object['metadata']?.['resourceVersion']));
+    assert.ok(versionOf(gone?.object) > versionOf(marked.object));
     watch.close();
   });
 
-  test('from a version a watch tells what came after it', async () => {
-    const { api, configMaps } = here();
-    const { json } = await api.post(configMaps, { metadata: { name: 'from' } });
-    await api.patch(`${configMaps}/from`, { data: { a: '1' } });
-    await api.patch(`${configMaps}/from`, { data: { a: '2' } });
-    const watch = await api.watch(`${configMaps}?${only('from')}&resourceVersion=${text(json['metadata']?.['resourceVersion'])}`);
-    await api.patch(`${configMaps}/from`, { data: { a: 'last' } });
-    const told: unknown[] = [];
-    while (told.at(-1) !== 'last') told.push((await watch.next())?.object['data']?.['a'] ?? assert.fail('the watch ended'));
-    assert.deepEqual(told, ['1', '2', 'last']);
-    watch.close();
-  });
-
-  test('an object that comes into a selection is ADDED, one that falls out of it DELETED', async () => {
+  test('an object that comes into a selection is ADDED, one that falls out of it DELETED as it was, at the version of the change', async () => {
     const { api, configMaps } = here();
     const { json } = await api.post(configMaps, { metadata: { name: 'moving' } });
-    const version = text(json['metadata']?.['resourceVersion']);
-    const watch = await api.watch(`${configMaps}?watch=1&labelSelector=in%3Dyes&resourceVersion=${version}`);
+    const watch = await api.watch(`${configMaps}?watch=1&labelSelector=in%3Dyes&resourceVersion=${versionOf(json)}`);
     await api.patch(`${configMaps}/moving`, { metadata: { labels: { in: 'yes' } } });
     assert.equal(line(await watch.next()), 'ADDED moving');
-    await api.patch(`${configMaps}/moving`, { metadata: { labels: { in: 'no' } } });
-    assert.equal(line(await watch.next()), 'DELETED moving');
+    const { json: out } = await api.patch(`${configMaps}/moving`, { metadata: { labels: { in: 'no' } } });
+    const event = await watch.next();
+    assert.equal(line(event), 'DELETED moving');
+    assert.deepEqual([event?.object['metadata']?.['labels'], versionOf(event?.object)], [{ in: 'yes' }, versionOf(out)]);
     watch.close();
   });
 
-  test('a bookmark comes before the time is over, and the watch ends', async () => {
-    const { api, configMaps, bookmarkSeconds } = here();
-    const query = `${only('nobody')}&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`;
-    const { bookmark, change } = await bookmarkOf(async (n) => {
-      const { json } = await api.get(configMaps);
-      const watch = await api.watch(`${configMaps}?${query}&resourceVersion=${text(json['metadata']?.['resourceVersion'])}`);
+  /** Service accounts, so that other tests' objects are not in the way. */
+  const accounts = (): string => `/api/v1/namespaces/${here().namespace}/serviceaccounts`;
+  const watchFrom = (version: unknown, more = ''): Promise<OpenWatch> =>
+    here().api.watch(`${accounts()}?watch=1&labelSelector=resume&resourceVersion=${text(version)}${more}`);
+  let start = 0;
+  /** `TYPE name` and version of each change, as a watch over all of it told them. */
+  let told: { line: string; version: number }[] = [];
+  const take = async (watch: OpenWatch, count: number): Promise<typeof told> => {
+    const events: typeof told = [];
+    while (events.length < count) {
+      const event = await watch.next();
+      assert.ok(event, `the watch ended after ${events.length} events`);
+      events.push({ line: line(event), version: versionOf(event.object) });
+    }
+    watch.close();
+    return events;
+  };
+
+  test(`${CHANGES} changes are told in order, each once, and the rest of them to a watch that is taken up again`, async () => {
+    const { api } = here();
+    start = versionOf((await api.get(accounts())).json);
+    const watch = await watchFrom(start);
+    const expected: string[] = [];
+    const there = new Set<string>();
+    for (let n = 0; n < CHANGES; n++) {
+      const name = `resume-${(n * n + n) % 7}`;
+      const path = `${accounts()}/${name}`;
+      if (!there.has(name)) {
+        await api.post(accounts(), { metadata: { name, labels: { resume: 'yes' } } });
+        expected.push(`ADDED ${name}`);
+        there.add(name);
+      } else if (n % 5 === 0) {
+        await api.delete(path);
+        expected.push(`DELETED ${name}`);
+        there.delete(name);
+      } else {
+        await api.patch(path, { metadata: { annotations: { n: `${n}` } } });
+        expected.push(`MODIFIED ${name}`);
+      }
+    }
+    told = await take(watch, expected.length);
+    assert.deepEqual(told.map((event) => event.line), expected); // prettier-ignore
+    for (const [index, { version }] of told.entries()) assert.ok(version > (told[index - 1]?.version ?? start), told[index]?.line);
+    for (const done of [0, 25, 90]) {
+      const version = told[done - 1]?.version ?? start;
+      assert.deepEqual(await take(await watchFrom(version), told.length - done), told.slice(done));
+    }
+  });
+
+  test('a bookmark comes before the time is over, the watch ends, and its version is one to go on from', async () => {
+    const { api, bookmarkSeconds } = here();
+    // A real server sends one two seconds before the end: where something keeps it from that just then, it sends none, or an older one.
+    const bookmark = async (n: number): Promise<Loose> => {
+      assert.ok(n < BOOKMARK_TRIES, 'no watch had a bookmark that is as new as the last change');
+      const watch = await watchFrom(told.at(-1)?.version, `&allowWatchBookmarks=true&timeoutSeconds=${bookmarkSeconds}`);
       // A change that the watch does not show; without any the real server has no news to tell.
-      const { json: other } = await api.post(configMaps, { metadata: { name: `unseen-${n}` } });
-      return { watch, change: Number(other['metadata']?.['resourceVersion']) };
-    });
-    assert.equal(bookmark['kind'], 'ConfigMap');
-    assert.ok(Number(bookmark['metadata']?.['resourceVersion']) >= change);
+      const { json } = await api.post(accounts(), { metadata: { name: `not-selected-${n}` } });
+      const events = await watch.rest();
+      for (const { type } of events) assert.equal(type, 'BOOKMARK');
+      const last = events.at(-1)?.object;
+      return last !== undefined && versionOf(last) >= versionOf(json) ? last : bookmark(n + 1);
+    };
+    const last = await bookmark(0);
+    await api.post(accounts(), { metadata: { name: 'resume-late', labels: { resume: 'yes' } } });
+    assert.equal((await take(await watchFrom(versionOf(last)), 1))[0]?.line, 'ADDED resume-late');
   });
 
-  test('a watch on an unknown field is 400 before anything else', async () => {
-    const { api, configMaps } = here();
-    assert.equal((await api.get(`${configMaps}?watch=1&fieldSelector=data.a%3D1`)).code, 400);
-    const none = await api.get(`${configMaps}?watch=1&resourceVersion=x`);
-    assert.ok([400, 500].includes(none.code), `${none.code}`); // 1.20 calls its own error what is the caller's
+  test('a watch from 0 begins with what is there, as ADDED, and goes on from there', async () => {
+    const { api } = here();
+    const present = namesOf(await api.get(`${accounts()}?labelSelector=resume`));
+    const watch = await watchFrom('0');
+    const lines: string[] = [];
+    for (const _ of present) lines.push(line(await watch.next()));
+    assert.deepEqual(lines.sort(), present.map((name) => `ADDED ${name}`).sort());
+    await api.patch(`${accounts()}/resume-late`, { metadata: { annotations: { last: '1' } } });
+    assert.equal(line(await watch.next()), 'MODIFIED resume-late');
+    watch.close();
   });
 
-  test('as a table each event is a table of one row, the first with columns', async () => {
+  test('as a table each event is a table of one row, the first with columns; one on an unknown field is 400', async () => {
     const { api, configMaps } = here();
     await api.post(configMaps, { metadata: { name: 'tabled' } });
     const watch = await api.watch(`${configMaps}?${only('tabled')}`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
     const first = await watch.next();
-    assert.equal(first?.object['kind'], 'Table');
-    assert.equal(Object.keys(first.object['columnDefinitions'] ?? {}).length, 3);
-    assert.equal(Object.keys(first.object['rows'] ?? {}).length, 1);
+    const counts = ['columnDefinitions', 'rows'].map((field) => Object.keys(first?.object[field] ?? {}).length);
+    assert.deepEqual([first?.object['kind'], ...counts], ['Table', 3, 1]);
     watch.close();
+    assert.equal((await api.get(`${configMaps}?watch=1&fieldSelector=data.a%3D1`)).code, 400);
+  });
+}
+
+/** A server that has forgotten its past. Comes last: it may have been restarted for it. */
+export function forgettingContract(here: Here): void {
+  test('old versions and continue tokens are 410 Expired, and a new list makes up for it', async () => {
+    const { api, configMaps, forget } = here();
+    const label = 'labelSelector=forgetting';
+    for (const name of ['forget-a', 'forget-b']) await api.post(configMaps, { metadata: { name, labels: { forgetting: 'x' } } });
+    const page = await api.get(`${configMaps}?${label}&limit=1`);
+    for (const n of ['1', '2', '3']) await api.patch(`${configMaps}/forget-b`, { data: { n } });
+    const kept = await api.get(`${configMaps}?${label}`);
+    await forget();
+
+    const next = encodeURIComponent(text(page.json['metadata']?.['continue']));
+    const version = versionOf(page.json);
+    for (const query of [`limit=1&continue=${next}`, `limit=5&resourceVersion=${version}&resourceVersionMatch=Exact`]) {
+      const { code, json } = await api.get(`${configMaps}?${label}&${query}`);
+      assert.deepEqual([code, json['reason']], [410, 'Expired'], query);
+    }
+    const watch = await api.watch(`${configMaps}?watch=1&${label}&resourceVersion=${version}`);
+    const event = await watch.next();
+    const { kind, code, reason, message } = event?.object ?? {};
+    assert.deepEqual([watch.code, event?.type, kind, code, reason], [200, 'ERROR', 'Status', 410, 'Expired']);
+    assert.match(text(message), /^too old resource version: \d+ \(\d+\)$/);
+    assert.equal(await watch.next(), undefined);
+
+    const present = await api.get(`${configMaps}?${label}`);
+    assert.deepEqual(present.json['items'], kept.json['items']);
+    const onwards = await api.watch(`${configMaps}?watch=1&${label}&resourceVersion=${versionOf(present.json)}`);
+    await api.patch(`${configMaps}/forget-b`, { data: { after: '1' } });
+    assert.equal(line(await onwards.next()), 'MODIFIED forget-b');
+    onwards.close();
   });
 }

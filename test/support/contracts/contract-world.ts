@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
-import { text, type ApiHttp, type HttpAnswer, type Loose } from '../api-http.ts';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { text, type ApiHttp, type CallOptions, type HttpAnswer, type Loose } from '../api-http.ts';
+import { eventually } from '../eventually.ts';
+import { table } from '../table.ts';
 
 /** What every part of the contract works with. */
 export interface ContractWorld {
   api: ApiHttp;
-  nodeTokens: Readonly<Record<string, string>> | undefined;
+  release: ServerRelease;
+  nodeTokens: Readonly<Record<string, string>>;
   bookmarkSeconds: number;
   forget: () => Promise<void>;
   /** A namespace of this run's own. */
@@ -13,6 +17,7 @@ export interface ContractWorld {
   /** `/api/v1/namespaces/NAMESPACE/configmaps`. */
   configMaps: string;
 }
+export type Here = () => ContractWorld;
 
 /** The server that a contract is about. */
 export interface ServerRelease {
@@ -22,34 +27,107 @@ export interface ServerRelease {
   dynamicKubeletConfig: boolean;
 }
 
+/** What 1.20.2 and 1.36.3 do otherwise. Which release between them began is not looked at. */
+export const byRelease = <T>({ minor }: ServerRelease, then: T, today: T): T => (minor >= 34 ? today : then);
+
+const own = '/api/v1/namespaces/NS';
+const paths: Readonly<Record<string, string>> = {
+  CMS: `${own}/configmaps`,
+  PODS: `${own}/pods`,
+  ACCOUNTS: `${own}/serviceaccounts`,
+  EVENTS: `${own}/events`,
+  NODES: '/api/v1/nodes',
+  LEASES: '/apis/coordination.k8s.io/v1/namespaces/NS/leases',
+  APPS: '/apis/apps/v1/namespaces/NS',
+  RBAC: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS',
+  STORAGE: '/apis/storage.k8s.io/v1',
+  BUDGETS: '/apis/POLICY/namespaces/NS/poddisruptionbudgets',
+};
+
+const patches: Readonly<Record<string, string>> = {
+  PATCH: 'application/merge-patch+json',
+  STRATEGIC: 'application/strategic-merge-patch+json',
+  JSON: 'application/json-patch+json',
+  APPLY: 'application/apply-patch+yaml',
+};
+
 /**
- * What servers of 1.20 and of today do otherwise: `then` is what 1.20.2 does, `today` what 1.36.3 does. Which release between them began is not
- * looked at.
+ * A test of requests in their order: `ask | body | code | says`.
+ * `ask` is a method, or STRATEGIC, JSON or APPLY for such a patch, and a path that may begin with a word of `paths`; `~` before it asks until it is so.
+ * `body` is YAML. Behind `code` may stand the reason. `says` is a part of the message (`THEN // TODAY` where releases differ), `names:` and the names of a
+ * list's items, or YAML of which the answer holds everything: null stands for what is not there.
+ * RV2, UID2, NAME2 and NEXT2 are version, uid, name and continue token of the second answer, OWNER2 a reference to its ConfigMap, NS the run's namespace.
  */
-export const byRelease = <T>({ minor }: ServerRelease, then: T, today: T = then): T => (minor >= 34 ? today : then);
-
-/** What a row of a table says: `today` is empty where servers of today say the same, and ´ stands for a backtick. */
-export const said = (release: ServerRelease, { says, today }: { says: string; today: string }): string =>
-  byRelease(release, says, today === '' ? says : today).replaceAll('´', '`');
-
-/** Tests in a namespace beside the run's own: they leave objects behind while they run, and others count theirs. */
-export function inOwnNamespace(here: () => ContractWorld, part: string, tests: (namespace: () => string) => void): void {
-  const name = () => `${here().namespace}-${part}`;
-  describe(part, () => {
-    before(async () => {
-      await here().api.post('/api/v1/namespaces', { metadata: { name: name() } });
-    });
-    after(async () => {
-      await here().api.delete(`/api/v1/namespaces/${name()}`);
-    });
-    tests(name);
+export function exchange(here: Here, title: string, rows: string): void {
+  test(title, async () => {
+    const answers: HttpAnswer[] = [];
+    for (const row of table('ask | body | code | says')(rows)) answers.push(await asked(here(), answers, row));
   });
 }
 
+type Row = Record<'ask' | 'body' | 'code' | 'says', string>;
+
+async function asked({ api, namespace, release }: ContractWorld, answers: readonly HttpAnswer[], row: Row): Promise<HttpAnswer> {
+  const filled = (from: string, quoted: (value: string) => string): string =>
+    from
+      .replace(/\bOWNER(\d)/g, '{apiVersion: v1, kind: ConfigMap, name: NAME$1, uid: UID$1, blockOwnerDeletion: true}')
+      .replace(/\b(RV|UID|NAME|NEXT)(\d+)\b/g, (_all, what: string, n: string) => {
+        const { resourceVersion, uid, name, continue: next } = answers[Number(n) - 1]?.json['metadata'] ?? {};
+        return quoted(text({ RV: resourceVersion, UID: uid, NAME: name, NEXT: next }[what]));
+      })
+      .replaceAll('POLICY', byRelease(release, 'policy/v1beta1', 'policy/v1'))
+      .replaceAll(/\bNS\b/g, namespace);
+  const [, again, word = '', path = ''] = /^(~?)(\w+) (.*)/.exec(row.ask) ?? [];
+  const at = filled(
+    path.replace(/^[A-Z]+/, (name) => paths[name] ?? name),
+    encodeURIComponent,
+  );
+  const body: unknown = row.body === '' ? undefined : parse(filled(row.body, JSON.stringify));
+  const type = patches[word];
+  const options: CallOptions = { body, ...(type === undefined ? {} : { type }) };
+  const [code, reason] = row.code.split(' ');
+  const call = async (): Promise<HttpAnswer> => {
+    const answer = await api.call(type === undefined ? word : 'PATCH', at, options);
+    assert.equal(answer.code, Number(code), `${row.ask}: ${answer.text}`);
+    if (reason !== undefined) assert.equal(answer.json['reason'], reason);
+    if (row.says.startsWith('names:')) assert.equal(['names:', ...namesOf(answer)].join(' '), row.says);
+    else if (row.says.startsWith('{')) holds(answer.json, parse(filled(row.says, JSON.stringify)), row.ask);
+    else isSaid(answer, filled(said(release, row.says), String));
+    return answer;
+  };
+  if (again === '') return call();
+  return eventually(row.ask, () => call().catch(() => undefined));
+}
+
+/** `THEN // TODAY`; ´ stands for a backtick. */
+export const said = (release: ServerRelease, says: string): string => {
+  const [then = '', today = then] = says.split(' // ');
+  return byRelease(release, then, today).replaceAll('´', '`');
+};
+
+const isSaid = ({ json }: HttpAnswer, part: string): void => {
+  if (part !== '') assert.ok(text(json['message']).includes(part), text(json['message']));
+};
+
+export const namesOf = ({ json }: HttpAnswer): string[] =>
+  Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));
+
+/** Holds `actual` to all that `expected` has; lists are as long, and null is what is not there. */
+export function holds(actual: unknown, expected: unknown, where: string): void {
+  if (expected === null) assert.equal(actual ?? null, null, where);
+  else if (Array.isArray(expected)) {
+    assert.equal((actual as unknown[] | undefined)?.length, expected.length, `${where}: ${JSON.stringify(actual)}`);
+    expected.forEach((one, at) => holds((actual as unknown[])[at], one, `${where}[${at}]`));
+  } else if (typeof expected === 'object') {
+    assert.equal(typeof actual, 'object', where);
+    for (const [field, value] of Object.entries(expected)) holds((actual as Loose)[field], value, `${where}.${field}`);
+  } else assert.equal(actual, expected, where);
+}
+
 /** Holds a refusal to its code and its message. @param says - a part of the message @returns its Status */
-export function isRefused({ code, json }: HttpAnswer, expected: number, says: string | RegExp): Loose {
-  const message = text(json['message']);
-  assert.equal(code, expected, message);
+export function isRefused(answer: HttpAnswer, expected: number, says: string | RegExp): Loose {
+  const message = text(answer.json['message']);
+  assert.equal(answer.code, expected, message);
   assert.ok(typeof says === 'string' ? message.includes(says) : says.test(message), message);
-  return json;
+  return answer.json;
 }
