@@ -55,10 +55,10 @@ const withContainer = ({ c, ...others }: { c?: object }, of: object): object => 
   ...others,
   ...(c && { containers: [{ ...of, ...c }] }),
 });
-const specOf = (of: string, yaml: string): object => withContainer((parse(yaml) ?? {}) as object, container);
+const specOf = (yaml: string): object => withContainer((parse(yaml) ?? {}) as object, container);
 const bodyOf = (of: string, yaml: string): object => {
   if (base[of] === undefined) return parse(yaml) as object;
-  return { spec: { ...base[of], ...specOf(of, yaml) } };
+  return { spec: { ...base[of], ...specOf(yaml) } };
 };
 
 // The fields of the spec; of kinds without a spec here, of the object. Two pods are wrong in many ways: all mistakes are told at once.

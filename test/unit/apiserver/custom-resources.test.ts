@@ -40,7 +40,7 @@ describe('a custom resource is held to its schema as by a real server', () => {
   for (const { object, kept, refused } of recorded.cases)
     test(JSON.stringify(object), async () => {
       api.add({ ...recorded.definition });
-      const made = client.create(things, { ...thing(object), metadata: { ...at, ...object.metadata } }, { dryRun: true });
+      const made = client.create<KubeObject>(things, { ...thing(object), metadata: { ...at, ...object.metadata } }, { dryRun: true });
       if (refused === undefined) {
         const { spec, status } = await made;
         assert.deepEqual({ ...(spec === undefined ? {} : { spec }), ...(status === undefined ? {} : { status }) }, kept);

@@ -19,12 +19,12 @@ function world(...faults: object[]) {
     client,
     set: (fault: object) => api.hooks.setFaults(parseFaults([{ verb: '*', resource: '*', count: 1, ...fault }])),
     /** Makes these config maps in one turn. @returns the version that the server has then */
-    make(...names: string[]) {
+    make: (...names: string[]): string => {
       for (const name of names) api.add({ ...made, metadata: { name } });
       return String(api.hooks.storage.version);
     },
     /** Hears a watch from now on; its end is told as `ended` or by the error. */
-    async watch() {
+    watch: async (): Promise<string[]> => {
       const heard: string[] = [];
       const query = { resourceVersion: String(api.hooks.storage.version), timeoutSeconds: 600 };
       const listen = async () => {

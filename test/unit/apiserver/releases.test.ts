@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { fieldErrorsText, invalidValue, required, tooLong } from '../../../apiserver/errors.ts';
 import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
-import { formatOf, resourceRequest } from '../../../apiserver/http/message.ts';
 import { humanDuration } from '../../../apiserver/kinds/kind.ts';
 import { parseTypes, schemaAt } from '../../../apiserver/openapi/schema.ts';
-import { table } from '../../support/table.ts';
 import { started } from './started.ts';
 
 const types = parseTypes(`
@@ -85,40 +83,6 @@ test('ages are printed as kubectl prints them', () => {
   const of = [-5 * second, 0, 119 * second, 200 * second, 659 * second, 5.2 * hour, 8.9 * hour, 47 * hour, 52 * hour, 196 * hour, 760 * 24 * hour, 2921 * 24 * hour]; // prettier-ignore
   assert.equal(of.map(humanDuration).join(' '), '<invalid> 0s 119s 3m20s 10m 5h12m 8h 47h 2d4h 8d 2y30d 8y');
 });
-
-const routes = table('ask | is')(`
-  GET /api/v1/nodes                            | list v1 nodes
-  GET /api/v1/nodes?watch=true                 | watch v1 nodes
-  PATCH /api/v1/nodes/a/status                 | patch v1 nodes name=a sub=status
-  POST /api/v1/namespaces/ns/configmaps        | create v1 configmaps ns=ns
-  DELETE /api/v1/namespaces/ns/configmaps      | deletecollection v1 configmaps ns=ns
-  PUT /api/v1/namespaces/ns/status             | update v1 namespaces name=ns sub=status
-  GET /apis/coordination.k8s.io/v1/namespaces/ns/leases/l | get coordination.k8s.io/v1 leases ns=ns name=l
-  GET /api/v1/namespaces/a%20b/pods/c%3Ad      | get v1 pods ns=a b name=c:d
-  GET /apis/apps                               | nothing
-  GET /version                                 | nothing
-  GET /api/v1/namespaces//configmaps           | nothing
-`);
-for (const { ask, is } of routes)
-  test(`${ask} means ${is}`, () => {
-    const [, method = '', path = '', query = ''] = /^(\S+) ([^?]+)\??(.*)/.exec(ask) ?? [];
-    const found = resourceRequest(method, path, new URLSearchParams(query));
-    const { verb, group, version, resource, namespace, name, subresource } = found ?? {};
-    const parts = { ns: namespace, name, sub: subresource };
-    const rest = Object.entries(parts).flatMap(([key, value]) => (value ? [`${key}=${value}`] : []));
-    assert.equal(found ? [verb, group ? `${group}/${version}` : version, resource, ...rest].join(' ') : 'nothing', is);
-  });
-
-const accepts = table('header | as')(`
-  application/vnd.kubernetes.protobuf, application/json                      |
-  application/json;as=Table;v=v1;g=meta.k8s.io,application/json              | Table
-  application/json;as=Table;v=v9;g=meta.k8s.io,application/json              |
-  application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1           | PartialObjectMetadataList
-`);
-for (const { header, as } of accepts)
-  test(`Accept: ${header} asks for ${as || 'the object'}`, () => assert.equal(formatOf(header).as ?? '', as));
-test('Accept of what cannot be written is 406', () =>
-  assert.throws(() => formatOf('application/json;as=Table;v=v9;g=meta.k8s.io'), { code: 406 }));
 
 test('one error stands plain, several in brackets, a repeated one once', () => {
   const [name, size] = [required('a.b', 'must be set'), tooLong('', 5)];
