@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { constants, createSecureServer } from 'node:http2';
+import { connect, constants, createSecureServer } from 'node:http2';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { createSecureContext, type TLSSocket } from 'node:tls';
 import { nodes } from '../../../../kube/api/object.ts';
-import { type ClusterAccess, kubeconfigSource } from '../../../../kube/client/access.ts';
+import { type ClusterAccess } from '../../../../kube/client/access.ts';
+import { readWhole } from '../../../../kube/client/connection.ts';
 import { Http2Connection } from '../../../../kube/client/http2-connection.ts';
 import { openSocket } from '../../../../kube/client/open-socket.ts';
 import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
@@ -35,21 +38,6 @@ test('a GOAWAY lets what is under way finish and sends the rest on a new connect
   assert.equal((await slow).metadata.name, 'n');
   assert.equal(server.sessions.length, 2);
   if (!first.destroyed) await once(first, 'close');
-});
-
-test('a connection closes its socket after a GOAWAY, though the server leaves its side open', { timeout: 20_000 }, async (t) => {
-  const server = await h2(t, (_request, response) => ok(response));
-  const url = new URL(server.url);
-  const { signal } = new AbortController();
-  const tls = { context: createSecureContext(trust.authority), verify: true, serverName: undefined };
-  const socket = await openSocket({ server: url, tls }, ['h2'], 60_000, signal);
-  const connection = new Http2Connection(url, socket, { everyMs: 60_000, timeoutMs: 60_000 });
-  const { body } = await connection.send({ method: 'GET', path: '/', headers: {}, signal });
-  server.sessions[0]?.goaway(constants.NGHTTP2_NO_ERROR);
-  for await (const part of body) assert.ok(part.length > 0);
-  assert.equal(connection.isOver, false);
-  await once(socket, 'close');
-  assert.equal(connection.isOver, true);
 });
 
 test('a server with an IPv6 address is called by it in brackets', async (t) => {
@@ -124,24 +112,6 @@ test('a watch that the server resets ends as cut, one that it ends ends quietly'
   await assert.rejects(watch(), { name: 'ApiError', code: 403 });
 });
 
-test('a connection that answers its PINGs stays', async (t) => {
-  const server = await h2(t, (_request, response) => ok(response));
-  const client = clientOf(t, to(server), { ping: { everyMs: 10, timeoutMs: 60_000 } });
-  await client.get(nodes, { name: 'n' });
-  const [session] = server.sessions;
-  assert.ok(session);
-  for (let pings = 0; pings < 5; pings++) await once(session, 'ping');
-  await client.get(nodes, { name: 'n' });
-  assert.equal(server.sessions.length, 1);
-});
-
-test('many calls at once share one new connection', async (t) => {
-  const server = await h2(t, (_request, response) => ok(response));
-  const client = clientOf(t, to(server));
-  await Promise.all(Array.from({ length: 300 }, (_, at) => client.get(nodes, { name: `n${at}` })));
-  assert.equal(server.sockets.length, 1);
-});
-
 test('a rotated token is used by the next call, and at once when the server refuses the old one', async (t) => {
   const tokenFile = join(trust.authority.directory, 'token');
   await writeFile(tokenFile, 'one\n');
@@ -208,30 +178,6 @@ test('a rotated client certificate gets a new connection while the old one drain
   if (!old.destroyed) await once(old, 'close');
 });
 
-test('a kubeconfig that changes its server takes effect at the next call', async (t) => {
-  const answer =
-    (name: string): Handler =>
-    (_request, response) =>
-      json(response, 200, node(name, '1'));
-  const one = await h2(t, answer('one'));
-  const two = await h2(t, answer('two'));
-  const path = join(trust.authority.directory, 'kubeconfig');
-  const write = (server: StandIn) =>
-    writeFile(
-      path,
-      JSON.stringify({
-        'current-context': 'x',
-        contexts: [{ name: 'x', context: { cluster: 'x' } }],
-        clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
-      }),
-    );
-  await write(one);
-  const client = clientOf(t, kubeconfigSource(path), { credentialCheckMs: 0 });
-  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'one');
-  await write(two);
-  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'two');
-});
-
 test('unusable credentials are named, and never shown', async (t) => {
   const server = await h2(t, (_request, response) => ok(response));
   const bad: [Partial<ClusterAccess>, RegExp][] = [
@@ -249,11 +195,6 @@ test('unusable credentials are named, and never shown', async (t) => {
   }
 });
 
-test('an exec program that hangs does not hang the call', async (t) => {
-  const source = { current: () => new Promise<never>(() => {}) };
-  await assert.rejects(clientOf(t, source).get(nodes, { name: 'n' }, { timeoutMs: 20 }), { name: 'TransportError', problem: 'timeout' });
-});
-
 test('a server that wants a client certificate and gets none is understood', async (t) => {
   const server = createSecureServer({ ...trust.serverPair, ca: trust.authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
     0,
@@ -266,28 +207,24 @@ test('a server that wants a client certificate and gets none is understood', asy
   await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it rejected the client certificate .*renew it/ });
 });
 
-test('an exec user gets its credentials from its program, which is given the authorities of a file', async (t) => {
-  const path = join(trust.authority.directory, 'exec-kubeconfig');
-  const credential = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential', status: { token: 'from-exec' } };
-  const server = await h2(t, (request, response) => json(response, 200, node(request.headers.authorization ?? 'none', '1')));
-  const authorities = `"certificate-authority-data":"${Buffer.from(trust.authority.ca).toString('base64')}"`;
-  const program = `case $KUBERNETES_EXEC_INFO in *${credential.apiVersion}*'${authorities}'*) echo '${JSON.stringify(credential)}';; *) exit 1;; esac`;
-  const exec = {
-    apiVersion: credential.apiVersion,
-    command: 'sh',
-    args: ['-c', program],
-    interactiveMode: 'Never',
-    provideClusterInfo: true,
-  };
-  await writeFile(
-    path,
-    JSON.stringify({
-      'current-context': 'x',
-      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-      clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority': 'ca.crt' } }],
-      users: [{ name: 'x', user: { exec } }],
-    }),
-  );
-  const client = clientOf(t, kubeconfigSource(path));
-  assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'Bearer from-exec');
+const never = new AbortController().signal;
+
+test('an answer that is all there is read, although its HTTP/2 stream has closed before', async (t) => {
+  const server = await h2(t, (_request, response) => ok(response));
+  const session = connect(server.url, { ca: trust.authority.ca });
+  t.after(() => session.destroy());
+  const stream = session.request({ ':path': '/' });
+  while (!stream.closed) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(stream.readableEnded, false);
+  assert.match(await text(Readable.from(readWhole(stream, never, () => {}))), /"Node"/);
+});
+
+test('a stream that fails in the middle broke, one that nobody reads any more is ended', async () => {
+  const failing = new Readable({ read() {} });
+  failing.push('begun');
+  setImmediate(() => failing.destroy(new Error('cut')));
+  await assert.rejects(text(Readable.from(readWhole(failing, never, () => {}))), { name: 'BrokenConnection', reached: 'perhaps' });
+  const endless = new Readable({ read: () => void endless.push('more') });
+  for await (const part of readWhole(endless, never, () => {})) if (part.length > 0) break;
+  assert.equal(endless.destroyed, true);
 });

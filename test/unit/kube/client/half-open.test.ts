@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
 import { clientOf, json, node, Trust } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
+import { Liveness } from '../../../../kube/client/liveness.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { RestMetrics } from '../../../../kube/client/requests.ts';
 
@@ -11,14 +12,11 @@ const trust = new Trust();
 /** Counts what a client finds dead. */
 class Finds implements RestMetrics {
   readonly dead: string[] = [];
-  readonly dials: string[] = [];
   answered() {}
   took() {}
   retried() {}
   waited() {}
-  dialled({ result }: { result: string }) {
-    this.dials.push(result);
-  }
+  dialled() {}
   foundDead({ host }: { host: string }) {
     this.dead.push(host);
   }
@@ -58,32 +56,57 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
   await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
 });
 
-for (const kind of ['https', 'http'] as const) {
-  test(`a server that is alive but has nothing to tell keeps its watch, over ${kind}`, async (t) => {
-    const probes: string[] = [];
-    const enough = Promise.withResolvers<void>();
-    const server = await trust.server(t, kind, (request, response) => {
-      if (request.url?.includes('watch=true') === true) {
-        response.writeHead(200);
-        response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
-        return;
-      }
-      probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
-      if (probes.length === 5) enough.resolve();
-      // Whatever it says, it says something.
-      json(response, 401, {});
-    });
-    const metrics = new Finds();
-    const client = clientOf(t, trust.access(server, { token: 'secret' }), { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
-    const { over } = await watching(client);
-    const broken = over.catch(() => 'broken');
-    await enough.promise;
-    assert.equal(await Promise.race([broken, Promise.resolve('open')]), 'open');
-    assert.deepEqual(new Set(probes), new Set(['GET /version -']));
-    assert.deepEqual(metrics.dead, []);
-    // The watch, and one that all probes share; https needs one more to find out what is spoken.
-    assert.equal(server.sockets.length, kind === 'https' ? 3 : 2);
-    await client.close();
-    await assert.rejects(over, { problem: 'closed' });
+test('a server that is alive but has nothing to tell keeps its watch, over HTTP/1.1', async (t) => {
+  const probes: string[] = [];
+  const enough = Promise.withResolvers<void>();
+  const server = await trust.server(t, 'https', (request, response) => {
+    if (request.url?.includes('watch=true') === true) {
+      response.writeHead(200);
+      response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
+      return;
+    }
+    probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
+    if (probes.length === 5) enough.resolve();
+    // Whatever it says, it says something.
+    json(response, 401, {});
   });
-}
+  const metrics = new Finds();
+  const client = clientOf(t, trust.access(server, { token: 'secret' }), { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
+  const { over } = await watching(client);
+  const broken = over.catch(() => 'broken');
+  await enough.promise;
+  assert.equal(await Promise.race([broken, Promise.resolve('open')]), 'open');
+  assert.deepEqual(new Set(probes), new Set(['GET /version -']));
+  assert.deepEqual(metrics.dead, []);
+  assert.equal(server.sockets.length, 3, 'one to find out what is spoken, the watch, and one that all probes share');
+  await client.close();
+  await assert.rejects(over, { problem: 'closed' });
+});
+
+test('a server is asked for a sign of life while something is under way, and only then', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  let probes = 0;
+  const dead: unknown[] = [];
+  const silence = new Error('silence');
+  const probe = () => (++probes === 2 ? Promise.reject(silence) : Promise.resolve());
+  const liveness = new Liveness(probe, { everyMs: 0, timeoutMs: 1 }, (cause) => void dead.push(cause));
+  const tick = async () => {
+    t.mock.timers.tick(1);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  liveness.begin();
+  liveness.end();
+  await tick();
+  assert.equal(probes, 0);
+  liveness.begin();
+  liveness.begin();
+  liveness.end();
+  await tick();
+  assert.deepEqual([probes, dead], [1, []]);
+  await tick();
+  assert.deepEqual([probes, dead], [2, [silence]]);
+  liveness.end();
+  await tick();
+  assert.equal(probes, 2);
+});

@@ -4,16 +4,7 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { realClock } from '../../../../base/clock.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
-import {
-  ApiError,
-  isAlreadyExists,
-  isConflict,
-  isExpired,
-  isForbidden,
-  isNotFound,
-  isTooManyRequests,
-  TransportError,
-} from '../../../../kube/client/errors.ts';
+import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { bodyOf, clientOf, json, node, standIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
 import type { ClusterAccess } from '../../../../kube/client/access.ts';
@@ -76,62 +67,40 @@ for (const kind of kinds) {
         response.end(body as string);
       };
     const html = '<html><body>secret page</body></html>';
-    const cases: { why: string; answer: (response: Response) => void; problem?: string; code?: number; reason?: string; says?: RegExp }[] =
-      [
-        { why: 'garbage', answer: text(200, Buffer.from([0xff, 0xfe, 0x00, 0x80])), problem: 'garbage' },
-        { why: 'HTML', answer: text(200, html), problem: 'garbage', says: /not JSON; is this a Kubernetes API server\?/ },
-        { why: 'half a JSON', answer: text(200, '{"kind":"Node","metadata":{"na'), problem: 'garbage', says: /invalid JSON/ },
-        { why: 'nothing', answer: text(200, ''), problem: 'garbage' },
-        { why: 'a number', answer: text(200, '7'), problem: 'garbage' },
-        { why: 'another kind', answer: text(200, '{"kind":"Pod","metadata":{}}'), problem: 'garbage', says: /"Pod"/ },
-        {
-          why: 'a uid that is no text',
-          answer: text(200, '{"kind":"Node","metadata":{"uid":{}}}'),
-          problem: 'garbage',
-          says: /a malformed Node;/,
-        },
-        { why: 'compressed bytes', answer: text(200, 'x', { 'content-encoding': 'gzip' }), problem: 'garbage', says: /gzip/ },
-        { why: 'a failure called 200', answer: (r) => json(r, 200, status(404, 'NotFound', 'gone')), code: 404, reason: 'NotFound' },
-        { why: '401 as HTML', answer: text(401, html), code: 401, reason: 'Unauthorized', says: /check the token/ },
-        {
-          why: '403',
-          answer: (r) => json(r, 403, status(403, 'Forbidden', 'node n cannot get resource "nodes"')),
-          code: 403,
-          reason: 'Forbidden',
-          says: /node n cannot get resource "nodes"; grant/,
-        },
-        { why: '404', answer: (r) => json(r, 404, status(404, 'NotFound', 'nodes "x" not found')), code: 404, reason: 'NotFound' },
-        { why: '409', answer: (r) => json(r, 409, status(409, 'Conflict', 'modified')), code: 409, reason: 'Conflict' },
-        { why: '410', answer: (r) => json(r, 410, status(410, 'Expired', 'too old')), code: 410, reason: 'Expired' },
-        { why: '503', answer: text(503, html), code: 503, reason: 'ServiceUnavailable', says: /busy or not ready; try again later$/ },
-        { why: '500 with half a JSON', answer: text(500, '{"kind":"Sta'), code: 500, reason: 'InternalError' },
-        { why: '502 of a proxy', answer: text(502, html), code: 502, reason: 'Unknown' },
-        {
-          why: 'a redirect',
-          answer: text(302, '', { location: 'https://elsewhere/' }),
-          code: 302,
-          reason: 'Redirect',
-          says: /not followed/,
-        },
-        {
-          why: 'a Status of wrong types',
-          answer: (r) => json(r, 400, { kind: 'Status', message: 7, reason: {}, details: 'x', code: 'y' }),
-          code: 400,
-          reason: 'BadRequest',
-        },
-      ];
-    for (const c of cases) {
-      answer = c.answer;
+    const failing =
+      (code: number, reason: string, message: string, status_ = code) =>
+      (response: Response) =>
+        json(response, status_, status(code, reason, message));
+    const odd = { kind: 'Status', message: 7, reason: {}, details: 'x', code: 'y' };
+    const cases: [why: string, answer: (response: Response) => void, as: string | [code: number, reason: string], says?: RegExp][] = [
+      ['garbage', text(200, Buffer.from([0xff, 0xfe, 0x00, 0x80])), 'garbage'],
+      ['HTML', text(200, html), 'garbage', /not JSON; is this a Kubernetes API server\?/],
+      ['half a JSON', text(200, '{"kind":"Node","metadata":{"na'), 'garbage', /invalid JSON/],
+      ['nothing', text(200, ''), 'garbage'],
+      ['a number', text(200, '7'), 'garbage'],
+      ['another kind', text(200, '{"kind":"Pod","metadata":{}}'), 'garbage', /"Pod"/],
+      ['a uid that is no text', text(200, '{"kind":"Node","metadata":{"uid":{}}}'), 'garbage', /a malformed Node;/],
+      ['compressed bytes', text(200, 'x', { 'content-encoding': 'gzip' }), 'garbage', /gzip/],
+      ['a failure called 200', failing(404, 'NotFound', 'gone', 200), [404, 'NotFound']],
+      ['401 as HTML', text(401, html), [401, 'Unauthorized'], /check the token/],
+      ['403', failing(403, 'Forbidden', 'n cannot get resource "nodes"'), [403, 'Forbidden'], /n cannot get resource "nodes"; grant/],
+      ['503', text(503, html), [503, 'ServiceUnavailable'], /busy or not ready; try again later$/],
+      ['500 with half a JSON', text(500, '{"kind":"Sta'), [500, 'InternalError']],
+      ['502 of a proxy', text(502, html), [502, 'Unknown']],
+      ['a redirect', text(302, '', { location: 'https://elsewhere/' }), [302, 'Redirect'], /not followed/],
+      ['a Status of wrong types', (response) => json(response, 400, odd), [400, 'BadRequest']],
+    ];
+    for (const [why, answers, as, says] of cases) {
+      answer = answers;
       const error = await client.get(nodes, { name: 'n1' }).then(
-        () => assert.fail(`${c.why}: no error`),
+        () => assert.fail(`${why}: no error`),
         (failed: unknown) => failed,
       );
-      assert.ok(error instanceof ApiError || error instanceof TransportError, `${c.why}: ${String(error)}`);
-      assert.match(error.message, /^Cannot GET \/api\/v1\/nodes\/n1 at 127\.0\.0\.1:\d+: /, c.why);
-      assert.doesNotMatch(error.message, /secret page/, c.why);
-      if (c.says) assert.match(error.message, c.says, c.why);
-      if (error instanceof TransportError) assert.equal(error.problem, c.problem, c.why);
-      else assert.deepEqual([error.code, error.reason], [c.code, c.reason], c.why);
+      assert.ok(error instanceof ApiError || error instanceof TransportError, `${why}: ${String(error)}`);
+      assert.match(error.message, /^Cannot GET \/api\/v1\/nodes\/n1 at 127\.0\.0\.1:\d+: /, why);
+      assert.doesNotMatch(error.message, /secret page/, why);
+      if (says) assert.match(error.message, says, why);
+      assert.deepEqual(error instanceof TransportError ? error.problem : [error.code, error.reason], as, why);
     }
     answer = (response) => json(response, 200, node('n1', '1'));
     assert.equal((await client.get(nodes, { name: 'n1' })).metadata.resourceVersion, '1', 'the client still works');
@@ -292,14 +261,6 @@ test('429 and 503 say how long to stay away', async (t) => {
     headers = { 'retry-after': said };
     assert.equal(await retryAfter(), 300_000, said);
   }
-});
-
-test('predicates tell the answers of the API apart', () => {
-  const error = (code: number, reason: string) => new ApiError({ method: 'GET', path: '/', host: 'h' }, { code, reason, message: '' });
-  assert.ok(isNotFound(error(404, 'NotFound')) && isForbidden(error(403, '')) && isTooManyRequests(error(429, '')));
-  assert.ok(isConflict(error(409, 'Conflict')) && !isConflict(error(409, 'AlreadyExists')) && isAlreadyExists(error(409, 'AlreadyExists')));
-  assert.ok(isExpired(error(410, 'Gone')) && isExpired(error(400, 'Expired')) && !isExpired(error(404, 'NotFound')));
-  assert.ok(!isNotFound(new Error('404')) && !isExpired(undefined));
 });
 
 test('names that would leave their place in the path are refused, others are encoded', async (t) => {

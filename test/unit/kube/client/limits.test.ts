@@ -1,31 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Deadline, DeadlineError, defaultLimits, Semaphore } from '../../../../kube/client/limits.ts';
+import { Deadline, DeadlineError, defaultLimits, Semaphore, slowStart } from '../../../../kube/client/limits.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import * as fc from 'fast-check';
 
-test('a deadline aborts when its time is up, and says how long that was', async () => {
+test('a deadline aborts when its time is up, and says how long that was; progress starts the time anew, but not the whole', async () => {
   const clock = new FakeClock();
   using deadline = new Deadline(clock, 1_000);
+  using whole = new Deadline(clock, 1_000, undefined, 2_000);
   await clock.advance(999);
-  assert.equal(deadline.signal.aborted, false);
-  assert.equal(deadline.leftMs, 1);
+  assert.deepEqual([deadline.signal.aborted, deadline.leftMs], [false, 1]);
+  whole.touch();
   await clock.advance(1);
   assert.ok(deadline.signal.reason instanceof DeadlineError);
   assert.match(deadline.signal.reason.message, /no answer within 1000 ms/);
-});
-
-test('progress starts the time anew, but not the whole', async () => {
-  const clock = new FakeClock();
-  using deadline = new Deadline(clock, 1_000, undefined, 5_000);
-  for (let n = 0; n < 8; n++) {
-    await clock.advance(600);
-    assert.equal(deadline.signal.aborted, false);
-    deadline.touch();
-  }
-  assert.equal(deadline.leftMs, 200);
-  await clock.advance(200);
-  assert.match(String(deadline.signal.reason), /not complete within 5000 ms/);
+  assert.equal(whole.signal.aborted, false);
+  whole.touch();
+  await clock.advance(1_000);
+  assert.match(String(whole.signal.reason), /not complete within 2000 ms/);
 });
 
 test('another time takes the place of the first; without one there is no end', async () => {
@@ -33,14 +24,12 @@ test('another time takes the place of the first; without one there is no end', a
   using deadline = new Deadline(clock, 1_000);
   deadline.reset(5_000);
   await clock.advance(4_999);
-  assert.equal(deadline.signal.aborted, false);
   deadline.reset(undefined);
   await clock.advance(100_000);
-  assert.equal(deadline.signal.aborted, false);
-  assert.equal(clock.sleepers, 0);
+  assert.deepEqual([deadline.signal.aborted, clock.sleepers], [false, 0]);
 });
 
-test("the caller's signal and another end go before; nothing is left behind", async () => {
+test("the caller's signal and another end go before; nothing is left behind", () => {
   const clock = new FakeClock();
   const caller = new AbortController();
   const reasons = [new Error('caller'), new Error('another')] as const;
@@ -50,78 +39,85 @@ test("the caller's signal and another end go before; nothing is left behind", as
     other.end(reasons[1]);
     caller.abort(reasons[0]);
     assert.deepEqual([deadline.signal.reason, other.signal.reason], reasons);
-    using late = new Deadline(clock, 1_000, caller.signal);
-    assert.equal(late.signal.reason, reasons[0]);
   }
   assert.equal(clock.sleepers, 0);
 });
 
-const turn = () => new Promise((resolve) => setImmediate(resolve));
-
 test('slots are given in the order of asking, never more than there are, and none is lost to those who gave up', async () => {
-  await fc.assert(
-    fc.asyncProperty(
-      fc.integer({ min: 1, max: 4 }),
-      fc.array(fc.constantFrom('take', 'take', 'release', 'abort'), { maxLength: 40 }),
-      async (count, script) => {
-        const slots = new Semaphore(count);
-        const given: number[] = [];
-        const held: Disposable[] = [];
-        const waiting = new Map<number, AbortController>();
-        const expected: number[] = [];
-        let asked = 0;
-        let free = count;
-        for (const step of script) {
-          if (step === 'take') {
-            const id = asked++;
-            const stop = new AbortController();
-            const takes = free > 0;
-            if (takes) {
-              free--;
-              expected.push(id);
-            } else waiting.set(id, stop);
-            void slots.take(stop.signal).then(
-              (slot) => {
-                given.push(id);
-                held.push(slot);
-              },
-              (error: unknown) => assert.equal(error, stop.signal.reason),
-            );
-          } else if (step === 'release') {
-            const slot = held.shift();
-            if (slot === undefined) continue;
-            const [next] = waiting.keys();
-            if (next === undefined) free++;
-            else {
-              waiting.delete(next);
-              expected.push(next);
-            }
-            slot[Symbol.dispose]();
-          } else {
-            const [id, stop] = [...waiting].at(-1) ?? [];
-            if (id === undefined) continue;
-            waiting.delete(id);
-            stop?.abort(new Error('gave up'));
-          }
-          await turn();
-          assert.equal(slots.waiting, waiting.size);
-          assert.ok(held.length <= count);
-        }
-        assert.deepEqual(given, expected);
-      },
-    ),
-    { numRuns: 100 },
-  );
-});
-
-test('an aborted signal takes no slot', async () => {
   const slots = new Semaphore(1);
+  const never = new AbortController().signal;
   await assert.rejects(slots.take(AbortSignal.abort(new Error('enough'))), /enough/);
-  using _slot = await slots.take(new AbortController().signal);
+  const first = await slots.take(never);
+  const given: string[] = [];
+  const impatient = new AbortController();
+  const gaveUp = assert.rejects(slots.take(impatient.signal), /enough/);
+  const waiting = ['a', 'b'].map((name) => slots.take(never).then((slot) => (given.push(name), slot)));
+  impatient.abort(new Error('enough'));
+  await gaveUp;
+  assert.deepEqual([slots.waiting, given], [2, []]);
+  first[Symbol.dispose]();
+  (await waiting[0])?.[Symbol.dispose]();
+  await waiting[1];
+  assert.deepEqual([given, slots.waiting, slots.isFree], [['a', 'b'], 0, false]);
 });
 
 test('a limit that lets nothing through is refused; the default ones fit on one connection with watches beside them', () => {
-  for (const count of [0, -1, Number.NaN, 1.5]) assert.throws(() => new Semaphore(count), RangeError);
+  for (const count of [0, Number.NaN]) assert.throws(() => new Semaphore(count), RangeError);
+  for (const limits of [{ first: 0 }, { largest: 0 }])
+    assert.throws(() => void slowStart([1], () => Promise.resolve(), limits), RangeError);
   const { reading, listing, writing } = defaultLimits;
   assert.ok(reading + listing + writing < 100);
+});
+
+const range = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+
+/** A server that answers all calls under way together, round after round. @returns how many were under way in each round */
+async function rounds(total: number, limits: { first?: number; largest?: number } = {}, quota = Infinity): Promise<number[]> {
+  const waiting: { item: number; answer: PromiseWithResolvers<number> }[] = [];
+  const call = (item: number): Promise<number> => {
+    const answer = Promise.withResolvers<number>();
+    waiting.push({ item, answer });
+    return answer.promise;
+  };
+  const over = slowStart(range(total), call, limits);
+  const sizes: number[] = [];
+  while (waiting.length > 0) {
+    const round = waiting.splice(0);
+    sizes.push(round.length);
+    for (const { item, answer } of round)
+      if (item < quota) answer.resolve(item);
+      else answer.reject(new Error('exceeded quota'));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  await over;
+  return sizes;
+}
+
+for (const { why, total, limits, sizes } of [
+  { why: 'nothing to do', total: 0, limits: {}, sizes: [] },
+  { why: 'a burst of the DaemonSet controller', total: 250, limits: {}, sizes: [1, 2, 4, 8, 16, 32, 64, 123] },
+  { why: 'a limit', total: 10, limits: { largest: 3 }, sizes: [1, 2, 3, 3, 1] },
+  { why: 'a first window', total: 20, limits: { first: 4 }, sizes: [4, 8, 8] },
+])
+  test(`calls under way, answered together, for ${why}`, async () => assert.deepEqual(await rounds(total, limits), sizes));
+
+test('whatever the quota, no more calls are refused than one more than have succeeded', async () => {
+  for (const quota of range(40)) {
+    const asked = (await rounds(500, {}, quota)).reduce((sum, size) => sum + size, 0);
+    assert.ok(asked - quota <= quota + 1, `${asked} calls with a quota of ${quota}`);
+  }
+});
+
+test('nothing begins after a failure or an abort, and what is under way is finished, in the order of the items', async () => {
+  const refused = new Error('quota');
+  const { done, failed, skipped } = await slowStart(range(20), (item) => {
+    if (item === 4) throw refused; // at once, not as a rejection
+    return new Promise((resolve) => setImmediate(resolve, item));
+  });
+  assert.deepEqual(done, [0, 1, 2, 3].map((item) => ({ item, value: item }))); // prettier-ignore
+  assert.deepEqual([failed, skipped], [[{ item: 4, error: refused }], range(20).slice(5)]);
+  const stop = new AbortController();
+  const call = (item: number): Promise<void> => Promise.resolve(item === 2 ? stop.abort() : undefined);
+  const stopped = await slowStart(range(10), call, { signal: stop.signal });
+  assert.deepEqual([stopped.done.length, stopped.skipped.length], [3, 7]);
 });

@@ -43,18 +43,11 @@ test('tokens are replaced in the file that has the user, and every other word of
   assert.deepEqual((await readdir(dir)).toSorted(), ['link', 'none', 'real'], 'nothing is left behind');
 });
 
-test('a user who had no id token yet gets one', async (t) => {
+test('a user who had no id token yet gets one; tokens that somebody else refreshed meanwhile stay', async (t) => {
   const path = join(await tempDir(t), 'kubeconfig');
   await writeFile(path, kubeconfig('first').replace(/ +id-token: .*\n/, ''));
   assert.equal(await persistTokens(path, 'me', tokens), true);
-  const text = await readFile(path, 'utf8');
-  assert.match(text, /^ +id-token: new-id$/m);
-  assert.match(text, /^ +refresh-token: new-refresh$/m);
-  assert.match(text, /# the client$/m);
-});
-
-test('tokens that somebody else refreshed meanwhile stay', async (t) => {
-  const path = join(await tempDir(t), 'kubeconfig');
+  assert.match(await readFile(path, 'utf8'), /# the client\n[^]*^ +refresh-token: new-refresh\n[^]*^ +id-token: new-id$/m);
   await writeFile(path, kubeconfig('of-kubectl'));
   assert.equal(await persistTokens(path, 'me', tokens), false);
   assert.equal(await readFile(path, 'utf8'), kubeconfig('of-kubectl'));
@@ -90,7 +83,6 @@ describe('a program of an exec user', () => {
   };
 
   for (const [answer, says] of Object.entries({
-    null: /neither a token nor a certificate/,
     '{"status":{}}': /neither a token nor a certificate/,
     '{"status":{"clientCertificateData":"x"}}': /a certificate or a key alone/,
     '{"status":{"token":"a\\nb"}}': /characters that are not allowed/,
@@ -121,18 +113,6 @@ describe('a program of an exec user', () => {
     assert.equal(await Promise.race([ended.then(() => 'ended'), new Promise((resolve) => setImmediate(resolve, 'runs'))]), 'runs');
     other.abort();
     await ended;
-    // As a command does: its client is closed after a call that was given up.
-    const client = createClient({ origin: '/k', server: 'https://127.0.0.1:1', plugin: user('exec sleep 20') }, { timeoutMs: 100 });
-    await assert.rejects(client.get(nodes, { name: 'n' }), /no answer within 100 ms$/);
-    const children = () => process.getActiveResourcesInfo().filter((resource) => resource === 'ProcessWrap').length;
-    await eventually('the program has started', () => children() === 1);
-    await client.close();
-    await eventually('the program has ended', () => children() === 0);
-  });
-
-  test('that reads what nobody writes finds the end', async () => {
-    const plugin = user('read -r line; echo "{\\"status\\":{\\"token\\":\\"t\\"}}"');
-    assert.deepEqual(await pluginCredentials(plugin, { ...ask, longestRunMs: 20_000 }), { authorization: 'Bearer t' });
   });
 
   test('that fails without a word, never ends, or writes without end, has its error say so', async () => {
@@ -145,8 +125,7 @@ describe('a program of an exec user', () => {
       /not sent, because the exec program .* gave no credentials: no answer within 100 ms$/,
     );
     await client.close();
-    for (const flood of ['echo why >&2; exec yes', 'exec yes >&2'])
-      await assert.rejects(pluginCredentials(user(flood), { ...ask, longestRunMs: 20_000 }), why(/it wrote more than 4194304 bytes/));
+    await assert.rejects(pluginCredentials(user('exec yes'), { ...ask, longestRunMs: 20_000 }), why(/it wrote more than 4194304 bytes/));
   });
 });
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
+import { retryWaitMs } from '../../../../kube/client/requests.ts';
 import { restMetrics } from '../../../../kube/metrics/client-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { json, node, status, Trust } from './api-stand-in.ts';
@@ -136,13 +137,24 @@ test('a refused request waits without a slot and is sent again; a failure at the
   assert.deepEqual([seen.length, clock.monotonic() - from], [8, 6_000]);
 });
 
-test('the signal ends the wait that a server asked for', async (t) => {
-  const { client } = await pair(t, (_request, response) => json(response, 429, {}, { 'retry-after': '9' }));
-  const stop = new AbortController();
-  const call = client.get(nodes, { name: 'a' }, { signal: stop.signal });
-  setTimeout(() => stop.abort(new Error('enough')), 20);
-  await assert.rejects(call, /enough/);
-});
+const refusal = { method: 'GET', status: 429, retryAfterMs: 1_000, tries: 1, leftMs: 30_000 };
+const waits: [why: string, given: object, wait: number | undefined, random?: number][] = [
+  ['a refused read waits as asked', {}, 1_000],
+  ['and a little longer, each another bit', {}, 1_500, 0.5],
+  ['a refused write too: it was not executed', { method: 'POST' }, 1_000],
+  ['a server that asks to come back at once gets a little time', { retryAfterMs: 0 }, 50, 0.5],
+  ['ten seconds are the longest wait', { retryAfterMs: 10_000 }, 10_000],
+  ['a longer one is not cut short but left to the caller', { retryAfterMs: 10_001 }, undefined],
+  ['no time named, no wait', { retryAfterMs: undefined }, undefined],
+  ['503 is waited for where repeating is harmless', { status: 503 }, 1_000],
+  ['503 to a write may come from beyond it', { status: 503, method: 'PATCH' }, undefined],
+  ['other failures are answers', { status: 500 }, undefined],
+  ['no fourth repetition', { tries: 4 }, undefined],
+  ['not beyond the deadline', { leftMs: 1_000 }, undefined],
+  ['not beyond it by jitter either', { leftMs: 1_200 }, undefined, 0.5],
+];
+for (const [why, given, wait, random = 0] of waits)
+  test(`Retry-After: ${why}`, () => assert.equal(retryWaitMs({ ...refusal, ...given }, () => random), wait)); // prettier-ignore
 
 /** Knows when somebody looked at it, as whoever hears something does. */
 class LookedAt extends FakeClock {
