@@ -61,29 +61,20 @@ describe('what one object does to a sink costs that object alone', () => {
       return object;
     };
 
-  for (const streams of [false, true]) {
-    test(`what it cannot keep is left out of a ${streams ? 'stream' : 'list'}, once in the log, by name`, async (t) => {
-      const script = streams
-        ? ['watch break: ADDED a#1@3, ADDED b#2@4, BOOKMARK 5 end', 'watch hold']
-        : ['list 5: a#1@3 b#2@4', 'fail 410', 'list 6: a#1@3 b#2@4', 'watch hold'];
-      const api = new ScriptedApi(...script);
-      const replaced: string[] = [];
-      const ignored: unknown[] = [];
-      const sink = {
-        ...whole,
-        keep: breaksAt('b'),
-        replace: async (items: readonly KubeObject[]) => void replaced.push(items.map(written).join(' ')),
-      };
-      const { log, lines, fields } = recordedLog();
-      const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams };
-      runs(t, new Reflector({ ...options, onIgnored: (object) => ignored.push(object) }, sink));
-      await atRest();
-      assert.deepEqual(replaced, streams ? ['a#1@3'] : ['a#1@3', 'a#1@3']);
-      const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
-      assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
-      assert.equal(ignored.length, 1);
-    });
-  }
+  test('what it cannot keep is left out of a list, once in the log, by name', async (t) => {
+    const api = new ScriptedApi('list 5: a#1@3 b#2@4', 'fail 410', 'list 6: a#1@3 b#2@4', 'watch hold');
+    const replaced: string[] = [];
+    const ignored: unknown[] = [];
+    const replace = async (items: readonly KubeObject[]) => void replaced.push(items.map(written).join(' '));
+    const { log, lines, fields } = recordedLog();
+    const options = { resource: pods, client: api.client, clock: new FakeClock(), random: () => 0, log, streams: false };
+    const onIgnored = (object: unknown) => ignored.push(object);
+    runs(t, new Reflector({ ...options, onIgnored }, { ...whole, keep: breaksAt('b'), replace }));
+    await atRest();
+    assert.deepEqual([replaced, ignored.length], [['a#1@3', 'a#1@3'], 1]);
+    const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
+    assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
+  });
 
   test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async (t) => {
     const api = new ScriptedApi('list 5: a#1@3', 'watch: MODIFIED b#2@6, MODIFIED a#1@7', 'watch hold');
@@ -104,35 +95,6 @@ describe('what one object does to a sink costs that object alone', () => {
     assert.deepEqual(applied, ['a#1@7']);
     assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
   });
-});
-
-test('a present state that comes slowly is waited for, bookmarks do not prolong it', async (t) => {
-  const clock = new FakeClock();
-  const requests: string[] = [];
-  const text = async function* (signal: AbortSignal): AsyncGenerator<string> {
-    for (const line of ['ADDED a#1@1', 'ADDED b#2@2', 'ADDED c#3@3', 'BOOKMARK 4', 'BOOKMARK 5', 'BOOKMARK 6', 'BOOKMARK 7 end']) {
-      await clock.sleep(20_000, signal);
-      yield line;
-    }
-  };
-  const client: ReflectorOptions['client'] = {
-    listEach: () => {
-      requests.push('list');
-      return Promise.reject(new Error('enough'));
-    },
-    watch: async function* <T extends KubeObject>(_resource: Resource, { opened }: WatchQuery, signal: AbortSignal) {
-      requests.push('watch');
-      opened?.();
-      for await (const line of text(signal)) yield event(line) as WatchEvent & { object: T };
-    },
-  };
-  const { log } = recordedLog();
-  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
-  runs(t, reflector, clock);
-  await clock.advance(3 * 20_000 + 29_999);
-  assert.deepEqual(requests, ['watch']);
-  await clock.advance(1);
-  assert.deepEqual(requests, ['watch', 'list']);
 });
 
 test('a server that answers nothing at all is no server without streams: it is said, waited for, and asked for a stream again', async (t) => {
@@ -161,31 +123,6 @@ test('a server that answers nothing at all is no server without streams: it is s
   assert.deepEqual(lines, ['warn: list or watch failed, retrying']);
 });
 
-test('a watch that stood and had nothing to tell ends the trouble', async (t) => {
-  const clock = new FakeClock();
-  let watches = 0;
-  const client: ReflectorOptions['client'] = {
-    listEach: () => Promise.resolve({ resourceVersion: '5' }),
-    // oxlint-disable-next-line require-yield -- nothing happens
-    watch: async function* (_resource: Resource, _query: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
-      watches += 1;
-      if (watches === 1) throw new Error('no connection');
-      await clock.sleep(300_000, signal);
-    },
-  };
-  const { log, lines } = recordedLog();
-  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
-  runs(t, reflector);
-  await clock.advance(300_000);
-  assert.match(reflector.problem?.text ?? '', /no connection/);
-  await clock.advance(500);
-  assert.equal(reflector.problem, undefined);
-  assert.deepEqual(
-    lines.filter((line) => !line.startsWith('debug')),
-    ['warn: list or watch failed, retrying', 'info: list and watch work again'],
-  );
-});
-
 test('a watch that the server takes ends the trouble, though nothing happens', async (t) => {
   const clock = new FakeClock();
   let watches = 0;
@@ -210,25 +147,22 @@ test('a watch that the server takes ends the trouble, though nothing happens', a
   assert.equal(reflector.problem, undefined);
 });
 
-for (const outage of [false, true])
-  test(`a server that breaks every watch at its first event does not fill the log${outage ? ' of a process' : ''}`, async (t) => {
-    const clock = new FakeClock();
-    let version = 5;
-    const cut = new TransportError({ method: 'GET', path: '/pods', host: 'h' }, 'cut', { hint: 'the connection ended' });
-    const client: ReflectorOptions['client'] = {
-      listEach: () => Promise.resolve({ resourceVersion: String(version) }),
-      watch: async function* <T extends KubeObject>() {
-        version += 1;
-        yield event(`ADDED a#1@${version}`) as WatchEvent & { object: T };
-        throw cut;
-      },
-    };
-    const { log, lines } = recordedLog();
-    const shared = outage ? { outage: new Outage(clock, log) } : {};
-    const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false, ...shared }, whole);
-    runs(t, reflector, clock);
-    await clock.advance(25 * 60_000);
-    assert.ok(version > 1_000, 'it was asked again and again');
-    const said = lines.filter((line) => !line.startsWith('debug'));
-    assert.deepEqual(said.length, 6, `${said.length} lines: ${said.slice(0, 8).join('; ')}`);
-  });
+test('a server that breaks every watch at its first event does not fill the log', async (t) => {
+  const clock = new FakeClock();
+  let version = 5;
+  const cut = new TransportError({ method: 'GET', path: '/pods', host: 'h' }, 'cut', { hint: 'the connection ended' });
+  const client: ReflectorOptions['client'] = {
+    listEach: () => Promise.resolve({ resourceVersion: String(version) }),
+    watch: async function* <T extends KubeObject>() {
+      version += 1;
+      yield event(`ADDED a#1@${version}`) as WatchEvent & { object: T };
+      throw cut;
+    },
+  };
+  const { log, lines } = recordedLog();
+  const options = { resource: pods, client, clock, random: () => 0, log, streams: false, outage: new Outage(clock, log) };
+  runs(t, new Reflector(options, whole), clock);
+  await clock.advance(25 * 60_000);
+  assert.ok(version > 1_000, 'it was asked again and again');
+  assert.equal(lines.filter((line) => !line.startsWith('debug')).length, 6);
+});

@@ -9,7 +9,6 @@ import { standIn } from './api-stand-in.ts';
 import { assert as holds, jsonValue, property, record, string } from 'fast-check';
 
 const call = { method: 'GET', path: '/api/v1/nodes', host: 'h' };
-const pad = ' '.repeat(MAX_JSON_VALUES);
 
 const texts: [why: string, text: string, many: boolean][] = [
   ['a list of as many commas and brackets as are taken', `[${'0,'.repeat(MAX_JSON_VALUES - 1)}0]`, false],

@@ -7,7 +7,6 @@ import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { persistTokens, pluginCredentials } from '../../../../kube/client/plugin-credentials.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const kubeconfig = (refresh: string): string => `# of the team, see wiki
