@@ -97,13 +97,9 @@ const sendings = table('happens | faults | calls | kept | why')(`
   p . p .        |             | create, patch                  | p x2 m | an event is created, and patched when it happens again
   p p .          |             | create                         | p x2 m | what happens again before it is sent is sent once
   p p later      | 500 500     | create 500, create 500, create | p x2 m | a server that is broken for a moment is asked again
-  p p later      | 429         | create 429, create             | p x2 m | a server that is too busy is asked again
-  p p later      | unreachable | create unreachable, create     | p x2 m | a server that does not answer is asked again
   p p later      | lost        | create lost, create            | p x2 m | a creation whose answer is lost is made once
   p p later      | 403         | create 403                     |        | a refusal is final
-  p p later      | 404         | create 404                     |        | a namespace that is deleted is final
   p p later      | 409         | create 409                     |        | a name that another event has is final
-  p p later      | closed      | create closed                  |        | a closed client is final
   p . p later | lost | create lost, create, patch | p x2 m
     | what happens again while its creation is in doubt is patched, not created beside it
   p . forget p . |             | create, patch, create          | p x2 m | an event that the server forgot is created with its count
@@ -126,19 +122,6 @@ for (const { why, happens, faults, calls, kept } of sendings) {
     assert.deepEqual([stage.clock.sleepers, stage.sender.waiting], [0, 0]);
   });
 }
-
-test('what happens again while it is being sent goes out again', async () => {
-  const stage = new Stage();
-  stage.say('p');
-  assert.deepEqual(stage.calls, [], 'never in the turn of the caller');
-  await Promise.resolve(); // the call is under way
-  await Promise.resolve();
-  assert.deepEqual(stage.calls, ['create']);
-  stage.say('p');
-  await atRest();
-  assert.deepEqual(stage.calls, ['create', 'patch']);
-  assert.deepEqual(stage.kept, ['p x2 m']);
-});
 
 test('one event that always fails keeps no other one waiting for long, and is given up', async () => {
   const stage = new Stage();
@@ -208,29 +191,6 @@ test('a storm of warnings delays what went well by one call, and leaves none of 
   assert.equal(stage.told.filter((told) => told === 'dropped: full').length, 1);
 });
 
-test('events that come one by one while others are sent go out beside them, as many at once as may', async () => {
-  const stage = new Stage({ atOnce: 3 });
-  stage.always = 'hang';
-  for (const at of [1, 2, 3, 4]) {
-    stage.say(`p${at}`);
-    await atRest();
-    assert.equal(stage.calls.length, Math.min(at, 3));
-  }
-  await stage.sender.close(AbortSignal.abort());
-});
-
-test('an event that comes in the very moment in which the last one is done is sent', async () => {
-  for (let turns = 0; turns < 20; turns++) {
-    const stage = new Stage();
-    stage.say('p1');
-    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
-    stage.say('p2');
-    await atRest();
-    assert.equal(stage.calls.length, 2, `${turns} turns of promises later`);
-    await stage.sender.close(AbortSignal.abort());
-  }
-});
-
 test('an event never throws, whatever it is given', () => {
   const stage = new Stage();
   const recorder = stage.sender.recorder('c');
@@ -238,15 +198,6 @@ test('an event never throws, whatever it is given', () => {
   recorder.event(null as unknown as KubeObject, 'Normal', 'R', 'm');
   recorder.event({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p' } }, 'Normal', 'R', undefined as unknown as string);
   assert.deepEqual(stage.told, ['dropped: invalid', 'dropped: invalid', 'dropped: invalid']);
-});
-
-test('too many about one object are not sent, and not complained about', async () => {
-  const stage = new Stage();
-  for (let at = 0; at < 100; at++) {
-    stage.say('p');
-    await atRest();
-  }
-  assert.deepEqual([stage.calls.length, stage.kept, stage.logged.lines], [25, ['p x25 m'], []]);
 });
 
 test('flush waits until all is out, or the signal aborts', async () => {
@@ -285,16 +236,4 @@ test('close sends what it can within its time, and lets go of the rest', async (
   assert.deepEqual(stuck.told, ['dropped: closed', 'dropped: closed', 'dropped: closed']);
   assert.deepEqual(stuck.logged.fields, [{ why: 'closed', dropped: 3 }]);
   assert.deepEqual([stuck.clock.sleepers, stuck.sender.waiting], [0, 0]);
-});
-
-test('close ends a wait between tries', async () => {
-  const stage = new Stage();
-  stage.always = 500;
-  stage.say('p');
-  await atRest();
-  assert.equal(stage.clock.sleepers, 1);
-  const stop = new AbortController();
-  stop.abort();
-  await stage.sender.close(stop.signal);
-  assert.equal(stage.clock.sleepers, 0);
 });

@@ -6,49 +6,40 @@ import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { Expectations } from '../../../../kube/controller/expectations.ts';
 import type { Pass } from '../../../../kube/controller/expectations.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { table } from '../../../support/table.ts';
 
 const TTL = 300_000;
 const LOST = 10_000;
 
 // A story is words: what the pass began with, then what its calls said and what the watch showed, in that order.
 // +a created, ~ lost, x refused, 8x eight refused, -a not deleted; see:a the watch shows a, gone:a the watch shows that a is terminating or deleted.
-const stories: { why: string; creations: number; deletions?: string[]; story: string; satisfied: boolean }[] = [
-  { why: 'nothing was to be done', creations: 0, story: '', satisfied: true },
-  { why: 'a call is under way', creations: 1, story: '', satisfied: false },
-  { why: 'the answer is in and the watch is not', creations: 1, story: '+a', satisfied: false },
-  { why: 'the watch came after the answer', creations: 1, story: '+a see:a', satisfied: true },
-  { why: 'the watch came before the answer', creations: 1, story: 'see:a +a', satisfied: true },
-  { why: 'the watch showed what somebody else made', creations: 1, story: '+a see:z', satisfied: false },
-  { why: 'the watch showed a stranger before the answer', creations: 1, story: 'see:z +a', satisfied: false },
-  { why: 'one event came twice', creations: 2, story: '+a +b see:a see:a', satisfied: false },
-  { why: 'the server refused', creations: 1, story: 'x', satisfied: true },
-  { why: 'one was refused and the other not seen', creations: 2, story: 'x +a', satisfied: false },
-  { why: 'the batch failed and the rest was never tried', creations: 9, story: 'x 8x', satisfied: true },
-  { why: 'an answer was lost', creations: 1, story: '~', satisfied: false },
-  { why: 'what a lost answer made was seen later', creations: 1, story: '~ see:a', satisfied: true },
-  { why: 'what a lost answer made was seen before', creations: 1, story: 'see:a ~', satisfied: true },
-  { why: 'what a lost answer made came and went', creations: 1, story: 'see:a gone:a ~', satisfied: true },
-  { why: 'two answers were lost and one object seen', creations: 2, story: '~ see:a ~', satisfied: false },
-  { why: 'two answers were lost and one object seen twice', creations: 2, story: '~ ~ see:a see:a', satisfied: false },
-  { why: 'two answers were lost and one object seen before and after', creations: 2, story: 'see:a ~ ~ see:a', satisfied: false },
-  { why: 'a known one is seen again after an answer was lost', creations: 2, story: '+a see:a ~ see:a', satisfied: false },
-  { why: 'what is seen of a known one settles no lost one', creations: 2, story: 'see:a +a ~', satisfied: false },
-  { why: 'a deletion by somebody else settles no lost one', creations: 2, story: 'gone:z +a see:a ~', satisfied: false },
-  { why: 'a new object was going when it was first seen', creations: 1, story: '+a gone:a', satisfied: true },
-  { why: 'a new object was going before its answer came', creations: 1, story: 'gone:a +a', satisfied: true },
-  { why: 'a deletion is not seen', creations: 0, deletions: ['a'], story: '', satisfied: false },
-  { why: 'a deletion is seen', creations: 0, deletions: ['a'], story: 'gone:a', satisfied: true },
-  {
-    why: 'one deletion was seen at the mark and at the removal',
-    creations: 0,
-    deletions: ['a', 'b'],
-    story: 'gone:a gone:a',
-    satisfied: false,
-  },
-  { why: 'another object went', creations: 0, deletions: ['a'], story: 'gone:z', satisfied: false },
-  { why: 'the deletion was refused', creations: 0, deletions: ['a'], story: '-a', satisfied: true },
-  { why: 'deletions are seen and a creation is not', creations: 1, deletions: ['a'], story: '+b gone:a', satisfied: false },
-];
+const stories = table('creates | deletes | story | satisfied | why')(`
+  0 |     |                 | yes | nothing was to be done
+  1 |     |                 | no  | a call is under way
+  1 |     | +a              | no  | the answer is in and the watch is not
+  1 |     | +a see:a        | yes | the watch came after the answer
+  1 |     | see:a +a        | yes | the watch came before the answer
+  1 |     | +a see:z        | no  | the watch showed what somebody else made
+  2 |     | +a +b see:a see:a | no | one event came twice
+  1 |     | x               | yes | the server refused
+  2 |     | x +a            | no  | one was refused and the other not seen
+  9 |     | x 8x            | yes | the batch failed and the rest was never tried
+  1 |     | ~               | no  | an answer was lost
+  1 |     | ~ see:a         | yes | what a lost answer made was seen later
+  1 |     | see:a ~         | yes | what a lost answer made was seen before
+  1 |     | see:a gone:a ~  | yes | what a lost answer made came and went
+  2 |     | see:a ~ ~ see:a | no  | two answers were lost and one object seen before and after
+  2 |     | +a see:a ~ see:a | no | a known one is seen again after an answer was lost
+  2 |     | see:a +a ~      | no  | what is seen of a known one settles no lost one
+  2 |     | gone:z +a see:a ~ | no | a deletion by somebody else settles no lost one
+  1 |     | +a gone:a       | yes | a new object was going when it was first seen
+  1 |     | gone:a +a       | yes | a new object was going before its answer came
+  0 | a   |                 | no  | a deletion is not seen
+  0 | a   | gone:a          | yes | a deletion is seen
+  0 | a b | gone:a gone:a   | no  | one deletion was seen at the mark and at the removal
+  0 | a   | -a              | yes | the deletion was refused
+  1 | a   | +b gone:a       | no  | deletions are seen and a creation is not
+`);
 
 function act(word: string, pass: Pass, expectations: Expectations, key = 'ns/ds'): void {
   const [verb = '', uid = ''] = word.includes(':') ? word.split(':') : [word.slice(0, 1), word.slice(1)];
@@ -60,16 +51,14 @@ function act(word: string, pass: Pass, expectations: Expectations, key = 'ns/ds'
   else pass.notCreated(verb === 'x' ? 1 : Number(verb));
 }
 
-for (const { why, creations, deletions = [], story, satisfied } of stories) {
-  test(`expectations are ${satisfied ? '' : 'not '}satisfied when ${why}`, () => {
-    const clock = new FakeClock();
-    const expectations = new Expectations(clock);
-    const pass = expectations.expect('ns/ds', { creations, deletions });
+for (const { why, creates, deletes, story, satisfied } of stories)
+  test(`expectations are ${satisfied === 'yes' ? '' : 'not '}satisfied when ${why}`, () => {
+    const expectations = new Expectations(new FakeClock());
+    const pass = expectations.expect('ns/ds', { creations: Number(creates), deletions: deletes.split(' ').filter(Boolean) });
     for (const word of story.split(' ').filter(Boolean)) act(word, pass, expectations);
-    assert.equal(expectations.size, satisfied ? 0 : 1);
-    assert.equal(expectations.satisfied('ns/ds'), satisfied);
+    assert.equal(expectations.size, satisfied === 'yes' ? 0 : 1);
+    assert.equal(expectations.satisfied('ns/ds'), satisfied === 'yes');
   });
-}
 
 test('expectations end after their time, which says when to wake the owner', async () => {
   const clock = new FakeClock();
@@ -148,15 +137,6 @@ test('what the cache has passed over is awaited no more, and looked for every se
   assert.equal(expectations.size, 0);
 });
 
-test('what is awaited can be told', () => {
-  const expectations = new Expectations(new FakeClock());
-  const pass = expectations.expect('ns/ds', { creations: 3, deletions: ['d'] });
-  pass.created('a');
-  pass.lost();
-  assert.deepEqual(expectations.awaited('ns/ds'), { unanswered: 1, created: ['a'], lost: 1, deletions: ['d'] });
-  assert.equal(expectations.awaited('ns/other'), undefined);
-});
-
 test('owners that went without a word are forgotten in time', async () => {
   const clock = new FakeClock();
   const expectations = new Expectations(clock);
@@ -176,20 +156,13 @@ test('owners that went without a word are forgotten in time', async () => {
 const refused = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 403, '');
 const broken = apiErrorFrom({ method: 'POST', path: '/api/v1/pods', host: 'test' }, 504, '');
 
-for (const { why, answer, awaited } of [
-  {
-    why: 'made is awaited by its UID',
-    answer: { metadata: { uid: 'a' } },
-    awaited: { unanswered: 0, created: ['a'], lost: 0, deletions: [] },
-  },
-  {
-    why: 'answered without a UID is looked out for',
-    answer: { metadata: {} },
-    awaited: { unanswered: 0, created: [], lost: 1, deletions: [] },
-  },
-  { why: 'refused is not awaited', answer: refused, awaited: undefined },
-  { why: 'perhaps made is looked out for', answer: broken, awaited: { unanswered: 0, created: [], lost: 1, deletions: [] } },
-]) {
+const none = { unanswered: 0, created: [], lost: 0, deletions: [] };
+for (const [why, answer, awaited] of [
+  ['made is awaited by its UID', { metadata: { uid: 'a' } }, { ...none, created: ['a'] }],
+  ['answered without a UID is looked out for', { metadata: {} }, { ...none, lost: 1 }],
+  ['refused is not awaited', refused, undefined],
+  ['perhaps made is looked out for', broken, { ...none, lost: 1 }],
+] as const)
   test(`what was ${why}, and the caller hears the answer`, async () => {
     const expectations = new Expectations(new FakeClock());
     const pass = expectations.expect('ns/ds', { creations: 1, deletions: [] });
@@ -198,7 +171,6 @@ for (const { why, answer, awaited } of [
     assert.equal(heard, answer);
     assert.deepEqual(expectations.awaited('ns/ds'), awaited);
   });
-}
 
 test('a creation that throws before it is asked for is not awaited', async () => {
   const expectations = new Expectations(new FakeClock());

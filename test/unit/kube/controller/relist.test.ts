@@ -65,19 +65,6 @@ test('a controller at work never sees the middle of a relist that takes many tur
   assert.equal(clock.sleepers, 0);
 });
 
-test('who takes over amid a relist sees its end alone', async () => {
-  const { informer, seen, control, stop, ended } = world();
-  await informer.whenSynced(stop.signal);
-  for (let turns = 0; turns < 10_000 && informer.settled; turns++) await turn();
-  assert.equal(informer.settled, false, 'there was no middle');
-  ended.push(control());
-  await informer.whenSettled(stop.signal);
-  await atRest();
-  assert.deepEqual([...seen], ['uid 2']);
-  stop.abort();
-  await Promise.all(ended);
-});
-
 test('a process that ends amid a relist waits for nobody', async () => {
   const { informer, queue, control, stop, ended, clock } = world();
   ended.push(control());

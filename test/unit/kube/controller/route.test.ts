@@ -78,29 +78,21 @@ const cases = table('seen | steps | why')(`
   add: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
     | a new orphan goes to all that match: one of them may have made it
   add:                             |                                                  | an orphan without labels goes to nobody
-  add: l=b going                   | deletionSeen ns/b up, enqueue ns/b               | also one that is going
   add: owner a/ua l=b              | deletionSeen ns/b up, enqueue ns/b               | an owner that is no controller does not count
   add: by a/old l=ab               |                                                  | another UID is another owner
-  add: by a/ua of ReplicaSet       |                                                  | another kind is another owner
-  add: by c/uc                     |                                                  | owners live in the namespace of what they own
   update: by a/ua -> by a/ua ready |                                                  | a resync is no change
   update: by a/ua -> by a/ua v2    | enqueue ns/a                                     | any change goes to the owner
   update: by a/ua -> by a/ua ready v2 | enqueue ns/a, enqueue ns/a in 11000 | a pod that became ready is looked at again
-  update: by a/ua ready -> by a/ua ready v2 | enqueue ns/a | a pod that stays ready is not
   update: by a/ua -> by a/ua going v2 | deletionSeen ns/a up, enqueue ns/a | marked for deletion counts as deleted
   update: l=b -> l=b by a/ua v2    | enqueue ns/a                                     | adopted: the owner, and no creation
   update: l=b by a/ua -> l=b v2    | deletionSeen ns/a up, enqueue ns/a, enqueue ns/b | released: gone for its owner, and for all that match
   update: by a/ua -> by b/ub v2    | deletionSeen ns/a up, enqueue ns/a, enqueue ns/b | taken over: both owners
-  update: l=b by a/ua -> l=b going v2 | deletionSeen ns/a up, enqueue ns/a | released as it goes: its owner alone
-  update: by a/old -> by b/ub v2   | enqueue ns/b                                     | a former owner of another UID is nobody
   update: l=a -> l=ab v2           | enqueue ns/a, enqueue ns/b                       | an orphan with new labels goes to all that match
   update: l=ab -> l=ab ready v2    |                                                  | an orphan that changed otherwise goes to nobody
   delete: by a/ua                  | deletionSeen ns/a up, enqueue ns/a               | gone
   delete: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
     | an orphan that is gone was counted on by any that match: one may have been about to adopt it
   unlisted: by a/ua                | deletionSeen ns/a up, enqueue ns/a               | one that a list no longer has is gone
-  unlisted: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
-    | an orphan that a list no longer has may have been adopted by any that match
   delete: by a/old                 |                                                  | gone after its owner
 `);
 for (const { why, seen, steps } of cases)

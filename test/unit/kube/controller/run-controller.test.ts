@@ -127,15 +127,6 @@ test('each change reaches those it concerns', async (t) => {
   assert.equal(await news(), 'forget ns/a, reconcile ns/a');
 });
 
-test('stopped before it synced: it ends, and listens to nothing', async (t) => {
-  const { put, queue, stop, ended, news } = cluster(t);
-  stop.abort();
-  await ended;
-  put(sets, 'a');
-  assert.equal(await news(), '');
-  assert.equal(queue.isShutDown, true);
-});
-
 test('stopped: it ends without a key left that waits, and listens to nothing', async (t) => {
   const { queue, stop, ended, put, news, lines } = cluster(t);
   put(sets, 'a');

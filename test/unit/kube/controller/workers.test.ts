@@ -35,7 +35,6 @@ function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs 
 
 // What the reconciles of a key come to, one after the other: `done`, `fail`, or after how many ms it comes again; then the key is added once more.
 for (const { why, outcomes, at } of [
-  { why: 'one that is done is forgotten', outcomes: 'done', at: [0] },
   { why: 'requeueAfter brings it back when its time has come', outcomes: '60000 60000 done', at: [0, 60_000, 120_000] },
   { why: 'after a success a failure waits as the first one', outcomes: 'fail fail done fail done', at: [0, 5, 15, 1_000_000, 1_000_005] },
   { why: 'one that failed comes back at its own time, where that is before its backoff ends', outcomes: 'fail fail fail fail fail fail fail fail@1100 fail@1100 done', at: [0, 5, 15, 35, 75, 155, 315, 635, 1_275, 2_375] }, // prettier-ignore
@@ -62,22 +61,6 @@ for (const { why, outcomes, at } of [
     assert.deepEqual([queue.failing, queue.delayed, queue.processing], [0, 0, 0]);
   });
 
-test('after no time at all: at once, behind the others', async (t) => {
-  const seen: string[] = [];
-  const { queue } = workersOf(
-    t,
-    (key) => {
-      seen.push(key);
-      return Promise.resolve(seen.length === 1 ? { requeueAfter: 0, why: 'there is more to do' } : done);
-    },
-    { workers: 1 },
-  );
-  queue.add('a');
-  queue.add('b');
-  await atRest();
-  assert.deepEqual(seen, ['a', 'b', 'a']);
-});
-
 test('stalled: each reason is told once, and the key waits for an event', async (t) => {
   const stalled = (why: string): Outcome => ({ stalled: true, why });
   const outcomes = [stalled('no selector'), stalled('no selector'), stalled('bad selector'), done, stalled('no selector')];
@@ -96,16 +79,12 @@ test('stalled: each reason is told once, and the key waits for an event', async 
   ]);
 });
 
-const circular: { self?: unknown } = {};
-circular.self = circular;
 const bug: Reconcile = () => {
   throw new Error('bug');
 };
 const failures: [why: string, says: string, reconcile: Reconcile][] = [
   ['a rejection', 'conflict', () => Promise.reject(new Error('conflict'))],
   ['a throw before any promise', 'bug', bug],
-  ['something that is no error', 'unknown error', () => Promise.reject(undefined)],
-  ['something that cannot be printed', 'a thrown object that cannot be printed', () => Promise.reject(circular)],
   ['an outcome that makes no sense', 'a delay of NaN ms for a', () => Promise.resolve({ requeueAfter: NaN, why: 'a bug' })],
 ];
 for (const [why, says, reconcile] of failures)
@@ -191,28 +170,6 @@ test('a reconcile that takes too long at the end is cut short, and that is no fa
   await ended;
   assert.deepEqual(lines, ['warn: reconciles are interrupted', 'debug: reconcile was interrupted']);
   assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
-});
-
-test('over before it began: no key is touched', async () => {
-  const clock = new FakeClock();
-  const queue = new WorkQueue('test', { clock });
-  queue.add('a');
-  await runWorkers(
-    { queue, workers: 2, clock, log: recordedLog().log, reconcile: () => assert.fail('nobody may reconcile') },
-    AbortSignal.abort(),
-  );
-  assert.deepEqual([queue.length, queue.isShutDown], [1, true]);
-});
-
-test('each reconcile has a signal of its own: what it hangs on it goes with it', async (t) => {
-  const signals = new Set<AbortSignal>();
-  const { queue } = workersOf(t, (_key, signal) => {
-    signals.add(signal);
-    return Promise.resolve(done);
-  });
-  for (let n = 0; n < 3; n++) queue.add(`key-${n}`);
-  await atRest();
-  assert.equal(signals.size, 3);
 });
 
 test('reconciles that never wait still let timers and sockets in between', async () => {

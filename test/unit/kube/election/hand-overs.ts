@@ -3,8 +3,8 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { configMaps } from '../../../../kube/api/object.ts';
 import { LeaderElection } from '../../../../kube/election/election.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
-import { rules, type Rules } from '../../../../kube/election/next.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
+import { rules, type Rules } from '../../../../kube/election/next.ts';
 import { ModelApi, modelClient } from './model-api.ts';
 import { Machine, World } from './simulation.ts';
 
@@ -13,11 +13,8 @@ const HOUR = 3_600_000;
 /** What became of a simulated life with many hand-overs. */
 export interface Life {
   handOvers: number;
-  writes: number;
   /** What must never be; each says when and who. The first one ends the life. */
   breaches: string[];
-  /** How often each disturbance hit. */
-  disturbed: Readonly<Record<string, number>>;
   /** After the last disturbance was over, somebody led and wrote. */
   recovered: boolean;
 }
@@ -29,6 +26,8 @@ interface Process {
   asked: AbortController;
 }
 
+type Disturb = (process: Process, ms: number) => void;
+
 /** Three participants and everything that can happen to them. The same seed gives the same life. */
 export class HandOvers {
   readonly #world: World;
@@ -37,7 +36,6 @@ export class HandOvers {
   readonly #only: string | undefined;
   readonly #processes: (Process | undefined)[] = [undefined, undefined, undefined];
   readonly #breaches: string[] = [];
-  readonly #disturbed: Record<string, number> = {};
   /** Who wrote in which epoch, in the order of their first writes. */
   readonly #writers = new Map<number, string>();
   #writes = 0;
@@ -46,7 +44,7 @@ export class HandOvers {
   #isCalm = false;
   #clockSetAt = -HOUR;
 
-  /** @param options - `weaker` rules, to see them found out; `only` these disturbances */
+  /** @param options - `weaker` rules, to see them found out; `only` this disturbance */
   constructor(seed: number, { weaker = {}, only }: { weaker?: Partial<Rules>; only?: string } = {}) {
     this.#world = new World(seed);
     this.#rules = { ...rules, ...weaker };
@@ -66,39 +64,26 @@ export class HandOvers {
     const [calmAt, writes] = [world.now, this.#writes];
     // The longest disturbance first runs out.
     await world.run(() => world.now > calmAt + 240_000 || this.#breaches.length > 0);
-    const recovered = this.#writes > writes + 60;
-    for (const process of this.#processes) process?.machine.kill();
-    return { handOvers: reached, writes: this.#writes, breaches: this.#breaches, disturbed: this.#disturbed, recovered };
+    for (const process of this.#processes) if (process !== undefined) process.machine.isDead = true;
+    return { handOvers: reached, breaches: this.#breaches, recovered: this.#writes > writes + 60 };
   }
 
   #start(slot: number): void {
     const world = this.#world;
-    this.#started += 1;
-    const identity = `process-${this.#started}`;
+    const identity = `process-${(this.#started += 1)}`;
     const machine = new Machine(world, { skewMs: world.between(-12, 12) * HOUR, rate: world.between(0.999, 1.001) });
     const client = modelClient(world, machine, this.#api);
-    const asked = new AbortController();
-    const lease = { namespace: 'test', name: 'lease' };
-    const election = new LeaderElection({
-      client,
-      lease,
-      identity,
-      clock: machine,
-      random: world.random,
-      log: silentLog,
-      rules: this.#rules,
-    });
-    const process = { machine, election, identity, asked };
+    const parts = { clock: machine, random: world.random, log: silentLog, rules: this.#rules };
+    const election = new LeaderElection({ client, lease: { namespace: 'test', name: 'lease' }, identity, ...parts });
+    const process = { machine, election, identity, asked: new AbortController() };
     this.#processes[slot] = process;
-    void election.run(asked.signal).then(() => this.#startAnew(slot, process));
+    void election.run(process.asked.signal).then(() => this.#startAnew(slot, process));
     void election.whenLeading().then((led) => (led ? this.#writeOn(process, client) : undefined));
   }
 
   #startAnew(slot: number, process: Process): void {
-    process.machine.kill();
-    this.#world.after(this.#world.between(10, 5_000), () => {
-      if (this.#processes[slot] === process) this.#start(slot);
-    });
+    process.machine.isDead = true;
+    this.#world.after(this.#world.between(10, 5_000), () => this.#processes[slot] === process && this.#start(slot));
   }
 
   /** What a controller does: reads, decides, writes over the version it read. */
@@ -108,7 +93,8 @@ export class HandOvers {
       try {
         const read = await client.get<KubeObject>(configMaps, { name: 'target' });
         await election.write((signal) => {
-          this.#mustHold(identity);
+          const holder = this.#holder();
+          if (holder !== identity) this.#breach(`${identity} was sure to lead, but the lease was held by ${holder}`);
           return client.replace(configMaps, { ...read, data: { ...data, n: String(n) } }, { signal, timeoutMs: 3_000 });
         });
       } catch (error) {
@@ -116,12 +102,6 @@ export class HandOvers {
       }
       await machine.sleep(this.#world.between(100, 1_500));
     }
-  }
-
-  /** Who is certain to lead is named by the record that counts. */
-  #mustHold(identity: string): void {
-    const holder = this.#holder();
-    if (holder !== identity) this.#breaches.push(`at ${this.#world.now} ${identity} was sure to lead, but the lease was held by ${holder}`);
   }
 
   #holder(): string {
@@ -133,87 +113,54 @@ export class HandOvers {
     const { epoch: written, identity } = object['data'] as { epoch: string; identity: string };
     const epoch = Number(written);
     this.#writes += 1;
-    if (epoch < this.#lastEpoch) this.#breaches.push(`at ${this.#world.now} ${identity} of epoch ${epoch} wrote in ${this.#lastEpoch}`);
-    const writer = this.#writers.get(epoch);
-    if (writer !== undefined && writer !== identity) this.#breaches.push(`${writer} and ${identity} both wrote in epoch ${epoch}`);
+    if (epoch < this.#lastEpoch) this.#breach(`${identity} of epoch ${epoch} wrote in ${this.#lastEpoch}`);
+    const writer = this.#writers.get(epoch) ?? identity;
+    if (writer !== identity) this.#breach(`${writer} and ${identity} both wrote in epoch ${epoch}`);
     this.#writers.set(epoch, identity);
     this.#lastEpoch = Math.max(this.#lastEpoch, epoch);
   }
 
+  #breach(text: string): void {
+    this.#breaches.push(`at ${this.#world.now} ${text}`);
+  }
+
   #disturbLater(): void {
-    this.#world.after(this.#world.between(1_000, 40_000), () => {
+    const world = this.#world;
+    world.after(world.between(1_000, 40_000), () => {
       if (this.#isCalm) return;
-      const [name, disturb] = this.#disturbances.find(([name]) => name === this.#only) ?? this.#world.pick(this.#disturbances);
+      const names = Object.keys(this.#disturbances);
+      const disturb = this.#disturbances[this.#only ?? names[Math.floor(world.between(0, names.length))] ?? ''];
       // Mostly whoever leads: the others are only waiting.
       const holder = this.#holder();
-      const leading = this.#processes.find((process) => process?.identity === holder);
-      const hit = leading !== undefined && this.#world.random() < 0.8 ? leading : this.#processes[Math.floor(this.#world.between(0, 3))];
-      if (hit !== undefined && !hit.machine.isDead) {
-        this.#disturbed[name] = (this.#disturbed[name] ?? 0) + 1;
-        disturb(hit, this.#world.pick([this.#world.between(10, 5_000), this.#world.between(5_000, 60_000)]));
-      }
+      const leading = world.random() < 0.8 ? this.#processes.find((process) => process?.identity === holder) : undefined;
+      const hit = leading ?? this.#processes[Math.floor(world.between(0, 3))];
+      const ms = world.random() < 0.5 ? world.between(10, 5_000) : world.between(5_000, 60_000);
+      if (hit !== undefined && !hit.machine.isDead) disturb?.(hit, ms);
       this.#disturbLater();
     });
   }
 
-  readonly #disturbances: readonly [Disturbance, ...Disturbance[]] = [
-    ['kill', (process) => this.#startAnew(this.#processes.indexOf(process), process)],
-    ['ask to end', ({ asked }) => asked.abort()],
-    [
-      'stop',
-      ({ machine }, ms) => {
-        machine.halt(false);
-        this.#world.after(ms, () => machine.goOn());
-      },
-    ],
-    [
-      'suspend',
-      ({ machine }, ms) => {
-        // A clock set back and then, before the next renewal, a suspension: no clock is left to tell of it.
-        if (this.#world.now - this.#clockSetAt < 20_000) return;
-        machine.halt(true);
-        this.#world.after(ms, () => machine.goOn());
-      },
-    ],
-    [
-      'cut off',
-      ({ machine }, ms) => {
-        machine.isCutOff = true;
-        this.#world.after(ms, () => (machine.isCutOff = false));
-      },
-    ],
-    [
-      'set the clock',
-      ({ machine }) => {
-        // Set back while it is suspended: again no clock would be left to tell.
-        if (machine.isHalted) return;
-        machine.setWallClock(this.#world.between(-3, 3) * HOUR);
-        this.#clockSetAt = this.#world.now;
-      },
-    ],
-    [
-      'server away',
-      (_process, ms) => {
-        this.#api.isAway = true;
-        this.#world.after(ms / 2, () => (this.#api.isAway = false));
-      },
-    ],
-    [
-      'trouble',
-      (_process, ms) => {
-        this.#api.trouble = 0.3;
-        this.#world.after(ms, () => (this.#api.trouble = 0));
-      },
-    ],
-    [
-      'label',
-      () => {
-        const lease = this.#api.objects.get('Lease');
-        const labels = { at: String(Math.round(this.#world.now)) };
-        if (lease !== undefined) this.#api.replace('Lease', { ...lease, metadata: { ...lease.metadata, labels } });
-      },
-    ],
-  ];
+  readonly #disturbances: Readonly<Record<string, Disturb>> = {
+    kill: (process) => this.#startAnew(this.#processes.indexOf(process), process),
+    'ask to end': ({ asked }) => asked.abort(),
+    stop: ({ machine }, ms) => machine.halt(ms, false),
+    suspend: ({ machine }, ms) => {
+      // A clock set back and then, before the next renewal, a suspension: no clock is left to tell of it.
+      if (this.#world.now - this.#clockSetAt >= 20_000) machine.halt(ms, true);
+    },
+    'cut off': ({ machine }, ms) => {
+      machine.isCutOff = true;
+      this.#world.after(ms, () => (machine.isCutOff = false));
+    },
+    'set the clock': ({ machine }) => {
+      // Set back while it is suspended: again no clock would be left to tell.
+      if (machine.isHalted) return;
+      machine.wallSkewMs += this.#world.between(-3, 3) * HOUR;
+      this.#clockSetAt = this.#world.now;
+    },
+    trouble: (_process, ms) => {
+      this.#api.trouble = 0.3;
+      this.#world.after(ms, () => (this.#api.trouble = 0));
+    },
+  };
 }
-
-type Disturbance = readonly [name: string, disturb: (process: Process, ms: number) => void];

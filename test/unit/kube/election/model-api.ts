@@ -1,18 +1,18 @@
 import type { Millis } from '../../../../base/clock.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { CallOptions, Client } from '../../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Machine, World } from './simulation.ts';
 
 const call = { method: 'CALL', path: '/model', host: 'model' };
+const refusal = (code: number, reason: string): ApiError => new ApiError(call, { code, reason, message: reason });
 
 /**
- * Objects by kind and name under one counter of versions, as an API server has them. What it did is in the order in which it did it.
+ * Objects by kind under one counter of versions, as an API server has them.
  * Not the embedded server: requests and answers travel in the model's own time and may arrive late or never, in tens of thousands of runs.
  */
 export class ModelApi {
   readonly objects = new Map<string, KubeObject>();
-  isAway = false;
   /** Share of requests whose request, and as often whose answer, is lost; and of those that are answered with 500. */
   trouble = 0;
   /** Told of every object as it is stored. */
@@ -21,24 +21,20 @@ export class ModelApi {
 
   get(kind: string): KubeObject {
     const found = this.objects.get(kind);
-    if (found === undefined) throw new ApiError(call, { code: 404, reason: 'NotFound', message: `no ${kind}` });
+    if (found === undefined) throw refusal(404, 'NotFound');
     return structuredClone(found);
   }
 
   create(kind: string, object: KubeObject): KubeObject {
-    if (this.objects.has(kind)) throw new ApiError(call, { code: 409, reason: 'AlreadyExists', message: `${kind} exists` });
+    if (this.objects.has(kind)) throw refusal(409, 'AlreadyExists');
     return this.#store(kind, { ...object, metadata: { ...object.metadata, uid: `uid-${this.#version}` } });
   }
 
   replace(kind: string, object: KubeObject): KubeObject {
     const there = this.get(kind);
-    const { resourceVersion } = object.metadata;
-    if (resourceVersion !== undefined && resourceVersion !== there.metadata.resourceVersion) {
-      throw new ApiError(call, { code: 409, reason: 'Conflict', message: `${kind} changed` });
-    }
-    const unchanged = JSON.stringify({ ...object, metadata: {} }) === JSON.stringify({ ...there, metadata: {} });
-    // As a real one does: who writes what is there has written nothing.
-    return unchanged && JSON.stringify(object.metadata) === JSON.stringify(there.metadata) ? there : this.#store(kind, object);
+    if ((object.metadata.resourceVersion ?? there.metadata.resourceVersion) !== there.metadata.resourceVersion)
+      throw refusal(409, 'Conflict');
+    return this.#store(kind, object);
   }
 
   #store(kind: string, object: KubeObject): KubeObject {
@@ -52,61 +48,32 @@ export class ModelApi {
 
 /** A client on `machine`. Requests and answers take their time, and may be lost; a request that was given up may arrive all the same. */
 export function modelClient(world: World, machine: Machine, api: ModelApi): Pick<Client, 'get' | 'create' | 'replace'> {
-  const request = async <T>(apply: () => KubeObject, options: CallOptions | undefined): Promise<T> => {
-    const answer = Promise.withResolvers<T>();
-    const { signal, timeoutMs = 30_000 } = options ?? {};
-    signal?.throwIfAborted();
-    const abort = (): void => answer.reject(signal?.reason);
-    signal?.addEventListener('abort', abort, { once: true });
-    const over = new AbortController();
-    machine.sleep(timeoutMs, over.signal).then(
-      () => answer.reject(new TransportError(call, 'timeout', { hint: `no answer within ${timeoutMs} ms` })),
-      () => {},
-    );
-    // From the check to the system call: a process that is halted here sends when it goes on.
-    world.after(world.between(0, 0.5), () => machine.deliver(() => send(world, { machine, api, apply, answer })));
-    try {
-      return await answer.promise;
-    } finally {
-      signal?.removeEventListener('abort', abort);
-      over.abort();
-    }
-  };
+  const request = <T>(apply: () => KubeObject, { signal, timeoutMs = 30_000 }: CallOptions = {}): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      signal?.throwIfAborted();
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      machine.after(timeoutMs, () => reject(new TransportError(call, 'timeout', { hint: `no answer within ${timeoutMs} ms` })));
+      const travels = (arrive: () => void): void => {
+        if (!machine.isCutOff && world.random() >= api.trouble) world.after(networkMs(world), arrive);
+      };
+      const back = (settle: () => void): void => travels(() => machine.isCutOff || machine.deliver(settle));
+      const arrived = (): void => {
+        if (world.random() < api.trouble) return back(() => reject(refusal(500, 'InternalError')));
+        try {
+          const result = apply() as T;
+          return back(() => resolve(result));
+        } catch (error) {
+          return back(() => reject(error));
+        }
+      };
+      // From the check to the system call: a process that is halted here sends when it goes on.
+      world.after(world.between(0, 0.5), () => machine.deliver(() => travels(arrived)));
+    });
   return {
-    get: (resource: Resource, _ref, options) => request(() => api.get(resource.kind), options),
+    get: (resource, _ref, options) => request(() => api.get(resource.kind), options),
     create: (resource, object, options) => request(() => api.create(resource.kind, object), options),
     replace: (resource, object, options) => request(() => api.replace(resource.kind, object), options),
   };
-}
-
-interface Sending<T> {
-  machine: Machine;
-  api: ModelApi;
-  apply: () => KubeObject;
-  answer: PromiseWithResolvers<T>;
-}
-
-function send<T>(world: World, { machine, api, apply, answer }: Sending<T>): void {
-  if (machine.isCutOff || world.random() < api.trouble) return;
-  world.after(networkMs(world), () => {
-    const back = (settle: () => void): void => {
-      if (world.random() < api.trouble) return;
-      world.after(networkMs(world), () => {
-        if (!machine.isCutOff) machine.deliver(settle);
-      });
-    };
-    if (api.isAway) return back(() => answer.reject(new TransportError(call, 'unreachable', { hint: 'connection refused' })));
-    if (world.random() < api.trouble) {
-      return back(() => answer.reject(new ApiError(call, { code: 500, reason: 'InternalError', message: 'trouble' })));
-    }
-    try {
-      const result = apply() as T;
-      back(() => answer.resolve(result));
-    } catch (error) {
-      back(() => answer.reject(error));
-    }
-    return undefined;
-  });
 }
 
 /** Mostly quick, now and then seconds: less than what lies between renew deadline and lease duration, or much more. */

@@ -17,22 +17,18 @@ export class World {
     return low + (high - low) * this.random();
   }
 
-  pick<T>(choices: readonly [T, ...T[]]): T {
-    return choices[Math.floor(this.random() * choices.length)] ?? choices[0];
-  }
-
   after(ms: Millis, happen: () => void): void {
     this.#events.set((this.#order += 1), { at: this.now + Math.max(0, ms), happen });
   }
 
   async run(until: () => boolean): Promise<void> {
-    await new Promise((resolve) => setImmediate(resolve));
-    while (!until()) {
+    for (;;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      if (until()) return;
       const event = this.#events.pop()?.value;
       if (event === undefined) throw new Error('nothing will ever happen again');
       this.now = event.at;
       event.happen();
-      await new Promise((resolve) => setImmediate(resolve));
     }
   }
 }
@@ -42,22 +38,22 @@ export class Machine implements Clock {
   readonly world: World;
   /** Nothing it sends arrives, and nothing arrives here. */
   isCutOff = false;
-  #wallSkew: Millis;
+  isDead = false;
+  wallSkewMs: Millis;
   readonly #rate: number;
   #suspendedMs: Millis = 0;
   #halted: { at: Millis; suspended: boolean } | undefined;
-  #isDead = false;
   #held: (() => void)[] = [];
 
   /** @param rate - of the monotonic clock: 1.001 is 1 ms too fast per second */
   constructor(world: World, { skewMs, rate }: { skewMs: Millis; rate: number }) {
     this.world = world;
-    this.#wallSkew = skewMs;
+    this.wallSkewMs = skewMs;
     this.#rate = rate;
   }
 
   now(): Millis {
-    return 1_700_000_000_000 + this.world.now + this.#wallSkew;
+    return 1_700_000_000_000 + this.world.now + this.wallSkewMs;
   }
 
   monotonic(): Millis {
@@ -65,20 +61,12 @@ export class Machine implements Clock {
   }
 
   sleep(ms: Millis, signal?: AbortSignal): Promise<void> {
-    const slept = Promise.withResolvers<void>();
-    if (signal?.aborted === true) slept.reject(signal.reason);
-    else {
-      const stop = (): void => slept.reject(signal?.reason);
-      signal?.addEventListener('abort', stop, { once: true });
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted === true) return reject(signal.reason as Error);
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       // A timer has a resolution: time that rounds to nothing would never pass.
-      this.world.after(Math.max(ms / this.#rate, 0.01), () => {
-        this.deliver(() => {
-          signal?.removeEventListener('abort', stop);
-          slept.resolve();
-        });
-      });
-    }
-    return slept.promise;
+      return this.world.after(Math.max(ms / this.#rate, 0.01), () => this.deliver(resolve));
+    });
   }
 
   after(ms: Millis, ring: () => void): () => void {
@@ -89,7 +77,7 @@ export class Machine implements Clock {
 
   /** Something happens to the process: now, when it goes on, or never. */
   deliver(happen: () => void): void {
-    if (this.#isDead) return;
+    if (this.isDead) return;
     if (this.#halted === undefined) happen();
     else this.#held.push(happen);
   }
@@ -98,31 +86,18 @@ export class Machine implements Clock {
     return this.#halted !== undefined;
   }
 
-  get isDead(): boolean {
-    return this.#isDead;
-  }
-
-  kill(): void {
-    this.#isDead = true;
-    this.#held = [];
-  }
-
   /** The process stands still, as by SIGSTOP; suspended: the whole machine does, its monotonic clock too. */
-  halt(suspended: boolean): void {
+  halt(ms: Millis, suspended: boolean): void {
     this.#halted ??= { at: this.world.now, suspended };
+    this.world.after(ms, () => this.#goOn());
   }
 
   /** What came in the meantime happens now, timers before answers or the other way round. */
-  goOn(): void {
+  #goOn(): void {
     if (this.#halted?.suspended === true) this.#suspendedMs += this.world.now - this.#halted.at;
     this.#halted = undefined;
-    const held = this.#held;
-    this.#held = [];
+    const held = this.#held.splice(0);
     const inOrder = this.world.random() < 0.5 ? held : held.toReversed();
     for (const [at, happen] of inOrder.entries()) this.world.after(at * 0.01, () => this.deliver(happen));
-  }
-
-  setWallClock(byMs: Millis): void {
-    this.#wallSkew += byMs;
   }
 }
