@@ -8,8 +8,8 @@ import type { KubeObject } from '../../../../kube/api/object.ts';
 import { NotLeaderError } from '../../../../kube/election/fence.ts';
 import type { Runtime } from '../../../../kube/process/contract.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
-import { keyLister, plan } from './example-controller.ts';
-import { holder, leaseOf, newApi, start, text } from './process-world.ts';
+import { keyLister } from './example-controller.ts';
+import { holder, newApi, start, text } from './process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const map = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { b: '', a: '' } });
@@ -149,15 +149,6 @@ test('a standby is ready for probes, does nothing, and takes over', { timeout: 1
   assert.deepEqual(ran, ['one', 'two'], 'who is stopped before it is ready runs nothing');
 });
 
-test('without election it works at once and touches no lease', { timeout: 120_000 }, async (t) => {
-  const api = newApi(t);
-  const one = start(api, 'one', { setup: waiting, leaderElect: false, metricsAddress: '' });
-  assert.equal(await one.ready, '');
-  assert.equal(leaseOf(api), undefined);
-  assert.equal(await one.stop(), 0);
-  assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
-});
-
 test('caches that cannot sync keep it from being ready, and the probe says why', { timeout: 120_000 }, async (t) => {
   const api = newApi(t);
   api.hooks.setFaults(parseFaults([{ verb: '*', resource: 'configmaps', status: 403, count: 1_000 }]));
@@ -171,22 +162,6 @@ test('caches that cannot sync keep it from being ready, and the probe says why',
   assert.equal(await one.stop(), 0);
   assert.equal(await one.ready, undefined);
   assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
-});
-
-test('a process that may not have the lease is not ready, and the probe says which right is missing', { timeout: 120_000 }, async (t) => {
-  const api = newApi(t);
-  api.hooks.setFaults(parseFaults([{ verb: 'create', resource: 'leases', status: 403, count: 1_000 }]));
-  const [port] = await freePorts(1);
-  const one = start(api, 'one', { setup: waiting, metricsAddress: `127.0.0.1:${port}` });
-  const url = `http://127.0.0.1:${port}`;
-  const refused =
-    /^\[-\]leader failed: Cannot create lease kube-system\/keys: the right to create leases .* is missing; grant get, create and update/m;
-  await eventually('the refusal', () => one.lines.includes('warn: leader election failed to update its lease, retrying'));
-  assert.match(await text(`${url}/readyz`), refused);
-  api.hooks.setFaults([]);
-  assert.equal(await one.ready, url);
-  assert.equal(await text(`${url}/readyz`), 'ok');
-  assert.equal(await one.stop(), 0);
 });
 
 test('a controller that throws ends the others, and the process with 1; one that is done does not', { timeout: 120_000 }, async (t) => {
@@ -224,11 +199,6 @@ test('what cannot begin says so and leaves nothing behind', { timeout: 120_000 }
   const twice = start(api, 'one', { setup: ({ queue }) => ['a', 'a'].map((name) => ({ name: queue(name).name, run: wait })) });
   await assert.rejects(twice.ended, /there is a queue a already/);
   assert.deepEqual([open.open(), twice.open(), open.clock.sleepers, twice.clock.sleepers], [0, 0, 0, 0]);
-});
-
-test('the example decides by what is written', () => {
-  assert.equal(plan({ metadata: {}, data: { b: '', a: '' } }), 'a,b');
-  assert.equal(plan({ metadata: { annotations: { 'example.com/keys': 'a' } }, data: { a: '' } }), undefined);
 });
 
 test('docs/process.md shows the example as it is', async () => {

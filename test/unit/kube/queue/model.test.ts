@@ -114,36 +114,20 @@ test('whatever happens in whatever order, the queue does what the plainest one d
       };
 
       for (const one of steps) {
-        switch (one.do) {
-          case 'add':
-            queue.add(one.key);
-            model.add(one.key);
-            break;
-          case 'addAfter':
-            queue.addAfter(one.key, one.ms);
-            model.addAfter(one.key, clock.monotonic() + one.ms, clock.monotonic());
-            break;
-          case 'get':
-            get();
-            break;
-          case 'give up': {
-            const worker = model.waiting[one.which];
-            if (worker === undefined) break;
-            workers[worker]?.abort();
-            model.waiting = model.waiting.filter((other) => other !== worker);
-            break;
-          }
-          case 'done':
-          case 'fail':
-            finish(model.processing[one.which], one.do === 'fail');
-            break;
-          case 'wait':
-            await advance(one.ms);
-            break;
-          case 'rest':
-            await atRest();
-            break;
-        }
+        if (one.do === 'add') {
+          queue.add(one.key);
+          model.add(one.key);
+        } else if (one.do === 'addAfter') {
+          queue.addAfter(one.key, one.ms);
+          model.addAfter(one.key, clock.monotonic() + one.ms, clock.monotonic());
+        } else if (one.do === 'get') get();
+        else if (one.do === 'give up') {
+          const worker = model.waiting[one.which];
+          workers[worker ?? -1]?.abort();
+          model.waiting = model.waiting.filter((other) => other !== worker);
+        } else if (one.do === 'wait') await advance(one.ms);
+        else if (one.do === 'rest') await atRest();
+        else finish(model.processing[one.which], one.do === 'fail');
         assert.equal(queue.length, model.ready.length);
         assert.equal(queue.processing, model.processing.length);
         assert.equal(queue.delayed, model.delayed.length);
