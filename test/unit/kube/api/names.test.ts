@@ -8,32 +8,13 @@ import {
   qualifiedNameProblems,
 } from '../../../../kube/api/names.ts';
 
+// prettier-ignore
 const kinds: { what: string; problems: (value: string) => string[]; good: string[]; bad: string[] }[] = [
-  {
-    what: 'label',
-    problems: dnsLabelProblems,
-    good: ['a', '0', 'kube-system', 'a'.repeat(63)],
-    bad: ['', 'A', 'a.b', '-a', 'a-', 'a_b', 'a\n', 'a'.repeat(64), '../etc'],
-  },
-  {
-    what: 'subdomain',
-    problems: dnsSubdomainProblems,
-    good: ['a', 'node-1.example.com', 'a'.repeat(253)],
-    bad: ['', 'A', 'a..b', '.a', 'a.', 'a/b', 'a%2fb', 'a'.repeat(254), 'ü'],
-  },
-  {
-    what: 'ConfigMap key',
-    problems: configMapKeyProblems,
-    good: ['kubelet', '.hidden', 'a..b', '-', 'KEY_name.1', 'a'.repeat(253)],
-    bad: ['', '.', '..', '..a', 'a/b', 'a\0', 'a\n', 'a b', 'a'.repeat(254), '../../etc/passwd'],
-  },
-  {
-    what: 'qualified name',
-    problems: qualifiedNameProblems,
-    good: ['a', 'A_b.c-d', 'example.com/name'],
-    bad: ['', '/a', 'a/', 'a/b/c', 'EXAMPLE/a', '-a', 'a'.repeat(64)],
-  },
-  { what: 'label value', problems: labelValueProblems, good: ['', 'a', 'A_b.c-d'], bad: ['-a', 'a b', 'a/b', 'a'.repeat(64)] },
+  { what: 'label', problems: dnsLabelProblems, good: ['0', 'kube-system', 'a'.repeat(63)], bad: ['', 'A', 'a.b', 'a-', 'a\n', 'a'.repeat(64)] },
+  { what: 'subdomain', problems: dnsSubdomainProblems, good: ['node-1.example.com', 'a'.repeat(253)], bad: ['', 'a..b', 'a/b', 'a'.repeat(254), 'ü'] },
+  { what: 'ConfigMap key', problems: configMapKeyProblems, good: ['.hidden', 'a..b', 'KEY_name.1'], bad: ['', '..', '..a', 'a/b', 'a\0', 'a'.repeat(254)] },
+  { what: 'qualified name', problems: qualifiedNameProblems, good: ['A_b.c-d', 'example.com/name'], bad: ['', '/a', 'a/', 'EXAMPLE/a', 'a'.repeat(64)] },
+  { what: 'label value', problems: labelValueProblems, good: ['', 'A_b.c-d'], bad: ['-a', 'a b', 'a/b', 'a'.repeat(64)] },
 ];
 for (const { what, problems, good, bad } of kinds) {
   test(`a ${what} is judged as the API server does`, () => {

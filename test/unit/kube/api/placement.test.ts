@@ -15,15 +15,16 @@ import { table } from '../../../support/table.ts';
 const labels = { disk: 'ssd', zone: '', cores: '16', old: '007', huge: '9223372036854775807', beyond: '9223372036854775808', 'a.b/c': 'd' };
 const node = { name: 'n1', labels };
 
-const selectors: [why: string, selector: Record<string, string> | undefined, mismatch?: SelectorMismatch][] = [
-  ['asks for nothing', undefined],
-  ['has every label', { disk: 'ssd', 'a.b/c': 'd', zone: '' }],
-  ['wants an empty value of an absent label', { absent: '' }, { key: 'absent', wanted: '', found: undefined }],
-  ['finds another value', { disk: 'hdd' }, { key: 'disk', wanted: 'hdd', found: 'ssd' }],
-  ['does not take what every object has for a label', { toString: 'x' }, { key: 'toString', wanted: 'x', found: undefined }],
-];
-for (const [why, selector, mismatch] of selectors)
-  test(`node selector ${why}`, () => assert.deepEqual(matchesNodeSelector(selector, labels), mismatch));
+test('a node selector says what is missing first', () => {
+  for (const [selector, mismatch] of [
+    [undefined],
+    [{ disk: 'ssd', 'a.b/c': 'd', zone: '' }],
+    [{ absent: '' }, { key: 'absent', wanted: '', found: undefined }],
+    [{ disk: 'hdd' }, { key: 'disk', wanted: 'hdd', found: 'ssd' }],
+    [{ toString: 'x' }, { key: 'toString', wanted: 'x', found: undefined }],
+  ] as [Record<string, string> | undefined, SelectorMismatch?][])
+    assert.deepEqual(matchesNodeSelector(selector, labels), mismatch);
+});
 
 /** `key operator value,value`; with `@` before the key it is a field. */
 function requirement(text: string): NodeSelectorRequirement {
@@ -36,60 +37,35 @@ function term(text: string): NodeSelectorTerm {
   return { matchExpressions: of(false), matchFields: of(true) };
 }
 
-const terms = table('why | term | matches')(`
-  In, and it is                      | disk In hdd,ssd               | yes
-  In of an absent label              | gpu In a                      | no
-  NotIn, and it is not               | disk NotIn hdd                | yes
-  NotIn, and it is                   | disk NotIn hdd,ssd            | no
-  NotIn of an absent label           | gpu NotIn a                   | yes
-  Exists                             | zone Exists                   | yes
-  Exists of an absent label          | gpu Exists                    | no
-  DoesNotExist of an absent label    | gpu DoesNotExist              | yes
-  DoesNotExist                       | zone DoesNotExist             | no
-  Gt, and it is more                 | cores Gt 9                    | yes
-  Gt, and it is as much              | cores Gt 16                   | no
-  Lt, and it is less                 | cores Lt 17                   | yes
-  Gt with zeros in front             | old Gt 6                      | yes
-  Gt beyond what a double tells apart | huge Gt 9223372036854775806  | yes
-  a label beyond 64 bits             | beyond Gt 1                   | no
-  a bound beyond 64 bits             | cores Lt 9223372036854775808  | no
-  Gt of an absent label              | gpu Gt 1                      | no
-  Lt of a label that is no number    | disk Lt 1                     | no
-  Gt of a word                       | cores Gt few                  | no
-  Gt of two numbers                  | cores Gt 1,2                  | no
-  In of none                         | disk In                       | no
-  Exists with values                 | disk Exists ssd               | no
-  an operator that nobody knows      | disk Like ssd                 | no
-  a key that is no label             | a/b/c DoesNotExist            | no
-  a value that no label can have     | disk In ssd,a!b               | no
-  one of two that does not hold      | disk In ssd & gpu Exists      | no
-  the name                           | @metadata.name In n1          | yes
-  not the name                       | @metadata.name NotIn n1       | no
-  two names at once                  | @metadata.name In n1,n2       | no
-  a name that exists                 | @metadata.name Exists         | no
-  a field that is not the name       | @spec.unschedulable NotIn true | no
-  name and label                     | @metadata.name In n1 & disk In ssd | yes
-  the name, and another label        | @metadata.name In n1 & disk In hdd | no
-  an empty term                      |                               | no
-`);
-for (const { why, term: text, matches } of terms)
-  test(`affinity by ${why} ${matches === 'yes' ? 'matches' : 'does not match'}`, () => {
-    const required = { nodeSelectorTerms: [term(text)] };
-    // The second look is answered from memory.
-    for (const _ of [1, 2]) assert.equal(matchesNodeAffinity(required, node), matches === 'yes');
+const terms: Record<'matches' | 'does not match', string[]> = {
+  matches: [
+    'disk In hdd,ssd | disk NotIn hdd | gpu NotIn a | zone Exists | gpu DoesNotExist | cores Gt 9 | cores Lt 17 | old Gt 6',
+    'huge Gt 9223372036854775806 | a.b/c In d | disk In ssd & zone Exists | @metadata.name In n1 | @metadata.name NotIn n2',
+    '@metadata.name In n1 & disk In ssd',
+  ],
+  'does not match': [
+    'disk In hdd | gpu In a | disk NotIn hdd,ssd | gpu Exists | zone DoesNotExist | cores Gt 16 | cores Lt 16 | gpu Gt 1 | disk Lt 1',
+    'beyond Gt 1 | cores Lt 9223372036854775808 | cores Gt few | cores Gt -1 | cores Gt 1,2 | disk In | disk Exists ssd | disk Like ssd',
+    'a/b/c DoesNotExist | disk In ssd,a!b | disk NotIn a!b | disk In ssd & gpu Exists | @metadata.name In n2 | @metadata.name NotIn n1',
+    '@metadata.name In n1,n2 | @metadata.name Exists | @spec.unschedulable NotIn true | @metadata.name In n1 & disk In hdd | ',
+  ],
+};
+for (const [verdict, lines] of Object.entries(terms))
+  test(`a term of node affinity ${verdict}`, () => {
+    for (const text of lines.flatMap((line) => line.split(' | '))) {
+      const required = { nodeSelectorTerms: [term(text)] };
+      // The second look is answered from memory.
+      for (const _ of [1, 2]) assert.equal(matchesNodeAffinity(required, node), verdict === 'matches', text);
+    }
   });
 
-const lists: [why: string, required: NodeSelector | null | undefined, matches: boolean][] = [
-  ['that is absent', undefined, true],
-  ['that is null', null, true],
-  ['without terms', { nodeSelectorTerms: [] }, false],
-  ['of an empty object', {} as NodeSelector, false],
-  ['of two terms, none matching', { nodeSelectorTerms: [term('disk In hdd'), term('gpu Exists')] }, false],
-  ['of a term that cannot be read, and one that matches', { nodeSelectorTerms: [term('disk Like ssd'), term('disk In ssd')] }, true],
-  ['of an empty term, and one that matches', { nodeSelectorTerms: [{}, term('disk In ssd')] }, true],
-];
-for (const [why, required, matches] of lists)
-  test(`affinity ${why} ${matches ? 'matches' : 'does not match'}`, () => assert.equal(matchesNodeAffinity(required, node), matches));
+test('node affinity is met by one of its terms, and by none where it has none', () => {
+  const selected = (...texts: string[]): NodeSelector => ({ nodeSelectorTerms: texts.map(term) });
+  for (const required of [undefined, null, selected('disk Like ssd', 'disk In ssd'), selected('', 'disk In ssd')])
+    assert.equal(matchesNodeAffinity(required, node), true, JSON.stringify(required));
+  for (const required of [selected(), {} as NodeSelector, selected('disk In hdd', 'gpu Exists')])
+    assert.equal(matchesNodeAffinity(required, node), false, JSON.stringify(required));
+});
 
 test('affinity on a node without labels', () => {
   const bare = { name: 'n1', labels: undefined };
@@ -98,43 +74,44 @@ test('affinity on a node without labels', () => {
 });
 
 const taint: Taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
-const bare: Taint = { key: 'k', effect: 'NoExecute' };
 
-// An operator with its value, the value of a taint, and whether the first tolerates the second.
-const compared = [
-  ['Gt', '4', '5', true],
-  ['Gt', '5', '5', false],
-  ['Gt', '-1', '0', true],
-  ['Gt', '4', '9223372036854775808', false],
-  ['Gt', '4', 'abc', false],
-  ['Gt', '4', undefined, false],
-  ['Lt', '10', '9', true],
-  ['Lt', '5', '5', false],
-  ['Lt', '10', '007', false],
-  ['Lt', '007', '5', false],
-] as const;
-const tolerations: [why: string, toleration: Toleration, taint: Taint, tolerates: boolean][] = [
-  ['the same in all', { key: 'k', operator: 'Equal', value: 'v', effect: 'NoSchedule' }, taint, true],
-  ['without an operator, the value', { key: 'k', value: 'v' }, taint, true],
-  ['another value', { key: 'k', value: 'w' }, taint, false],
-  ['no value where the taint has one', { key: 'k' }, taint, false],
-  ['no value where the taint has none', { key: 'k', value: '' }, bare, true],
-  ['the key that exists', { key: 'k', operator: 'Exists' }, taint, true],
-  ['another key that exists', { key: 'l', operator: 'Exists' }, taint, false],
-  ['everything', { operator: 'Exists' }, taint, true],
-  ['every key of another effect', { operator: 'Exists', effect: 'NoExecute' }, taint, false],
-  ['another effect', { key: 'k', value: 'v', effect: 'NoExecute' }, taint, false],
-  ['a value without a key', { operator: 'Equal', value: 'v' }, taint, false],
-  ['by an operator that nobody knows', { key: 'k', operator: 'Like', value: 'v' }, taint, false],
-  ['Gt of another key', { key: 'l', operator: 'Gt', value: '4' }, { ...taint, value: '5' }, false],
-];
-for (const [operator, than, value, tolerates] of compared) {
-  const of: Taint = { key: 'k', effect: 'NoSchedule', ...(value !== undefined && { value }) };
-  tolerations.push([`${operator} ${than}, of a taint with value ${value},`, { key: 'k', operator, value: than }, of, tolerates]);
-}
-for (const [why, toleration, of, tolerates] of tolerations)
-  test(`toleration of ${why} ${tolerates ? 'tolerates' : 'does not tolerate'}`, () =>
-    assert.equal(toleratesTaint(toleration, of), tolerates));
+// Tolerations of key k and the taints of key k that they tolerate or do not: operator, value, effect; value, effect; `-` for none.
+const tolerations = table('toleration | taint | tolerates')(`
+  Equal v NoSchedule | v NoSchedule | yes
+  - v -              | v NoSchedule | yes
+  - w -              | v NoSchedule | no
+  - - -              | v NoSchedule | no
+  - - -              | - NoExecute  | yes
+  Exists - -         | v NoSchedule | yes
+  Exists - NoExecute | v NoSchedule | no
+  Like v -           | v NoSchedule | no
+  Gt 4 -             | 5 NoSchedule | yes
+  Gt 5 -             | 5 NoSchedule | no
+  Gt -1 -            | 0 NoSchedule | yes
+  Gt 4 -             | 9223372036854775808 NoSchedule | no
+  Gt 4 -             | abc NoSchedule | no
+  Gt 4 -             | - NoSchedule | no
+  Lt 10 -            | 9 NoSchedule | yes
+  Lt 5 -             | 5 NoSchedule | no
+  Lt 10 -            | 007 NoSchedule | no
+  Lt 007 -           | 5 NoSchedule | no
+`);
+const filled = (fields: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '-' && value !== undefined));
+for (const row of tolerations)
+  test(`toleration ${row.toleration} ${row.tolerates === 'yes' ? 'tolerates' : 'does not tolerate'} taint ${row.taint}`, () => {
+    const [operator, value, effect] = row.toleration.split(' ');
+    const [tainted, by] = row.taint.split(' ');
+    const taint = { key: 'k', effect: '', ...filled({ value: tainted, effect: by }) };
+    const toleration = filled({ operator, value, effect });
+    assert.equal(toleratesTaint({ key: 'k', ...toleration }, taint), row.tolerates === 'yes');
+    assert.equal(toleratesTaint({ key: 'l', ...toleration }, taint), false, 'another key');
+  });
+
+test('a toleration without a key is of every key, if it asks for no value', () => {
+  assert.equal(toleratesTaint({ operator: 'Exists' }, taint), true);
+  assert.equal(toleratesTaint({ operator: 'Equal', value: 'v' }, taint), false);
+});
 
 test('the first untolerated taint is found in the order of the node, among effects that refuse', () => {
   const [a, b, soft]: Taint[] = [

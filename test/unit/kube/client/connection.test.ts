@@ -50,30 +50,6 @@ test('a server with an IPv6 address is called by it in brackets', async (t) => {
   assert.equal((await clientOf(t, to(server), { dial }).get(nodes, { name: 'n' })).metadata.name, '[fd00::1]:6443');
 });
 
-test('a server name that is an address is looked for in the certificate, and not sent as a name', async (t) => {
-  const warnings: unknown[] = [];
-  const warned = (warning: Error) => warnings.push(warning.message);
-  process.on('warning', warned);
-  t.after(() => process.off('warning', warned));
-  const pair = await trust.authority.server('IP:10.1.2.3');
-  const names: unknown[] = [];
-  const server = await trust.server(
-    t,
-    'h2',
-    (request, response) => {
-      names.push((request.socket as TLSSocket & { servername: unknown }).servername);
-      ok(response);
-    },
-    pair,
-  );
-  assert.equal((await clientOf(t, to(server, { tlsServerName: '10.1.2.3' })).get(nodes, { name: 'n' })).metadata.name, 'n');
-  for (const tlsServerName of ['10.1.2.4', '127.0.0.1', undefined]) {
-    const client = clientOf(t, to(server, tlsServerName === undefined ? {} : { tlsServerName }));
-    await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /its certificate is not trusted/ });
-  }
-  assert.deepEqual([names, warnings], [[false], []]);
-});
-
 test('what the server says it never processed is sent again, even a patch', async (t) => {
   let refused = 0;
   const server = await h2(t, (_request, response) => {

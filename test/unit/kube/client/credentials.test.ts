@@ -7,7 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';
-import { Credentials, type Endpoint, type Identity, Rotation } from '../../../../kube/client/credentials.ts';
+import { Credentials } from '../../../../kube/client/credentials.ts';
 import { watchObject } from '../../../../kube/client/watch-object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { bodyOf, clientOf, json, node, Trust } from './api-stand-in.ts';
@@ -61,36 +61,6 @@ for (const kind of ['h2', 'https'] as const) {
     await watching;
   });
 }
-
-test('the look goes on while watches are open, ends only those of another endpoint, and survives unreadable files', async () => {
-  const clock = new FakeClock();
-  const endpoint = (): Endpoint => ({ server: new URL('https://a'), tls: undefined });
-  const [one, two] = [endpoint(), endpoint()];
-  let now: Endpoint | Error = one;
-  let looks = 0;
-  const identity = (): Promise<Identity> => {
-    looks++;
-    return now instanceof Error ? Promise.reject(now) : Promise.resolve({ endpoint: now, headers: {} });
-  };
-  const rotation = new Rotation({ identity }, clock, 1_000);
-  const ended: string[] = [];
-  const first = rotation.follow(one, () => ended.push('first'));
-  await clock.advance(1_000);
-  now = new Error('half written');
-  await clock.advance(1_000);
-  now = two;
-  const second = rotation.follow(two, () => ended.push('second'));
-  await clock.advance(3_000);
-  assert.deepEqual([ended, looks], [['first'], 5]);
-  first[Symbol.dispose]();
-  assert.equal(clock.sleepers, 1);
-  second[Symbol.dispose]();
-  assert.equal(clock.sleepers, 0);
-  await clock.advance(10_000);
-  assert.equal(looks, 5);
-  rotation.follow(one, () => ended.push('third'))[Symbol.dispose]();
-  assert.equal(clock.sleepers, 0);
-});
 
 /** What an identity provider signs; nobody here looks at the signature. */
 function idToken(issuer: string, name: string, seconds: number): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
-import { clientOf, json, node, Trust } from './api-stand-in.ts';
+import { clientOf, Trust } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
 import { Liveness } from '../../../../kube/client/liveness.ts';
 import type { Client } from '../../../../kube/client/client.ts';
@@ -54,33 +54,6 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
     assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
   };
   await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
-});
-
-test('a server that is alive but has nothing to tell keeps its watch, over HTTP/1.1', async (t) => {
-  const probes: string[] = [];
-  const enough = Promise.withResolvers<void>();
-  const server = await trust.server(t, 'https', (request, response) => {
-    if (request.url?.includes('watch=true') === true) {
-      response.writeHead(200);
-      response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
-      return;
-    }
-    probes.push(`${request.method} ${request.url} ${request.headers.authorization ?? '-'}`);
-    if (probes.length === 5) enough.resolve();
-    // Whatever it says, it says something.
-    json(response, 401, {});
-  });
-  const metrics = new Finds();
-  const client = clientOf(t, trust.access(server, { token: 'secret' }), { ping: { everyMs: 20, timeoutMs: 60_000 }, metrics });
-  const { over } = await watching(client);
-  const broken = over.catch(() => 'broken');
-  await enough.promise;
-  assert.equal(await Promise.race([broken, Promise.resolve('open')]), 'open');
-  assert.deepEqual(new Set(probes), new Set(['GET /version -']));
-  assert.deepEqual(metrics.dead, []);
-  assert.equal(server.sockets.length, 3, 'one to find out what is spoken, the watch, and one that all probes share');
-  await client.close();
-  await assert.rejects(over, { problem: 'closed' });
 });
 
 test('a server is asked for a sign of life while something is under way, and only then', async (t) => {

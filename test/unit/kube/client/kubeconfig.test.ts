@@ -155,7 +155,7 @@ test('a pod reaches the API server through its service account, and follows its 
 const cluster = (name: string, more: object) => ({ name, cluster: more });
 const user = (name: string, more: object) => ({ name, user: more });
 
-test('the first file that has an entry gives all of it, the first that sets current-context gives that', () => {
+test('the first file that has an entry gives all of it, the first that sets current-context gives that; paths start beside it', () => {
   const merged = mergeKubeconfigs([
     { path: '/a/config', document: { clusters: [cluster('c', { server: 'https://first' })], 'current-context': '' } },
     { path: '/b/config', document: null },
@@ -167,25 +167,19 @@ test('the first file that has an entry gives all of it, the first that sets curr
         contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
       },
     },
-    { path: '/d/config', document: { 'current-context': 'y', users: [user('u', { token: 't' })], contexts: 'nonsense' } },
+    {
+      path: '/d/config',
+      document: { 'current-context': 'y', users: [user('u', { tokenFile: '../t', 'client-key': '/k' })], contexts: 'nonsense' },
+    },
   ]);
   assert.deepEqual(merged, {
     apiVersion: 'v1',
     kind: 'Config',
     'current-context': 'x',
     clusters: [cluster('c', { server: 'https://first' }), cluster('d', { server: 'https://third' })],
-    users: [user('u', { token: 't' })],
+    users: [user('u', { tokenFile: '/t', 'client-key': '/k' })],
     contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
   });
-});
-
-test('paths start at the directory of the file that has them', () => {
-  const merged = mergeKubeconfigs([
-    { path: '/a/config', document: { clusters: [cluster('c', { 'certificate-authority': 'ca.crt', server: 'ca.crt' })] } },
-    { path: '/b/config', document: { users: [user('u', { 'client-certificate': 'sub/c', 'client-key': '/k', tokenFile: '../t' })] } },
-  ]);
-  assert.deepEqual(merged['clusters'], [cluster('c', { 'certificate-authority': '/a/ca.crt', server: 'ca.crt' })]);
-  assert.deepEqual(merged['users'], [user('u', { 'client-certificate': '/b/sub/c', 'client-key': '/k', tokenFile: '/t' })]);
 });
 
 test('several files are one kubeconfig, also while they come and change', async () => {

@@ -46,22 +46,6 @@ for (const [why, labels, owners, keys, says = []] of cases) {
   });
 }
 
-test('a selector is read once for each state of its owner, and what is wrong with it said as often', () => {
-  const { log, lines } = recordedLog();
-  let reads = 0;
-  const matching = matchingOwners<Owner>(({ selector }) => {
-    reads += 1;
-    return selector;
-  }, log);
-  const store = storeOf({ 'x/a': app('db'), 'x/b': expression('Like') });
-  const orphan: KubeObject = { metadata: { name: 'o', namespace: 'x', labels: { app: 'web' } } };
-  for (let n = 0; n < 3; n++) assert.deepEqual(matching(orphan, store), []);
-  assert.deepEqual([reads, lines.length], [2, 1]);
-  store.put({ metadata: { name: 'a', namespace: 'x' }, selector: app('web') });
-  assert.deepEqual(matching(orphan, store), ['x/a']);
-  assert.deepEqual([reads, lines.length], [3, 1]);
-});
-
 test('owners that overlap are said once, however many orphans come, and long lists are cut', () => {
   const { log, lines, fields } = recordedLog();
   const matching = matchingOwners<Owner>(({ selector }) => selector, log);

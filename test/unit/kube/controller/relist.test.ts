@@ -64,15 +64,3 @@ test('a controller at work never sees the middle of a relist that takes many tur
   await Promise.all(ended);
   assert.equal(clock.sleepers, 0);
 });
-
-test('a process that ends amid a relist waits for nobody', async () => {
-  const { informer, queue, control, stop, ended, clock } = world();
-  ended.push(control());
-  await informer.whenSynced(stop.signal);
-  for (let turns = 0; turns < 10_000 && informer.settled; turns++) await turn();
-  queue.add('ns/p0');
-  await Promise.resolve();
-  stop.abort();
-  await Promise.all(ended);
-  assert.equal(clock.sleepers, 0, 'it drains by no clock');
-});

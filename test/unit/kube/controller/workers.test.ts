@@ -108,31 +108,6 @@ for (const [why, says, reconcile] of failures)
     assert.equal(queue.retries('a'), 4);
   });
 
-test('many keys at once, one key never twice at once', async (t) => {
-  const running = new Set<string>();
-  let [most, runs] = [0, 0];
-  const { queue, clock } = workersOf(
-    t,
-    async (key) => {
-      assert.ok(!running.has(key), `${key} ran twice at once`);
-      running.add(key);
-      most = Math.max(most, running.size);
-      runs += 1;
-      // Added while it runs: it must come again, and not now.
-      if (runs < 100) queue.add(`key-${(runs * 7) % 5}`);
-      await clock.sleep(1 + (runs % 3));
-      running.delete(key);
-      return done;
-    },
-    { workers: 3 },
-  );
-  for (let n = 0; n < 5; n++) queue.add(`key-${n}`);
-  await clock.advance(1000);
-  assert.equal(most, 3);
-  assert.ok(runs >= 20, `${runs} runs`);
-  assert.deepEqual([queue.length, queue.processing, running.size], [0, 0, 0]);
-});
-
 test('when it ends: reconciles under way finish, keys in the line stay', async (t) => {
   const seen: string[] = [];
   let cut = 0;

@@ -10,7 +10,6 @@ import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { keyLister } from './example-controller.ts';
 import { leaseOf, newApi, start, text } from './process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { nodes } from '../../../../kube/api/object.ts';
 
 const setup: Setup = (runtime) => [keyLister(runtime)];
 const discover = async (client: Client, signal: AbortSignal): Promise<Setup> => {

@@ -56,13 +56,6 @@ test('metrics are served as Prometheus reads them, those of the process among th
   assert.ok(Math.abs(started - (Date.now() - process.uptime() * 1_000)) < 5_000);
 });
 
-test('what Linux does not tell is left out', async () => {
-  const registry = new Registry();
-  processMetrics(registry, { status: () => undefined, limits: () => 'Max open files            unlimited', descriptors: () => undefined });
-  const text = await registry.metrics();
-  assert.doesNotMatch(text, /^process_(virtual_memory_bytes|max_fds|open_fds) /m);
-});
-
 test('checks answer as those of Kubernetes do', async () => {
   let problem: string | undefined = 'the list of pods is missing, token abc';
   const ready = [
