@@ -29,11 +29,6 @@ const cases = [
     given: { ...both, condemned: [condemnation('9')] },
     ends: 'last-known-good last-known-good last-known-good local last-known-good',
   },
-  {
-    why: 'already damaged',
-    given: { ...both, stored: '9! 8' },
-    ends: 'last-known-good last-known-good last-known-good local last-known-good',
-  },
   { why: 'with nothing assigned', given: { ...both, assigned: '-' }, ends: 'local last-known-good' },
 ];
 for (const { why, given, ends } of cases) {
@@ -49,7 +44,6 @@ for (const { why, given, ends } of cases) {
 
 const inTrial: Given = { ...both, lkg: '-' };
 const onMoving = [
-  { why: 'ends at once where every step passed', observed: [inTrial, both], passes: [true], tries: 1 },
   { why: 'begins again where a trial ended under it', observed: [inTrial, both], passes: [false, true], tries: 2 },
   { why: 'tells what failed where the records are as they were', observed: [both, both], passes: [false], tries: 1 },
   { why: 'gives up where the records change each time', observed: [inTrial, both, inTrial, both], passes: [false, false, false], tries: 3 },

@@ -15,39 +15,21 @@ const { load, internal, failedTrial, rolledBack, noSource, download, syncInterna
 
 const both: Given = { assigned: '9', lkg: '7', stored: '9 7' };
 const none: Given = { lkg: '7', stored: '7' };
+// prettier-ignore
 const workedOut: [why: string, given: Given, used: string, says: string | null][] = [
   ['nothing is assigned', none, 'local', null],
   ['the assigned is whole', both, 'assigned', null],
   ['the assigned is damaged', { ...both, stored: '9! 7' }, 'last-known-good', load],
-  ['the assigned is gone', { ...both, stored: '7' }, 'last-known-good', load],
-  ['both are damaged', { ...both, stored: '9! 7!' }, 'local', load],
   ['the trial condemned it', { ...both, condemned: [condemnation('9')] }, 'last-known-good', failedTrial],
   ['an admin condemned it', { ...both, condemned: [byAdmin] }, 'last-known-good', rolledBack],
-  [
-    'its content was condemned under another version',
-    { assigned: '10', lkg: '7', stored: '10=9 7', condemned: [byAdmin] },
-    'last-known-good',
-    rolledBack,
-  ],
-  [
-    'last-known-good has the condemned content too',
-    { assigned: '9', lkg: '8', stored: '9 8=9', condemned: [byAdmin] },
-    'local',
-    rolledBack,
-  ],
+  ['last-known-good has the condemned content too', { assigned: '9', lkg: '8', stored: '9 8=9', condemned: [byAdmin] }, 'local', rolledBack],
   ['the assigned is not known', { ...none, assigned: '!' }, 'last-known-good', internal],
-  ['nothing is known', { assigned: '?', lkg: '?' }, 'local', internal],
 ];
 for (const [why, given, used, says] of workedOut)
   test(`without word of the agent, what is active when ${why} is worked out as ${used}`, () => {
     const active = viewActive(adminFacts(given));
     assert.deepEqual([active.used, active.error, active.from], [used, says, 'records']);
   });
-
-test('the word of the agent counts more than what the records suggest', () => {
-  const active = viewActive(adminFacts({ ...both, active: 'last-known-good 7', error: validate }));
-  assert.deepEqual([active.used, active.source, active.error, active.from], ['last-known-good', source('7'), validate, 'agent']);
-});
 
 test('an effective file that is not the one the agent wrote is noticed', () => {
   const facts = adminFacts({ stored: '9', assigned: '9', active: 'assigned 9' });
@@ -77,23 +59,15 @@ const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assign
 const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { ...onTrusted, error: validate }, is: 'refused', next: /dkc history and the event KubeletConfigRefused .* name the fields/ },
   { given: { ...onTrusted, error: load }, is: 'refused', next: /not a kubelet configuration, .*dkc validate/ },
-  { given: { active: 'local', error: validate }, is: 'refused', next: /KubeletConfigRefused/ },
   { given: { active: 'local', error: failedTrial }, is: 'barred', next: /condemned on this node\. .*dkc retry/ },
   { given: { ...onTrusted, error: download }, is: 'not-synced', next: /exist, may this node read it, .*--configmap-namespace/ },
-  { given: { active: 'local', error: download }, is: 'not-synced', next: /exist, may this node read it/ },
   { given: { active: 'local', error: noSource }, is: 'not-synced', next: /dkc assign; or clear the assignment with: dkc unassign/ },
   { given: { ...onTrusted, error: syncInternal }, is: 'not-synced', next: /disk.*journalctl -u dkc-agent/ },
   { given: { ...onTrusted, error: internal }, is: 'troubled', next: /disk.*journalctl -u dkc-agent/ },
-  { given: { ...onTrusted, assigned: '-', error: internal }, is: 'troubled', next: /journalctl/ },
-  { given: { ...onTrusted, error: 'of a newer agent' }, is: 'troubled', next: /journalctl/ },
   { given: { assigned: '9', stored: '9!', active: 'local', error: load }, is: 'fallen-back', next: /damaged.*dkc checkpoints verify/ },
-  { given: { assigned: '9', stored: '9', active: 'local', error: validate }, is: 'fallen-back', next: /name the fields/ },
-  { given: { assigned: '9', stored: '9', active: 'local', error: download }, is: 'fallen-back', next: /exist, may this node read it/ },
   { given: { assigned: '9', stored: '9', active: 'local', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
   { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
-  { given: { stored: '7', active: 'last-known-good 7', error: failedTrial }, is: 'pending', next: /Waiting for the agent to apply it/ },
   { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
-  { given: { assigned: '!', active: 'local', error: download }, is: 'unknown', next: /exist, may this node read it/ },
 ];
 for (const { given, is, next } of beside) {
   test(`a node with ${JSON.stringify(given)} is ${is}, and is told what to do about the error`, () => {
@@ -103,14 +77,11 @@ for (const { given, is, next } of beside) {
 }
 
 const notice = { about: 'local-config', text: 'it is empty' } as const;
-const broken = { path: '/l', at: 'broken', problem: 'EISDIR' } as const;
 const trustedFacts = adminFacts(onTrusted);
 const asides: { why: string; facts: AdminFacts; next: RegExp }[] = [
   { why: 'nothing', facts: trustedFacts, next: /^Nothing to do/ },
   { why: 'a missing local config', facts: { ...trustedFacts, local: { path: '/l', at: 'missing' } }, next: /last fallback.*localConfig/ },
-  { why: 'a broken one', facts: { ...trustedFacts, local: broken }, next: /last fallback/ },
   { why: 'one that the agent cannot use', facts: noticed(trustedFacts), next: /last fallback/ },
-  { why: 'a broken one, nothing assigned', facts: { ...adminFacts({ active: 'local' }), local: broken }, next: /last fallback/ },
   {
     why: 'what is kept from its agent',
     facts: { ...trustedFacts, problems: [{ path: '/s', problem: 'it belongs to uid 1', isBarred: true }] },
@@ -129,23 +100,6 @@ function noticed(facts: AdminFacts): AdminFacts {
   assert.ok(facts.active?.ok);
   return { ...facts, active: { ok: true, record: { ...facts.active.record, notices: [notice] } } };
 }
-
-test('a config beyond a limit is refused, though the error reads as that of a failed download', () => {
-  const facts = adminFacts({ ...onTrusted, error: download });
-  const content = contentRef(facts.entries[0]?.manifest?.files ?? [], 'kubelet');
-  const refused = refusedRecord({ source: source('8'), ...content, at: '', error: download }, []);
-  assert.equal(standingOf({ ...facts, refused }), 'refused');
-  assert.match(nextStep({ ...facts, refused }), /exceeds a limit/);
-});
-
-test('every error has a next step of its own', () => {
-  const told = Object.values(statusErrors).map((error) => nextStep(adminFacts({ ...onTrusted, error })));
-  assert.ok(
-    told.every((text) => !text.startsWith('Nothing')),
-    told.join('\n'),
-  );
-  assert.equal(new Set(told).size, told.length - 1, 'both kinds of condemnation have the same');
-});
 
 test('a node on trial is known by the record of that trial', () => {
   const content = { source: source('9'), kubeletConfigKey: 'kubelet', contentSha256: 'x' };

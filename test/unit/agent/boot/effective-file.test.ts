@@ -4,10 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
 import type { AgentOptions } from '../../../../agent/options.ts';
-import { bootOn } from '../../../support/boot-on-disk.ts';
 import { filesOf } from '../../../support/builders.ts';
-import { assignedAndTrusted, nodeOnDisk } from '../../../support/node-on-disk.ts';
-import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 
 const VALIDATE = 'failed to validate config, see Kubelet log for details';
 
@@ -61,16 +58,6 @@ test('a ConfigMap that would reset authentication is refused with the remedy in 
   assert.equal((await node.boot()).used, 'assigned', 'the annotation of the checkpoint counts');
 });
 
-test('a policy file that cannot be read does not take from a node what it runs', async (t) => {
-  const node = await HandMadeNode.make(t);
-  await node.write(node.local, config('authentication: {anonymous: {enabled: true}}'));
-  set(node, { policy: join(node.dir, 'policy.yaml') });
-  await node.write(join(node.dir, 'policy.yaml'), 'kind: [');
-  await assigned(node, { kubelet: config('maxPods: 41') });
-  assert.equal((await node.boot()).used, 'assigned');
-  assert.ok(node.log.some((line) => line.includes('policy file cannot be used')));
-});
-
 test('the same content in another checkpoint directory leaves the effective file as it is, though its paths differ', async (t) => {
   const node = await HandMadeNode.make(t);
   const files = { kubelet: config('authentication: {x509: {clientCAFile: ca.crt}}'), 'ca.crt': 'a certificate' };
@@ -115,34 +102,4 @@ test('boot leaves nothing behind but what the layout names', async (t) => {
     names.join(' '),
   );
   assert.equal((await stat(node.options.effectiveConfig)).mode & 0o777, 0o600);
-});
-
-test('a config that renders the same anywhere costs no look at the rest of the store', async (t) => {
-  const node = await nodeOnDisk(t);
-  let read: string[] = [];
-  const reading = (path: string, limit?: number): Promise<Uint8Array> => {
-    read.push(path);
-    return unsyncedDisk.read(path, limit);
-  };
-  const disk = { ...unsyncedDisk, read: reading };
-  for (const rv of ['1', '2', '3']) await node.save(rv);
-  const trusted = await node.save('4');
-  await node.trust(trusted);
-  await node.assign(trusted);
-  await bootOn(node, disk);
-  await node.assign(await node.save('5'));
-  read = [];
-  assert.equal((await bootOn(node, disk)).effective.changed, true);
-  const versions = read.flatMap((path) => /\/checkpoints\/[^/]+\/([^/]+)\//.exec(path)?.[1] ?? []);
-  assert.deepEqual([...new Set(versions)].toSorted(), ['4', '5']);
-});
-
-test('a single boot leaves word of what it chose, whatever an agent wrote before', async (t) => {
-  const node = await assignedAndTrusted(t, {}, { files: { kubelet: 'kind: Nonsense' } });
-  const outcome = await bootOn(node);
-  const { active, effective } = await node.observe();
-  assert.ok(active?.ok);
-  const { used, source, error, effectiveSha256 } = active.record;
-  assert.deepEqual([used, source, error], ['last-known-good', node.trusted, outcome.error]);
-  assert.equal(effectiveSha256, effective.sha256);
 });

@@ -99,16 +99,6 @@ test('a read-only disk that holds the right file is no error at all', async () =
   assert.deepEqual([outcome.used, outcome.error, outcome.effective.changed, outcome.effective.usable], ['assigned', null, false, true]);
 });
 
-test('a read-only disk that holds another file keeps it, and says so', async () => {
-  const fs = prepared(texts.two);
-  fs.fault = { kind: 'EROFS', at: 1 };
-  const outcome = await bootOnce(options, worldOn(fs));
-  assert.deepEqual(
-    [outcome.used, outcome.source, outcome.error, outcome.effective.changed, outcome.effective.usable],
-    ['last-known-good', numbered(2), 'internal failure, see Kubelet log for details', false, true],
-  );
-});
-
 test('a full disk without a file has no usable file, and does not pretend', async () => {
   const fs = prepared(undefined);
   fs.fault = { kind: 'ENOSPC', at: 1 };

@@ -4,7 +4,6 @@ import { planBoot, type BootFacts, type Candidate } from '../../../../agent/boot
 import { content, source } from '../../../support/builders.ts';
 
 const LOAD = 'failed to load config, see Kubelet log for details';
-const VALIDATE = 'failed to validate config, see Kubelet log for details';
 const INTERNAL = 'internal failure, see Kubelet log for details';
 const TRIAL = 'failed trial, see dkc-agent log for details';
 const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
@@ -56,53 +55,36 @@ interface Row {
 const rows: Row[] = [
   // Spec 5, row by row
   { why: 'uses local where nothing is assigned', assigned: 'none', lkg: 'none', used: 'local', error: null, effective: 'local' },
-  { why: 'uses local where nothing is assigned, whatever is trusted', assigned: 'none', lkg: 'B', used: 'local', error: null, effective: 'local' },
   { why: 'uses the assigned config without looking at the trusted one', assigned: 'A', lkg: 'B!load', used: 'assigned', error: null, effective: 'A' },
-  { why: 'uses the assigned config on a node that trusts local', assigned: 'A', lkg: 'none', used: 'assigned', error: null, effective: 'A' },
   { why: 'goes to local when a torn config has no fall back', assigned: 'A!load', lkg: 'none', used: 'local', error: LOAD, effective: 'local' },
-  { why: 'goes to local when an invalid config has no fall back', assigned: 'A!validate', lkg: 'none', used: 'local', error: VALIDATE, effective: 'local' },
   { why: 'goes to last known good when the config does not load', assigned: 'A!load', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
-  { why: 'goes to last known good when the config is invalid', assigned: 'A!validate', lkg: 'B', used: 'last-known-good', error: VALIDATE, effective: 'B' },
   { why: 'goes to last known good when flags cannot be parsed over it', assigned: 'A!internal', lkg: 'B', used: 'last-known-good', error: INTERNAL, effective: 'B' },
   // Q5: where upstream exits, ours goes on
   { why: 'does not stop the node when neither loads', assigned: 'A!load', lkg: 'B!load', used: 'local', error: LOAD, effective: 'local' },
-  { why: 'does not stop the node when the trusted config is the torn one', assigned: 'A!load', lkg: 'A!load', used: 'local', error: LOAD, effective: 'local' },
   { why: 'goes to last known good while the assigned is unknown', assigned: '?', lkg: 'B', used: 'last-known-good', error: INTERNAL, effective: 'B' },
   { why: 'goes to local while neither is known', assigned: '?', lkg: '?', used: 'local', error: INTERNAL, effective: 'local' },
   { why: 'says that a record was damaged though the assigned is fine', assigned: 'A', lkg: '?', damaged: true, used: 'assigned', error: INTERNAL, effective: 'A' },
   { why: 'says that a record was damaged though nothing is assigned', assigned: 'none', lkg: '?', damaged: true, used: 'local', error: INTERNAL, effective: 'local' },
-  { why: 'says the nearer reason when a record is damaged as well', assigned: 'A!validate', lkg: '?', damaged: true, used: 'local', error: VALIDATE, effective: 'local' },
   // Condemned
   { why: 'goes back from what failed its trial', assigned: 'A*agent', lkg: 'B', used: 'last-known-good', error: TRIAL, effective: 'B' },
   { why: 'goes back from what an admin took away', assigned: 'A*admin', lkg: 'B', used: 'last-known-good', error: ROLLED_BACK, effective: 'B' },
   { why: 'goes to local when the trusted config is condemned too', assigned: 'A*agent', lkg: 'B*agent', used: 'local', error: TRIAL, effective: 'local' },
-  { why: 'goes to local when what failed had no fall back', assigned: 'A*admin', lkg: 'none', used: 'local', error: ROLLED_BACK, effective: 'local' },
   // Local missing or broken
   { why: 'leaves the file that is there without a local config', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', used: 'local', error: null, effective: 'kept' },
   { why: 'writes the smallest file without local config and file', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', used: 'local', error: null, effective: 'minimal' },
-  { why: 'writes the smallest file over one that no kubelet can read', assigned: 'none', lkg: 'none', local: 'missing', file: 'bad', used: 'local', error: null, effective: 'minimal' },
-  { why: 'uses the assigned config without a local one', assigned: 'A', lkg: 'none', local: 'missing', used: 'assigned', error: null, effective: 'A' },
-  { why: 'uses the assigned config beside a broken local one', assigned: 'A', lkg: 'none', local: 'broken', used: 'assigned', error: null, effective: 'A' },
-  { why: 'uses last known good beside a broken local one', assigned: 'A!load', lkg: 'B', local: 'broken', used: 'last-known-good', error: LOAD, effective: 'B' },
-  { why: 'leaves the file as it is when nothing loads', assigned: 'A!load', lkg: 'B!load', local: 'broken', file: 'good', used: 'local', error: LOAD, effective: 'kept' },
   { why: 'writes the smallest file when nothing loads and none is there', assigned: 'A!load', lkg: 'none', local: 'broken', file: 'none', used: 'local', error: LOAD, effective: 'minimal' },
   { why: 'does not leave the very file that was condemned', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'minimal' },
   { why: 'never writes the smallest file over a local config', assigned: 'A*agent', lkg: 'none', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'local' },
   // Local missing or broken, and a kubelet of ours: all defaults would cut its node off
   { why: 'leaves the file of a kubelet of ours that is there', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', unit: true, used: 'local', error: null, effective: 'kept' },
   { why: 'gives a kubelet of ours no file of all defaults', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
-  { why: 'gives it none over a file that no kubelet can read', assigned: 'none', lkg: 'none', local: 'missing', file: 'bad', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
-  { why: 'gives it none beside a broken local config', assigned: 'none', lkg: 'none', local: 'broken', file: 'none', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
   { why: 'says the nearer reason when nothing at all can be had', assigned: 'A!load', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   { why: 'leaves even the condemned file when there is nothing to put in its place', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, unit: true, used: 'local', error: TRIAL, effective: 'kept' },
-  { why: 'gives a kubelet of ours what is assigned without a local config', assigned: 'A', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'assigned', error: null, effective: 'A' },
   // Signatures: a policy that came later, or a key that was taken away
   { why: 'goes back from what nobody signed', assigned: 'A!unsigned', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
   { why: 'goes to local when nothing is signed', assigned: 'A!unsigned', lkg: 'A!unsigned', unit: true, used: 'local', error: LOAD, effective: 'local' },
   { why: 'leaves the file that is there when nothing is signed and there is no local config', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'good', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   { why: 'uses an unsigned last known good before a kubelet has no file', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'none', unit: true, used: 'last-known-good', error: LOAD, effective: 'B' },
-  { why: 'says that it still does when its file is there', assigned: 'A!unsigned', lkg: 'B!unsigned', local: 'missing', file: 'B', unit: true, used: 'last-known-good', error: LOAD, effective: 'B' },
-  { why: 'uses it over a file that no kubelet can read', assigned: '?', lkg: 'B!unsigned', local: 'broken', file: 'bad', unit: true, used: 'last-known-good', error: INTERNAL, effective: 'B' },
   { why: 'uses it before a file of all defaults', assigned: 'A*agent', lkg: 'B!unsigned', local: 'missing', file: 'good', refused: true, used: 'last-known-good', error: TRIAL, effective: 'B' },
   { why: 'never uses what is unsigned and was never trusted', assigned: 'A!unsigned', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   // Names

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
@@ -34,14 +33,6 @@ async function has(
   await store.setRecord(role, numbered(n));
 }
 
-test('boot uses what is signed, and says by whom', async (t) => {
-  const node = await make(t, next, ci);
-  await has(node, 1, 'assigned', ci.signed(web(41)));
-  const { used, error } = await node.boot();
-  assert.deepEqual([used, error], ['assigned', null]);
-  assert.ok(node.log.some((line) => line.includes('signed by ci@example.com')));
-});
-
 test('boot goes back from what is not signed, or not with its annotation, to what is', async (t) => {
   const node = await make(t, ci);
   await has(node, 1, 'last-known-good', ci.signed(web(41)));
@@ -64,17 +55,4 @@ test('a key that is taken away takes its configs with it; one that follows it in
   const { used, error } = await node.boot();
   assert.deepEqual([used, error], ['local', LOAD]);
   assert.match(await node.effective(), /maxPods: 110/);
-});
-
-test('a policy that comes later never leaves a kubelet without a file', async (t) => {
-  const node = await make(t, ci);
-  await has(node, 1, 'last-known-good', web(41));
-  await has(node, 2, 'assigned', web(42));
-  await rm(node.local);
-  const first = await node.boot();
-  assert.deepEqual([first.used, first.source?.name, first.error], ['last-known-good', 'config-1', LOAD]);
-  assert.match(await node.effective(), /maxPods: 41/);
-  const second = await node.boot();
-  assert.deepEqual([second.used, second.error, second.effective.changed], ['last-known-good', LOAD, false]);
-  assert.match(await node.effective(), /maxPods: 41/);
 });

@@ -122,19 +122,3 @@ test('a file of another hand is kept before it is overwritten, the newest one al
   assert.equal((await start(alone.disk())).drifted, undefined);
   assert.equal(await seenBy(alone.disk()), 'agent: local - 7');
 });
-
-test('a look that a whole start of the agent falls into says what was before it or after it', async () => {
-  const rested = await assigned();
-  for (let at = 1, over = false; !over; at++) {
-    const disk = rested.afterKill();
-    const reads = disk.disk();
-    let count = 0;
-    const read: Disk['read'] = async (path, limit) => {
-      if ((path === paths.active || path === paths.effective) && ++count === at) await start(disk.disk());
-      return reads.read(path, limit);
-    };
-    const said = await seenBy({ ...reads, read });
-    over = count < at;
-    assert.equal(said, over ? BEFORE : AFTER, `a start before read ${at}`);
-  }
-});

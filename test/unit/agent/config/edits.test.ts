@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { compareConfigs, explainFields } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay, resolvePaths } from '../../../../agent/config/overlay.ts';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
-import { fieldsUnknownTo } from '../../../../agent/config/decode/decode.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
@@ -103,13 +102,4 @@ test('defaults follow the version and each other', () => {
   assert.equal(applyDefaults({ nodeStatusUpdateFrequency: '30s' }, version)['nodeStatusReportFrequency'], '30s');
   assert.equal(applyDefaults({ maxParallelImagePulls: 2 }, version)['serializeImagePulls'], false);
   assert.equal(applyDefaults({ maxPods: 0, port: null }, version)['maxPods'], 110);
-});
-
-test('fields of a newer kubelet are named', () => {
-  assert.deepEqual(
-    fieldsUnknownTo({ podLogsDir: '/a', memorySwap: { swapBehavior: '' }, maxPods: 1 }, parseKubeletVersion('1.21')).map(
-      ({ field }) => field,
-    ),
-    ['podLogsDir', 'memorySwap.swapBehavior'],
-  );
 });

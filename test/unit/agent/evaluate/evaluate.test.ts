@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { applyFlags, defaultPolicy, parseKubeletVersion, pathsToProbe } from '../../../../agent/config/config.ts';
-import { atOnce, evaluate, type EvaluatedConfig, type NodeInputs, prepare, shadowWarnings } from '../../../../agent/evaluate/evaluate.ts';
+import { defaultPolicy, parseKubeletVersion, pathsToProbe } from '../../../../agent/config/config.ts';
+import { atOnce, evaluate, type EvaluatedConfig, type NodeInputs, prepare } from '../../../../agent/evaluate/evaluate.ts';
 import { type LocalConfig, parseLocal } from '../../../../agent/evaluate/local.ts';
 import { parseDropIns } from '../../../../agent/config/overlay.ts';
 import { filesOf } from '../../../support/builders.ts';
@@ -58,17 +58,13 @@ interface Case {
 // prettier-ignore
 const cases: Case[] = [
   { why: 'is good', config: input('maxPods: 50'), verdict: 'maxPods: 50' },
-  { why: 'says nothing but what it is', config: input(''), verdict: '' },
 
   { why: 'lacks the key that was asked for', config: input('', { kubeletConfigKey: 'other' }), verdict: 'load: kubelet-config-key' },
-  { why: 'is empty', config: input('', { files: filesOf({ kubelet: '' }) }), verdict: 'load: empty' },
   { why: 'is of another kind', config: input('', { files: filesOf({ kubelet: 'apiVersion: v1\nkind: Pod\n' }) }), verdict: 'load: kind kind, apiVersion api-version' },
   { why: 'has a field of the wrong type', config: input('maxPods: many'), verdict: 'load: maxPods type' },
   { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
-  { why: 'cannot be read itself, beside a broken local config', config: input('maxPods: many'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: maxPods type' },
 
   { why: 'breaks a rule only with a drop-in', config: input('cgroupsPerQOS: true'), inputs: dropIns('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
-  { why: 'breaks a rule that a drop-in fixes', config: input('maxPods: -1'), inputs: dropIns('maxPods: 5'), verdict: 'maxPods: -1' },
   { why: 'differs from the local config in what a drop-in decides for both', config: input('port: 4711'), inputs: dropIns('port: 10250'), verdict: 'port: 4711' },
   { why: 'meets a drop-in that cannot be read, at boot', config: input('maxPods: 50'), inputs: dropIns(undefined), verdict: 'maxPods: 50' },
   { why: 'meets a drop-in that cannot be read, in preflight', config: input('maxPods: 50'), inputs: { ...dropIns(undefined), host: {} }, verdict: 'validate: drop-in' },
@@ -76,26 +72,18 @@ const cases: Case[] = [
   { why: 'changes what policy keeps for the node', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy' },
   { why: 'breaks rules and policy: both are told', config: input('maxPods: -1\nclusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy, maxPods not-negative' },
   { why: 'is allowed by its annotation', config: input('clusterDomain: b.example', { annotations: { 'dkc.dev/allow': 'clusterDomain' } }), inputs: { local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
-  { why: 'meets no policy', config: input('clusterDomain: b.example'), inputs: { policy: 'none', local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
   { why: 'would end this kubelet on this host', config: input('failSwapOn: true'), inputs: { host: { swapOn: true } }, verdict: 'validate: failSwapOn swap' },
   { why: 'would do so, but boot leaves that to the trial', config: input('failSwapOn: true'), verdict: 'failSwapOn: true' },
   { why: 'is good until the flags make it bad', config: input('maxPods: 50'), inputs: args('--max-pods=-1'), verdict: 'validate: maxPods not-negative' },
-  { why: 'is bad until a flag makes it good', config: input('maxPods: -1'), inputs: args('--max-pods=10'), verdict: 'maxPods: -1' },
 
   { why: 'meets a flag that no kubelet could read', config: input('maxPods: 50'), inputs: args('--max-pods=many'), verdict: 'internal: maxPods flag' },
 
   { why: 'names sibling keys', config: input('authentication:\n  x509:\n    clientCAFile: ca.crt'), inputs: { policy: 'none' }, verdict: `authentication:;   x509:;     clientCAFile: ${DIR}/ca.crt` },
   { why: 'is laid over the local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: local('maxPods: 110\nclusterDomain: a.example') }, verdict: 'maxPods: 50; clusterDomain: a.example' },
-  { why: 'is laid over a local config with paths, each side relative to its directory', config: input('tlsCertFile: a.crt'), inputs: { merge: 'overlay', policy: 'none', local: local('staticPodPath: manifests') }, verdict: `staticPodPath: /var/lib/kubelet/manifests; tlsCertFile: ${DIR}/a.crt` },
-  { why: 'is to be laid over no local config', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: { at: 'missing' } }, verdict: 'maxPods: 50' },
-  { why: 'replaces a broken local config', config: input('maxPods: 50'), inputs: { local: broken }, verdict: 'maxPods: 50' },
 
   { why: 'differs from the effective file, where there is no local config', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' }, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'validate: clusterDomain policy' },
-  { why: 'is like the effective file, where the local config is broken', config: input('clusterDomain: a.example'), inputs: { local: broken, current: bytesOf(`${KIND}clusterDomain: a.example\n`) }, verdict: 'clusterDomain: a.example' },
   { why: 'is like the effective file, but not like the local config', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example'), current: bytesOf(`${KIND}clusterDomain: b.example\n`) }, verdict: 'validate: clusterDomain policy' },
   { why: 'differs from the defaults, where there is nothing else', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' } }, verdict: 'validate: clusterDomain policy' },
-  { why: 'differs from the defaults, where the effective file is broken', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' }, current: bytesOf('kind: [') }, verdict: 'validate: clusterDomain policy' },
-  { why: 'is all defaults, where there is nothing else', config: input(''), inputs: { local: { at: 'missing' } }, verdict: '' },
 ];
 for (const { why, config, inputs: over, verdict: expected } of cases) {
   test(`evaluated: a config that ${why}`, () => assert.equal(verdict(config, over), expected));
@@ -134,21 +122,4 @@ test('paths are asked after as the kubelet will see them: resolved, merged, with
   const flagged = paths(args('--client-ca-file=/etc/ca.pem'));
   assert.ok(flagged.includes('/etc/ca.pem'));
   assert.ok(!flagged.includes(`${DIR}/ca.crt`));
-});
-
-test('a config that cannot be loaded has no paths; one that breaks a rule still has', () => {
-  const ca = 'authentication: {x509: {clientCAFile: /etc/ca.pem}}';
-  assert.deepEqual(pathsOf(input('maxPods: many'), inputs), []);
-  assert.deepEqual(pathsOf(input(ca), { ...inputs, merge: 'overlay', local: broken }), []);
-  assert.ok(pathsOf(input(`${ca}\nmaxPods: -1`), inputs).includes('/etc/ca.pem'));
-});
-
-test('a flag is worth a warning where it beats what a config says, and only there', () => {
-  const args = ['--event-qps=7', '--max-pods=30', '--anonymous-auth=false', '--feature-gates=A=true,B=true'];
-  const config = { maxPods: 50, authentication: { anonymous: { enabled: true } }, featureGates: { A: false } };
-  const { shadowed } = applyFlags(config, args, parseKubeletVersion('1.20.2'));
-  assert.deepEqual(
-    shadowWarnings(shadowed, config).map(({ field }) => field),
-    ['maxPods', 'authentication.anonymous.enabled', 'featureGates.A'],
-  );
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { loadNodeInputs, type NodeInputsOptions, type Gathered } from '../../../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
@@ -41,12 +41,6 @@ test('a bench holds what is on this disk, and passes the rest on', async () => {
   assert.deepEqual([rest, lines], [{}, []]);
 });
 
-test('a bare node is one with defaults, and nothing to complain about', async () => {
-  const { inputs, policyProblem, lines } = await gather({});
-  assert.deepEqual([inputs.local, inputs.current, inputs.policy, policyProblem], [{ at: 'missing' }, undefined, defaultPolicy, undefined]);
-  assert.deepEqual(lines, []);
-});
-
 const locals = [
   { why: 'no kubelet could read', files: { [LOCAL]: `${KIND}maxPods: hunter2` }, line: 'error: local config cannot be used' },
   { why: 'the disk does not give', files: {}, broken: LOCAL, line: 'error: local config cannot be read' },
@@ -59,12 +53,6 @@ for (const { why, files, broken, line } of locals) {
     assert.deepEqual(lines, [line]);
   });
 }
-
-test('an effective file that cannot be read is none, and said', async () => {
-  const { inputs, lines } = await gather({}, {}, EFFECTIVE);
-  assert.equal(inputs.current, undefined);
-  assert.deepEqual(lines, ['error: effective file cannot be read']);
-});
 
 interface PolicyCase {
   why: string;
@@ -94,12 +82,3 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies) {
     assert.deepEqual(lines, problem ? ['error: policy file cannot be used: new configs are rejected until it is fixed'] : []);
   });
 }
-
-test('a policy file that is no UTF-8 is a problem: a letter lost could be a field allowed', async () => {
-  const { log } = recordedLog();
-  const bytes = new Uint8Array([...new TextEncoder().encode(POLICY), 0x23, 0xff]);
-  const disk = memoryDisk({});
-  const readLinked = async (path: string): Promise<Uint8Array> => (path === MINE ? bytes : disk.readLinked(path));
-  const { policyProblem } = await loadNodeInputs({ ...options, policy: MINE }, kubelet, { ...disk, readLinked }, log);
-  assert.match(policyProblem ?? '', /^\/etc\/mine\.yaml: /);
-});

@@ -137,19 +137,3 @@ test('after very many transitions only the newest 20 are sent, and ten sentences
   ]);
   await one.stop();
 });
-
-test('a journal that was cut or begun again does not send what is out already', async () => {
-  const one = await node();
-  const announcer = await one.start();
-  for (let n = 0; n < 3; n++) one.trust();
-  announcer.notify();
-  await one.clock.advance(0);
-  assert.equal(one.messages.length, 3);
-  one.journal.splice(0, 3);
-  await one.clock.advance(1000);
-  one.trust();
-  announcer.notify();
-  await one.clock.advance(0);
-  assert.deepEqual(one.messages.slice(3), ['line 0']);
-  await one.stop();
-});

@@ -55,13 +55,10 @@ test('kernel settings are read-only for the kubelet by the mounts that it sees, 
   assert.equal(await seen(proc, readOnly), 0);
 });
 
+// prettier-ignore
 const sockets = [
   { why: 'of another runtime is looked for', runs: '/run/crio.sock', is: { '/run/containerd/containerd.sock': 'missing' } },
-  {
-    why: 'of the runtime that the kubelet has is not: it is away, and no configuration is at fault',
-    runs: '/run/containerd/containerd.sock',
-    is: {},
-  },
+  { why: 'of the runtime that the kubelet has is not: it is away, and no configuration is at fault', runs: '/run/containerd/containerd.sock', is: {} },
 ];
 for (const { why, runs, is } of sockets) {
   test(`the socket ${why}`, async () => {

@@ -18,12 +18,6 @@ async function learn(version: string, kubeletVersion?: string) {
   return { facts: await learnKubelet({ options, disk: memoryDisk({}), exec, log }), warned };
 }
 
-test('a kubelet tells its version and its arguments', async () => {
-  const { facts, warned } = await learn('v1.30.2+vendor');
-  assert.deepEqual([facts.version.minor, facts.version.text, facts.args], [30, 'v1.30.2+vendor', ['--v=2']]);
-  assert.deepEqual([facts.newer, warned], [undefined, []]);
-});
-
 for (const { why, flag } of [{ why: 'by its binary' }, { why: 'by the flag', flag: 'v1.40.1' }])
   test(`a kubelet newer than all that is known, ${why}, is validated as the newest, with a warning`, async () => {
     const { facts, warned } = await learn('v1.40.1', flag);
@@ -98,7 +92,7 @@ test('what the Node said counts where no binary can be asked', async () => {
   assert.equal(await learn(), 'v1.22.3');
 });
 
-for (const damaged of ['', '{', '{"version":7}', '{"version":"seven"}'])
+for (const damaged of ['{', '{"version":"seven"}'])
   test(`a remembered version that reads ${JSON.stringify(damaged)} is learned anew`, async () => {
     const files = new Map([
       [KUBELET, 'binary'],

@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { test } from 'node:test';
-import { ownerOfPort } from '../../../../agent/config/preflight/server.ts';
 import { keepMetricsServed, MAX_CONNECTIONS } from '../../../../agent/metrics/server.ts';
-import { agentDefaults } from '../../../../agent/options.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
@@ -96,12 +94,6 @@ test('an address that is no address, and a port of Kubernetes, end the metrics a
   }
 });
 
-test('no default is a port of Kubernetes', () => {
-  const port = Number(agentDefaults.metricsBindAddress.split(':')[1]);
-  assert.deepEqual([port, ownerOfPort(port)], [10_460, undefined]);
-  for (const reserved of [10_248, 10_249, 10_250, 10_255, 10_256, 10_257, 10_258, 10_259]) assert.ok(ownerOfPort(reserved), `${reserved}`);
-});
-
 test('connections are bounded: the one too many is closed, and the others go on', async (t) => {
   const { next } = served(t, '127.0.0.1:0');
   const port = Number(await next());
@@ -118,22 +110,4 @@ test('connections are bounded: the one too many is closed, and the others go on'
   first.write('GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
   const [answer] = (await once(first, 'data')) as [Buffer];
   assert.match(String(answer), /200 OK/);
-});
-
-test('scrapes at the same time share one answer', async (t) => {
-  let asked = 0;
-  const [first, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
-  const { next } = served(t, '127.0.0.1:0', () => {
-    asked += 1;
-    first.resolve();
-    return answer.promise;
-  });
-  const port = await next();
-  const scrapes = [1, 2, 3].map(() => get(port, '/metrics'));
-  await first.promise;
-  // These come after the three, on connections of their own: when they are answered, the three have been read too.
-  for (let n = 0; n < 20; n++) await get(port, '/healthz');
-  assert.equal(asked, 1);
-  answer.resolve('up 1\n');
-  for (const scrape of scrapes) assert.equal(await (await scrape).text(), 'up 1\n');
 });

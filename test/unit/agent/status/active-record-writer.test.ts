@@ -103,21 +103,7 @@ test('active.json follows every change; its moment is that of the file in use', 
   assert.deepEqual([record().source?.resourceVersion, record().at], ['2', '2026-03-01T00:01:00.000Z']);
 });
 
-test('active.json is not written again for what it says already, by this agent or the one before', async () => {
-  const { memo, file, configState } = kept();
-  memo.note();
-  memo.note();
-  configState.update({ lastKnownGood: source('web@1') });
-  await memo.settled();
-  assert.equal(file.writes, 1);
-  const next = kept(file.text);
-  await next.clock.advance(1000);
-  next.memo.note();
-  await next.memo.settled();
-  assert.equal(next.file.writes, 0);
-});
-
-for (const damaged of ['', '{', '[]', '{"used":"elsewhere"}']) {
+for (const damaged of ['{', '{"used":"elsewhere"}']) {
   test(`an active.json that reads ${JSON.stringify(damaged)} is written anew`, async () => {
     const { memo, record, lines } = kept(damaged);
     memo.note();
@@ -126,13 +112,6 @@ for (const damaged of ['', '{', '[]', '{"used":"elsewhere"}']) {
     assert.deepEqual(lines, []);
   });
 }
-
-test('many changes at once are written one after another, and the last one stays', async () => {
-  const { memo, configState, record } = kept();
-  for (let n = 1; n <= 20; n++) configState.update({ error: `error ${n}` });
-  await memo.settled();
-  assert.equal(record().error, 'error 20');
-});
 
 test('an active.json that cannot be written is only logged, and written at the next change', async () => {
   const { memo, configState, file, record, lines } = kept();

@@ -29,22 +29,3 @@ test('while it is held, what changes is known and not shown; then all of it is, 
   show();
   assert.deepEqual(shown, [{ ...nothing, assigned: source('web@1'), active: source('web@1') }]);
 });
-
-test('a change that is taken back while it is held is never shown', () => {
-  const { configState, shown } = local();
-  const show = configState.hold();
-  configState.update({ error: 'for a moment' });
-  configState.update({ error: null });
-  show();
-  assert.deepEqual(shown, []);
-});
-
-test('of two that hold, the last one shows', () => {
-  const { configState, shown } = local();
-  const [first, second] = [configState.hold(), configState.hold()];
-  configState.update({ error: 'e' });
-  first();
-  assert.deepEqual(shown, []);
-  second();
-  assert.deepEqual(shown, [{ ...nothing, error: 'e' }]);
-});

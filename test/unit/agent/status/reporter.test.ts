@@ -43,12 +43,6 @@ function reporting(t: TestContext, answers: (Reported | Error | 'no answer')[], 
   return { clock, configState, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
 }
 
-test('nothing is reported before anything was seen or changed', async (t) => {
-  const { clock, reports } = reporting(t, [KEPT]);
-  await clock.advance(60_000);
-  assert.deepEqual(reports, []);
-});
-
 test('the first report waits for the first look', async (t) => {
   const look = Promise.withResolvers<void>();
   const { clock, reporter, configState, reports, times } = reporting(t, [KEPT], look.promise);
@@ -71,16 +65,6 @@ test('the first report waits two seconds for a look that never ends', async (t) 
   assert.deepEqual(times(), [2000]);
 });
 
-test('a report before the look is over says so, and comes again when it is, though nothing has changed', async (t) => {
-  const look = Promise.withResolvers<void>();
-  const { clock, reporter, reports } = reporting(t, [KEPT, SAME], look.promise);
-  reporter.notify();
-  await clock.advance(5000);
-  look.resolve();
-  await clock.advance(1000);
-  assert.deepEqual(reports.map(({ at, isComplete }) => [at, isComplete]), [[2000, false], [5000, true]]); // prettier-ignore
-});
-
 test('a report speaks of before while a look is under way or the agent exits for it, and comes again when the look is over', async (t) => {
   const { clock, reporter, configState, reports } = reporting(t, [SAME]);
   const show = configState.hold();
@@ -91,30 +75,6 @@ test('a report speaks of before while a look is under way or the agent exits for
   show();
   await clock.advance(1000);
   assert.deepEqual(reports.map(({ at, isComplete, picture: { error } }) => [at, isComplete, error]), [[0, false, null], [1000, true, null]]); // prettier-ignore
-});
-
-test('a first look that fails holds up nothing', async (t) => {
-  const { reporter, times } = reporting(t, [KEPT], Promise.reject(new Error('no')));
-  reporter.notify();
-  await atRest();
-  assert.deepEqual(times(), [0]);
-});
-
-test('each change is reported, and many at once are one', async (t) => {
-  const { configState, reports, kept } = reporting(t, [KEPT]);
-  await atRest();
-  configState.update({ error: 'one' });
-  configState.update({ error: 'two' });
-  await atRest();
-  configState.update({ error: 'two' });
-  await atRest();
-  configState.update({ error: null });
-  await atRest();
-  assert.deepEqual(
-    reports.map(({ picture }) => picture.error),
-    ['two', null],
-  );
-  assert.deepEqual(kept, [true, true]);
 });
 
 test('another writer of the same fields is answered once a second, not at once', async (t) => {
@@ -132,15 +92,6 @@ test('another writer of the same fields is answered once a second, not at once',
   assert.equal(reports.at(-1)?.picture.error, 'news', 'what is new waits a second at most');
 });
 
-test('looks that find nothing to say are no quarrel', async (t) => {
-  const { clock, reporter, times } = reporting(t, [KEPT, SAME]);
-  for (let n = 0; n < 4; n++) {
-    reporter.notify();
-    await clock.advance(100);
-  }
-  assert.deepEqual(times(), [0, 100, 200, 300]);
-});
-
 test('a report that fails is tried again, longer apart each time, and said aloud once', async (t) => {
   const { clock, reporter, times, lines } = reporting(t, [new Error('away')]);
   reporter.notify();
@@ -150,29 +101,6 @@ test('a report that fails is tried again, longer apart each time, and said aloud
     lines.filter((line) => line.startsWith('warn')),
     ['warn: failed to write status, retrying'],
   );
-});
-
-test('after a success the waits begin anew, and what was written is not written again', async (t) => {
-  const away = new Error('away');
-  const { clock, reporter, times } = reporting(t, [away, away, KEPT, away, KEPT]);
-  reporter.notify();
-  await clock.advance(60_000);
-  assert.deepEqual(times(), [0, 500, 1500]);
-  reporter.notify();
-  await clock.advance(60_000);
-  assert.deepEqual(times().slice(3), [60_000, 60_500]);
-});
-
-test('a change or a new look is tried at once between failures', async (t) => {
-  const { clock, reporter, configState, times, reports } = reporting(t, [new Error('a'), new Error('b'), new Error('c'), KEPT]);
-  reporter.notify();
-  await clock.advance(100);
-  configState.update({ error: 'news' });
-  await clock.advance(100);
-  reporter.notify();
-  await clock.advance(100);
-  assert.deepEqual(times(), [0, 100, 200]);
-  assert.equal(reports[1]?.picture.error, 'news');
 });
 
 test('a server that drops the status is told of, and so is one that keeps it again', async (t) => {

@@ -26,36 +26,15 @@ test('drift is kept, one of each kind that is known', () => {
   assert.ok(!sameActive(record, { ...record, drift }));
 });
 
-test('a newer agent may add keys', () => {
-  const text = JSON.stringify({ ...record, since: 5 });
-  assert.deepEqual(parseActiveRecord(text), { ok: true, record });
-});
-
 const bad: [string, unknown][] = [
-  ['an array', []],
-  ['null', null],
   ['an unknown use', { ...record, used: 'best' }],
-  ['an unknown carrier', { ...record, carrier: 'pigeon' }],
   ['half a source', { ...record, source: { ...record.source, uid: '' } }],
-  ['no source at all', { ...record, source: undefined }],
-  ['a number as error', { ...record, error: 3 }],
-  ['no moment', { ...record, at: undefined }],
 ];
 for (const [what, json] of bad) {
   test(`an active record that is ${what} is a problem, not an exception`, () => {
     assert.equal(parseActiveRecord(JSON.stringify(json)).ok, false);
   });
 }
-
-test('a cut file is a problem', () => {
-  assert.deepEqual(parseActiveRecord(printActiveRecord(record).slice(0, 40)), { ok: false, problem: 'it is not JSON' });
-});
-
-test('records that differ in the moment alone are the same, whatever order their keys have', () => {
-  const turned = Object.fromEntries(Object.entries(record.source ?? {}).toReversed()) as unknown as ActiveRecord['source'];
-  assert.ok(sameActive(record, { ...record, at: 'later', source: turned }));
-  assert.ok(!sameActive(record, { ...record, error: 'failed' }));
-});
 
 test('what runs goes on running while errors and carriers come and go', () => {
   const now = { ...record, at: 'now' };

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdir, open, stat, writeFile } from 'node:fs/promises';
+import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { condemnedText, journalText, MAX_CONDEMNED } from '../../../../agent/store/records.ts';
 import { contentRef, digestFiles } from '../../../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import type { CondemnedRecord } from '../../../../agent/store/store.ts';
-import { MAX_SWEPT } from '../../../../agent/store/initialize.ts';
-import type { Disk } from '../../../../base/disk.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -46,16 +44,6 @@ test('the newest condemnations are kept, and those of what is assigned and trust
   assert.equal((await store.condemned()).length, MAX_CONDEMNED);
   await store.setCondemned(all);
   assert.deepEqual(uids(await store.condemned()), uids([...old, ...all.slice(2 - MAX_CONDEMNED)]));
-});
-
-test('condemnations never grow beyond what is read again, whatever an admin gives as a reason', async (t) => {
-  const { store, damage, bytes, paths } = await emptyStore(t);
-  const reason = '\u0001'.repeat(20_000);
-  await store.setCondemned(range(0, 400).map((n) => numbered(n, { reason, evidence: Array(5).fill(reason) as string[] })));
-  assert.ok((await bytes(paths.condemned)) < 2 * MIB);
-  const kept = await store.condemned();
-  assert.ok(kept.length > 0);
-  assert.deepEqual([kept.at(-1)?.uid, damage], ['u399', []]);
 });
 
 test('a condemned.json that is too large to be read is not forgotten: its newest records count, which is told once', async (t) => {
@@ -100,24 +88,6 @@ for (const [what, character] of [
     assert.deepEqual([(await store.journal()).length, damage], [1000, []]);
   });
 }
-
-test('a sweep looks through a thousand ConfigMaps, however many have checkpoints', async (t) => {
-  const root = join(await tempDir(t), 'dkc');
-  const listed: string[] = [];
-  const list: Disk['list'] = (dir) => {
-    listed.push(dir);
-    return unsyncedDisk.list(dir);
-  };
-  const disk: Disk = { ...unsyncedDisk, list };
-  const store = new FsStore({ disk, locks: memoryLocks(), root, clock: new FakeClock() });
-  await store.initialize();
-  for (const n of range(0, 3 * MAX_SWEPT)) await mkdir(join(store.paths.checkpoints, `uid-${n}`));
-  await writeFile(join(store.paths.metaDir, 'tmp_left'), '');
-  listed.length = 0;
-  assert.deepEqual(await store.sweep(), [join(store.paths.metaDir, 'tmp_left')]);
-  // Twice: before the lock is taken, and under it.
-  assert.equal(listed.filter((dir) => dir.startsWith(join(store.paths.checkpoints, 'uid-'))).length, 2 * MAX_SWEPT);
-});
 
 test('records of a gigabyte are damage, and are not read', async (t) => {
   const { store, damage, paths } = await emptyStore(t);

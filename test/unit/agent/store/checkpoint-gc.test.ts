@@ -88,11 +88,6 @@ test('after a start everything goes that has no role and is not among the newest
   assert.deepEqual(fields, [{ uid: 'u-web', resourceVersion: '4' }]);
 });
 
-test('a node without an effective file keeps no sibling files for it', async (t) => {
-  const { run } = await collecting(t, { keep: 2 });
-  assert.equal(await run(), '6 5');
-});
-
 test('nothing goes while the assigned one is not known', async (t) => {
   const { run, lines } = await collecting(t, { keep: 0, assignedLost: true });
   assert.equal(await run(), '6 5 4 3 2 1');
@@ -137,13 +132,4 @@ test('a store that is busy is tried again at the next occasion', async (t) => {
   await held.release();
   checkpointGc.notify();
   assert.equal(await left(), '');
-});
-
-test('a collector that is stopped collects nothing more', async (t) => {
-  const { run, left, stop, checkpointGc, store } = await collecting(t, { keep: 0 });
-  await run();
-  await store.save(payload(source('web@8'), { kubelet: '' }));
-  await stop();
-  checkpointGc.notify();
-  assert.equal(await left(), '8');
 });

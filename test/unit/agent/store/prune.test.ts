@@ -14,9 +14,7 @@ type On = { assigned?: string; lkg?: string; active?: string; text?: string; kee
 const cases: [why: string, stored: string, on: On, removed: string][] = [
   ['keeps the newest N others', '9 8 7 6', { keep: 2 }, '7 6'],
   ['keeps roles however old they are', '9 8 7 6 5', { assigned: '9', lkg: '6', active: '5', keep: 0 }, '8 7'],
-  ['does not count a role as one of the others', '9 8 7 6', { assigned: '9', keep: 2 }, '6'],
   ['keeps what the effective file refers to', '9 8 7', { text: 'tlsCertFile: /d/checkpoints/u1/7/tls.crt', keep: 0 }, '9 8'],
-  ['is not fooled by a longer version', '12 1', { text: 'a: /d/u1/12/ca', keep: 0 }, '1'],
   ['removes nothing while the assigned one is unknown', '9 8 7', { unknown: true, keep: 0 }, ''],
   ['finds nothing to do in an empty store', '', { keep: 5 }, ''],
 ];

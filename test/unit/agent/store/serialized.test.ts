@@ -16,43 +16,20 @@ test('a source is written with sorted keys and a newline at its end', () => {
   assert.equal(serializeSource(null), '');
 });
 
+// prettier-ignore
 const same = [
   { why: 'as written', text: head + body },
-  {
-    why: 'as JSON',
-    text: JSON.stringify({
-      apiVersion: 'kubelet.config.k8s.io/v1beta1',
-      kind: 'SerializedNodeConfigSource',
-      source: { configMap: source },
-    }),
-  },
-  { why: 'with keys of a newer writer', text: `${head}status: {a: [1, 2]}\n${body}    more: 5\n` },
-  { why: 'after a document mark and a comment', text: `# by hand\n---\n${head}${body}` },
-  { why: 'before a second document', text: `${head}${body}---\nother: 1\n` },
-  { why: 'with a key twice, of which the last counts', text: `${head}${body.replace('    uid: u', '    uid: v\n    uid: u')}` },
+  { why: 'as JSON', text: JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'SerializedNodeConfigSource', source: { configMap: source } }) },
   { why: 'with carriage returns', text: (head + body).replaceAll('\n', '\r\n') },
 ];
 for (const { why, text } of same) test(`a meta file is read ${why}`, () => assert.deepEqual(read(text), { ok: true, source }));
 
 test('no bytes are the local config', () => assert.deepEqual(read(''), { ok: true, source: null }));
 
-test('a date or a time is the text that it was', () => {
-  const dated = read(`${head}${body.replace('uid: u', 'uid: 2026-01-01').replace('name: "n"', 'name: 1:30')}`);
-  assert.deepEqual(dated, { ok: true, source: { ...source, uid: '2026-01-01', name: '1:30' } });
-});
-
 const refused = [
-  { why: 'blanks alone', text: ' \n' },
-  { why: 'a word', text: 'nothing' },
-  { why: 'no configMap', text: `${head}source: {}\n` },
-  { why: 'an empty source', text: `${head}source:\n  configMap:\n` },
   { why: 'another kind', text: (head + body).replace('SerializedNodeConfigSource', 'Node') },
-  { why: 'another version', text: (head + body).replace('v1beta1', 'v1') },
   { why: 'a number for a resourceVersion', text: head + body.replace('"1"', '1') },
-  { why: 'a list for a uid', text: head + body.replace('uid: u', 'uid: [u]') },
   { why: 'half a file', text: (head + body).slice(0, 70) },
-  { why: 'broken YAML', text: `${head}source: {` },
-  { why: 'zeros', text: '\0'.repeat(195) },
   { why: 'deep nesting', text: '['.repeat(60_000) },
   {
     why: 'aliases that multiply',
@@ -104,8 +81,4 @@ const upstream = JSON.parse(
 test('strings are quoted exactly where the writer of upstream quotes them', () => {
   assert.ok(upstream.length > 300);
   for (const [text, written] of upstream) assert.equal(yamlString(text), written, JSON.stringify(text));
-});
-
-test('what could break out of a line is refused', () => {
-  for (const text of ['a b', 'a\nb', 'a\tb', 'é', '\u0000', '\ud800']) assert.throws(() => yamlString(text), RangeError);
 });

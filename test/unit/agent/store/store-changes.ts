@@ -101,6 +101,7 @@ const thirdSaved = async (store: Store): Promise<void> => {
   await store.save(payload(source('c'), 'c'));
 };
 
+// prettier-ignore
 export const storeChanges: readonly StoreChange[] = [
   { why: 'initialize', before: async () => {}, change: (store) => store.initialize(), between: { assigned: 'missing', good: 'missing' } },
   { why: 'setRecord assigned', change: (store) => store.setRecord('assigned', source('b')) },
@@ -115,18 +116,8 @@ export const storeChanges: readonly StoreChange[] = [
     },
   },
   { why: 'save a second version', change: (store) => store.save(payload(source('a', '2'), 'a2')) },
-  {
-    why: 'save over a damaged one',
-    before: torn,
-    change: (store) => store.save(payload(source('a', '2'), 'a2')),
-    between: { 'a/2': 'missing' },
-  },
-  {
-    why: 'adopt a checkpoint of upstream',
-    before: upstreams,
-    change: (store) => store.load(source('u'), source('u')),
-    unacknowledged: true,
-  },
+  { why: 'save over a damaged one', before: torn, change: (store) => store.save(payload(source('a', '2'), 'a2')), between: { 'a/2': 'missing' } },
+  { why: 'adopt a checkpoint of upstream', before: upstreams, change: (store) => store.load(source('u'), source('u')), unacknowledged: true },
   { why: 'save over one of upstream', before: upstreams, change: (store) => store.save(payload(source('u'), 'u')) },
   { why: 'setTrial', change: (store) => store.setTrial(trial(2)) },
   { why: 'setTrial to none', change: (store) => store.setTrial(undefined) },

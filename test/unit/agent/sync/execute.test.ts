@@ -63,17 +63,10 @@ const web = source('web@1');
 const assign = { do: 'assign', to: web, why: 'it changed' } as const;
 const saveAndAssign = (again: boolean) => [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, again } as const, assign];
 
-test('a look that fails shows what it has done', async () => {
-  const { executor, configState } = executing({ exitWaits: false, back: { at: 'missing' } });
-  await assert.rejects(executor.run([{ do: 'report', error: 'e', detail: '' }, ...saveAndAssign(false), { do: 'exit', to: null }]));
-  assert.equal(configState.shown.error, 'e');
-});
-
 const damaged: CheckpointState = { at: 'damaged', path: '/store/checkpoints/web', problem: 'its sha256 is another one' };
 const reason = /\/store\/checkpoints\/web.*reading it back failed: its sha256 is another one; check the disk/;
 const readings: { why: string; back: CheckpointState; again?: true; refused?: RegExp }[] = [
   { why: 'damaged', back: damaged, refused: reason },
-  { why: 'damaged for the second time', back: damaged, again: true, refused: reason },
   { why: 'not at all', back: { at: 'missing' }, refused: /reading it back failed: it is not there/ },
   { why: 'as it was saved', back: { at: 'intact' } as CheckpointState },
 ];

@@ -9,18 +9,11 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 // prettier-ignore
 const lines = [
   { why: 'five fields', text: line(), ok: true },
-  { why: 'milliseconds, as kubelet-stopped writes them', text: line().replace('00Z', '00.123Z'), ok: true },
-  { why: 'an offset', text: line().replace('Z', '+02:00'), ok: true },
   { why: 'a kubelet that never ran', text: `2026-03-01T00:00:00Z exit-code - - -`, ok: true },
   { why: 'nothing', text: '', ok: false },
   { why: 'a field too few', text: line().replace(' 255', ''), ok: false },
-  { why: 'a field too many', text: `${line()} more`, ok: false },
-  { why: 'two blanks', text: line().replace(' exited', '  exited'), ok: false },
   { why: 'no time', text: line().replace('2026-03-01T00:00:00Z', 'yesterday'), ok: false },
-  { why: 'a short hash', text: line(0, 'a'.repeat(63)), ok: false },
-  { why: 'a hash in capitals', text: line(0, 'A'.repeat(64)), ok: false },
   { why: 'a length that no line of kubelet-stopped has', text: line().replace(' 255', ` ${'9'.repeat(1_000_000)}`), ok: false },
-  { why: 'the end of a line whose start was cut off', text: line().slice(30), ok: false },
 ];
 
 for (const { why, text, ok } of lines) test(`a line with ${why} is ${ok ? 'an exit' : 'skipped'}`, () => assert.equal(parseExit(text) !== undefined, ok)); // prettier-ignore
@@ -68,15 +61,8 @@ const long = Array.from({ length: 300 }, (_, n) => `${line(n % 10)}\n`).join('')
 
 // prettier-ignore
 const files = [
-  { why: 'all of it at first', text: one + two, from: 0, seen: 2, bad: 0, to: one.length + two.length },
-  { why: 'only what was added', text: one + two, from: one.length, seen: 1, bad: 0, to: one.length + two.length },
   { why: 'nothing twice', text: one + two, from: one.length + two.length, seen: 0, bad: 0, to: one.length + two.length },
-  { why: 'nothing of an empty file', text: '', from: 0, seen: 0, bad: 0, to: 0 },
   { why: 'not the line that is still being written', text: one + two.slice(0, 30), from: 0, seen: 1, bad: 0, to: one.length },
-  { why: 'not a first line that is still being written', text: one.slice(0, -1), from: 0, seen: 0, bad: 0, to: 0 },
-  { why: 'that line once it is whole', text: one + two, from: one.length, seen: 1, bad: 0, to: one.length + two.length },
-  { why: 'past a bad line', text: `${one}what is this\n${two}`, from: 0, seen: 2, bad: 1, to: one.length + 13 + two.length },
-  { why: 'past empty lines without calling them bad', text: `${one}\n\n${two}`, from: 0, seen: 2, bad: 0, to: one.length + 2 + two.length },
   { why: 'past zeros of a lost write', text: `${one}${'\0'.repeat(40)}\n${two}`, from: 0, seen: 2, bad: 1, to: one.length + 41 + two.length },
   { why: 'a small new file from its start', text: one, from: 5000, seen: 1, bad: 0, to: one.length },
   { why: 'of a file that was cut to its newest lines the one that was added right after', text: long, from: long.length + 5000, seen: 1, bad: 0, to: long.length },

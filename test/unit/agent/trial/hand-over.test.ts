@@ -41,16 +41,6 @@ function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'k
   return { clock, kubelet, said, events, lines, left };
 }
 
-test('a kubelet on the effective file, or on its way there, is nothing to tell', async (t) => {
-  const { clock, kubelet, said, lines } = watched(t);
-  await clock.advance(10 * MINUTE);
-  kubelet.started = 'before';
-  await clock.advance(2 * MINUTE);
-  kubelet.started = 'now';
-  await clock.advance(10 * MINUTE);
-  assert.deepEqual([said, lines], [[], []]);
-});
-
 for (const [why, started, says] of [
   [
     'runs on another file',
@@ -80,10 +70,7 @@ for (const [why, started, says] of [
 
 for (const { why, before, now, leaves } of [
   { why: 'was masked', before: 'CanStart=no\nCanStop=yes', now: 'CanStart=yes\nCanStop=yes', leaves: 1 },
-  { why: 'refused to be stopped', before: 'CanStart=yes\nCanStop=no', now: 'CanStart=yes\nCanStop=yes', leaves: 1 },
-  { why: 'is masked', before: 'CanStart=no\nCanStop=yes', now: 'CanStart=no\nCanStop=yes', leaves: 0 },
   { why: 'is masked, and systemd does not answer for a while', before: 'CanStart=no\nCanStop=yes', now: '', leaves: 0 },
-  { why: 'could be restarted all the time', before: 'CanStart=yes\nCanStop=yes', now: 'CanStart=yes\nCanStop=yes', leaves: 0 },
 ])
   test(`the agent leaves ${leaves} times, so that kubelet-sync asks again, for a kubelet on another file that ${why}`, async (t) => {
     const { clock, kubelet, left } = watched(t);
@@ -94,15 +81,6 @@ for (const { why, before, now, leaves } of [
     await clock.advance(10 * MINUTE);
     assert.equal(left.length, leaves);
   });
-
-test('what is masked, and on the effective file, is left alone once it is unmasked', async (t) => {
-  const { clock, kubelet, left } = watched(t);
-  kubelet.can = 'CanStart=no\nCanStop=yes';
-  await clock.advance(MINUTE);
-  kubelet.can = 'CanStart=yes\nCanStop=yes';
-  await clock.advance(10 * MINUTE);
-  assert.deepEqual(left, []);
-});
 
 test('a kubelet that is down begins its time again, and without a unit nobody is watched', async (t) => {
   const { clock, kubelet, said } = watched(t);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NodeHealth, probeHealth } from '../../../../agent/trial/health.ts';
+import { NodeHealth } from '../../../../agent/trial/health.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Skipping } from '../../../../kube/client/client.ts';
@@ -77,17 +77,6 @@ test('a node is asked every 10 s while a config is on trial, and never without o
   await end();
 });
 
-test('with the API server away nothing is said, at once', async () => {
-  let away = false;
-  const { clock, health, end } = standing(({ kind }, now) => (away ? 'away' : kind === 'Node' ? [node('False', now)] : []));
-  await clock.advance(1000);
-  assert.equal(health.now()?.healthy, false);
-  away = true;
-  await clock.advance(10_000);
-  assert.equal(health.now(), undefined);
-  await end();
-});
-
 test('an answer that hangs counts for three periods, no longer', async () => {
   let hangs = false;
   const { clock, health, end } = standing(({ kind }, now) => (kind === 'Node' ? [node(hangs ? 'True' : 'False', now)] : []));
@@ -116,35 +105,10 @@ test('of a node with endless pods ten pages are read, and only for two minutes a
   await end();
 });
 
-test('pods that are too large to be read are left out, and end the reading like any others', async () => {
-  const failed = {
-    metadata: { namespace: 'web', name: 'rejected', uid: 'r' },
-    status: { phase: 'Failed', reason: 'UnexpectedAdmissionError' },
-  };
-  const large = Array.from({ length: 499 }, () => ({ metadata: { name: TOO_LARGE } }));
-  const { clock, asked, end } = standing(({ kind }, now) => (kind === 'Pod' ? [...large, failed] : [node('True', now)]));
-  await clock.advance(0);
-  assert.equal(of(asked, 'Pod'), 10);
-  await end();
-});
-
 test('what the rights do not cover is asked for once', async () => {
   const { clock, health, asked, end } = standing(({ kind }) => (kind === 'Node' ? [node('True', 0)] : 'forbidden'));
   await clock.advance(60_000);
   assert.deepEqual([of(asked, 'Lease'), of(asked, 'Pod')], [1, 0]);
   assert.equal(health.now()?.healthy, false);
   await end();
-});
-
-test('--trial-health=kubelet asks nobody', async () => {
-  const { clock, asked, end } = standing(() => [], { trialHealth: 'kubelet' });
-  await clock.advance(60_000);
-  assert.equal(asked.length, 0);
-  await end();
-});
-
-// A trial counts the ends of a kubelet and asks for its health in one look: thrown, the answer would keep a bad config from its verdict.
-test('a health port that is no URL is not healthy, and nothing is thrown', async () => {
-  const url = 'http://127.0.0.1:102480/healthz';
-  assert.deepEqual(await probeHealth(url, new AbortController().signal), { healthy: false, detail: `${url}: Invalid URL` });
 });

@@ -6,12 +6,9 @@ const TYPE = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfig
 const answers: { why: string; minor: string; text: string; reads: object | RegExp }[] = [
   { why: 'up to 1.35 has no type', minor: '1.35', text: '{"kubeletconfig":{"maxPods":7,"syncFrequency":"1m0s","staticPodPath":""}}', reads: { maxPods: 7 } },
   { why: 'from 1.36 on has one', minor: '1.36', text: JSON.stringify({ kubeletconfig: { ...TYPE, maxPods: 7 } }), reads: { maxPods: 7 } },
-  { why: 'has a list that has a default', minor: '1.36', text: '{"kubeletconfig":{"enforceNodeAllocatable":["none"]}}', reads: { enforceNodeAllocatable: ['none'] } },
-  { why: 'of 1.20 too', minor: '1.20', text: '{"kubeletconfig":{"evictionHard":{"memory.available":"1Gi"}}}', reads: { evictionHard: { 'memory.available': '1Gi' } } },
   { why: 'holds fields that this table does not have', minor: '1.36', text: '{"kubeletconfig":{"later":1,"maxPods":7}}', reads: { maxPods: 7 } },
   { why: 'is no JSON', minor: '1.36', text: 'Unauthorized', reads: /^the answer of \/configz is not JSON/ },
   { why: 'is something else', minor: '1.36', text: '{"kind":"Status"}', reads: /has no kubeletconfig$/ },
-  { why: 'is a list', minor: '1.36', text: '{"kubeletconfig":[]}', reads: /has no kubeletconfig$/ },
   { why: 'has a field of the wrong type', minor: '1.36', text: '{"kubeletconfig":{"maxPods":"x"}}', reads: /is not a configuration of this kubelet version: maxPods \(type\)$/ },
 ]; // prettier-ignore
 for (const { why, minor, text, reads } of answers)

@@ -70,32 +70,20 @@ const other = /^was made by ci@example.com, but not for the content of this Conf
 // prettier-ignore
 const rows: Row[] = [
   { why: 'counts whatever the order of the keys', content: Object.fromEntries(Object.entries(signed).toReversed()), says: /^signed/ },
-  { why: 'counts with line ends of Windows and blank lines around', content: sig(`\r\n${signed['kubelet.sig']?.replaceAll('\n', '\r\n')}\n\n`), says: /^signed/ },
-  { why: 'counts with SHA-256 as its hash', content: made({ hash: 'sha256' }), says: /^signed/ },
   { why: 'counts with RSA and SHA-256', content: made({ algorithm: 'rsa-sha2-256' }, rsa), over: { keys: [rsa] }, says: /^signed/ },
   { why: 'counts with the annotation it was made with, in another spelling', content: allowed, over: { allow: 'port,cgroupDriver' }, says: /^signed/ },
-  { why: 'counts where the annotation names nothing', content: signed, over: { allow: ' , ' }, says: /^signed/ },
   { why: 'is missing', content: files, says: /^is missing/ },
   { why: 'does not count for another configuration', content: { ...signed, kubelet: 'maxPods: 51\n' }, says: other },
   { why: 'does not count when a file beside it is another one', content: { ...signed, 'ca.crt': 'another\n' }, says: other },
-  { why: 'does not count when a file is added', content: { ...signed, more: '' }, says: other },
-  { why: 'does not count when a file is taken away', content: { kubelet: files.kubelet, 'kubelet.sig': signed['kubelet.sig'] ?? '' }, says: other },
-  { why: 'does not count when two files change places', content: { ...signed, kubelet: files['ca.crt'], 'ca.crt': files.kubelet }, says: other },
   { why: 'does not count for another key of the same ConfigMap', content: signed, over: { key: 'ca.crt' }, says: other },
   { why: 'does not count with an annotation that was not signed', content: signed, over: { allow: 'port' }, says: other },
-  { why: 'does not count without the annotation that was signed', content: allowed, says: other },
   { why: 'does not count with an annotation that adds lines to the message', content: signed, over: { allow: 'a\nb' }, says: /visible ASCII/ },
   { why: 'does not count by a key that is not known', content: new SshSigner().signed(files), says: /^was made with key SHA256:[\w+/]{43}, which is not one of the signatureKeys/ },
   { why: 'does not count for another purpose', content: made({ namespace: 'git' }), says: /another purpose/ },
-  { why: 'does not count in another version of the format', content: made({ version: 2 }), says: /its version is not 1/ },
-  { why: 'does not count with another beginning', content: made({ magic: 'SSHSIh' }), says: /not an SSH signature/ },
-  { why: 'does not count with SHA-1 as its hash', content: made({ hash: 'sha1' }), says: /neither sha256 nor sha512/ },
   { why: 'does not count with SHA-1 in RSA', content: made({ algorithm: 'ssh-rsa' }, rsa), over: { keys: [rsa] }, says: /uses SHA-1/ },
   { why: 'does not count under the algorithm of another key', content: made({ algorithm: 'rsa-sha2-512' }), says: /does not belong to its key/ },
   { why: 'does not count when nobody touched the authenticator', content: made({ flags: 0 }, fido), over: { keys: [fido] }, says: /did not touch/ },
-  { why: 'does not count with bytes after it', content: made({ trailing: Buffer.of(0) }), says: /bytes after its end/ },
   { why: 'does not count without armor', content: sig('SSHSIG'), says: /must begin with -----BEGIN SSH SIGNATURE-----/ },
-  { why: 'does not count when it is empty', content: sig(''), says: /must begin with/ },
   { why: 'does not count when it is too long', content: sig('x'.repeat(MAX_SIGNATURE + 1)), says: /longer than 16384 bytes/ },
   { why: 'does not count with characters that are not base64', content: sig(signed['kubelet.sig']?.replace('\n', '\n*') ?? ''), says: /not base64/ },
 ];
@@ -155,26 +143,16 @@ test('whatever is read as a signature or a key, only the named error comes out',
   );
 });
 
+// prettier-ignore
 const bad = [
-  { why: 'is empty', line: '', says: /must begin with one of ssh-ed25519/ },
   { why: 'is of DSA', line: 'ssh-dss AAAA', says: /must begin with/ },
   { why: 'has options', line: `cert-authority ${ci.line}`, says: /options, certificates and other types are not supported/ },
   { why: 'is of another type than it says', line: ci.line.replace('ssh-ed25519', 'ssh-rsa'), says: /another type than it says/ },
-  { why: 'has no key', line: 'ssh-ed25519', says: /ends too early/ },
-  { why: 'is not base64', line: 'ssh-ed25519 ***', says: /not base64/ },
-  {
-    why: 'is of a short RSA key',
-    line: new SshSigner('ssh-rsa', '', { bits: 1024 }).line,
-    says: /RSA key of 1024 bits, and 2048 to 16384/,
-  },
+  { why: 'is of a short RSA key', line: new SshSigner('ssh-rsa', '', { bits: 1024 }).line, says: /RSA key of 1024 bits, and 2048 to 16384/ },
   { why: 'is of a point beside its curve', line: flippedPoint(), says: /not a valid key of its type/ },
   { why: 'is too long', line: `${ci.line}${'x'.repeat(MAX_KEY_LINE)}`, says: /longer than 16384/ },
 ];
 for (const { why, line, says } of bad) test(`a key line that ${why} is refused`, () => assert.throws(() => parseKeyLine(line), says));
-
-test('a policy names the line that is no key', () => {
-  assert.throws(() => parseSignatureKeys([ci.line, 'x']), /Cannot read the field policy signatureKeys\[1\]: it must begin with/);
-});
 
 test('a key without a comment goes by its fingerprint, and a long comment is cut', () => {
   const { fingerprint, name } = parseKeyLine(ci.line.split(' ').slice(0, 2).join(' '));
