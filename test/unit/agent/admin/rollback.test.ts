@@ -22,21 +22,12 @@ const stored = '9 8 7=9 6!';
 /** `set-last-known-good 8; condemn 9 by admin; journal rolled-back`, or `refused`. */
 function steps(plan: RollbackPlan): string {
   if (plan.at === 'refused') return 'refused';
-  return plan.steps
-    .map((step) => {
-      switch (step.do) {
-        case 'set-last-known-good':
-        case 'assign':
-          return `${step.do} ${step.source.resourceVersion}`;
-        case 'condemn':
-          return `condemn ${step.record.resourceVersion} by ${step.record.by}`;
-        case 'clear-condemned':
-          return 'clear-condemned';
-        case 'journal':
-          return `journal ${step.line.event}`;
-      }
-    })
-    .join('; ');
+  const object = (step: (typeof plan.steps)[number]): string => {
+    if ('source' in step) return ` ${step.source.resourceVersion}`;
+    if (step.do === 'condemn') return ` ${step.record.resourceVersion} by ${step.record.by}`;
+    return step.do === 'journal' ? ` ${step.line.event}` : '';
+  };
+  return plan.steps.map((step) => `${step.do}${object(step)}`).join('; ');
 }
 
 /** The plan on a node where boot finds nothing wrong but what the store shows. */
@@ -67,13 +58,7 @@ function candidate(record: MetaRecord, then: AdminFacts): Candidate {
 const journal = (text: string): JournalLine[] =>
   text.split(', ').flatMap((line) => {
     const [event = '', ...names] = line.split(' ');
-    const of = (name?: string) => ({
-      at,
-      event: event as JournalLine['event'],
-      source: name === undefined ? null : source(name),
-      detail: '',
-    });
-    return event === '' ? [] : names.length === 0 ? [of()] : names.map(of);
+    return names.map((name) => ({ at, event: event as JournalLine['event'], source: source(name), detail: '' }));
   });
 
 const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? planned.why : planned.notes.join('\n'));
@@ -83,67 +68,40 @@ const condemn = 'condemn 9 by admin; journal rolled-back';
 /** What differs from `base`, where 9 is assigned and 8 last known good, and what an admin says. */
 type On = Given & { journal?: string; to?: string; force?: boolean };
 
-function rollback(why: string, { journal: lines = '', to, force = false, ...given }: On, wanted: string, says: RegExp): void {
+const same = /^last-known-good has the same content, so this node reverts to its local config \(use --to to pick another checkpoint\)$/;
+const never = /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force uses it anyway, on trial like any other$/;
+const tried = 'assign 8; journal rolled-back; journal assigned';
+const onTrial = /goes to ns\/web:kubelet@8, on trial$/;
+const past = { stored: '9 7=9 6! 5 4', lkg: '9', condemned: [condemnation('5')], journal: 'promoted 4 3 5 6 7 9' };
+// prettier-ignore
+const rollbacks: [why: string, on: On, steps: string, says: RegExp][] = [
+  ['goes to what was trusted before the assigned, as an undo does', { stored: '9 8 5 4', lkg: '9', journal: 'promoted 4 5 8 9' }, `set-last-known-good 8; ${condemn}`, /@8/],
+  ['goes past what is damaged, condemned, gone or of the same content', past, `set-last-known-good 4; ${condemn}`, /@4/],
+  ['goes to what --to names, which it trusts before it condemns', { lkg: '-', journal: 'promoted 8', to: 'u1/8' }, `set-last-known-good 8; ${condemn}`, /@8/],
+  ['goes to last-known-good', {}, condemn, /goes to ns\/web:kubelet@8/],
+  ['goes to the local config when last-known-good has the same content and nothing was trusted before', { lkg: '7', journal: 'promoted 9 7' }, condemn, same],
+  ['warns when last-known-good is damaged', { lkg: '6' }, condemn, /cannot be used.*local config/],
+  ['does not write the same trust again', { to: 'last-known-good' }, condemn, /kubelet@8/],
+  ['condemns a damaged checkpoint by its manifest', { assigned: '6' }, 'condemn 6 by admin; journal rolled-back', /kubelet@8/],
+  ['refuses a damaged --to', { to: 'u1/6' }, 'refused', /damaged/],
+  ['refuses the condemned content as --to', { to: 'u1/7', force: true }, 'refused', /being rolled back/],
+  ['refuses a --to that was never trusted', { lkg: '-', to: 'u1/8' }, 'refused', never],
+  ['refuses a --to that is condemned', { condemned: [condemnation('8')], to: 'u1/8' }, 'refused', /kubelet@8 is condemned \(by agent: kubelet exits\); --force/],
+  ['refuses a condemned --to that was trusted once', { condemned: [condemnation('8')], journal: 'promoted 8', to: 'u1/8' }, 'refused', /is condemned/],
+  ['refuses the local config as --to', { active: 'local', to: 'active' }, 'refused', /the active config is the local config; it cannot become last-known-good/],
+  ['is refused when the content is not known', { assigned: '5' }, 'refused', /missing or damaged/],
+  ['with --force assigns a --to that was never trusted', { lkg: '-', to: 'u1/8', force: true }, `condemn 9 by admin; ${tried}`, onTrial],
+  ['with --force clears a --to that is condemned', { lkg: '-', condemned: [condemnation('8')], to: 'u1/8', force: true }, `condemn 9 by admin; clear-condemned; ${tried}`, onTrial],
+  ['leaves the trial something trusted to go back to', { stored: '9 8 5', lkg: '9', journal: 'promoted 5 9', to: 'u1/8', force: true }, `set-last-known-good 5; condemn 9 by admin; ${tried}`, onTrial],
+];
+for (const [why, { journal: lines = '', to, force = false, ...given }, wanted, says] of rollbacks)
   test(`rollback ${why}`, () => {
     const facts = { ...adminFacts({ ...base, ...given }), journal: journal(lines) };
     const planned = plan(facts, { at, force, ...(to === undefined ? {} : { to }) });
     assert.equal(steps(planned), wanted);
     assert.match(said(planned), says);
   });
-}
 
-const ways: [why: string, on: On, to: string][] = [
-  ['what was trusted before the assigned, as an undo does', { stored: '9 8 5 4', lkg: '9', journal: 'promoted 4 5 8 9' }, '8'],
-  [
-    'what was trusted before: past what is damaged, condemned, gone or of the same content',
-    { stored: '9 7=9 6! 5 4', lkg: '9', condemned: [condemnation('5')], journal: 'promoted 4 3 5 6 7 9' },
-    '4',
-  ],
-  ['what --to names, which it trusts before it condemns, when it was trusted once', { lkg: '-', journal: 'promoted 8', to: 'u1/8' }, '8'],
-];
-for (const [why, on, to] of ways)
-  rollback(`goes to ${why}`, on, `set-last-known-good ${to}; ${condemn}`, new RegExp(`goes to ns/web:kubelet@${to}`));
-
-const same = /^last-known-good has the same content, so this node reverts to its local config \(use --to to pick another checkpoint\)$/;
-// prettier-ignore
-const condemns: [why: string, on: On, says: RegExp][] = [
-  ['goes to last-known-good', {}, /goes to ns\/web:kubelet@8/],
-  ['goes to the local config when last-known-good has the same content and nothing was trusted before', { lkg: '7', journal: 'promoted 9 7' }, same],
-  ['warns when last-known-good is damaged', { lkg: '6' }, /cannot be used.*local config/],
-  ['does not write the same trust again', { to: 'last-known-good' }, /kubelet@8/],
-];
-for (const [why, on, says] of condemns) rollback(why, on, condemn, says);
-
-const never = /^--to u1\/8: ns\/web:kubelet@8 was never trusted on this node; --force uses it anyway, on trial like any other$/;
-// prettier-ignore
-const refusals: [why: string, on: On, says: RegExp][] = [
-  ['a damaged --to', { to: 'u1/6' }, /damaged/],
-  ['the condemned content as --to', { to: 'u1/7', force: true }, /being rolled back/],
-  ['a --to that was never trusted', { lkg: '-', to: 'u1/8' }, never],
-  ['a --to that is condemned', { condemned: [condemnation('8')], to: 'u1/8' }, /kubelet@8 is condemned \(by agent: kubelet exits\); --force/],
-  ['the local config as --to', { active: 'local', to: 'active' }, /the active config is the local config; it cannot become last-known-good/],
-  ['when the content is not known', { assigned: '5' }, /missing or damaged/],
-];
-for (const [why, on, says] of refusals) rollback(`refuses ${why}`, on, 'refused', says);
-
-const tried = 'assign 8; journal rolled-back; journal assigned';
-const forced: [why: string, on: On, steps: string][] = [
-  ['that was never trusted: it is assigned here, not trusted', { lkg: '-' }, `condemn 9 by admin; ${tried}`],
-  [
-    'that is condemned, which it clears, and does not trust it',
-    { lkg: '-', condemned: [condemnation('8')], journal: 'promoted 8' },
-    `condemn 9 by admin; clear-condemned; ${tried}`,
-  ],
-  [
-    'and leaves the trial something trusted to go back to, where last-known-good is what is rolled back',
-    { stored: '9 8 5', lkg: '9', journal: 'promoted 5 9' },
-    `set-last-known-good 5; condemn 9 by admin; ${tried}`,
-  ],
-];
-for (const [why, on, steps] of forced)
-  rollback(`with --force tries a --to ${why}`, { ...on, to: 'u1/8', force: true }, steps, /goes to ns\/web:kubelet@8, on trial$/);
-
-rollback('condemns a damaged checkpoint by its manifest', { assigned: '6' }, 'condemn 6 by admin; journal rolled-back', /kubelet@8/);
 test('a rollback records who, what, why, and the retry annotation of that moment', () => {
   const facts = adminFacts(base);
   const annotated = facts.entries.map((entry) => ({
@@ -157,18 +115,15 @@ test('a rollback records who, what, why, and the retry annotation of that moment
 });
 
 const refusedByBoot: Candidate = { at: 'unusable', source: source('8'), stage: 'validate', problem: 'maxPods: must not be negative' };
+const write = { do: 'write', bytes: new Uint8Array() } as const;
+const keep = { do: 'keep' } as const;
 // prettier-ignore
-const arrivals: { why: string; to?: string; effective: Landing['effective']; steps: string; says: RegExp }[] = [
-  { why: 'refuses a --to that boot refuses', to: 'u1/8', effective: { do: 'keep' }, steps: 'refused', says: /^--to u1\/8: .*maxPods: must/ },
-  {
-    why: 'names what boot has against last-known-good, and goes local',
-    effective: { do: 'write', bytes: new Uint8Array() },
-    steps: condemn,
-    says: /kubelet@8.*maxPods: must not be negative, so this node reverts to its local config/,
-  },
-  { why: 'says that without a local config the file stays', effective: { do: 'keep' }, steps: condemn, says: /keeps its current effective file/ },
+const arrivals: { why: string; to?: string; effective: Landing['effective']; made: string; says: RegExp }[] = [
+  { why: 'refuses a --to that boot refuses', to: 'u1/8', effective: keep, made: 'refused', says: /^--to u1\/8: .*maxPods: must/ },
+  { why: 'names what boot has against last-known-good, and goes local', effective: write, made: condemn, says: /kubelet@8.*maxPods: must not be negative, so this node reverts/ },
+  { why: 'says that without a local config the file stays', effective: keep, made: condemn, says: /keeps its current effective file/ },
 ];
-for (const { why, to, effective, ...c } of arrivals)
+for (const { why, to, effective, made, says } of arrivals)
   test(`rollback ${why}`, () => {
     const intent = intendRollback(adminFacts(base), { at, ...(to === undefined ? {} : { to }) });
     assert.ok(intent.at === 'intended');
@@ -181,8 +136,8 @@ for (const { why, to, effective, ...c } of arrivals)
       assigned: { at: 'none' },
       lastKnownGood: refusedByBoot,
     });
-    assert.equal(steps(planned), c.steps);
-    assert.match(said(planned), c.says);
+    assert.equal(steps(planned), made);
+    assert.match(said(planned), says);
   });
 
 const condemned = [condemnation('9'), condemnation('8', { by: 'admin' }), condemnation('5')];

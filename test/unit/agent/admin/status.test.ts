@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { adminFacts, condemnation, entry, source, type Given } from '../../../support/admin-facts.ts';
+import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
 import { type AdminFacts, viewActive } from '../../../../agent/admin/facts.ts';
-import { contentRef } from '../../../../agent/checkpoint/payload.ts';
-import { refusedRecord } from '../../../../agent/store/records.ts';
 import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
-import { keyOf } from '../../../../agent/admin/roles.ts';
 import { faultOf, nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
@@ -133,26 +130,4 @@ test('checkpoints are intact, damaged or condemned, and damage goes first', () =
     rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim()),
     ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged'],
   );
-});
-
-test('a checkpoint that preflight refused is refused until it is used', () => {
-  const states = (over: Partial<AdminFacts>) =>
-    viewCheckpoints({ ...adminFacts({ stored: '9=x 8=x 7', assigned: '7' }), ...over }).map((row) => row.state);
-  const line = (event: 'refused' | 'assigned', rv: string) => ({ at: '', event, source: source(rv), detail: '' });
-  const now = refusedRecord({ source: source('9'), ...contentRef(entry('9=x').manifest?.files ?? [], 'kubelet'), at: '', error: '' }, []);
-  assert.deepEqual(states({ refused: now }), ['refused', 'refused', 'intact'], 'the content is refused, whatever its name');
-  assert.deepEqual(states({ journal: [line('refused', '8')] }), ['intact', 'refused', 'intact'], 'and an older one by the journal');
-  assert.deepEqual(states({ journal: [line('refused', '8'), line('assigned', '8')] }), ['intact', 'intact', 'intact']);
-});
-
-test("the kubelet's key comes from a record, else from the checkpoint when it leaves no doubt", () => {
-  const facts = adminFacts({ stored: '9', assigned: '9' });
-  const holding = (...keys: string[]) => {
-    const manifest = { namespace: '', name: '', savedAt: '', annotations: {}, files: keys.map((key) => ({ key, bytes: 1, sha256: 'x' })) };
-    return { ref: { uid: 'u5', resourceVersion: '1' }, state: 'intact' as const, manifest };
-  };
-  assert.equal(keyOf({ ...holding('a', 'b'), ref: source('9') }, facts), 'kubelet');
-  assert.equal(keyOf(holding('only.yaml'), facts), 'only.yaml');
-  assert.equal(keyOf(holding('ca.pem', 'kubelet'), facts), 'kubelet');
-  assert.equal(keyOf(holding('a', 'b'), facts), '');
 });

@@ -90,26 +90,6 @@ for (const kind of ['EIO', 'ENOSPC', 'EROFS'] as const)
     assert.ok(points > 5);
   });
 
-test('a read-only disk that holds the right file is no error at all', async () => {
-  const fs = prepared(undefined);
-  await bootOnce(options, worldOn(fs));
-  const readOnly = fs.afterKill();
-  readOnly.fault = { kind: 'EROFS', at: 1 };
-  const outcome = await bootOnce(options, worldOn(readOnly));
-  assert.deepEqual([outcome.used, outcome.error, outcome.effective.changed, outcome.effective.usable], ['assigned', null, false, true]);
-});
-
-test('a full disk without a file has no usable file, and does not pretend', async () => {
-  const fs = prepared(undefined);
-  fs.fault = { kind: 'ENOSPC', at: 1 };
-  const outcome = await bootOnce(options, worldOn(fs)).catch((error: unknown) => error as Error);
-  assert.ok(!(outcome instanceof Error));
-  assert.deepEqual(
-    [outcome.error, outcome.effective.usable, outcome.effective.sha256],
-    ['internal failure, see Kubelet log for details', false, ''],
-  );
-});
-
 /** Rendered or as written: the same fields. */
 function same(a: string, b: string): boolean {
   return /maxPods: (\d+)/.exec(a)?.[1] === /maxPods: (\d+)/.exec(b)?.[1];

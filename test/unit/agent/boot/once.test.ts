@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, rename, symlink } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
@@ -77,19 +77,4 @@ test('dkc agent run --once ends with 2 for bad flags, and with 1 where no usable
   assert.match(bad.stderr, /--merge/);
   assert.equal(none.code, 1, none.stderr);
   assert.match(none.stdout, /"error": "internal failure, see Kubelet log for details"/);
-});
-
-test('the dynamic config directory may be a symbolic link: the store behind it is locked and used, and the link stays', async (t) => {
-  const node = await prepared(t);
-  const [real, chain] = [join(node.dir, 'data'), join(node.dir, 'chain')];
-  await rename(node.root, real);
-  await symlink(real, chain);
-  await symlink('chain', node.root);
-  const { code, stdout, stderr } = await once(node);
-  assert.equal(code, 0, stderr);
-  const { used, effective } = JSON.parse(stdout) as { used: string; effective: { path: string; changed: boolean } };
-  assert.deepEqual([used, effective.path, effective.changed], ['assigned', join(real, 'kubelet.yaml'), true]);
-  assert.match(await readFile(join(node.root, 'kubelet.yaml'), 'utf8'), /maxPods: 41\n/);
-  assert.doesNotMatch(stderr, /lock/);
-  assert.match(await readFile(node.path('journal.jsonl'), 'utf8'), /"booted"/);
 });

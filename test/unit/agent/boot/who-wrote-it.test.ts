@@ -110,10 +110,6 @@ test('a file of another hand is kept before it is overwritten, the newest one al
     assert.equal(new TextDecoder().decode(await disk.disk().read(keptAs)), text);
     assert.equal(await seenBy(disk.disk()), AFTER);
   }
-  await disk.disk().remove(paths.effective);
-  assert.deepEqual((await start(disk.disk())).drifted, { was: 'missing' });
-  assert.equal((await start(disk.disk())).drifted, undefined);
-
   const alone = new CrashDisk();
   alone.plant(LOCAL, config('maxPods: 110'));
   await start(alone.disk());

@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareConfigs, explainFields } from '../../../../agent/config/policy/explain.ts';
-import { mergeOverlay, resolvePaths } from '../../../../agent/config/overlay.ts';
+import { mergeOverlay } from '../../../../agent/config/overlay.ts';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
-
-test('relative paths resolve against the directory, podLogsDir from 1.30 on', () => {
-  const written = {
-    staticPodPath: 'm',
-    tlsCertFile: '/abs',
-    resolvConf: '',
-    authentication: { x509: { clientCAFile: '../ca.crt' } },
-    podLogsDir: 'l',
-  };
-  const paths = { staticPodPath: '/d/e/m', tlsCertFile: '/abs', resolvConf: '', authentication: { x509: { clientCAFile: '/d/ca.crt' } } };
-  assert.deepEqual(resolvePaths(written, '/d/e', version), { ...paths, podLogsDir: '/d/e/l' });
-  assert.deepEqual(resolvePaths(written, '/d/e', parseKubeletVersion('1.29')), { ...paths, podLogsDir: 'l' });
-});
 
 test('an overlay merges objects, replaces lists, and null removes', () => {
   const merged = mergeOverlay(
@@ -55,30 +42,6 @@ test('configurations compare by leaf, gates one by one, secrets masked', () => {
     { field: 'evictionHard', class: 'needs-drain', from: { 'memory.available': '1Gi' }, to: {} },
     { field: 'unknown', class: 'dangerous', from: 1, to: null },
   ]);
-});
-
-test('for people every map is compared key by key, secrets still masked', () => {
-  const a = {
-    ...KIND,
-    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '5%' },
-    staticPodURLHeader: { A: ['1'], B: ['2'] },
-  };
-  const b = {
-    ...KIND,
-    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '15%' },
-    staticPodURLHeader: { A: ['1'], B: ['3'] },
-  };
-  assert.deepEqual(compareConfigs({ ...a, kubeReserved: {} }, { ...b, systemReserved: { cpu: '1' } }, { byKey: true }), [
-    { field: 'staticPodURLHeader.B', class: 'dangerous', from: '***', to: '***' },
-    { field: 'systemReserved.cpu', class: 'needs-drain', from: null, to: '1' },
-    { field: 'kubeReserved', class: 'needs-drain', from: {}, to: null },
-    { field: 'evictionHard.nodefs.inodesFree', class: 'needs-drain', from: '5%', to: '15%' },
-  ]);
-  assert.deepEqual(
-    compareConfigs(a, b).map(({ field }) => field),
-    ['staticPodURLHeader', 'evictionHard'],
-    'a policy names whole fields',
-  );
 });
 
 test('every field is explained: value, origin, class, shadowed', () => {

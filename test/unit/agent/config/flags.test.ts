@@ -28,10 +28,7 @@ const flags: [why: string, args: string, field: string, value: Json, shadow?: st
     'reads taints',
     '--register-with-taints=a=b:NoSchedule,c:NoExecute',
     'registerWithTaints',
-    [
-      { key: 'a', value: 'b', effect: 'NoSchedule' },
-      { key: 'c', effect: 'NoExecute' },
-    ],
+    [ { key: 'a', value: 'b', effect: 'NoSchedule' }, { key: 'c', effect: 'NoExecute' }],
   ],
   ['reads reserved memory', '--reserved-memory=0:memory=1Gi;1:memory=2Gi', 'reservedMemory', [numa(0, '1Gi'), numa(1, '2Gi')]],
 ];

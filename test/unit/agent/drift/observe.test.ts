@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findDrift } from '../../../../agent/drift/plan.ts';
-import { ConfigzCheck, type ConfigzDeps, observeDrift } from '../../../../agent/drift/observe.ts';
+import { ConfigzCheck, observeDrift } from '../../../../agent/drift/observe.ts';
 import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
@@ -21,10 +21,10 @@ const files = { [PATH]: 'ours', '/run/dkc/kubelet-started.yaml': 'ours', '/proc/
 
 /** Kinds that a look finds, in order; `?` after those that it could not find out. */
 async function seen(
-  over: { unit?: Partial<typeof installed>; files?: Record<string, string | undefined>; links?: Record<string, string>; isOurs?: boolean; handsOver?: boolean },
+  over: { unit?: Partial<typeof installed>; files?: Record<string, string | undefined>; isOurs?: boolean; handsOver?: boolean },
 ): Promise<string> {
   const there = Object.entries({ ...files, ...over.files }).flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]));
-  const disk = { ...memoryDisk(Object.fromEntries(there) as Record<string, string>), realPath: async (path: string) => over.links?.[path] ?? path };
+  const disk = { ...memoryDisk(Object.fromEntries(there) as Record<string, string>), realPath: async (path: string) => path };
   const shown = Object.entries({ ...installed, ...over.unit }).map(([name, value]) => `${name}=${value}\n`);
   const exec = async (_program: string, [verb, flag]: readonly string[]) => ({ code: 0, stderr: '', stdout: verb === 'show' && flag === '-p' ? shown.join('') : 'active\n' }); // prettier-ignore
   const given = { ...options, ...(over.handsOver === false ? { kubeletUnit: '' } : {}) };
@@ -66,7 +66,7 @@ for (const [line, isTrusted] of [
 
 const URL = 'https://127.0.0.1:10250/configz';
 
-function checked(over: Partial<ConfigzDeps['options']> = {}) {
+function checked() {
   const [clock, { log, lines }] = [new FakeClock(), recordedLog()];
   const kubelet: { answer: unknown; asked: number } = { answer: { kubeletconfig: { maxPods: 50, enforceNodeAllocatable: ['pods'], evictionHard: { 'memory.available': '1Gi' } } }, asked: 0 }; // prettier-ignore
   const notices: (string | null)[] = [];
@@ -74,7 +74,7 @@ function checked(over: Partial<ConfigzDeps['options']> = {}) {
     'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nevictionHard: {memory.available: 1Gi}\nclusterDNS: []\n';
   const disk = memoryDisk({ '/var/lib/dkc/kubelet.yaml': effective, '/args': '--max-pods=50\n' });
   const check = new ConfigzCheck({
-    options: { ...agentDefaults, nodeName: 'node-a', kubeconfig: '/kubeconfig', kubeletUnit: '', kubeletArgs: '/args', kubeletVersion: '1.36', kubeletConfigz: URL, ...over },
+    options: { ...agentDefaults, nodeName: 'node-a', kubeconfig: '/kubeconfig', kubeletUnit: '', kubeletArgs: '/args', kubeletVersion: '1.36', kubeletConfigz: URL },
     world: {
       disk,
       clock,
@@ -119,10 +119,3 @@ test('a kubelet that cannot be asked keeps its last answer, and is a notice from
   await check.fields(false);
   assert.deepEqual(notices.slice(1), [null]);
 });
-
-for (const [why, over, asks] of [['without a URL', { kubeletConfigz: '' }, 0]] as const)
-  test(`a kubelet ${why} is not asked`, async () => {
-    const { check, kubelet } = checked(over);
-    assert.equal(await check.fields(false), undefined);
-    assert.equal(kubelet.asked, asks);
-  });

@@ -62,11 +62,7 @@ test('drop-ins are merged in lexical order through directories, and other names 
   const base = { ...TYPE, podsPerCore: 7, authentication: { webhook: { enabled: false } } };
   const { podsPerCore, authentication, evictionHard, maxPods, clusterDNS } = withDropIns(base, dropIns, { args: [], version });
   assert.deepEqual([podsPerCore, maxPods, clusterDNS], [2, 20, ['10.0.0.2']]);
-  assert.deepEqual(authentication, {
-    x509: {},
-    webhook: { enabled: false, cacheTTL: '2m0s' },
-    anonymous: { enabled: true },
-  });
+  assert.deepEqual(authentication, { x509: {}, webhook: { enabled: false, cacheTTL: '2m0s' }, anonymous: { enabled: true } });
   assert.deepEqual(evictionHard, { ...EVICTION, 'memory.available': '1Gi' });
   const explained = explainFields({
     local: { ...TYPE, maxPods: 5 },

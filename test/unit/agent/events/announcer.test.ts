@@ -76,16 +76,6 @@ test('what a journal held before the first start is history', async () => {
   await one.stop();
 });
 
-test('what was written right before an exit is sent by the next start, once', async () => {
-  const one = await node();
-  await one.start();
-  await one.stop();
-  one.trust();
-  for (let n = 0; n < 3; n++) await one.start();
-  assert.deepEqual(one.messages, ['line 0']);
-  await one.stop();
-});
-
 test('an agent that dies after the server took an event, and before its mark, does not make a second one', async () => {
   const one = await node();
   await one.start();

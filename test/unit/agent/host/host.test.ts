@@ -19,15 +19,6 @@ const host = (files: Record<string, string>): Pick<Disk, 'read' | 'readLinked' |
   };
 };
 
-test("state files of the managers are looked for below the kubelet's own --root-dir", async () => {
-  const files = {
-    '/data/kubelet/cpu_manager_state': '{"policyName":"static"}',
-    '/var/lib/kubelet/cpu_manager_state': '{"policyName":"none"}',
-  };
-  assert.deepEqual((await readHost(host(files), {}, { args: ['--root-dir=/data/kubelet'] })).cpuManagerState, { policyName: 'static' });
-  assert.deepEqual((await readHost(host(files), {})).cpuManagerState, { policyName: 'none' });
-});
-
 test('a file that only a private /tmp hides is not said to be missing', async () => {
   const config = {
     authentication: { x509: { clientCAFile: '/etc/ca.pem' } },
@@ -35,10 +26,7 @@ test('a file that only a private /tmp hides is not said to be missing', async ()
     tlsPrivateKeyFile: '/tmp/ca.pem',
     resolvConf: '/var/tmp/ca.pem',
   };
-  const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), config, {
-    args: [],
-    hidden: ['/tmp/', '/var/tmp/'],
-  });
+  const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), config, { args: [], hidden: ['/tmp/', '/var/tmp/'] });
   assert.deepEqual(paths, { '/etc/ca.pem': 'file', '/etc/no.pem': 'missing' });
 });
 
@@ -54,16 +42,3 @@ test('kernel settings are read-only for the kubelet by the mounts that it sees, 
   assert.equal(await seen(readOnly, readOnly, 'bash\n'), 0);
   assert.equal(await seen(proc, readOnly), 0);
 });
-
-// prettier-ignore
-const sockets = [
-  { why: 'of another runtime is looked for', runs: '/run/crio.sock', is: { '/run/containerd/containerd.sock': 'missing' } },
-  { why: 'of the runtime that the kubelet has is not: it is away, and no configuration is at fault', runs: '/run/containerd/containerd.sock', is: {} },
-];
-for (const { why, runs, is } of sockets) {
-  test(`the socket ${why}`, async () => {
-    const defaulted = { containerRuntimeEndpoint: 'unix:///run/containerd/containerd.sock' };
-    const { paths } = await readHost(host({}), defaulted, { args: ['--v=2'], running: { ports: [], sockets: [runs] } });
-    assert.deepEqual(paths, is);
-  });
-}

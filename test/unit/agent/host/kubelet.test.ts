@@ -26,10 +26,7 @@ for (const { why, flag } of [{ why: 'by its binary' }, { why: 'by the flag', fla
   });
 
 test('a flag that names a kubelet older than all that is known is an error, a binary that is one never ends the agent', async () => {
-  await assert.rejects(
-    learn('v1.30.0', '1.19'),
-    /^ActionError: Cannot validate a configuration for kubelet 1\.19: .*1\.20 to 1\.37.*older/,
-  );
+  await assert.rejects(learn('v1.30.0', '1.19'), /Cannot validate a configuration for kubelet 1\.19: .*1\.20 to 1\.37.*older/);
   const { facts, warned } = await learn('v1.19.3');
   assert.equal(facts.version.minor, 37);
   assert.equal(warned.length, 2);
@@ -83,21 +80,3 @@ test('a kubelet that does not answer is the one that answered last, and not the 
   files.set(KUBELET, 'another binary');
   assert.equal(await node(files, undefined).learn(), 'v1.20.2');
 });
-
-test('what the Node said counts where no binary can be asked', async () => {
-  const files = new Map<string, string>();
-  const { memo, learn } = node(files, undefined);
-  assert.equal(await learn(), '1.37');
-  await memo.remember('v1.22.3');
-  assert.equal(await learn(), 'v1.22.3');
-});
-
-for (const damaged of ['{', '{"version":"seven"}'])
-  test(`a remembered version that reads ${JSON.stringify(damaged)} is learned anew`, async () => {
-    const files = new Map([
-      [KUBELET, 'binary'],
-      [PATH, damaged],
-    ]);
-    assert.equal(await node(files, 'v1.20.2').learn(), 'v1.20.2');
-    assert.equal(await node(new Map([[PATH, damaged]]), undefined).learn(), '1.37');
-  });

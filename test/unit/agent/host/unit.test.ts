@@ -67,16 +67,6 @@ for (const { why, states, system, down } of ends)
     assert.equal(await isKubeletDown({ kubeletUnit: 'kubelet.service' }, world, async () => true), down);
   });
 
-test('without a unit the machine must be going down and the kubelet silent', async () => {
-  for (const [system, silent, down] of [
-    ['stopping', true, true],
-    ['stopping', false, false],
-    ['running', true, false],
-  ] as const)
-    // prettier-ignore
-    assert.equal(await isKubeletDown({ kubeletUnit: '' }, machine([], system).world, async () => silent), down);
-});
-
 // prettier-ignore
 const words: { why: string; text: string; are: string[] }[] = [
   { why: 'words at blanks', text: ' a  b\tc ', are: ['a', 'b', 'c'] },
@@ -107,10 +97,6 @@ test('EnvironmentFiles= names files, one a line, whether they must be there or n
   const text = '/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)\n/etc/default/my kubelet (ignore_errors=no)';
   assert.deepEqual(line.environmentFilesOf(text), ['/var/lib/kubelet/kubeadm-flags.env', '/etc/default/my kubelet']);
   assert.deepEqual(line.environmentFilesOf(''), []);
-});
-
-test('Environment= holds assignments, with blanks in quotes', () => {
-  assert.deepEqual(line.parseEnvironment('A=1 "B=two words" C= broken =x'), { A: '1', B: 'two words', C: '' });
 });
 
 test('an EnvironmentFile holds a line each, with comments, quotes and an equals sign in the value', () => {

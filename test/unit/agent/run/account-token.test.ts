@@ -40,54 +40,6 @@ test('it is due after four fifths of its life, for as long a one; another accoun
   );
 });
 
-test('a file is renewed in time, again and again; failures are retried, and a token that is no renewal is not written', async () => {
-  const clock = new FakeClock();
-  const from = clock.now();
-  let file = token(from, 0);
-  const asked: unknown[] = [];
-  const answers = ['fails', token(from, 0), token(from, 0.9), token(from, 1.8)];
-  const stop = new AbortController();
-  const running = renewToken(
-    '/var/lib/dkc/token',
-    {
-      clock,
-      random: () => 0.5,
-      log: silentLog,
-      disk: {
-        read: async () => new TextEncoder().encode(file),
-        replace: async (_path, bytes, mode) => {
-          assert.equal(mode, 0o600);
-          file = new TextDecoder().decode(bytes);
-        },
-      },
-      client: {
-        post: async (_resource, ref, subresource, body) => {
-          asked.push({ ref, subresource, spec: (body as { spec: unknown }).spec });
-          const answer = answers.shift();
-          if (answer === 'fails') throw new Error('the server is away');
-          return { status: { token: answer } };
-        },
-      },
-    },
-    stop.signal,
-  );
-  await clock.advance(0.79 * HOUR);
-  assert.deepEqual([asked.length, file], [0, token(from, 0)]);
-  await clock.advance(0.2 * HOUR);
-  assert.equal(file, token(from, 0.9));
-  assert.deepEqual(asked[0], {
-    ref: { namespace: 'dkc-system', name: 'node-a' },
-    subresource: 'token',
-    spec: { audiences: ['api'], expirationSeconds: 3600 },
-  });
-  assert.equal(asked.length, 3);
-  await clock.advance(HOUR);
-  assert.equal(file, token(from, 1.8));
-  stop.abort();
-  await running;
-  assert.equal(clock.sleepers, 0);
-});
-
 // prettier-ignore
 const skews: { why: string; aheadHours: number; renewals: number }[] = [
   { why: 'a clock that agrees with the server', aheadHours: 0, renewals: 3 },

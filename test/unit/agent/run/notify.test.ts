@@ -115,19 +115,3 @@ for (const { why, env } of unwatched) {
     assert.deepEqual([ran, clock.sleepers], [[], 0]);
   });
 }
-
-test('a watchdog that cannot be told is told again: the log knows, the agent goes on', async () => {
-  const answers: (() => Promise<Ran>)[] = [
-    async () => ({ code: 1, stdout: '', stderr: 'no\n' }),
-    () => Promise.reject(new Error('gone')),
-    async () => done,
-  ];
-  const { notify, lines, clock, ran } = opened({ ...socket, WATCHDOG_USEC: '3000000' }, () => (answers.shift() ?? (async () => done))());
-  const end = new AbortController();
-  const alive = notify.keepAlive(end.signal);
-  await clock.advance(3000);
-  end.abort();
-  await alive;
-  assert.equal(ran.length, 4);
-  assert.deepEqual(lines, ['warn: sd_notify failed', 'warn: sd_notify failed']);
-});

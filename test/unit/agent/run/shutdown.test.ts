@@ -67,14 +67,6 @@ test('whatever goes back ends a spread that is under way', async () => {
   assert.deepEqual([told(), clock.sleepers], [1, 0]);
 });
 
-test('two reasons at one moment end the agent once', async () => {
-  const { shutdown, told, clock, reasons } = standing();
-  await Promise.all([shutdown.leave('first'), shutdown.leave('second'), shutdown.leave('third', { spread: true })]);
-  assert.equal(shutdown.signal.aborted, true);
-  assert.equal(shutdown.why, 'first');
-  assert.deepEqual([reasons(), told(), clock.sleepers], [['first'], 1, 0]);
-});
-
 test('a stop ends everything, a spread too, and is no reason to start again', async () => {
   const { shutdown, clock, stop, told } = standing();
   const spreading = shutdown.leave('assigned', { spread: true });

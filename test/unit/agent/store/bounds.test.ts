@@ -75,20 +75,6 @@ test('a journal of a gigabyte gives its newest lines, and is cut back to them by
   assert.deepEqual([(await bytes(paths.journal)) < MIB, damage], [true, []]);
 });
 
-for (const [what, character] of [
-  ['of three bytes', '€'],
-  ['that JSON writes with six', '\u0001'],
-] as const) {
-  test(`a full journal of details in characters ${what} can be read`, async (t) => {
-    const { store, damage, bytes, paths } = await emptyStore(t);
-    const text = journalText(line(character.repeat(10_000)));
-    await writeFile(paths.journal, text.repeat(1099));
-    await store.addToJournal(line(character.repeat(10_000)));
-    assert.ok((await bytes(paths.journal)) < 8 * MIB);
-    assert.deepEqual([(await store.journal()).length, damage], [1000, []]);
-  });
-}
-
 test('records of a gigabyte are damage, and are not read', async (t) => {
   const { store, damage, paths } = await emptyStore(t);
   for (const path of [paths.meta('assigned'), paths.trial, paths.condemned, paths.refused]) await endingWith(path, 1024 * MIB, '}\n');

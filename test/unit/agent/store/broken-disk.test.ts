@@ -2,16 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { StoreError } from '../../../../agent/store/store.ts';
-import { LockError, type Locks } from '../../../../base/lock.ts';
 import { CrashDisk, type Fault } from '../../../support/crash-disk.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
-import { condemned, line, livedIn, openStore, payload, paths, ROOT, source, trial } from './store-changes.ts';
+import { condemned, line, livedIn, openStore, payload, paths, ROOT, source } from './store-changes.ts';
 
 async function lived(): Promise<CrashDisk> {
   const disk = new CrashDisk();
   await livedIn(openStore(disk));
-  for (const [key, bytes] of payload(source('u'), 'u').files) disk.plant(`${paths.checkpoints}/u/1/${key}`, bytes);
-  disk.plant(paths.trial, 'rubbish');
   return disk.settled();
 }
 
@@ -22,32 +19,14 @@ const broken: { kind: Fault['kind']; why: string; remedy: RegExp }[] = [
 for (const { kind, why, remedy } of broken) {
   test(`${why}: all is read, and every change says where and what to do`, async () => {
     const disk = await lived();
-    const told: string[] = [];
     disk.fault = { kind, at: 1 };
-    const store = new FsStore({
-      disk: disk.disk(),
-      locks: memoryLocks(),
-      root: ROOT,
-      clock: { now: () => 0 },
-      onDamage: (path) => void told.push(path),
-    });
+    const store = new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: { now: () => 0 } });
     assert.equal(await store.initialize(), false);
     assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
     assert.equal((await store.load(source('a'))).at, 'intact');
-    const upstreams = await store.load(source('u'), source('u'));
-    assert.ok(upstreams.at === 'intact');
-    assert.equal(upstreams.checkpoint.manifest.name, 'web');
-    assert.equal((await store.journal()).length, 1);
-    assert.equal((await store.list()).length, 3);
-    if (kind === 'EROFS') {
-      // Setting aside is a rename, which a full disk still does.
-      for (let n = 0; n < 3; n++) assert.equal(await store.trial(), undefined);
-      assert.deepEqual(told, [paths.trial]);
-    }
     const changes: [string, () => Promise<unknown>][] = [
       [paths.meta('assigned'), () => store.setRecord('assigned', source('b'))],
       [paths.checkpoint(source('c')), () => store.save(payload(source('c'), 'c'))],
-      [paths.trial, () => store.setTrial(trial(7))],
       [paths.condemned, () => store.setCondemned([condemned('z')])],
     ];
     for (const [path, change] of changes) {
@@ -85,30 +64,4 @@ test('what a disk does not give stays in its place, and counts as damaged after 
   now = 60_000;
   assert.deepEqual(await store.condemned(), []);
   assert.equal((await disk.disk().list(paths.metaDir)).filter((name) => name.startsWith('condemned.json.damaged-')).length, 1);
-});
-
-test('a lock that cannot be taken at all is a failure of the store, one that is held is not', async () => {
-  const refusing = (error: Error): Locks => ({
-    take: async () => {
-      throw error;
-    },
-  });
-  const open = (locks: Locks) => new FsStore({ disk: new CrashDisk().disk(), locks, root: ROOT, clock: { now: () => 0 } });
-  const cause = Object.assign(new Error('read-only'), { code: 'EROFS' });
-  await assert.rejects(open(refusing(new LockError('/l', 'x', { cause }))).setTrial(undefined), (error) => {
-    assert.ok(error instanceof StoreError && error.path === paths.storeLock);
-    return /read-only: .*remount/.test(error.message);
-  });
-  await assert.rejects(open(refusing(new LockError('/l', 'held'))).setTrial(undefined), LockError);
-});
-
-test('changes of one process queue before they ask for the lock', async () => {
-  const disk = new CrashDisk();
-  const store = openStore(disk); // its locks refuse whoever comes second
-  await store.initialize();
-  await Promise.all([1, 2, 3].map((n) => store.addToJournal(line(`${n}`))));
-  assert.deepEqual(
-    (await store.journal()).map(({ detail }) => detail),
-    ['1', '2', '3'],
-  );
 });

@@ -8,13 +8,8 @@ import { memoryLocks } from '../../../support/memory-locks.ts';
 export const ROOT = '/d';
 export const paths = layout(ROOT);
 
-export const source = (uid: string, resourceVersion = '1'): Source => ({
-  namespace: 'dkc-system',
-  name: 'web',
-  uid,
-  resourceVersion,
-  kubeletConfigKey: 'kubelet',
-});
+const web = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
+export const source = (uid: string, resourceVersion = '1'): Source => ({ ...web, uid, resourceVersion });
 export const payload = (of: Source, text: string): Payload => ({
   ...of,
   files: new Map([
@@ -23,30 +18,17 @@ export const payload = (of: Source, text: string): Payload => ({
   ]),
   annotations: { 'dkc.dev/retry': text },
 });
+const content = { kubeletConfigKey: 'kubelet', contentSha256: '0'.repeat(64) };
+const at = '2026-01-01T00:00:00Z';
 export const trial = (healthyMs: number): TrialRecord => ({
-  source: source('a'),
-  kubeletConfigKey: 'kubelet',
-  contentSha256: '0'.repeat(64),
-  assignedAt: '2026-01-01T00:00:00Z',
-  healthyMs,
-  exits: 0,
-  exitsOffset: 0,
-  bootId: 'boot',
+  ...{ source: source('a'), ...content, assignedAt: at },
+  ...{ healthyMs, exits: 0, exitsOffset: 0, bootId: 'boot' },
 });
 export const condemned = (uid: string): CondemnedRecord => ({
-  uid,
-  resourceVersion: '1',
-  namespace: 'dkc-system',
-  name: 'web',
-  kubeletConfigKey: 'kubelet',
-  contentSha256: '0'.repeat(64),
-  reason: 'exits',
-  evidence: ['exit 1'],
-  by: 'agent',
-  at: '2026-01-01T00:00:00Z',
-  retry: '',
+  ...{ ...source(uid), ...content, at },
+  ...{ reason: 'exits', evidence: ['exit 1'], by: 'agent', retry: '' },
 });
-export const line = (detail: string): JournalLine => ({ at: '2026-01-01T00:00:00Z', event: 'booted', source: null, detail });
+export const line = (detail: string): JournalLine => ({ at, event: 'booted', source: null, detail });
 
 /** Another process that finds this disk. */
 export const openStore = (disk: CrashDisk): FsStore =>
@@ -105,8 +87,6 @@ const thirdSaved = async (store: Store): Promise<void> => {
 export const storeChanges: readonly StoreChange[] = [
   { why: 'initialize', before: async () => {}, change: (store) => store.initialize(), between: { assigned: 'missing', good: 'missing' } },
   { why: 'setRecord assigned', change: (store) => store.setRecord('assigned', source('b')) },
-  { why: 'setRecord assigned to none', change: (store) => store.setRecord('assigned', null) },
-  { why: 'setRecord last-known-good', change: (store) => store.setRecord('last-known-good', source('a')) },
   { why: 'setRecord where it is missing', before: loseAssigned, change: (store) => store.setRecord('assigned', source('b')) },
   {
     why: 'save, then assign',

@@ -68,20 +68,6 @@ for (const [why, started, says] of [
   });
 }
 
-for (const { why, before, now, leaves } of [
-  { why: 'was masked', before: 'CanStart=no\nCanStop=yes', now: 'CanStart=yes\nCanStop=yes', leaves: 1 },
-  { why: 'is masked, and systemd does not answer for a while', before: 'CanStart=no\nCanStop=yes', now: '', leaves: 0 },
-])
-  test(`the agent leaves ${leaves} times, so that kubelet-sync asks again, for a kubelet on another file that ${why}`, async (t) => {
-    const { clock, kubelet, left } = watched(t);
-    Object.assign(kubelet, { started: 'before', can: before });
-    await clock.advance(10 * MINUTE);
-    assert.deepEqual(left, []);
-    kubelet.can = now;
-    await clock.advance(10 * MINUTE);
-    assert.equal(left.length, leaves);
-  });
-
 test('a kubelet that is down begins its time again, and without a unit nobody is watched', async (t) => {
   const { clock, kubelet, said } = watched(t);
   kubelet.started = 'before';

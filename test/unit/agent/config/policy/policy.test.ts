@@ -81,11 +81,6 @@ for (const { why, dynamic, merge, policy, says } of remedies) {
   });
 }
 
-test('a field policy says whether drift is corrected; it is not where that is not said', () => {
-  const drift = (text: string) => fieldPolicy(text).drift;
-  assert.deepEqual(['drift: correct', 'drift: report', 'drift:', ''].map(drift), ['correct', 'report', undefined, undefined]);
-});
-
 test('a field policy of another kind, and one that is no YAML, are refused by name', () => {
   assert.throws(() => parsePolicy('apiVersion: dkc.dev/v1alpha1\nkind: Other'), /Cannot read the field policy: kind must be FieldPolicy/);
   assert.throws(() => parsePolicy('a: ['), /Cannot read the field policy: .*line/);
