@@ -33,10 +33,6 @@ test('an effective file that is not the one the agent wrote is noticed', () => {
   assert.equal(viewActive({ ...facts, effective: { ...facts.effective, sha256: 'other' } }).from, 'changed');
 });
 
-test('a condemnation shows as error before the agent has followed it', () => {
-  assert.equal(viewActive(adminFacts({ stored: '9', assigned: '9', active: 'assigned 9', condemned: [byAdmin] })).error, rolledBack);
-});
-
 const standings: (Given & { is: Standing })[] = [
   { is: 'local', active: 'local' },
   { is: 'pending', active: 'assigned 9' },
@@ -79,11 +75,6 @@ const asides: { why: string; facts: AdminFacts; next: RegExp }[] = [
   { why: 'nothing', facts: trustedFacts, next: /^Nothing to do/ },
   { why: 'a missing local config', facts: { ...trustedFacts, local: { path: '/l', at: 'missing' } }, next: /last fallback.*localConfig/ },
   { why: 'one that the agent cannot use', facts: noticed(trustedFacts), next: /last fallback/ },
-  {
-    why: 'what is kept from its agent',
-    facts: { ...trustedFacts, problems: [{ path: '/s', problem: 'it belongs to uid 1', isBarred: true }] },
-    next: /may not read or change all of its store/,
-  },
   { why: 'damage', facts: { ...trustedFacts, problems: [{ path: '/j', problem: 'cut' }] }, next: /damaged.*dkc checkpoints verify/ },
 ];
 for (const { why, facts, next } of asides) {

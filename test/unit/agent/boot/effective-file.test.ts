@@ -3,10 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { config, HandMadeNode, numbered } from './hand-made-store.ts';
-import type { AgentOptions } from '../../../../agent/options.ts';
 import { filesOf } from '../../../support/builders.ts';
-
-const VALIDATE = 'failed to validate config, see Kubelet log for details';
 
 /** A node that is assigned a checkpoint with these files, downloaded by ours: with annotations. */
 async function assigned(
@@ -21,7 +18,6 @@ async function assigned(
   await store.setRecord('assigned', source);
 }
 
-const set = (node: HandMadeNode, over: Partial<AgentOptions>): void => void (node.options = { ...node.options, ...over });
 const checkpointDir = (node: HandMadeNode): string => node.path('checkpoints', 'uid-1', 'rv-1');
 
 test('relative paths in a ConfigMap mean its other keys', async (t) => {
@@ -33,21 +29,6 @@ test('relative paths in a ConfigMap mean its other keys', async (t) => {
   assert.match(text, /tlsCertFile: \/etc\/kubelet.crt/);
   assert.match(text, /resolvConf: (''|"")/);
   assert.equal((await stat(join(checkpointDir(node), 'ca.crt'))).isFile(), true);
-});
-
-test('a ConfigMap that would reset authentication is refused with the remedy in the log', async (t) => {
-  const node = await HandMadeNode.make(t);
-  await node.write(node.local, config('authentication: {anonymous: {enabled: true}}'));
-  const policy = join(node.dir, 'policy.yaml');
-  await node.write(policy, 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n');
-  set(node, { policy });
-  await assigned(node, { kubelet: config('maxPods: 41') });
-  assert.equal((await node.boot()).error, VALIDATE);
-  const log = node.log.join('\n');
-  for (const says of [/authentication\.anonymous\.enabled/, /dangerous/, /overlay/, /dkc render/, /dkc\.dev\/allow/])
-    assert.match(log, says);
-  await assigned(node, { kubelet: config('maxPods: 41') }, { n: 2, annotations: { 'dkc.dev/allow': 'authentication.anonymous.enabled' } });
-  assert.equal((await node.boot()).used, 'assigned', 'the annotation of the checkpoint counts');
 });
 
 test('the same content in another checkpoint directory leaves the effective file as it is, though its paths differ', async (t) => {

@@ -93,11 +93,9 @@ export class HandMadeNode {
   }
 
   #logger(): Log {
-    const line = (level: string) => (text: string, fields?: Readonly<Record<string, unknown>>) => {
-      this.log.push(
-        `${level} ${text} ${JSON.stringify(fields ?? {}, (_key, value: unknown) => (value instanceof Error ? value.message : value))}`,
-      );
-    };
+    const plain = (_key: string, value: unknown): unknown => (value instanceof Error ? value.message : value);
+    const line = (level: string) => (text: string, fields?: object) =>
+      void this.log.push(`${level} ${text} ${JSON.stringify(fields ?? {}, plain)}`);
     const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), with: () => log };
     return log;
   }

@@ -114,12 +114,6 @@ for (const row of rows)
     assert.notEqual(plan.why, '', 'the log is told a reason');
   });
 
-test('boot trusts nothing anew when the trusted record has the same name already', () => {
-  const usable = candidate('A', 'web');
-  const facts: BootFacts = { assigned: usable, lastKnownGood: usable, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false, handsOver: true }; // prettier-ignore
-  assert.equal(planBoot(facts).promote, undefined);
-});
-
 test('boot does not take the same bytes under another key for the same content', () => {
   const at = candidate('A', 'assigned');
   assert.ok(at.at === 'usable');

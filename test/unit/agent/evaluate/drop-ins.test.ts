@@ -64,17 +64,6 @@ test('drop-ins are merged in lexical order through directories, and other names 
   assert.deepEqual([podsPerCore, maxPods, clusterDNS], [2, 20, ['10.0.0.2']]);
   assert.deepEqual(authentication, { x509: {}, webhook: { enabled: false, cacheTTL: '2m0s' }, anonymous: { enabled: true } });
   assert.deepEqual(evictionHard, { ...EVICTION, 'memory.available': '1Gi' });
-  const explained = explainFields({
-    local: { ...TYPE, maxPods: 5 },
-    dynamic: null,
-    merge: 'replace',
-    args: [],
-    version,
-    ...(dropIns ? { dropIns } : {}),
-  });
-  const of = (name: string) => explained.find(({ field }) => field === name);
-  assert.deepEqual([of('maxPods')?.value, of('maxPods')?.origin, of('maxPods')?.file], [20, 'drop-in', join(dir, '30.conf')]);
-  assert.deepEqual([of('port')?.origin, of('port')?.file], ['default', undefined]);
 });
 
 // As /configz of a kubelet 1.36.3 shows them.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPolicy, parseKubeletVersion, pathsToProbe } from '../../../../agent/config/config.ts';
-import { atOnce, evaluate, type EvaluatedConfig, type NodeInputs, prepare } from '../../../../agent/evaluate/evaluate.ts';
+import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { evaluate, type EvaluatedConfig, type NodeInputs } from '../../../../agent/evaluate/evaluate.ts';
 import { type LocalConfig, parseLocal } from '../../../../agent/evaluate/local.ts';
 import { parseDropIns } from '../../../../agent/config/overlay.ts';
 import { filesOf } from '../../../support/builders.ts';
@@ -60,7 +60,6 @@ const cases: Case[] = [
   { why: 'is good', config: input('maxPods: 50'), verdict: 'maxPods: 50' },
 
   { why: 'lacks the key that was asked for', config: input('', { kubeletConfigKey: 'other' }), verdict: 'load: kubelet-config-key' },
-  { why: 'is of another kind', config: input('', { files: filesOf({ kubelet: 'apiVersion: v1\nkind: Pod\n' }) }), verdict: 'load: kind kind, apiVersion api-version' },
   { why: 'has a field of the wrong type', config: input('maxPods: many'), verdict: 'load: maxPods type' },
   { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
 
@@ -74,7 +73,6 @@ const cases: Case[] = [
   { why: 'is allowed by its annotation', config: input('clusterDomain: b.example', { annotations: { 'dkc.dev/allow': 'clusterDomain' } }), inputs: { local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
   { why: 'would end this kubelet on this host', config: input('failSwapOn: true'), inputs: { host: { swapOn: true } }, verdict: 'validate: failSwapOn swap' },
   { why: 'would do so, but boot leaves that to the trial', config: input('failSwapOn: true'), verdict: 'failSwapOn: true' },
-  { why: 'is good until the flags make it bad', config: input('maxPods: 50'), inputs: args('--max-pods=-1'), verdict: 'validate: maxPods not-negative' },
 
   { why: 'meets a flag that no kubelet could read', config: input('maxPods: 50'), inputs: args('--max-pods=many'), verdict: 'internal: maxPods flag' },
 
@@ -106,20 +104,4 @@ test('no finding holds a value', () => {
     assert.ok(!evaluated.ok);
     assert.doesNotMatch(JSON.stringify(evaluated.findings), /hunter2|77777/);
   }
-});
-
-/** The paths that a node is asked for before this config is evaluated. */
-function pathsOf(config: EvaluatedConfig, inputs: NodeInputs): string[] {
-  const read = atOnce(prepare(config, inputs));
-  return read.ok ? pathsToProbe(read.defaulted) : [];
-}
-
-test('paths are asked after as the kubelet will see them: resolved, merged, with flags', () => {
-  const config = input('authentication:\n  x509:\n    clientCAFile: ca.crt\n');
-  const over: Partial<NodeInputs> = { merge: 'overlay', local: local('staticPodPath: manifests\n') };
-  const paths = (more: Partial<NodeInputs> = {}): string[] => pathsOf(config, { ...inputs, ...over, ...more });
-  assert.ok(paths().includes(`${DIR}/ca.crt`));
-  const flagged = paths(args('--client-ca-file=/etc/ca.pem'));
-  assert.ok(flagged.includes('/etc/ca.pem'));
-  assert.ok(!flagged.includes(`${DIR}/ca.crt`));
 });

@@ -93,12 +93,6 @@ test('of several ExecStart= the last one counts, since an empty one resets', () 
   assert.equal(line.execStartOf(''), undefined);
 });
 
-test('EnvironmentFiles= names files, one a line, whether they must be there or not', () => {
-  const text = '/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)\n/etc/default/my kubelet (ignore_errors=no)';
-  assert.deepEqual(line.environmentFilesOf(text), ['/var/lib/kubelet/kubeadm-flags.env', '/etc/default/my kubelet']);
-  assert.deepEqual(line.environmentFilesOf(''), []);
-});
-
 test('an EnvironmentFile holds a line each, with comments, quotes and an equals sign in the value', () => {
   const text = '# comment\n; another\n\nKUBELET_KUBEADM_ARGS="--a=1 --b=2"\n  X=y  \nnonsense\n';
   assert.deepEqual(line.parseEnvironmentFile(text), { KUBELET_KUBEADM_ARGS: '--a=1 --b=2', X: 'y' });

@@ -68,11 +68,6 @@ test('a condition keeps the time of its last transition, and gets a new one when
   ]); // prettier-ignore
 });
 
-test('until the first look the drift of the agent before stays as it was reported', () => {
-  const drift = [{ kind: 'NotUsed', detail: 'a', since: '' }] as const;
-  assert.equal(nodeConfigPatch(after({ ...trusted, drift }), trusted, facts), undefined);
-});
-
 test('conditions that others wrote stay; what is none goes', () => {
   const theirs = { type: 'Audited', status: 'True', reason: 'Seen', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
   const seen = object({ status: { conditions: ['x', null, theirs] as unknown as Condition[] } });

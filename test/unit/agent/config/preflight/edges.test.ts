@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { HostFacts } from '../../../../../agent/config/contract.ts';
-import { pathsToProbe } from '../../../../../agent/config/preflight/files.ts';
-import { defaulted, preflighted } from '../../../../support/preflighted.ts';
+import { preflighted } from '../../../../support/preflighted.ts';
 
 /** What is known of the host and its kubelet, which is one of 1.34 unless said. */
 type Known = HostFacts & { minor?: string; args?: string[] };
@@ -135,18 +134,3 @@ const cgroups: [why: string, text: string, finds?: string, known?: Known][] = [
   ['is the root of pods but unused is not looked at', 'cgroupRoot: /k\ncgroupsPerQOS: false\nenforceNodeAllocatable: []'],
 ];
 for (const [why, ...rest] of cgroups) finds(`a cgroup that ${why}`, ...rest);
-
-test('cgroups are asked for in both versions and under both drivers, and never outside of them', () => {
-  assert.deepEqual(pathsToProbe(defaulted(`resolvConf: ""\n${ENFORCED}cgroupRoot: /x-y/z`)), [
-    '/sys/fs/cgroup/memory/x-y/z',
-    '/sys/fs/cgroup/x-y/z',
-    '/sys/fs/cgroup/memory/x_y.slice/x_y-z.slice',
-    '/sys/fs/cgroup/x_y.slice/x_y-z.slice',
-    '/sys/fs/cgroup/memory/a/kube-let.slice',
-    '/sys/fs/cgroup/a/kube-let.slice',
-    '/sys/fs/cgroup/memory/kube.slice/kube-let.slice',
-    '/sys/fs/cgroup/kube.slice/kube-let.slice',
-  ]);
-  const above = pathsToProbe(defaulted('resolvConf: ""\ncgroupRoot: /../../etc'));
-  assert.deepEqual(above.slice(0, 2), ['/sys/fs/cgroup/memory/etc', '/sys/fs/cgroup/etc']);
-});

@@ -5,7 +5,6 @@ import {
   MAX_SIGNATURE,
   parseSignatureKeys,
   parseSshSignature,
-  signatureCheck,
   signedMessage,
   verifyPayload,
 } from '../../../../../agent/config/signature/check.ts';
@@ -87,15 +86,6 @@ const rows: Row[] = [
   { why: 'does not count with characters that are not base64', content: sig(signed['kubelet.sig']?.replace('\n', '\n*') ?? ''), says: /not base64/ },
 ];
 for (const { why, content, over, says } of rows) test(`a signature ${why}`, () => assert.match(verdict(content, over), says));
-
-test('what a node is told names ConfigMap, key and remedy', () => {
-  const found = signatureCheck(parseSignatureKeys([ci.line]))({ files: filesOf(files), kubeletConfigKey: 'kubelet', allow: undefined }, 'dkc-system/web'); // prettier-ignore
-  assert.ok(!found.ok);
-  assert.equal(
-    `${found.finding.rule}: ${found.finding.message}`,
-    'signature: kubelet.sig of ConfigMap dkc-system/web is missing, and the field policy of this node accepts signed configurations only (signatureKeys): sign it with dkc sign, and put the signature into the ConfigMap as kubelet.sig',
-  );
-});
 
 test('a signature that is cut anywhere, or has any bit turned, is never accepted', () => {
   for (const type of ['ssh-ed25519', 'sk-ssh-ed25519@openssh.com']) {
