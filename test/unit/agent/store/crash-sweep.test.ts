@@ -40,7 +40,6 @@ const brokenBy: readonly { change: string; forgotten: Forgotten; of: string }[] 
   { change: 'save over one of upstream', forgotten: dirAt(`${paths.checkpoints}/u/1`), of: 'the directory that gets a manifest' },
   { change: 'initialize', forgotten: dirAt(paths.root), of: 'the root' },
   { change: 'setTrial', forgotten: anyDir, of: 'directories' },
-  { change: 'addToJournal for the first time', forgotten: anyDir, of: 'directories' },
   { change: 'removeCheckpoint', forgotten: anyDir, of: 'directories' },
 ];
 
