@@ -4,62 +4,46 @@ import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
 import { boot } from '../../../../agent/boot/execute.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
-import { parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
+import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
+import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { driftedName, layout } from '../../../../agent/store/layout.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { silentLog } from '../../../../base/log.ts';
+import { filesOf } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 import { config, numbered } from './hand-made-store.ts';
 
-const ROOT = '/d';
-const LOCAL = '/etc/config.yaml';
+const [ROOT, LOCAL] = ['/d', '/etc/config.yaml'];
 const paths = layout(ROOT);
-const options = {
-  ...agentDefaults,
-  dynamicConfigDir: ROOT,
-  effectiveConfig: paths.effective,
-  localConfig: LOCAL,
-  policy: 'none',
-  kubeletUnit: '',
-};
-
+const place = { dynamicConfigDir: ROOT, effectiveConfig: paths.effective, localConfig: LOCAL };
+const options = { ...agentDefaults, ...place, policy: 'none', kubeletUnit: '' };
+const kubelet = { version: parseKubeletVersion('1.30'), args: [] };
 const storeOn = (disk: Disk): FsStore => new FsStore({ disk, locks: memoryLocks(), root: ROOT, clock: new FakeClock() });
 
 /** What an agent does to the disk when it starts. */
 async function start(disk: Disk): Promise<BootOutcome> {
   const [clock, log] = [new FakeClock(), silentLog];
-  const kubelet = { version: parseKubeletVersion('1.30'), args: [] };
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
-  const memo = new ActiveRecordWriter({
-    disk,
-    clock,
-    log,
-    path: paths.active,
-    configState: new NodeConfigState(outcome),
-    nodeName: 'node-a',
-  });
+  const configState = new NodeConfigState(outcome);
+  const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, configState, nodeName: 'node-a' });
   memo.note();
   await memo.settled();
   return outcome;
 }
 
+const podsIn = (text: string): string | undefined => /maxPods: (\d+)/.exec(text)?.[1];
+const textOf = async (disk: Disk, path: string): Promise<string> => new TextDecoder().decode(await disk.read(path));
+
 /** What `dkc status` says of the file that the kubelet reads. */
 async function seenBy(disk: Disk): Promise<string> {
-  const facts = await observeNode({
-    store: storeOn(disk),
-    disk,
-    dynamicConfigDir: ROOT,
-    effectiveConfig: paths.effective,
-    localConfig: LOCAL,
-  });
+  const facts = await observeNode({ store: storeOn(disk), disk, ...place });
   const { from, used, source } = viewActive(facts);
-  return `${from}: ${used} ${source?.name ?? '-'} ${/maxPods: (\d+)/.exec(facts.effective.text)?.[1]}`;
+  return `${from}: ${used} ${source?.name ?? '-'} ${podsIn(facts.effective.text)}`;
 }
 
 const BEFORE = 'agent: local - 110';
@@ -71,7 +55,8 @@ async function assigned(): Promise<CrashDisk> {
   disk.plant(LOCAL, config('maxPods: 110'));
   await start(disk.disk());
   const store = storeOn(disk.disk());
-  await store.save({ ...numbered(1), files: new Map([['kubelet', new TextEncoder().encode(config('maxPods: 41'))]]), annotations: {} });
+  for (const n of [1, 2]) await store.save({ ...numbered(n), files: filesOf({ kubelet: config(`maxPods: 4${n}`) }), annotations: {} });
+  await store.setRecord('last-known-good', numbered(2));
   await store.setRecord('assigned', numbered(1));
   return disk.settled();
 }
@@ -81,24 +66,44 @@ test('at every write of a start, and wherever it is cut off, the effective file 
   const whole = disk.afterKill();
   await start(whole.disk());
   assert.equal(await seenBy(whole.disk()), AFTER);
-  const seen = new Set<string>();
   for (let at = 0; at <= whole.changes; at++) {
     const cut = disk.afterKill();
     cut.fault = { kind: 'cut', at };
     await start(cut.disk()).catch(() => {});
-    const now = await seenBy(cut.afterKill().disk());
-    assert.ok(now === BEFORE || now === AFTER, `after ${cut.trace[at - 1] ?? 'nothing'}: ${now}`);
-    seen.add(now);
+    const after = `after ${cut.trace[at - 1] ?? 'nothing'}`;
+    assert.match(await seenBy(cut.afterKill().disk()), at === 0 ? new RegExp(BEFORE) : new RegExp(`^(${BEFORE}|${AFTER})$`), after);
     // And the next agent ends where an undisturbed one does.
     const next = cut.afterKill();
-    const { drifted } = await start(next.disk());
-    assert.equal(drifted, undefined, `after ${cut.trace[at - 1] ?? 'nothing'}: taken for the file of another hand`);
+    assert.equal((await start(next.disk())).drifted, undefined, `${after}: taken for the file of another hand`);
     assert.equal(await seenBy(next.disk()), AFTER);
-    const record = JSON.parse(new TextDecoder().decode(await next.disk().read(paths.active))) as { next?: unknown };
-    assert.equal(record.next, undefined);
+    assert.doesNotMatch(await textOf(next.disk(), paths.active), /"next"/);
   }
-  assert.deepEqual([...seen], [BEFORE, AFTER]);
 });
+
+for (const kind of ['EIO', 'ENOSPC', 'EROFS'] as const)
+  test(`with ${kind} at any operation of a start, the effective file is an old or a new one, and the outcome says which`, async () => {
+    const rested = await assigned();
+    for (let at = 1; ; at++) {
+      const fs = rested.afterKill();
+      fs.fault = { kind, at };
+      // An agent that may not even start leaves everything as it is; its kubelet starts on the file that is there.
+      const outcome = await start(fs.disk()).catch((error: unknown) => error as Error);
+      const text = await textOf(fs.afterKill().disk(), paths.effective);
+      const pods = podsIn(text);
+      assert.ok(decode(new TextEncoder().encode(text), kubelet.version).ok, `${kind} at ${at} left ${text}`);
+      if (outcome instanceof Error) assert.equal(pods, '110', `${kind} at ${at}: ${outcome.message}`);
+      else {
+        assert.equal(outcome.effective.usable, true, `${kind} at ${at}`);
+        assert.equal(pods, { assigned: '41', 'last-known-good': '42', local: '110' }[outcome.used], `${kind} at ${at}`);
+        assert.equal(outcome.used === 'assigned' || outcome.error !== null, true, `${kind} at ${at}: an error is told`);
+      }
+      // The disk is well again: the next boot arrives where the first one was going.
+      const mended = fs.afterKill();
+      const next = await start(mended.disk());
+      assert.deepEqual([next.used, next.error, await seenBy(mended.disk())], ['assigned', null, AFTER], `${kind} at ${at}`);
+      if ((kind === 'EIO' ? fs.operations : fs.changes) < at) break;
+    }
+  });
 
 test('a file of another hand is kept before it is overwritten, the newest one alone; with nothing better it stays', async () => {
   const disk = (await assigned()).afterKill();
@@ -107,7 +112,7 @@ test('a file of another hand is kept before it is overwritten, the newest one al
   for (const text of ['theirs', 'and again']) {
     disk.plant(paths.effective, text);
     assert.deepEqual((await start(disk.disk())).drifted, { was: 'changed', keptAs });
-    assert.equal(new TextDecoder().decode(await disk.disk().read(keptAs)), text);
+    assert.equal(await textOf(disk.disk(), keptAs), text);
     assert.equal(await seenBy(disk.disk()), AFTER);
   }
   const alone = new CrashDisk();
