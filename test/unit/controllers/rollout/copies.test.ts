@@ -50,6 +50,7 @@ test('a name that is cut for that of the copy leaves a valid one', async () => {
 const noted = (words: string): string => `The API server refused what was planned: ${words}`;
 for (const { why, verb, resource, words, says } of [
   { why: 'a quota that is full', verb: 'create', resource: 'configmaps', words: 'configmaps is forbidden: exceeded quota', says: /^ConfigMap dkc-system\/web-[0-9a-f]{10}: configmaps is forbidden: exceeded quota$/ }, // prettier-ignore
+  { why: 'a right that is missing', verb: 'patch', resource: 'nodeconfigs', words: 'nodeconfigs.dkc.dev "node-0" is forbidden: User "x" cannot patch', says: /^nodeconfigs\.dkc\.dev "node-0" is forbidden: User "x" cannot patch$/ }, // prettier-ignore
   { why: 'a webhook that denies it', verb: 'patch', resource: 'nodeconfigs', words: 'admission webhook "w" denied the request: frozen', says: /^NodeConfig node-0: admission webhook "w" denied the request: frozen$/ }, // prettier-ignore
   { why: 'its own status that is denied', verb: 'replace', resource: 'nodeconfigrollouts/status', words: 'admission webhook "w" denied the request: no', says: /^status of NodeConfigRollout web: admission webhook "w" denied the request: no$/ }, // prettier-ignore
 ])

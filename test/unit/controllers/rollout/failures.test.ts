@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
+import { failuresOfThose, type Groups } from '../../../../controllers/rollout/grouping.ts';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
+import { configMaps, type KubeObject, nodes } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { approve, cordonedIn, fleetOf, patchNode } from './fleet-of.ts';
@@ -144,6 +146,41 @@ test('a canary that its revision has left not Ready gets an edit, though nothing
   await world.setReady(canary, true);
   await world.phase('web', 'Complete');
   assert.deepEqual(new Set(await wantedIn(world)), new Set([await revisionIn(world)]));
+});
+
+test('a node that nobody may write is tried once a minute, and loses what a deleted rollout left on it once it can be written', async () => {
+  await using world = await fleetOf(2);
+  const no = new ApiError(
+    { method: 'PATCH', path: '/', host: 'test' },
+    { code: 403, reason: 'Forbidden', message: 'a webhook denied the request' },
+  );
+  let tries = 0;
+  world.between = (call, pass) => {
+    if (call.verb !== 'patch' || call.key !== 'node-1') return pass();
+    tries += 1;
+    return Promise.reject(no);
+  };
+  await patchNode(world, 'node-1', { metadata: { annotations: { 'dkc.dev/drained-by': 'gone/uid-of-gone' } } });
+  await world.roll('web', { paused: true });
+  await world.phase('web', 'Paused');
+  const before = tries;
+  // Each change of a node is another look.
+  for (let looks = 0; looks < 61; looks++) {
+    await patchNode(world, 'node-0', { metadata: { annotations: { look: String(looks) } } });
+    await world.clock.advance(1_000);
+  }
+  assert.ok(tries > before && tries - before <= 2, `the node is tried ${tries - before} times in a minute`);
+  world.between = (_, pass) => pass();
+  await world.clock.advance(61_000);
+  assert.equal((await world.client.get(nodes, { name: 'node-1' })).metadata.annotations?.['dkc.dev/drained-by'], undefined);
+});
+
+test('a node that failed after the rollout was complete, and has gone or was made again since, says nothing any more', () => {
+  const made: Record<string, string> = { kept: '2026-03-01T00:00:00Z', again: '2026-03-02T00:00:00Z' };
+  const at = (node: string) =>
+    made[node] === undefined ? undefined : { node: { object: { metadata: { name: node, creationTimestamp: made[node] } } } };
+  const failures = ['kept', 'again', 'gone'].map((node) => ({ node, error: 'x', at: '2026-03-01T12:00:00Z' }));
+  assert.deepEqual(failuresOfThose(failures, { at } as unknown as Groups), failures.slice(0, 1));
 });
 
 test('each rollout has a series of its phase and reason, and one for each count of nodes; they go with it', async () => {

@@ -46,6 +46,8 @@ const answers: { why: string; expect?: Expect; status?: number; text: string; ok
   { why: 'repeats no control characters', status: 503, text: failed('timeout', '\u001b[31mred\u202e\u0000'), says: /^the query failed: timeout: \[31mred$/ },
   { why: 'does not follow redirects', status: 302, text: '', says: /^the server answered 302; redirects are not followed/ },
   { why: 'repeats nothing of a page', status: 502, text: '<html>secret', says: /^the server answered 502 with something that is not the query API of Prometheus; check the URL$/ },
+  { why: 'rejects a string', text: success('string', [1, '']), says: /^the query gives a string/ },
+  { why: 'rejects JSON of something else', text: '[]', says: /not the query API/ },
   { why: 'rejects success with a code of failure', status: 500, text: vector(), says: /not the query API/ },
   { why: 'rejects a vector that is none', text: success('vector', {}), says: /not the query API/ },
 ];

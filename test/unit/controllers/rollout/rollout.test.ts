@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { configMaps, type KubeObject, nodes, pods } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { approve, cordonedIn, fleetOf, nodesOf, patchNode } from './fleet-of.ts';
 
@@ -282,6 +283,27 @@ test('nodes beyond the last step of spec wait for its approval, and come before 
   const { status: back } = await world.phase('web', 'RolledBack');
   assert.deepEqual([back?.step, back?.nodes?.updated], [2, 0], 'failures beyond the steps take all back');
   assert.ok((await world.events('web')).includes('StepStarted: step 2 of 2: 100% nodes'));
+});
+
+test('a node whose conditions may not be written is drained, and loses its cordon, all the same', async () => {
+  await using world = await fleetOf(2);
+  const no = new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
+  const refuse = (): void => {
+    world.between = (call, pass) => (call.resource === 'nodes/status' ? Promise.reject(no) : pass());
+  };
+  refuse();
+  await world.addPod('app', 'node-0');
+  await world.roll('web', { steps: [{ nodes: '100%' }], drain: 'Always' });
+  await world.phase('web', 'Complete');
+  world.between = (_, pass) => pass();
+  for (const at of [0, 1]) await world.addPod(`stuck-${at}`, `node-${at}`, { finalizers: ['example.com/hold'] });
+  await world.payload({ maxPods: 90 });
+  await world.clock.advance(30_000);
+  assert.match(JSON.stringify(await nodesOf(world)), /DrainInProgress/);
+  refuse();
+  await world.phase('web', 'RolledBack');
+  await world.clock.advance(60_000);
+  assert.deepEqual(await cordonedIn(world), []);
 });
 
 test('a drain that cannot begin says why', async () => {

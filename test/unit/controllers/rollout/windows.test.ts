@@ -76,6 +76,7 @@ const problems: { why: string; window: object; finds: string[] }[] = [
   { why: 'a 31st of a month among others', window: { schedule: '0 0 31 */6 *' }, finds: [] },
   { why: 'a day that does not exist, or a weekday', window: { schedule: '0 0 31 2 1' }, finds: [] },
   { why: 'a zone that does not exist', window: { timeZone: 'Europe/Nowhere' }, finds: ['timeZone: "Europe/Nowhere" is not a time zone'] },
+  { why: 'an offset', window: { timeZone: '+01:00' }, finds: ['timeZone: '] },
   { why: 'no duration', window: { duration: '0s' }, finds: ['duration: "0s" must be a duration of more than 0 and at most 168h'] },
   { why: 'a duration without a unit', window: { duration: '3' }, finds: ['duration: '] },
   { why: 'a duration that is too long', window: { duration: '168h0m1s' }, finds: ['duration: '] },
