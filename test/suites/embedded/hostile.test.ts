@@ -48,8 +48,3 @@ test('programs that start beside hostile objects of every kind serve the ordinar
   const rows = Object.values(corpus).flatMap(([first, second]) => [first, second].filter((row) => row !== undefined));
   assert.deepEqual(await stage.restartBeside(rows), []);
 });
-
-test('a turn of two seconds is noticed, and one of ten ms is not', async () => {
-  assert.equal((await stage.block(2_000)).length, 1);
-  assert.deepEqual(await stage.block(10), []);
-});

@@ -12,17 +12,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** What is asked. `mark` starts a new measurement. */
 export interface Ask {
   id: number;
-  ask: 'mark' | 'look' | 'block';
-  /** `block`: for so many ms of processor time, to see that it is noticed. */
-  ms?: number;
+  ask: 'mark' | 'look';
 }
 
 export interface Measured {
   id: number;
   /** Of the event loop, since the last mark, in ms. */
   longestTurnMs: number;
-  /** Of the process, since the last mark. */
-  cpuMs: number;
   /** In use after a full collection. */
   heapBytes: number;
   /** How long a fixed piece of work takes here: the machine's speed, as this process has it now. */
@@ -32,7 +28,6 @@ export interface Measured {
 const EVERY_MS = 10;
 
 let longest = 0;
-let cpu = process.cpuUsage();
 let lastAt = performance.now();
 let lastThread = threadMs();
 
@@ -74,17 +69,12 @@ process.on('message', (asked: Ask) => {
 });
 process.channel?.unref();
 
-async function answer({ id, ask, ms = 0 }: Ask): Promise<void> {
-  if (ask === 'block') for (const end = threadMs() + ms; threadMs() < end;);
-  // Let the timer see what came before.
-  if (ask === 'block') await new Promise((resolve) => setTimeout(resolve, 3 * EVERY_MS));
-  const { user, system } = process.cpuUsage(cpu);
-  const seen = { longestTurnMs: longest, cpuMs: (user + system) / 1_000 };
+async function answer({ id, ask }: Ask): Promise<void> {
+  const longestTurnMs = longest;
   const pieceMs = piece();
   const heapBytes = await collected();
-  if (ask === 'mark') cpu = process.cpuUsage();
   // Our own work was no turn of the program's.
   [lastAt, lastThread] = [performance.now(), threadMs()];
-  longest = ask === 'mark' ? 0 : seen.longestTurnMs;
-  process.send?.({ id, ...seen, heapBytes, pieceMs } satisfies Measured);
+  longest = ask === 'mark' ? 0 : longestTurnMs;
+  process.send?.({ id, longestTurnMs, heapBytes, pieceMs } satisfies Measured);
 }

@@ -55,29 +55,25 @@ export interface Outcome {
 /** Programs of ours, a hundred ordinary objects, and hostile ones that come and go. */
 export class Stage {
   readonly #options: StageOptions;
-  readonly ordinary: Ordinary;
+  readonly #ordinary: Ordinary;
   #subjects: Subject[] = [];
   #aloneMs = 0;
 
   constructor(options: StageOptions) {
     this.#options = options;
-    this.ordinary = new Ordinary(options.client);
+    this.#ordinary = new Ordinary(options.client);
   }
 
   async open(): Promise<void> {
     const { client, start } = this.#options;
     await client.create<KubeObject>(namespaces, { metadata: { name: NAMESPACE } });
-    await this.ordinary.prepare();
+    await this.#ordinary.prepare();
     this.#subjects = await start();
     // Twice: the first is the slower one, since nothing has been compiled.
-    await this.ordinary.served();
+    await this.#ordinary.served();
     await this.#ask('mark');
-    this.#aloneMs = await this.ordinary.served();
+    this.#aloneMs = await this.#ordinary.served();
     await this.#ask('mark');
-  }
-
-  get subjects(): readonly Subject[] {
-    return this.#subjects;
   }
 
   /** Programs that start while hostile objects are there already: in the first lists of their caches. */
@@ -88,23 +84,16 @@ export class Stage {
     await this.#stop();
     try {
       this.#subjects = await this.#options.start();
-      await this.ordinary.served();
+      await this.#ordinary.served();
     } catch (error) {
       problems.push(String(error));
     }
-    await this.takeAway(taken);
+    await this.#takeAway(taken);
     return problems;
   }
 
-  /** Keeps the event loop of one of them for so long. @returns what is said of it */
-  async block(ms: number): Promise<string[]> {
-    await this.#ask('mark');
-    await this.#subjects[0]?.ask('block', ms);
-    return longTurns(await this.#ask('look'));
-  }
-
   async close(): Promise<void> {
-    await this.ordinary.close();
+    await this.#ordinary.close();
     await this.#stop();
   }
 
@@ -121,20 +110,20 @@ export class Stage {
     const taken: [Resource, KubeObject][] = [];
     for (const row of rows) {
       const took = await this.#put(row);
-      const refused = row.refusedBy === 'perhaps' ? took.length === 0 : row.refusedBy?.includes(this.#options.server) === true;
+      const refused = row.refusedBy?.includes(this.#options.server) === true;
       if (refused !== (took.length === 0)) problems.push(`${row.why}: the server ${refused ? 'takes it by now' : 'refuses it'}`);
       taken.push(...took);
     }
     let besideMs = Number.NaN;
     try {
-      besideMs = await this.ordinary.served();
+      besideMs = await this.#ordinary.served();
       const most = MAX_RATIO * this.#aloneMs + ROOM_MS;
       if (besideMs > most) problems.push(`ordinary objects take ${besideMs.toFixed()} ms beside it, ${this.#aloneMs.toFixed()} ms alone`);
     } catch (error) {
       problems.push(`ordinary objects are not served: ${String(error)}`);
     }
     const beside = await this.#ask('look', problems);
-    await this.takeAway(taken);
+    await this.#takeAway(taken);
     const after = await this.#settled(before, problems);
     for (const subject of this.#subjects) if (subject.ended !== undefined) problems.push(`${subject.ended}\n${subject.log}`);
     problems.push(...longTurns(after));
@@ -170,12 +159,12 @@ export class Stage {
         if (!(error instanceof ApiError)) throw new Error(`${row.why}: ${String(error)}`, { cause: error });
       }
     });
-    if (took.length === 0 && row.refusedBy !== 'perhaps' && row.refusedBy?.includes(server) !== true) this.#options.say?.(refused ?? '');
+    if (took.length === 0 && row.refusedBy?.includes(server) !== true) this.#options.say?.(refused ?? '');
     return took;
   }
 
   /** What was put there, and what controllers made of it. */
-  async takeAway(taken: readonly [Resource, KubeObject][]): Promise<void> {
+  async #takeAway(taken: readonly [Resource, KubeObject][]): Promise<void> {
     const { client } = this.#options;
     const now = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, propagationPolicy: 'Background' };
     // The others go with their collections, below.

@@ -18,7 +18,7 @@ export class Subject {
   #asked = 0;
   #ended: string | undefined;
 
-  private constructor(name: string, args: readonly string[], readyWord?: string) {
+  private constructor(name: string, args: readonly string[]) {
     this.name = name;
     const execArgv = ['--expose-gc', '--import', join(import.meta.dirname, 'probe.ts')];
     this.#child = fork(join(root, 'cli/main.ts'), [...args], { execArgv, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
@@ -30,8 +30,7 @@ export class Subject {
         createInterface({ input: stream }).on('line', (line) => {
           this.#lines.push(line.slice(0, 500));
           if (this.#lines.length > KEPT_LINES) this.#lines.shift();
-          if (readyWord !== undefined && line.includes(readyWord)) ready.resolve({});
-          else if (stream === this.#child.stdout && line.startsWith('{')) ready.resolve(JSON.parse(line) as Record<string, unknown>);
+          if (stream === this.#child.stdout && line.startsWith('{')) ready.resolve(JSON.parse(line) as Record<string, unknown>);
         });
     this.#child.once('exit', (code, signal) => {
       this.#ended = `${name} has ended with ${signal ?? code}`;
@@ -39,12 +38,9 @@ export class Subject {
     });
   }
 
-  /**
-   * @param readyWord - a part of the line that says that it works, for who prints no JSON of its own
-   * @returns once it has printed its ready line
-   */
-  static async start(name: string, args: readonly string[], readyWord?: string): Promise<Subject> {
-    const subject = new Subject(name, args, readyWord);
+  /** @returns once it has printed its ready line */
+  static async start(name: string, args: readonly string[]): Promise<Subject> {
+    const subject = new Subject(name, args);
     const late = AbortSignal.timeout(READY_MS);
     const gaveUp = new Promise<never>((_, reject) => {
       late.addEventListener('abort', () => reject(new Error(`${name} is not ready\n${subject.log}`)));
@@ -68,7 +64,7 @@ export class Subject {
     return this.#ended;
   }
 
-  ask(ask: Ask['ask'], ms?: number): Promise<Measured> {
+  ask(ask: Ask['ask']): Promise<Measured> {
     const id = ++this.#asked;
     const answer = Promise.withResolvers<Measured>();
     const onMessage = (measured: Measured): void => {
@@ -79,7 +75,7 @@ export class Subject {
     this.#child.on('message', onMessage);
     this.#child.once('exit', onExit);
     if (this.#ended !== undefined) onExit();
-    else this.#child.send({ id, ask, ...(ms === undefined ? {} : { ms }) } satisfies Ask);
+    else this.#child.send({ id, ask } satisfies Ask);
     return answer.promise.finally(() => {
       clearTimeout(late);
       this.#child.off('message', onMessage);

@@ -1,16 +1,13 @@
 import {
   configMaps,
   coreEvents,
-  csiDrivers,
   csiNodes,
   leases,
-  namespaces,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
   podDisruptionBudgets,
   podDisruptionBudgetsBeta,
-  priorityClasses,
   type Resource,
   storageClasses,
 } from '../../../../kube/api/object.ts';
@@ -33,10 +30,8 @@ const node = (
 export const hostileNodes: Hostile[] = [
   node('20,000 labels', { metadata: { labels: pairs(20_000) } }),
   node('5,000 taints', { spec: { taints: many(5_000, (at) => ({ key: `k-${at}`, value: 'v', effect: 'NoSchedule' })) } }),
-  node('5,000 taints that only advise', { spec: { taints: many(5_000, (at) => ({ key: `k-${at}`, effect: 'PreferNoSchedule' })) } }),
   node('10,000 images', { status: { images: many(10_000, (at) => ({ names: [`i-${at}`], sizeBytes: 2 ** 40 })) } }),
   node('10,000 resources', { status: { allocatable: { ...room, ...record(10_000, (at) => [`example.com/r-${at}`, '1']) } } }),
-  node('10,000 conditions', { status: { conditions: [...ready, ...many(10_000, (at) => ({ type: `T${at}`, status: 'True' }))] } }),
   node('an annotation of 250,000 marks', { metadata: { annotations: { 'dkc.dev/x': marks.slice(0, 250_000) } } }),
 ];
 
@@ -49,7 +44,6 @@ const volume = (spec: object): { spec: object } => ({
 });
 const largest = '9223372036854775807';
 const isDefault = { 'storageclass.kubernetes.io/is-default-class': 'true' };
-const noted = { annotations: { x: marks.slice(0, 250_000) } };
 
 export const hostileStorage: Hostile[] = [
   row(persistentVolumeClaims, 'a claim with a selector of 10,000 expressions', () =>
@@ -58,12 +52,10 @@ export const hostileStorage: Hostile[] = [
   row(persistentVolumeClaims, 'a claim of a size as large as numbers go, with 20,000 labels', () =>
     claim({ resources: { requests: { storage: largest } } }, { labels: pairs(20_000) }),
   ),
-  row(persistentVolumeClaims, 'a claim with an annotation of 250,000 marks', () => claim({}, noted)),
   row(persistentVolumes, 'a volume with 10,000 node selector terms', () => {
     const nodeSelectorTerms = expressions(10_000, 'Exists').map((one) => ({ matchExpressions: [one] }));
     return volume({ nodeAffinity: { required: { nodeSelectorTerms } } });
   }),
-  row(persistentVolumes, '200 volumes of one class', () => volume({ storageClassName: 'x' }), { count: 200 }),
   row(storageClasses, 'a storage class with 5,000 topologies', () => ({
     provisioner: 'p',
     volumeBindingMode: 'WaitForFirstConsumer',
@@ -79,7 +71,6 @@ export const hostileStorage: Hostile[] = [
     },
     { name: 'node-0' },
   ),
-  row(csiDrivers, 'a CSI driver with an annotation of 250,000 marks', () => ({ spec: {}, metadata: noted }), { name: 'd.example.com' }),
 ];
 
 /** A server of 1.20 knows the older version alone. */
@@ -103,11 +94,8 @@ export const hostileRest: Hostile[] = [
     selector: { matchExpressions: expressions(10_000) },
   })),
   budgets('300 budgets over everything', 300, () => ({ minAvailable: 1, selector: {} })),
-  row(priorityClasses, 'a priority class that says 500,000 marks', () => ({ value: 1_000_000_000, description: marks.slice(0, 500_000) })),
-  row(namespaces, 'a namespace with 20,000 labels', () => ({ metadata: { labels: pairs(20_000) } }), { name: 'hostile-labels' }),
   configMap('1 MB of marks', () => ({ kubelet: marks.slice(0, 1_000_000) })),
   configMap('1 MB of brackets', () => ({ kubelet: '['.repeat(1_000_000) })),
-  configMap('20,000 keys', () => record(20_000, (at) => [`k-${at}`, ''])),
   configMap('what nobody sees, and of halves of characters', () => ({ kubelet: invisible.repeat(50_000), half: '\udc00'.repeat(50_000) })),
   {
     why: 'events without end',

@@ -9,8 +9,8 @@ export interface Hostile {
   resource: Resource;
   /** The objects, made one by one: there may be thousands. Of the namespace `hostile`, where their kind lives in one. */
   objects: (server: Server) => Iterable<KubeObject>;
-  /** Servers that take none of them; perhaps: who knows. @default none: all of them take some */
-  refusedBy?: readonly Server[] | 'perhaps';
+  /** Servers that take none of them. @default none: all of them take some */
+  refusedBy?: readonly Server[];
 }
 
 export const NAMESPACE = 'hostile';
