@@ -20,14 +20,12 @@ const states = table('now | windows | are | why')(`
   2026-01-09T12:00 |                                  | until ever                                | is always open without windows
   2026-01-09T01:00 | 0 2 * * 1-5; 3h; Europe/Berlin   | until 2026-01-09T04:00                    | opens on the minute
   2026-01-09T04:00 | 0 2 * * 1-5; 3h; Europe/Berlin   | next 2026-01-12T01:00 to 2026-01-12T04:00 | is closed when its duration has passed
-  2026-01-09T00:59 | 0 2 * * 1-5; 3h; Europe/Berlin   | next 2026-01-09T01:00 to 2026-01-09T04:00 | is closed a minute before
   2026-01-09T02:30 | 0 2 * * *; 1h                    | until 2026-01-09T03:00                    | reads UTC without a zone
   2026-01-09T23:00 | 30 22 * JAN-mar Fri; 90m         | until 2026-01-10T00:00                    | reads names of days and months
   2026-01-10T01:59 | 0 23 * * 5; 3h                   | until 2026-01-10T02:00                    | lasts across midnight
   2026-01-13T00:30 | 0 0 13 * 5; 1h | until 2026-01-13T01:00 | needs one of day of month and weekday, as crontab does
   2026-01-09T02:00 | 0 2 * * *; 2h + 30 3 * * *; 2h   | until 2026-01-09T05:30                    | counts overlapping windows as one
   2026-01-09T01:00 | 0 2 * * *; 2h + 0 4 * * *; 1h    | next 2026-01-09T02:00 to 2026-01-09T05:00 | counts adjoining windows as one
-  2026-01-09T03:30 | 0 2 * * *; 5h + 0 3 * * *; 1h    | until 2026-01-09T07:00                    | keeps the longer of two that are open
   2026-01-01T00:00 | 0 */4 1 1 *; 5h | until 2026-01-02T01:00 | follows starts of one window while it is open
   2026-01-01T00:00 | * * * * *; 1m                    | until 2026-01-01T00:17                    | looks ahead so far and no further
   2026-03-01T00:00 | 0 0 29 2 *; 1h                   | next 2028-02-29T00:00 to 2028-02-29T01:00 | finds a leap day
@@ -38,21 +36,16 @@ const states = table('now | windows | are | why')(`
   # Berlin, 29 March 2026: 01:00Z is 03:00, and there is no 02:00 to 03:00. 25 October: 00:00Z and 01:00Z are both 02:00.
   2026-03-29T00:59 | 30 2 * * *; 1h; Europe/Berlin    | next 2026-03-29T01:00 to 2026-03-29T02:00 | opens at the end of the gap in spring
   2026-03-29T01:00 | 0,30 2 * * *; 1h; Europe/Berlin  | until 2026-03-29T02:00                    | opens once for two starts in the gap
-  2026-03-29T02:59 | 0 1 * * *; 3h; Europe/Berlin     | until 2026-03-29T03:00                    | lasts three hours across the gap
   2026-03-29T00:00 | 30 */2 * * *; 10m; Europe/Berlin | next 2026-03-29T02:30 to 2026-03-29T02:40 | skips the gap where the hour has a step
   2026-10-25T00:30 | 30 2 * * *; 30m; Europe/Berlin   | until 2026-10-25T01:00                    | opens at the first 02:30 in autumn
   2026-10-25T01:30 | 30 2 * * *; 30m; Europe/Berlin   | next 2026-10-26T01:30 to 2026-10-26T02:00 | does not open at the second
   2026-10-25T01:30 | 30 * * * *; 10m; Europe/Berlin | until 2026-10-25T01:40 | opens in both hours where the hour is any
   2026-10-25T01:59 | 0 1 * * *; 3h; Europe/Berlin | until 2026-10-25T02:00 | lasts three hours across the change in autumn
-  # New York, 8 March 2026: 07:00Z is 03:00. 1 November: 05:30Z and 06:30Z are both 01:30.
-  2026-03-08T06:00 | 0 2 * * *; 2h; America/New_York  | next 2026-03-08T07:00 to 2026-03-08T09:00 | opens at the end of the gap in New York
-  2026-11-01T06:30 | 30 1 * * *; 1h; America/New_York | next 2026-11-02T06:30 to 2026-11-02T07:30 | opens once in autumn in New York
   # Lord Howe, 5 April 2026: 14:30Z and 15:00Z are both 01:30. 4 October: 15:30Z is 02:30, and there is no 02:00 to 02:30.
   2026-10-03T15:00 | 15 2 * * *; 1h; Australia/Lord_Howe | next 2026-10-03T15:30 to 2026-10-03T16:30
     | opens at the end of a gap of half an hour
   2026-04-04T15:15 | 45 1 * * *; 10m; Australia/Lord_Howe | next 2026-04-05T15:15 to 2026-04-05T15:25
     | opens once in half an hour that occurs twice
-  2026-03-28T21:00 | 30 2 * * *; 1h; Asia/Kolkata     | until 2026-03-28T22:00                    | has no change in Kolkata
   # Cairo, 24 April 2026: at midnight it is 01:00 (22:00Z).
   2026-04-23T21:59 | 0 0 24 4 *; 1h; Africa/Cairo     | next 2026-04-23T22:00 to 2026-04-23T23:00 | opens on a day that has no midnight
   # Nuuk, 26 March 2028: at 23:00 on Saturday it is midnight (01:00Z).
