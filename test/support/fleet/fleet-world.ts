@@ -102,15 +102,8 @@ export class FleetWorld implements AsyncDisposable {
     behaviour?: Behaviour,
   ): Promise<void> {
     if (behaviour !== undefined) this.agents.behave(name, behaviour);
-    const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } };
-    await this.client.create(nodes, node);
-    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: 'KubeletReady', message: '' }];
-    await this.client.patch(
-      nodes,
-      { name },
-      { status: { nodeInfo: { kubeletVersion }, conditions } },
-      { type: 'merge', subresource: 'status' },
-    );
+    await this.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
+    await this.setReady(name, ready, { nodeInfo: { kubeletVersion } });
     await this.agents.join(name);
   }
 
@@ -121,16 +114,16 @@ export class FleetWorld implements AsyncDisposable {
     return names;
   }
 
-  async setReady(name: string, ready: boolean): Promise<void> {
+  async setReady(name: string, ready: boolean, more: object = {}): Promise<void> {
     const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: 'KubeletReady', message: '' }];
-    await this.client.patch(nodes, { name }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
+    await this.client.patch(nodes, { name }, { status: { conditions, ...more } }, { type: 'merge', subresource: 'status' });
   }
 
   /** Writes the ConfigMap that rollouts name. */
   async payload(fields: Readonly<Record<string, unknown>>, name = 'web'): Promise<void> {
     const text = JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration', ...fields });
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE }, data: { [KEY]: text } };
-    const there = await this.client.get(configMaps, { name, namespace: NAMESPACE }).catch(() => undefined);
+    const there = this.api.hooks.storage.get('/configmaps', `${NAMESPACE}/${name}`);
     if (there === undefined) await this.client.create(configMaps, object, { namespace: NAMESPACE });
     else await this.client.patch(configMaps, { name, namespace: NAMESPACE }, { data: object.data }, { type: 'merge' });
   }

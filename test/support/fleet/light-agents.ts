@@ -6,23 +6,15 @@ import type { Client } from '../../../kube/client/client.ts';
 
 /**
  * good: uses what it is assigned and trusts it. rejects: reports upstream's error at once. condemns: uses it, and goes back in
- * the trial. hangs: never reports anything. stumbles: cannot download it at first, and is good then.
+ * the trial. hangs: never reports anything.
  */
-export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs' | 'stumbles';
+export type Behaviour = 'good' | 'rejects' | 'condemns' | 'hangs';
 
-/** How long agents take, in ms. */
-export interface Pace {
-  /** Until they use what they are assigned. */
-  active: Millis;
-  /** Until they trust it. */
-  trial: Millis;
-  /** Until they undo what they condemn. */
-  condemned: Millis;
-}
+/** How long agents take until they use what they are assigned, until they trust it, and until they undo what they condemn. */
+export type Pace = Record<'active' | 'trial' | 'condemned', Millis>;
 
 const usual: Pace = { active: 3_000, condemned: 20_000, trial: 60_000 };
 
-const NOT_DOWNLOADED = 'failed to sync: failed to download config, see Kubelet log for details';
 const REJECTED = 'failed to validate config, see Kubelet log for details';
 const CONDEMNED = 'failed trial, see dkc-agent log for details';
 
@@ -143,17 +135,9 @@ export class LightAgents {
     state.isBad = behaviour !== 'good';
     if (state.isBad && this.#tried === undefined) void this.#retry((this.#tried = new Map()), signal).catch(() => {});
     if (behaviour === 'hangs') return;
-    if (behaviour === 'stumbles') {
-      const was = { assigned: state.active, active: state.active, lastKnownGood: state.lastKnownGood };
-      await this.#report(name, generation, { ...was, error: NOT_DOWNLOADED });
-    }
     if (behaviour === 'rejects') {
-      await this.#report(name, generation, {
-        assigned: state.active,
-        active: state.active,
-        lastKnownGood: state.lastKnownGood,
-        error: REJECTED,
-      });
+      const { active, lastKnownGood } = state;
+      await this.#report(name, generation, { assigned: active, active, lastKnownGood, error: REJECTED });
       this.inFlight.delete(name);
       return;
     }

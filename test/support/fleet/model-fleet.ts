@@ -2,7 +2,7 @@ import type { Millis } from '../../../base/clock.ts';
 import { seededRandom, type Random } from '../../../base/random.ts';
 import type { Source } from '../../../agent/checkpoint/source.ts';
 import { specOf } from '../../../controllers/rollout/contract.ts';
-import { viewOf, type RolloutNode } from '../../../controllers/rollout/node.ts';
+import { type RolloutNode } from '../../../controllers/rollout/node.ts';
 import type { ConfigMap } from '../../../controllers/rollout/revision.ts';
 import { rulesOf, type Rules } from '../../../controllers/rollout/rules.ts';
 import {
@@ -112,28 +112,10 @@ export class ModelFleet {
   }
 
   add(name: string, labels: Record<string, string> = {}): void {
-    const nothing = {
-      wanted: null,
-      assignedAt: undefined,
-      rollout: undefined,
-      active: null,
-      lastKnownGood: null,
-      error: undefined,
-      generation: 1,
-      observed: 1,
-    };
-    this.nodes.set(name, {
-      name,
-      labels,
-      ready: true,
-      cordoned: false,
-      annotations: {},
-      planned: undefined,
-      ...nothing,
-      trial: false,
-      podsGoneAt: Infinity,
-      next: [],
-    });
+    const seen = { ready: true, cordoned: false, annotations: {}, planned: undefined };
+    const assigned = { wanted: null, assignedAt: undefined, rollout: undefined, generation: 1, observed: 1 };
+    const runs = { active: null, lastKnownGood: null, trial: false, error: undefined, podsGoneAt: Infinity, next: [] };
+    this.nodes.set(name, { name, labels, ...seen, ...assigned, ...runs });
     this.#store('nodes', { metadata: { name } });
     this.changed(name, 'nodes', 'nodeConfigs');
   }
@@ -197,10 +179,6 @@ export class ModelFleet {
         ...(node.trial ? { trial: { endsAt: '2026-03-01T01:00:00Z' } } : {}),
       },
     });
-  }
-
-  view(name: string): RolloutNode {
-    return viewOf(this.stored.nodes.get(name) ?? { metadata: {} }, this.stored.nodeConfigs.get(name), serves);
   }
 
   rules(name: string): Rules {

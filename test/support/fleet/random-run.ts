@@ -4,6 +4,7 @@ import { seededRandom } from '../../../base/random.ts';
 import type { Node } from '../../../controllers/rollout/drain/contract.ts';
 import { CLUSTER_WAIT } from '../../../controllers/rollout/cluster/places.ts';
 import { recordOf } from '../../../controllers/rollout/drain/record.ts';
+import type { RolloutNode } from '../../../controllers/rollout/node.ts';
 import { failureBudgetOf, maxUnavailableOf } from '../../../controllers/rollout/rules.ts';
 import type { Count, RolloutSpec, RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { ModelController, type Sending, type Write } from './model-controller.ts';
@@ -59,9 +60,6 @@ export class RandomRun {
   #added = 0;
   #jumped = -Infinity;
   writes = 0;
-  tries = 0;
-  /** Of a cluster with a budget: nodes that were on their way when one more was touched. */
-  mostUnavailable = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -234,7 +232,6 @@ export class RandomRun {
       if (name === undefined) return;
       const attempt = (fleet.rollout(name).spec?.attempt ?? 1) + 1;
       this.#say(`${name} is tried again: attempt ${attempt}`);
-      this.tries += 1;
       fleet.edit(name, { attempt });
     }
   }
@@ -342,8 +339,7 @@ export class RandomRun {
     const { action, node, rollout } = sending;
     const name = node?.node ?? '';
     const isTouch = action?.do === 'assign' || (action?.do === 'drain' && sending.what.startsWith('cordon'));
-    const before = isTouch ? this.#check(name, rollout, by) : undefined;
-    const ofCluster = isTouch ? this.#checkCluster(name, rollout, by) : undefined;
+    const problem = isTouch ? (this.#check(name, rollout, by) ?? this.#checkCluster(name, rollout, by)) : undefined;
     const version = this.#fleet.version;
     const target = this.#fleet.nodes.get(name);
     const isFirst = isTouch && target !== undefined && target.annotations['dkc.dev/drained-by'] === undefined;
@@ -352,52 +348,60 @@ export class RandomRun {
     if (wasDown) this.#touchedDown.add(name);
     this.writes += this.#fleet.version > version ? 1 : 0;
     if (this.#fleet.version > version) this.#say(`${by?.name ?? 'gone'}: ${sending.what}`);
-    if (before !== undefined && before.problem !== undefined) this.#fail(before.problem);
-    if (ofCluster !== undefined) this.#fail(ofCluster);
+    if (problem !== undefined) this.#fail(problem);
   }
 
-  /** Counted from what nodes are, not with the planner's own functions. */
-  #check(name: string, rollout: string, by: ModelController | undefined): { problem?: string } {
+  /** Nodes that have not come to rest, counted from what they are, not with the planner's own functions. */
+  #isBusy(node: ModelNode): boolean {
+    const isOnItsWay = node.error !== undefined || node.trial || node.observed !== node.generation;
+    return isOnItsWay || node.active?.uid !== node.wanted?.uid || node.annotations['dkc.dev/drained-by'] !== undefined;
+  }
+
+  /** Of a node that went down without a write a controller can know only what its cache has. */
+  #isKnownAsDown({ name }: ModelNode, by: ModelController | undefined): boolean {
+    const known = by?.knows(name);
+    return known !== undefined && (known.ready !== true || known.cordoned);
+  }
+
+  #isDown(node: ModelNode, by: ModelController | undefined): boolean {
+    return (!node.ready || node.cordoned) && this.#isKnownAsDown(node, by);
+  }
+
+  #tookPlace(node: ModelNode, by: ModelController | undefined): boolean {
+    return !this.#touchedDown.has(node.name) || this.#isKnownAsDown(node, by);
+  }
+
+  /** A touch of a node beside as many as may be unavailable, or after as many failures. @returns what is wrong */
+  #check(name: string, rollout: string, by: ModelController | undefined): string | undefined {
     const fleet = this.#fleet;
     const { status } = fleet.rollout(rollout);
     const rules = fleet.rules(rollout);
     const nodes = this.#of(rollout);
     const isOurs = (node: ModelNode): boolean =>
-      (node.rollout === rollout &&
-        (node.error !== undefined || node.trial || node.observed !== node.generation || node.active?.uid !== node.wanted?.uid)) ||
-      node.annotations['dkc.dev/drained-by'] !== undefined;
-    // Of a node that went down without a write a controller can know only what its cache has.
-    const isKnownAsDown = (node: ModelNode): boolean => {
-      const known = by?.knows(node.name);
-      return known !== undefined && (known.ready !== true || known.cordoned);
-    };
-    const isDown = (node: ModelNode): boolean => (!node.ready || node.cordoned) && isKnownAsDown(node);
+      this.#isBusy(node) && (node.rollout === rollout || node.annotations['dkc.dev/drained-by'] !== undefined);
     const isBack = status?.stopped !== undefined;
-    const tookPlace = (node: ModelNode): boolean => !this.#touchedDown.has(node.name) || isKnownAsDown(node);
-    const unavailable = nodes.filter((node) => (isOurs(node) && tookPlace(node)) || (!isBack && isDown(node)));
+    const unavailable = nodes.filter((node) => (isOurs(node) && this.#tookPlace(node, by)) || (!isBack && this.#isDown(node, by)));
     // Of so many nodes as there were when it was decided on: one may have gone since, and another process have said so in the status.
     const known = by?.knownNodes.filter(({ labels }) => this.#rollouts.length === 1 || labels['pool'] === rollout).length ?? 0;
     const selected = Math.max(nodes.length, status?.nodes?.selected ?? 0, known);
     const most = by === undefined ? Infinity : maxUnavailableOf(rules, selected);
     const target = fleet.nodes.get(name);
-    if (target === undefined) return {};
+    if (target === undefined) return undefined;
     const isFree = unavailable.includes(target) || (isBack && (!target.ready || target.cordoned));
     if (!isFree && unavailable.length >= most)
-      return { problem: `${rollout}: ${name} is touched beside ${unavailable.length} unavailable (${unavailable.map((node) => node.name).join(', ')}) of ${nodes.length}, ${most} may be` }; // prettier-ignore
-    if (isBack || status === undefined) return {};
-    const touched =
-      by?.knownNodes.filter(
-        (one) => one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>)?.owner.name === rollout,
-      ) ?? [];
+      return `${rollout}: ${name} is touched beside ${unavailable.length} unavailable (${unavailable.map((node) => node.name).join(', ')}) of ${nodes.length}, ${most} may be`;
+    if (isBack || status === undefined) return undefined;
+    const isTouched = (one: RolloutNode): boolean =>
+      one.wanted?.name === status.revision || recordOf(one.object as Readonly<Node>)?.owner.name === rollout;
+    const touched = by?.knownNodes.filter(isTouched) ?? [];
     // What a node reports of the attempt before is none, and is told from what it makes of this one by the time.
     const since = Date.parse(status.attemptAt ?? '');
     const isOfThis = ({ assignedAt = 0 }: { assignedAt?: Millis | undefined }): boolean =>
       Number.isNaN(since) || (assignedAt > since && fleet.now - since > MINUTE);
     const failed = touched.filter((one) => one.error !== null && isOfThis(one));
     const wasNamed = status.touches?.nodes.some((touch) => touch.node === name) === true;
-    if (failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed)
-      return { problem: `${rollout}: ${name} is touched after ${failed.length} failures` };
-    return {};
+    const isTooMany = failed.length >= failureBudgetOf(rules, touched.length) && !status.complete && !wasNamed;
+    return isTooMany ? `${rollout}: ${name} is touched after ${failed.length} failures` : undefined;
   }
 
   /** A touch of a node while as many of the whole cluster are unavailable as may be, of whatever rollout. @returns what is wrong */
@@ -405,25 +409,12 @@ export class RandomRun {
     const fleet = this.#fleet;
     const target = fleet.nodes.get(name);
     if (this.#budget === undefined || by === undefined || target === undefined) return undefined;
-    const isBusy = (node: ModelNode): boolean =>
-      node.error !== undefined ||
-      node.trial ||
-      node.observed !== node.generation ||
-      node.active?.uid !== node.wanted?.uid ||
-      node.annotations['dkc.dev/drained-by'] !== undefined;
-    // Of what changed without a write a controller can know only what its cache has.
-    const isKnownAsDown = ({ name: node }: ModelNode): boolean => {
-      const known = by.knows(node);
-      return known !== undefined && (known.ready !== true || known.cordoned);
-    };
-    const isDown = (node: ModelNode): boolean => (!node.ready || node.cordoned) && isKnownAsDown(node);
-    const tookPlace = (node: ModelNode): boolean => !this.#touchedDown.has(node.name) || isKnownAsDown(node);
-    const unavailable = [...fleet.nodes.values()].filter((node) => (isBusy(node) && tookPlace(node)) || isDown(node));
+    const isUnavailable = (node: ModelNode): boolean => (this.#isBusy(node) && this.#tookPlace(node, by)) || this.#isDown(node, by);
+    const unavailable = [...fleet.nodes.values()].filter(isUnavailable);
     const most = maxUnavailableOf({ maxUnavailable: this.#budget }, Math.max(fleet.nodes.size, by.knownNodes.length));
-    this.mostUnavailable = Math.max(this.mostUnavailable, unavailable.filter(isBusy).length);
-    if (unavailable.includes(target) || isKnownAsDown(target) || unavailable.length < most) return undefined;
+    if (unavailable.includes(target) || this.#isKnownAsDown(target, by) || unavailable.length < most) return undefined;
     // One at a time goes back, whatever else is down.
-    const isAlone = !this.#of(rollout).some((node) => node !== target && isBusy(node));
+    const isAlone = !this.#of(rollout).some((node) => node !== target && this.#isBusy(node));
     if (fleet.rollout(rollout).status?.stopped !== undefined && isAlone) return undefined;
     return `${rollout}: ${name} is touched beside ${unavailable.length} unavailable of the whole cluster (${unavailable.map((node) => node.name).join(', ')}), ${most} may be`;
   }
