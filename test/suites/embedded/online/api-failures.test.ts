@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { secondsSince } from './bell.ts';
-import { Cluster, NAMESPACE } from './cluster.ts';
+import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
 import { nodes } from '../../../../kube/api/object.ts';
@@ -59,6 +58,7 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
 
   const failures: { why: string; action: Fault['action'] }[] = [
     { why: '500', action: { status: 500 } },
+    { why: 'half an answer', action: 'half' },
     { why: '410', action: 'gone' },
   ];
   for (const { why, action } of failures) {
@@ -106,29 +106,18 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     assert.match((await agent.dkc('status')).stdout, /Assignment by: +unknown \(no object can assign/);
   });
 
-  test('a node that has the fields from before its server was upgraded keeps working', async (t) => {
-    const on = await cluster(t, { dynamicKubeletConfig: false });
-    await using agent = await HostedAgent.on(on);
-    const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    const configSource = { configMap: { namespace: NAMESPACE, name: agent.name, kubeletConfigKey: 'kubelet' } };
-    on.server.hooks.storage.put('/nodes', agent.name, { ...on.node(agent.name), metadata: { name: agent.name, uid: 'n' }, spec: { configSource }, status: { config: { error: 'from long ago' } } }); // prettier-ignore
-    agent.start();
-    await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
-    await follows(on, agent, 51);
-    const keeps = /^Node\.spec\.configSource, which the API server .* keeps on Nodes that have it/;
-    await eventually('the record of which object assigns', async () => keeps.test((await agent.activeRecord())?.why ?? '') || undefined);
-  });
-
-  test('--assignment=nodeconfig never reads the Node, and says what it lacks', async (t) => {
+  test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
     const on = await cluster(t);
-    await using agent = await HostedAgent.on(on, { assignment: 'nodeconfig' });
-    await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    await on.assign(agent.name, agent.name);
-    agent.start();
-    await agent.says('no object can assign a configuration to this node: --assignment=nodeconfig, but');
-    await agent.until('it in dkc status', async () =>
-      (await agent.activeRecord())?.why.includes('nodeconfigs.dkc.dev') ? true : undefined,
-    );
-    assert.equal(await agent.effectiveField('maxPods'), '110');
+    const { agent } = await settled(on, { syncInterval: 1000 });
+    await using _agent = agent;
+    on.server.hooks.setFaults([{ verb: 'create', resource: 'events', action: { status: 500 }, ms: 0, count: 1 }]);
+    const before = on.events(agent.name).length;
+    await follows(on, agent, 51);
+    assert.equal(on.events(agent.name).length, before);
+    await agent.says('failed to send event');
+    on.server.hooks.setFaults([{ verb: 'create', resource: 'events', action: { status: 500 }, ms: 0, count: 2 }]);
+    await on.configMap(agent.name, { data: { kubelet: config({ maxPods: -1 }) } });
+    await agent.until('the warning', () => on.events(agent.name).find(({ reason }) => reason === 'KubeletConfigRefused'));
+    assert.equal(on.events(agent.name).length, before + 1);
   });
 });

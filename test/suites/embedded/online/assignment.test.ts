@@ -68,20 +68,6 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       assert.ok(agent.exitCodes.every((code) => code === 0));
     });
 
-    test('only the namespace of --configmap-namespace is read; an empty one means any', async () => {
-      await using agent = await HostedAgent.on(cluster);
-      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) }, namespace: 'default' });
-      await cluster.assign(agent.name, agent.name, 'kubelet', 'default');
-      agent.start();
-      await agent.reports(cluster, { error: statusErrors.download });
-      assert.ok(!agent.calls.some((call) => call.includes('configmaps')), 'it did not even ask');
-      if (carrier === 'nodeconfig') return; // its rights end there, too
-      await agent.stop();
-      agent.options.configmapNamespace = '';
-      agent.start();
-      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-    });
-
     ofTheNode('a Node that goes clears nothing; when it comes back its status is written again', async () => {
       await using agent = await HostedAgent.on(cluster);
       const made = await assigned(agent);

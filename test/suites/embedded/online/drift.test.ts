@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, readFile, rm } from 'node:fs/promises';
+import { appendFile, readFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
 import { Cluster } from './cluster.ts';
 import { config, HostedAgent } from './hosted-agent.ts';
@@ -13,8 +13,9 @@ describe('drift of a node', { concurrency: 4 }, () => {
   });
   after(() => cluster.stop());
 
-  const assigned = async (): Promise<HostedAgent> => {
+  const assigned = async (policy = ''): Promise<HostedAgent> => {
     const agent = await HostedAgent.on(cluster);
+    await appendFile(agent.options.policy ?? '', policy);
     await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
     await cluster.assign(agent.name, agent.name);
     agent.start();
@@ -64,13 +65,20 @@ describe('drift of a node', { concurrency: 4 }, () => {
     assert.deepEqual((await status(agent)).drift, []);
   });
 
-  test('a file that was removed while no agent ran is reported by the start that writes it again', async () => {
-    await using agent = await assigned();
-    await agent.stop();
-    await rm(agent.options.effectiveConfig);
-    assert.deepEqual((await status(agent)).drift.map(({ kind, since }) => [kind, since]), [['EffectiveFileChanged', null]]); // prettier-ignore
-    agent.start();
-    await agent.until('an event', () => (events(agent).length > 0 ? true : undefined));
-    assert.deepEqual(events(agent), [`Warning EffectiveFileChanged: ${agent.options.effectiveConfig} was removed, and the agent has written its own again`]); // prettier-ignore
+  test('where policy says so the file is written again three times in an hour, and then reported', async () => {
+    await using agent = await assigned('drift: correct\n');
+    const [written, starts] = [await agent.effective(), agent.starts];
+    for (let n = 1; n <= 3; n++) {
+      await edit(agent);
+      await agent.until(`start ${starts + n}`, () => (agent.starts > starts + n - 1 ? true : undefined));
+      await agent.ready(starts + n);
+      assert.equal(await agent.effective(), written);
+      await agent.until(`event ${n}`, () => (events(agent).length === n ? true : undefined));
+    }
+    assert.ok(events(agent).every((event) => event.startsWith('Warning') && event.includes('has written its own again')), events(agent).join('\n')); // prettier-ignore
+    await edit(agent);
+    const { message } = await condition(agent, 'True EffectiveFileChanged');
+    assert.match(message, /by hand; not corrected again, after 3 corrections within an hour$/);
+    assert.equal(agent.starts, starts + 3);
   });
 });

@@ -5,7 +5,6 @@ import { isDeepStrictEqual } from 'node:util';
 import assert from 'node:assert/strict';
 import type { Bell } from './bell.ts';
 import { NAMESPACE, type Cluster } from './cluster.ts';
-import { countingClient } from './counting-client.ts';
 import { runAgent } from '../../../../agent/agent.ts';
 import type { Source } from '../../../../agent/checkpoint/source.ts';
 import { agentDefaults, type AgentOptions, type AgentWorld } from '../../../../agent/options.ts';
@@ -21,6 +20,7 @@ import type { Locks } from '../../../../base/lock.ts';
 import type { Fields, Log, LogLevel } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
+import { intercepted, type Interceptor, type SeenCall } from '../../../support/simulated/intercepted.ts';
 import { waitingLocks } from '../../../../cli/demo/fleet/memory-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { fileWatcher } from '../../../../base/changing-files.ts';
@@ -238,10 +238,20 @@ export class HostedAgent {
         keepAlive: () => Promise.resolve(),
       },
       connect: (kubeconfig) =>
-        Promise.resolve(countingClient(createClient(kubeconfigSource(kubeconfig), { credentialCheckMs: 50 }), this.calls)),
+        Promise.resolve(intercepted(createClient(kubeconfigSource(kubeconfig), { credentialCheckMs: 50 }), this.#counting)),
       version: '0.0.0',
       stop,
     };
+  }
+
+  readonly #counting: Interceptor = {
+    call: (call, pass) => this.#counted(call, pass),
+    watch: (call, pass) => this.#counted(call, pass),
+  };
+
+  #counted<T>({ verb, resource }: SeenCall, pass: () => T): T {
+    this.calls.push(`${verb} ${resource}`);
+    return pass();
   }
 
   #log(always: Fields): Log {

@@ -1,56 +1,14 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Bell, secondsSince } from './bell.ts';
 import { Cluster } from './cluster.ts';
-import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
+import { config, HostedAgent } from './hosted-agent.ts';
 import { json, ScriptedServer, type Answer } from './scripted-server.ts';
 import { realClock } from '../../../../base/clock.ts';
 
 const KIB = 1024;
-
-describe('hostile configs on a real server', { concurrency: 3 }, () => {
-  let cluster: Cluster;
-  before(async () => {
-    cluster = await Cluster.start();
-  });
-  after(() => cluster.stop());
-
-  const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]', ...'bcdefghijk'.split('').map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[n]}`).join(', ')}]`)].join('\n'); // prettier-ignore
-  const texts = [
-    { why: 'aliases that multiply', kubelet: `${config()}${bomb}\n` },
-    { why: 'JSON 50,000 deep', kubelet: `{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","x":${'['.repeat(50_000)}${']'.repeat(50_000)}}` }, // prettier-ignore
-    { why: 'control characters', kubelet: `${config()}x: "\u0000\u001b[2J"\u0000` },
-    { why: 'half of a character', kubelet: `${config()}maxPods: \ud800\n` },
-    { why: '900 KiB of one line', kubelet: `${config()}maxPods: ${'9'.repeat(900 * KIB)}` },
-  ];
-  test('texts that are made to break a reader neither break nor hold up the agent', async () => {
-    await using agent = await HostedAgent.on(cluster);
-    const good = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
-    await cluster.assign(agent.name, agent.name);
-    agent.start();
-    await agent.reports(cluster, { assigned: sourceOf(good), active: sourceOf(good) });
-    for (const { why, kubelet } of texts) {
-      const from = agent.said.length;
-      const began = realClock.monotonic();
-      const made = await cluster.configMap(agent.name, { data: { kubelet } });
-      await agent.says('checkpoint saved', from);
-      await agent.until(`a verdict on ${why}`, async () => {
-        const config = cluster.node(agent.name)?.status?.config as { error?: string; assigned?: unknown } | undefined;
-        const followed = JSON.stringify(config?.assigned).includes(`"${made.metadata.resourceVersion}"`);
-        return followed || (config?.error ?? '') !== '' ? true : undefined;
-      });
-      assert.ok(realClock.monotonic() - began < 40_000, `${why} took ${Math.round(realClock.monotonic() - began)} ms`);
-      assert.ok(agent.exitCodes.every((code) => code === 0), why); // prettier-ignore
-      const longest = Math.max(...agent.said.slice(from).map((line) => JSON.stringify(line).length));
-      assert.ok(longest < 8 * KIB, `${why}: a log line of ${longest} bytes`);
-    }
-    const mended = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 51 }) } });
-    await agent.reports(cluster, { assigned: sourceOf(mended), active: sourceOf(mended) });
-    assert.deepEqual(await agent.store().verify(), []);
-  });
-});
 
 const plain = (code: number, type: string, body: string | Uint8Array, headers: Record<string, string> = {}): Answer => (_request, response) => void response.writeHead(code, { 'content-type': type, ...headers }).end(body); // prettier-ignore
 /** The same letter for as long as somebody reads. */

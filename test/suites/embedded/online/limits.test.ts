@@ -10,6 +10,8 @@ import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 const times = (many: number, one: (n: number) => string): string => Array.from({ length: many }, (_, n) => one(n)).join('');
 const jsonHead = '{"apiVersion":"kubelet.config.k8s.io/v1beta1","kind":"KubeletConfiguration","failSwapOn":false';
 
+const bomb = ['a: &a [x, x, x, x, x, x, x, x, x]', ...'bcdefghijk'.split('').map((name, n) => `${name}: &${name} [${Array(9).fill(`*${'abcdefghij'[n]}`).join(', ')}]`)].join('\n'); // prettier-ignore
+
 interface Beyond {
   why: string;
   data: Record<string, string>;
@@ -23,6 +25,9 @@ const beyond: Beyond[] = [
   { why: '25,000 feature gates', data: { kubelet: `${jsonHead},"featureGates":{${times(25_000, (n) => `"G${n}":true,`)}"z":true}}` }, error: statusErrors.download, says: /more than 20000 values.*\[too-large\]/ },
   { why: 'nesting of 600 levels', data: { kubelet: `${config()}a: ${'['.repeat(600)}${']'.repeat(600)}\n` }, error: statusErrors.download, says: /more than 500 levels deep \[nesting\]/ },
   { why: '1,000,000 quotes', data: { kubelet: `${config()}a: ${'"'.repeat(1_000_000)}\n` }, error: statusErrors.download, says: /\[too-large\]/ },
+  { why: 'aliases that multiply', data: { kubelet: `${config()}${bomb}\n` }, error: statusErrors.load, says: /\[alias\]/ },
+  { why: 'control characters', data: { kubelet: `${config()}x: "\u0000\u001b[2J"\u0000` }, error: statusErrors.load, says: /\[/ },
+  { why: 'half of a character', data: { kubelet: `${config()}maxPods: \ud800\n` }, error: statusErrors.load, says: /\[/ },
   { why: '20,000 keys', data: { kubelet: config({ maxPods: 60 }), ...Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`key-${n}`, ''])) }, error: statusErrors.download, says: /has 20001 keys.*\[too-many-keys\]/, unsaved: true },
   { why: '19,000 feature gates, which it does read', data: { kubelet: `${jsonHead},"featureGates":{${times(19_000, (n) => `"G${n}":true,`)}"z":true}}` }, error: statusErrors.validate, says: /featureGates\.G0/ },
 ];

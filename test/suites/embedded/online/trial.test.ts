@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { Cluster } from './cluster.ts';
+import { Cluster, NAMESPACE } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { runCli } from '../../../support/cli-context.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 
 /** A kubelet's health endpoint. */
@@ -77,6 +79,24 @@ for (const carrier of ['node', 'nodeconfig'] as const)
         `kubelet_node_config_last_known_good${none} 1`,
         'kubelet_node_config_error 0',
       ]);
+    });
+
+    test('an admin who waits is told that the kubelet died three times under it, and what runs now', async () => {
+      await using agent = await HostedAgent.on(cluster);
+      const { name } = agent;
+      const made = await cluster.configMap(name, { data: { kubelet: config({ maxPods: 60 }) } });
+      agent.start();
+      const { url, token, caPem } = cluster.server;
+      const connect = async () => createClient({ server: url, origin: 'test', token, ca: { data: caPem } });
+      const waiting = runCli(['assign', name, `--configmap=${NAMESPACE}/${name}`, '--key=kubelet', '--timeout=100s', '--wait'], {
+        connect,
+      });
+      await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      for (let exit = 0; exit < 3; exit++) await agent.kubeletEnds();
+      const { code, stderr } = await waiting;
+      assert.equal(code, 1);
+      const source = `dkc-system/${name}:kubelet@${made.metadata.resourceVersion}`;
+      assert.match(stderr, new RegExp(`^dkc: ${name} condemned ${source} after \\d+s: .*\\. It is back on local\n$`));
     });
 
     test('an admin rolls back with the API server away; the server hears of it later', async () => {
