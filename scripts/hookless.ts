@@ -23,7 +23,7 @@ const files = [
   'endurance/hand-overs',
   'endurance/rollouts',
   'endurance/scheduler',
-  'endurance/scheduler-rollouts',
+  'endurance/scheduler-faults',
 ].map((file) => `/${file}.test.ts`);
 
 export const isHookless = (file: string): boolean => files.some((one) => file.endsWith(one));

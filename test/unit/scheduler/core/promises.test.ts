@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { nodes as nodeKind } from '../../../../kube/api/object.ts';
+import { daemonSets, nodes as nodeKind } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
 import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
@@ -124,3 +125,20 @@ for (const { why, of, isDone } of denials)
     await world.clock.advance(SOON);
     assert.deepEqual([nodeOf('second'), world.parts?.nominator.size], ['', 0], 'the first counts where it is');
   });
+
+test('room that a pod of a rolling DaemonSet leaves is kept for the next one of its node', async (t) => {
+  const reservation = { ...defaultSchedulerConfig.reservation, daemonSets: true };
+  const { world, stage, nodeOf } = await scene(t, ['a', 'b'], { endMs: 1_000, config: { reservation } });
+  stage.addDaemons('agent', '3', { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+  await stage.pass(3_000);
+  for (const name of ['p', 'q', 'r', 's']) stage.add(pod(name).cpu('1'));
+  await stage.pass(5_000);
+  const placed = () => ['p', 'q', 'r', 's'].filter((name) => nodeOf(name) !== '');
+  assert.equal(placed().length, 2);
+  const before = placed();
+  await stage.roll('agent', { image: 'v2', resources: { requests: { cpu: '3' } } }, daemonSets);
+  await stage.pass(SOON);
+  const agents = world.pods().filter(({ metadata }) => metadata.name?.startsWith('agent-'));
+  assert.deepEqual(agents.map(({ spec }) => `${spec?.containers[0]?.image} ${spec?.nodeName}`).toSorted(), ['v2 a', 'v2 b']); // prettier-ignore
+  assert.deepEqual([placed(), stage.problems()], [before, []]);
+});

@@ -32,11 +32,9 @@ const PLACES_CPU_GPU = 'never: Too many pods, Insufficient cpu, Insufficient exa
 
 // The node itself.
 testFilter('a cordon', 'a, b cordoned', '', quiet, [FITS, CORDONED]);
-
 const sharing = [node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')];
 const inHostNetwork = asks().spec({ hostNetwork: true, hostUsers: false });
 testFilter('features that a pod needs and nodes declare', sharing, '', inHostNetwork, [FITS, FEATURES, FEATURES]);
-
 testFilter('a name', 'a, b', '', asks().on('b'), [OTHER_NAME, FITS]);
 const taints = 'a x=1:NoSchedule y:NoExecute, b y:NoExecute, c z:PreferNoSchedule';
 testFilter('the first taint that is not tolerated', taints, '', asks().tolerates({ key: 'x', value: '1' }), [TAINTED, TAINTED, FITS]);
@@ -50,9 +48,7 @@ testFilter('one of several terms; labels that are absent are none of those', 'a 
   AFFINITY,
   FITS,
 ]);
-
 testFilter('nodes by name, before all else', 'a cordoned, b cordoned', '', needsNode(named('b')), [NOT_NAMED, CORDONED]);
-
 const demands = { profile: { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [has('x')] } } } };
 testFilter('what the profile demands of all', 'a x=, b', '', quiet, [FITS, ENFORCED], demands);
 
@@ -78,7 +74,6 @@ testFilter(
   [PLACES_CPU_GPU, PLACES_CPU_GPU, 'never: Insufficient cpu, Insufficient memory, Insufficient example.com/gpu'],
 );
 testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), [FITS, CPU]);
-
 const failed = { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } };
 const there = { pods: [...clusterOf('', 'x@a cpu=4 leaving, y@gone cpu=4').pods, failed] };
 testFilter('pods that are on their way out, not those that ended or whose node is gone', 'a, b', '', asks().cpu('1'), [CPU, FITS], there);
@@ -99,7 +94,6 @@ testFilter('amounts, but for those that are ignored', 'a', '', scalars, ['never:
 const nominated = 'x@a cpu=4 priority=5, y@b cpu=4 priority=4, asks@c cpu=4 priority=9';
 const lesser = asks().cpu('1').priority(5);
 testFilter('who is promised a place and no less important', 'a, b, c, d', '', lesser, [CPU, FITS, FITS, FITS], { nominated });
-
 const dozen = (of: (at: number) => string): string => Array.from({ length: 12 }, (_, at) => `n${at} ${of(at)}`).join(', ');
 const nobody = needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] });
 const counted = '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.';

@@ -19,7 +19,6 @@ spreads('also pods of a zone on nodes where this one cannot be', cordoned, 'web@
 const four = 'web@a, web@b, web@b, web@c';
 const good = 'a zone=1 good=, b zone=1, c zone=2 good=';
 spreads('but not on nodes that the pod did not choose', good, four, soft(ZONE).selects({ good: '' }), 'a 100, c 100');
-
 const hardAndSoft = web().spec({
   topologySpreadConstraints: [spread('disk', 'DoNotSchedule', { maxSkew: 9 }), spread(ZONE, 'ScheduleAnyway')],
 });
@@ -33,13 +32,11 @@ spreads(
 
 // By default: pods of one service, and of one controller.
 const services = [service('web')];
-
 spreads('pods of a service by node and zone', 'a zone=1, b zone=2', 'web@a', web(), 'a 66, b 100', { services });
 spreads('having no zone as a zone for their number, and as no addend', 'a zone=1, b', 'web@a', web(), 'a 44, b 100', { services });
 const selector = { matchLabels: { app: 'web' } };
 const replicaSets = [{ metadata: { name: 'web', namespace: 'default' }, spec: { selector } }];
 spreads('pods of a controller', 'a, b', 'web@a', web().ownedBy('ReplicaSet', 'web'), 'a 80, b 100', { replicaSets });
-
 const ownRules = web().spec({ topologySpreadConstraints: [spread(HOST, 'DoNotSchedule', { maxSkew: 9 })] });
 spreads('nobody by default for a pod with rules of its own', 'a, b', 'web@a', ownRules, 'a 0, b 0', { services });
 const profile = { spread: { defaults: [{ topologyKey: ZONE, maxSkew: 1 }] } };
@@ -55,7 +52,6 @@ draws('what others wish of this pod, and what they need as 1', 'a, b, c', [likin
 const towards = (...of: Parameters<typeof near>) => asks().affinity({ podAffinity: preferred(1, near(...of)) });
 const twoZones = 'a zone=1, b zone=1, c zone=2';
 draws('everybody in the zone, also those on their way out', twoZones, 'friend@a leaving', towards('friend', ZONE), 'a 100, b 100, c 0');
-
 const teamB = towards('friend', HOST, { namespaceSelector: { matchLabels: { team: 'b' } } });
 draws('pods of namespaces that are named or chosen by labels', 'a, b', 'other/friend@a, friend@b', teamB, 'a 100, b 0');
 const ignoring = { profile: { interPod: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: true } } };

@@ -21,7 +21,6 @@ const OBJECTION = "now: node(s) didn't satisfy existing pods anti-affinity rules
 // Spreading.
 const zones = 'a zone=1, b zone=2, c';
 testFilter('how far domains may be apart, the pod itself included', zones, 'web@a, web@a, web@b', hard(by(ZONE)), [SKEW, FITS, NO_LABEL]);
-
 testFilter('an empty domain where there are too few', 'a zone=1, b zone=2', 'web@a, web@b', hard(by(ZONE, { minDomains: 3 })), [
   SKEW,
   SKEW,
@@ -32,7 +31,6 @@ testFilter('only nodes that the pod chose', chosen, 'web@a, web@c', choosing(), 
 testFilter('also other nodes when told so', chosen, 'web@a, web@c', choosing({ nodeAffinityPolicy: 'Ignore' }), [SKEW, AFFINITY, SKEW]);
 const tainted = 'a, b x:NoSchedule';
 testFilter('tainted nodes, or not when told so', tainted, 'web@a', hard(by(HOST, { nodeTaintsPolicy: 'Honor' })), [FITS, TAINTED]);
-
 const racks = 'a zone=1 rack=1, b zone=2 rack=2, c zone=3';
 const both = hard(by(ZONE), by('rack'));
 testFilter('only nodes with the labels of all rules, and the first rule that is broken', racks, 'web@a, web@b', both, [
@@ -57,7 +55,6 @@ const twoTerms = asks().affinity(beside(near('db'), { topologyKey: HOST, labelSe
 testFilter('that one friend must satisfy all terms', 'a, b', 'db@a, y@a tier=x, db@b tier=x', twoTerms, [ALONE, FITS]);
 const ownKind = () => web().affinity(beside(near('web', ZONE)));
 testFilter('that the first of a group goes anywhere with the label', 'a zone=1, b', '', ownKind(), [FITS, ALONE]);
-
 testFilter('no friends outside of all domains: the second is the first then', 'a zone=1, c', 'web@c', ownKind(), [FITS, ALONE]);
 const noWeb = asks().affinity(awayFrom(near('web', ZONE)));
 testFilter('foes in the zone; nodes without a zone have none', 'a zone=1, b zone=1, c', 'web@a, web@c', noWeb, [ANTI, ANTI, FITS]);

@@ -100,7 +100,6 @@ nodesOf(
   'b',
 );
 nodesOf('where they are the fewest', 'x@a priority=5 cpu=1, y@a priority=-5 cpu=1, z@b priority=5 cpu=1', ['a 0: x y', 'b 0: z'], 'b');
-
 takes('nobody for a pod that may not preempt', 'a', 'x@a cpu=4', boss().spec({ preemptionPolicy: 'Never' }), [], {
   message: 'not eligible due to preemptionPolicy=Never.',
 });

@@ -21,9 +21,7 @@ const strategy = (type: ProfileConfig['fit']['strategy']['type'], ...points: [ut
 };
 fits('the mean of what is left of each resource, cut off', 'a, b cpu=2', '', quarter, 'a 75, b 62');
 fits('100m and 200Mi for a container that does not say, there and here', 'a', 'x@a', quiet, 'a 95');
-
 fits('nothing for a resource of which more is taken than there is', 'a cpu=100m', 'x@a', quiet, 'a 47');
-
 fits('more to fuller nodes when told so', 'a, b cpu=1', '', quarter, 'a 25, b 62', strategy('MostAllocated'));
 const upAndDown = strategy('RequestedToCapacityRatio', [0, 0], [40, 80], [100, 20]);
 fits('what a shape says at a whole percent', 'a', '', asks().cpu('2800m').memory('819Mi'), 'a 34', upAndDown);
@@ -33,7 +31,6 @@ const balances = testScore.bind(undefined, 'NodeResourcesBalancedAllocation');
 const balance = { profile: { balanced: { ...plainProfile.balanced, points: 'balance' as const } } };
 balances('everything where shares are alike', 'a', '', quarter, 'a 100', balance);
 balances('less by half of the difference', 'a', '', asks().cpu('2').memory('2Gi'), 'a 87', balance);
-
 balances(
   'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
   'a, b, c, d, e',
@@ -56,10 +53,8 @@ const five = [large, ...['b', 'c', 'd', 'e'].map((name) => node(name))];
 images('for images of volumes as well, which count for no container', five, '', asks().spec({ volumes }), 'a 44, b 0, c 0, d 0, e 0');
 const half: [string, number] = ['app:1', 500 * MIB];
 images('less for what few nodes have', [having('a', half), node('b')], '', quiet, 'a 23, b 0');
-
 const big = ['a', 'b'].map((name) => having(name, ['big:latest', 3000 * MIB]));
 images('no more than all, no less than nothing', big, '', asks().image('big'), 'a 100, b 100');
-
 const tagged = [having('a', ['host:5000/app:latest', 500 * MIB]), having('b', ['host:5000/app', 500 * MIB])];
 images('the newest where no tag is said, also behind a port', tagged, '', asks().image('host:5000/app'), 'a 23, b 0');
 

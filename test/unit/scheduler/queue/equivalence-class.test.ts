@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { equivalenceClassOf, type EquivalenceState, requirementsKey } from '../../../../scheduler/queue/equivalence-class.ts';
+import {
+  equivalenceClassOf,
+  type EquivalenceState,
+  invalidatedBy,
+  requirementsKey,
+} from '../../../../scheduler/queue/equivalence-class.ts';
 import { type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
-import { createHints } from '../../../../scheduler/queue/hints.ts';
-import { createQueue } from '../../../../scheduler/queue/queue.ts';
-import { node, pod, type PodBuilder } from '../builders.ts';
+import type { Pod } from '../../../../scheduler/types.ts';
+import { pod, PodBuilder } from '../builders.ts';
 import { near, required } from '../oracle/examples.ts';
 
 /** @param lowest - the least important pod's priority that is on a node */
@@ -48,32 +52,11 @@ for (const { why, b, more, lowest, alike } of pairs)
     assert.equal(one !== undefined && one === other, alike);
   });
 
-test('what helps a pod with an extended resource of devices does not depend on one beside it that has claims of devices as well', () => {
-  const gpu = (name: string) => pod(name).asks('example.com/gpu', '1');
+test('pods with an extended resource of devices have one key, but for one that has claims of devices as well', () => {
+  const key = (of: PodBuilder) => requirementsKey(podInfoOf(of.asks('example.com/gpu', '1').build()));
   const claims: object = { resourceClaims: [{ name: 'gpu', resourceClaimName: 'one' }] };
-  const queue = createQueue({
-    now: () => 1_000_000,
-    initialBackoffMs: 1,
-    maxBackoffMs: 1,
-    flushMs: 300_000,
-    hints: createHints({ namespaceLabels: () => undefined }),
-    prioritized: () => false,
-    classOf: requirementsKey,
-  });
-  for (const one of [gpu('claims').spec(claims), gpu('plain')]) {
-    queue.add(podInfoOf(one.build()));
-    const popped = queue.pop();
-    assert.ok(popped);
-    queue.requeue(popped, { why: 'refused', by: new Set(['DynamicResources']) }, popped.info);
-  }
-  queue.enqueueOn({ kind: 'node-added', after: node('n').has('example.com/gpu', '1').build() });
-  assert.deepEqual(
-    [...queue.list()].map(({ pool, queued }) => [queued.info.name, pool]),
-    [
-      ['claims', 'unschedulable'],
-      ['plain', 'backoff'],
-    ],
-  );
+  assert.equal(key(pod('a')), key(pod('b')));
+  assert.notEqual(key(pod('a')), key(pod('b').spec(claims)));
 });
 
 test('nobody stands for a pod that was promised a node, that room is kept for, or that has volumes', () => {
@@ -82,3 +65,31 @@ test('nobody stands for a pod that was promised a node, that room is kept for, o
   for (const own of [{ nominator: { nodeOf: () => 'n' } }, { held: { of: () => room } }, { volumes: { key: () => 'claim' } }])
     assert.equal(equivalenceClassOf({ ...facts(0), ...own }, one, error), undefined);
 });
+
+const spread = (nodeTaintsPolicy: string) =>
+  pod('a').spec({ topologySpreadConstraints: [{ topologyKey: 'zone', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule', nodeTaintsPolicy }] });
+const tolerant = (built: PodBuilder) => built.tolerates({ key: 't', operator: 'Exists' });
+const byTaints = ['Extender', 'NodeUnschedulable', 'TaintToleration'];
+const changes: [why: string, before: PodBuilder, after: PodBuilder | Partial<Pod>, voids: string[]][] = [
+  ['its status', pod('a'), { status: { phase: 'Pending', message: 'x' } }, []],
+  ['its version and finalizers', pod('a'), { metadata: { name: 'a', namespace: 'default', resourceVersion: '7', finalizers: ['x'] } }, []],
+  ['less cpu', pod('a').cpu('2'), pod('a').cpu('1'), ['Extender', 'NodeResourcesFit']],
+  ['less memory, and more cpu', pod('a').memory('2').cpu('1'), pod('a').memory('1').cpu('2'), ['Extender', 'NodeResourcesFit']],
+  ['more cpu', pod('a').cpu('1'), pod('a').cpu('2'), ['Extender']],
+  ['a label', pod('a'), pod('a').labels({ x: 'y' }), ['Extender', 'InterPodAffinity', 'PodTopologySpread']],
+  ['a toleration', pod('a'), tolerant(pod('a')), byTaints],
+  [
+    'a toleration, where taints decide which nodes are counted',
+    spread('Honor'),
+    tolerant(spread('Honor')),
+    [...byTaints, 'PodTopologySpread'],
+  ],
+  ['a node selector', pod('a').selects({ x: 'y' }), pod('a'), ['Extender', 'NodeAffinity', 'PodTopologySpread']],
+  ['the last gate', pod('a').spec({ schedulingGates: [{ name: 'g' }] }), pod('a'), ['Extender', 'SchedulingGates']],
+];
+for (const [why, before, after, voids] of changes)
+  test(`what is void when a pod's change is ${why}`, () => {
+    const was = before.build();
+    const is = after instanceof PodBuilder ? after.build() : { ...was, ...after };
+    assert.deepEqual([...invalidatedBy(podInfoOf(was), podInfoOf(is))].toSorted(), voids.toSorted());
+  });

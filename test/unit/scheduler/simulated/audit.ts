@@ -1,6 +1,5 @@
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
 import type { Clock } from '../../../../base/clock.ts';
-import { controllerOf } from '../../../../kube/controller/owners.ts';
 import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { atLeastASecond } from '../../../../scheduler/reservation/lifetime.ts';
@@ -28,27 +27,13 @@ export function audit({ api, clock, parts }: Audited): string[] {
     ...nominationsOf(parts, infos),
     ...problemsOf(parts.reservations, {
       isPlaced: (key) => infos.some((pod) => pod.key === key && pod.nodeName !== ''),
-      set: (uid) =>
-        ['apps/statefulsets', 'apps/daemonsets']
-          .flatMap((kind) => list<StatefulSet>(api, kind))
-          .find(({ metadata }) => metadata.uid === uid),
+      set: (uid) => list<StatefulSet>(api, 'apps/statefulsets').find(({ metadata }) => metadata.uid === uid),
       node: (name) => list<Node>(api, '/nodes').find(({ metadata }) => metadata.name === name),
       isOurs: (name) => parts.config.profiles.has(name),
       ttls: atLeastASecond(parts.config.reservation),
       now: clock.now(),
     }),
-    ...daemonsOf(parts, infos),
   ];
-}
-
-/** Pods of DaemonSets have new names each time: their room is for whoever of the set is on the node. */
-function daemonsOf({ reservations }: Parts, pods: readonly PodInfo[]): string[] {
-  const rooms = reservations.list().filter(({ owner }) => owner.kind === 'DaemonSet');
-  return rooms.flatMap(({ owner, name, node }) =>
-    pods
-      .filter((pod) => pod.nodeName === node && controllerOf(pod.pod)?.uid === owner.uid)
-      .map((pod) => `room is kept on ${node} for who follows ${name}, and ${pod.key} is there`),
-  );
 }
 
 /** Everything on nodes counts, and counts once. */

@@ -1,5 +1,5 @@
 import type { Millis } from '../../../../base/clock.ts';
-import { daemonSets, pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
+import { pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
 import { addPods, statefulSet } from './manifests.ts';
@@ -28,9 +28,8 @@ export class Stage implements AnyStage {
   async clear(): Promise<boolean> {
     const { api, user } = this.#world;
     const { storage } = api.hooks;
-    for (const kind of [statefulSets, daemonSets])
-      for (const { metadata } of storage.list(`apps/${kind.resource}`).objects)
-        await user.delete(kind, { name: metadata.name ?? '', namespace: 'default' });
+    for (const { metadata } of storage.list('apps/statefulsets').objects)
+      await user.delete(statefulSets, { name: metadata.name ?? '', namespace: 'default' });
     // Pods of a set that is gone go by themselves; so do those on nodes, once a kubelet has seen to them.
     const gone = (): boolean => storage.list('/pods').objects.length === 0;
     for (const { metadata } of storage.list('/pods').objects) await this.delete(metadata.name ?? '').catch(() => {});
