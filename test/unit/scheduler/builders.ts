@@ -97,11 +97,6 @@ export class PodBuilder {
     return this;
   }
 
-  started(at: string): this {
-    Object.assign(this.#pod, { status: { ...this.#pod.status, startTime: at } });
-    return this;
-  }
-
   /** Whatever there is no word for. */
   spec(more: Partial<PodSpec>): this {
     return this.#spec(more);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Cluster, ClusterError, interleaveZones } from '../../../../scheduler/cache/cluster.ts';
+import { Topologies } from '../../../../scheduler/cache/topology.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { node, pod } from '../builders.ts';
 
@@ -21,13 +22,7 @@ test('an assumed pod counts at once, and no second time when it is seen on its n
   cluster.addPod(podInfoOf(web().on('a').build()));
   assert.equal(used(cluster, 'a'), 1_000);
   assert.equal(cluster.placed('uid-default-web')?.at, 'added');
-});
-
-test('an assumed pod that turns up on another node counts there', () => {
-  const cluster = clusterOf('a', 'b');
-  cluster.assume(podInfoOf(web().build()), 'a');
-  cluster.addPod(podInfoOf(web().on('b').build()));
-  assert.deepEqual([used(cluster, 'a'), used(cluster, 'b')], [0, 1_000]);
+  assert.equal(cluster.forget('uid-default-web'), false, 'it was seen');
 });
 
 test('nothing is assumed twice, nor on a node that is not there', () => {
@@ -70,9 +65,9 @@ test('a heartbeat changes nothing; what pods care about is told', () => {
   const change = cluster.setNode(again);
   assert.ok(change !== 'added' && change.size === 0);
   assert.equal(cluster.version, version);
-  const cordoned = cluster.setNode(node('a').cordoned().build());
-  assert.ok(cordoned !== 'added');
-  assert.deepEqual([...cordoned], ['taints']);
+  const told = (changed: ReturnType<typeof node>) => [...cluster.setNode(changed.build())];
+  assert.deepEqual(told(node('a').cordoned()), ['taints']);
+  assert.deepEqual(told(node('a').cordoned().declares('F')), ['features']);
   assert.ok(cluster.version > version);
 });
 
@@ -82,4 +77,25 @@ test('zones take turns, and one that has no more is passed over', () => {
     interleaveZones(inZones).map(({ name }) => name),
     ['a1', 'b1', 'c1', 'a2', 'c2', 'a3'],
   );
+});
+
+test('nodes that come and go for years leave no numbers behind', () => {
+  const topologies = new Topologies();
+  const hostname = topologies.take('hostname');
+  for (let n = 0; n < 10_000; n++) topologies.changed(n % 10, { hostname: `node-${n}` });
+  assert.ok(hostname.count <= 11, `${hostname.count} numbers for 10 nodes`);
+  assert.equal(new Set(hostname.domains.slice(0, 10)).size, 10);
+  topologies.changed(500, { hostname: 'far' });
+  assert.ok((hostname.domains[500] ?? -1) >= 0, 'a slot beyond the first 64 has a place');
+});
+
+test('a column is there for as long as somebody uses it', () => {
+  const topologies = new Topologies();
+  topologies.changed(0, { zone: 'a' });
+  const [one, other] = [topologies.take('zone'), topologies.take('zone')];
+  assert.equal(one, other);
+  topologies.release(one);
+  assert.equal(topologies.size, 1);
+  topologies.release(other);
+  assert.equal(topologies.size, 0);
 });

@@ -52,17 +52,6 @@ test('topology keys that no node has leave nothing behind, however many pods nam
   assert.equal(cluster.carried.size, 0);
 });
 
-test('selectors of pods that were asked for once are dropped: no more rules are kept than may be', () => {
-  const { cluster, engine } = engineOn(20);
-  for (let n = 0; n < 300; n++) {
-    const terms = own(`asks-${n}`).map((term) => ({ ...term, topologyKey: 'topology.kubernetes.io/zone' }));
-    engine.decide(podInfoOf(asks(pod(`asks-${n}`), terms).build()), profile);
-  }
-  assert.ok(cluster.groups.sizes.counters <= 100, `${cluster.groups.sizes.counters} counters for 20,000 rules of 200 each`);
-  engine.forget();
-  assert.deepEqual([cluster.topologies.size, cluster.groups.sizes], [0, { groups: 0, counters: 0 }]);
-});
-
 /** Fields that our types of the API do not have. */
 const newer = (fields: object): PodSpec => fields as PodSpec;
 const elsewhere =

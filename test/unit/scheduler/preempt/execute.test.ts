@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
-import { type LocalApi } from '../../../../apiserver/local-api.ts';
-import type { Fault } from '../../../../apiserver/faults/fault.ts';
-import { pods } from '../../../../kube/api/object.ts';
+import { test } from 'node:test';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
@@ -10,163 +7,120 @@ import { executePreemption, type PreemptionEvent, type Preempted } from '../../.
 import type { Pod } from '../../../../scheduler/types.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { pod } from '../builders.ts';
-import { localApi, localClient } from '../../../support/embedded-api.ts';
 
-/** An API server with pods on node n, and a preemptor that wants their room. */
+type Patch = { metadata?: { uid?: string }; status?: { conditions?: object[]; nominatedNodeName?: null } };
+
+/** A server with pods on node n, and a preemptor that wants their room. `fails`: calls, as `VERB NAME`, and the code that each of them gets. */
 class World {
-  readonly api: LocalApi;
-  readonly client: Client;
-  /** Calls in their order, as `VERB NAME`. */
+  readonly pods = new Map<string, Pod>();
+  /** In their order, as `VERB NAME`; and what was written. */
   readonly calls: string[] = [];
+  readonly patches: Patch[] = [];
   readonly told: (PreemptionEvent & { pod: string })[] = [];
-  /** Most calls that were under way at once. */
-  most = 0;
-  readonly clock = new FakeClock('2026-01-01T12:00:00Z');
-  readonly end = new AbortController();
-  #underWay = 0;
+  readonly fails: Record<string, number> = {};
 
-  constructor(t: TestContext, faults: readonly Fault[] = []) {
-    this.api = localApi(this.clock, { faults, version: 'v1.36.3' });
-    this.client = localClient(this.api);
-    t.after(async () => {
-      await this.client.close();
-      this.api.stop();
-    });
+  add(name: string, uid = `uid-${name}`): PodInfo {
+    const made = pod(name).uid(uid).on('n').build();
+    this.pods.set(name, made);
+    return podInfoOf(made);
   }
 
-  add(name: string, more: Record<string, unknown> = {}): PodInfo {
-    const added = this.api.add({
-      apiVersion: 'v1',
-      kind: 'Pod',
-      metadata: { name },
-      spec: { nodeName: 'n', containers: [{ name: 'c', image: 'c' }], terminationGracePeriodSeconds: 30 },
-    });
-    if (Object.keys(more).length > 0) this.put(name, { ...added, ...more });
-    return this.info(name);
+  /** @throws {ApiError} as a server does */
+  #answer(verb: string, name: string, uid?: string): Pod {
+    this.calls.push(`${verb} ${name}`);
+    const found = this.pods.get(name);
+    const conflict = uid !== undefined && found?.metadata.uid !== uid ? 409 : undefined;
+    const code = this.fails[`${verb} ${name}`] ?? (found === undefined ? 404 : conflict);
+    const reason = { 404: 'NotFound', 409: 'Conflict' }[code ?? 0] ?? 'InternalError';
+    if (code !== undefined || found === undefined)
+      throw new ApiError({ method: verb, path: name, host: 'local' }, { code: code ?? 404, reason, message: 'the test says so' });
+    return found;
   }
 
-  put(name: string, object: object): void {
-    this.api.hooks.storage.put('/pods', `default/${name}`, object as Pod);
-  }
-
-  find(name: string): Pod | undefined {
-    return this.api.hooks.storage.get('/pods', `default/${name}`) as Pod | undefined;
-  }
-
-  info(name: string): PodInfo {
-    const found = this.find(name);
-    if (found === undefined) throw new RangeError(`there is no ${name}`);
-    return podInfoOf(found);
-  }
-
-  async preempt(victims: readonly PodInfo[], unnominate: readonly PodInfo[] = [], atOnce?: number): Promise<Preempted> {
-    const { client } = this;
-    const call = async <T>(what: string, made: Promise<T>): Promise<T> => {
-      this.calls.push(what);
-      this.most = Math.max(this.most, (this.#underWay += 1));
-      try {
-        return await made;
-      } finally {
-        this.#underWay -= 1;
-      }
+  preempt(victims: readonly PodInfo[], unnominate: readonly PodInfo[] = []): Promise<Preempted> {
+    const client = {
+      get: async (_: unknown, { name }: { name: string }) => this.#answer('get', name),
+      patch: async (_: unknown, { name }: { name: string }, patch: Patch) => {
+        const found = this.#answer('patch', name, patch.metadata?.uid);
+        this.patches.push(patch);
+        return found;
+      },
+      delete: async (_: unknown, { name }: { name: string }, { body }: { body: { preconditions?: { uid?: string } } }) => {
+        this.#answer('delete', name, body.preconditions?.uid);
+        this.pods.delete(name);
+      },
     };
+    const preemptor = podInfoOf(pod('p').uid('uid-p').priority(10).spec({ schedulerName: 'dkc-scheduler' }).build());
     return executePreemption(
       {
-        client: {
-          get: (resource, ref, options) => call(`get ${ref.name}`, client.get(resource, ref, options)),
-          patch: (resource, ref, patch, options) => call(`patch ${ref.name}`, client.patch(resource, ref, patch, options)),
-          delete: (resource, ref, options) => call(`delete ${ref.name}`, client.delete(resource, ref, options)),
-        },
-        clock: this.clock,
+        client: client as unknown as Pick<Client, 'get' | 'patch' | 'delete'>,
+        clock: new FakeClock('2026-01-01T12:00:00Z'),
         tell: (victim, event) => this.told.push({ ...event, pod: victim.metadata.name ?? '' }),
-        ...(atOnce === undefined ? {} : { atOnce }),
       },
-      {
-        preemptor: podInfoOf(pod('p').uid('uid-p').priority(10).spec({ schedulerName: 'dkc-scheduler' }).build()),
-        node: 'n',
-        victims,
-        unnominate,
-      },
-      this.end.signal,
+      { preemptor, node: 'n', victims, unnominate },
+      new AbortController().signal,
     );
   }
 }
 
 const nothing: Preempted = { failures: [], stillNominated: [] };
-const fault = (verb: string, name: string, action: Fault['action'], more: Partial<Fault> = {}): Fault => ({
-  verb,
-  resource: verb === 'patch' ? 'pods/status' : 'pods',
-  name,
-  action,
-  ms: 0,
-  ...more,
-});
 
-const disrupted = { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler' };
-
-test('a victim is told why it goes, and goes with its own grace', async (t) => {
-  const world = new World(t);
+test('a victim is told why it goes, and goes', async () => {
+  const world = new World();
   assert.deepEqual(await world.preempt([world.add('v')]), nothing);
-  const v = world.find('v');
-  const condition = v?.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
-  const { lastProbeTime: _, ...said } = condition ?? assert.fail();
   const message = 'dkc-scheduler: preempting to accommodate a higher priority pod';
-  assert.deepEqual(said, { ...disrupted, message, lastTransitionTime: '2026-01-01T12:00:00Z', observedGeneration: 1 });
-  assert.equal(v?.metadata.deletionGracePeriodSeconds, 30);
-  assert.deepEqual(world.told, [
-    { pod: 'v', type: 'Normal', reason: 'Preempted', action: 'Preempting', note: 'Preempted by pod uid-p on node n' },
-  ]);
+  const [{ lastProbeTime: _, lastTransitionTime, ...said } = assert.fail()] = (world.patches[0]?.status?.conditions ?? []) as [Record<string, unknown>]; // prettier-ignore
+  assert.deepEqual(said, { type: 'DisruptionTarget', status: 'True', reason: 'PreemptionByScheduler', message });
+  assert.equal(lastTransitionTime, '2026-01-01T12:00:00Z');
+  assert.equal(world.pods.size, 0);
+  const note = 'Preempted by pod uid-p on node n';
+  assert.deepEqual(world.told, [{ pod: 'v', type: 'Normal', reason: 'Preempted', action: 'Preempting', note }]);
 });
 
-test('all victims but the last go at once, the last after them', async (t) => {
-  const world = new World(t);
-  await world.preempt(['a', 'b', 'c'].map((name) => world.add(name)));
+test('all victims but the last go at once, the last after them; who goes already is left alone', async () => {
+  const world = new World();
+  const goes = podInfoOf(pod('goes').on('n').terminating().build());
+  await world.preempt([goes, ...['a', 'b', 'c'].map((name) => world.add(name))]);
   assert.deepEqual(world.calls.slice(0, 2), ['patch a', 'patch b']);
   assert.deepEqual(world.calls.slice(2, 4).toSorted(), ['delete a', 'delete b']);
   assert.deepEqual(world.calls.slice(4), ['patch c', 'delete c']);
 });
 
 for (const { why, before } of [
-  { why: 'is gone', before: async () => {} },
-  { why: 'has a successor of its name', before: async (world: World) => void world.add('v') },
+  { why: 'is gone', before: (world: World) => void world.pods.delete('v') },
+  { why: 'has a successor of its name', before: (world: World) => void world.add('v', 'later') },
 ])
-  test(`a victim that ${why} costs nothing, and nobody is told`, async (t) => {
-    const world = new World(t);
+  test(`a victim that ${why} costs nothing, and nobody is told`, async () => {
+    const world = new World();
     const v = world.add('v');
-    await world.client.delete(pods, { name: 'v', namespace: 'default' }, { body: { gracePeriodSeconds: 0 } });
-    await before(world);
+    before(world);
+    const left = world.pods.size;
     assert.deepEqual(await world.preempt([v]), nothing);
-    assert.equal(world.find('v')?.metadata.deletionTimestamp, undefined);
-    assert.equal(world.find('v')?.status?.conditions?.length ?? 0, 0);
-    assert.deepEqual(world.told, []);
+    assert.deepEqual([world.pods.size, world.patches, world.told], [left, [], []]);
   });
-
-const code = ({ failures }: Preempted): unknown[] => failures.map((error) => (error instanceof ApiError ? error.code : error));
 
 for (const verb of ['patch', 'delete'])
-  test(`when a victim's ${verb} fails, the last one stays and the failure is told`, async (t) => {
-    const world = new World(t, [fault(verb, 'a', { status: 500 })]);
-    const result = await world.preempt(['a', 'b', 'c'].map((name) => world.add(name)));
-    assert.deepEqual(code(result), [500]);
-    const goes = (name: string): boolean => world.find(name)?.metadata.deletionTimestamp !== undefined;
-    assert.deepEqual(['a', 'b', 'c'].filter(goes), ['b']);
-    assert.deepEqual([world.told.length, world.told[0]?.pod], [1, 'b']);
+  test(`when a victim's ${verb} fails, the last one stays and the failure is told`, async () => {
+    const world = new World();
+    world.fails[`${verb} a`] = 500;
+    const { failures } = await world.preempt(['a', 'b', 'c'].map((name) => world.add(name)));
+    assert.deepEqual(failures.map((error) => (error instanceof ApiError ? error.code : error)), [500]); // prettier-ignore
+    assert.deepEqual([...world.pods.keys()], ['a', 'c']);
+    assert.deepEqual(world.told.map((one) => one.pod), ['b']); // prettier-ignore
   });
 
-const nominated = { phase: 'Pending', nominatedNodeName: 'n', message: 'stays' };
-
-test('nominations of others are taken back', async (t) => {
-  const world = new World(t);
-  const waiting = world.add('w', { status: nominated });
-  assert.deepEqual(await world.preempt([world.add('v')], [waiting]), nothing);
-  assert.deepEqual(world.find('w')?.status, { phase: 'Pending', message: 'stays' });
-  assert.equal(world.find('w')?.metadata.deletionTimestamp, undefined);
+test('a conflict over a pod that is still the same is a failure', async () => {
+  const world = new World();
+  world.fails['delete v'] = 409;
+  assert.equal((await world.preempt([world.add('v')])).failures.length, 1);
+  assert.equal(world.calls.at(-1), 'get v');
 });
 
-test('a nomination that cannot be taken back hinders nothing', async (t) => {
-  const world = new World(t, [fault('patch', 'w', { status: 500 })]);
-  const waiting = world.add('w', { status: nominated });
-  const { failures, stillNominated } = await world.preempt([world.add('a'), world.add('b')], [waiting]);
-  assert.deepEqual([failures, stillNominated.map(({ pod }) => pod.name)], [[], ['w']]);
-  assert.equal(world.told.length, 2);
+test('nominations of others are taken back; one that cannot be hinders nothing, and is told', async () => {
+  const world = new World();
+  world.fails['patch x'] = 500;
+  const { failures, stillNominated } = await world.preempt([world.add('v')], [world.add('w'), world.add('x')]);
+  assert.deepEqual([failures, stillNominated.map(({ pod: { name } }) => name)], [[], ['x']]);
+  assert.equal(world.patches.find(({ status }) => status !== undefined && 'nominatedNodeName' in status)?.status?.nominatedNodeName, null);
+  assert.deepEqual([...world.pods.keys()].toSorted(), ['w', 'x']);
 });

@@ -63,10 +63,3 @@ for (const { why, here, before, after, left } of updates)
     assert.deepEqual(picture(nominator), left);
     for (const node of nominator.nodes) assert.equal(nominator.on(node)[0], now, 'the newest of the pod');
   });
-
-test('a pod that was made again is promised what its own status says', () => {
-  const nominator = new Nominator();
-  nominator.add(info('a'), 'n');
-  nominator.update(info('a'), info('a>m', { uid: 'new' }));
-  assert.deepEqual([picture(nominator), nominator.nodeOf('uid-a'), nominator.nodeOf('new')], [['m: a'], undefined, 'm']);
-});

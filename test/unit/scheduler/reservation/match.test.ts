@@ -16,7 +16,6 @@ const cases: { why: string; who: PodBuilder; has: boolean }[] = [
   { why: 'the next one of the name', who: successor(), has: true },
   { why: 'the pod itself, told of late', who: successor('web-2', '1', 'uid-default-web-2'), has: false },
   { why: 'one of the name with another owner', who: withOwner(successor(), { uid: 'uid-web-anew' }), has: false },
-  { why: 'one whose owner does not control it', who: withOwner(successor(), { controller: false }), has: false },
 ];
 for (const { why, who, has } of cases)
   test(`room is ${has ? '' : 'not '}for ${why}`, () => {

@@ -118,10 +118,6 @@ export class VolumeBuilder extends StorageBuilder<Volume> {
     return this.reachedBy({ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] });
   }
 
-  inZone(zone: string): this {
-    return this.reachedBy({ matchExpressions: [{ key: 'topology.kubernetes.io/zone', operator: 'In', values: [zone] }] });
-  }
-
   csi(driver: string, volumeHandle: string): this {
     return this.spec({ csi: { driver, volumeHandle } });
   }
