@@ -6,17 +6,10 @@ import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { rightsFor } from '../../../../cli/controllers/rights.ts';
 import { controllersSettings } from '../../../../cli/controllers/settings.ts';
 import { plainFlags } from '../../../../cli/args/args.ts';
-import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
-import { fleetPage } from '../../../../controllers/page/page.ts';
-import { rolloutController } from '../../../../controllers/rollout/controller.ts';
-import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
-import { daemonSets, type KubeObject, nodes } from '../../../../kube/api/object.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import { text } from '../../kube/process/process-world.ts';
-import { eventually } from '../../../support/eventually.ts';
 import { quick, up, type Up } from '../process/long-world.ts';
 import { start } from './controllers-world.ts';
-import type { DaemonSet, Pod } from '../../../../controllers/common/types.ts';
 
 const page = await readFile(new URL('../../../../docs/controllers.md', import.meta.url), 'utf8');
 const manifests = [...page.matchAll(/```yaml\n(.*?)```/gs)].flatMap(([, block = '']) =>
@@ -39,38 +32,6 @@ async function withRights(t: TestContext, { verb: left = '', resource = '' } = {
   }
   return world;
 }
-
-const makers = { daemonset: daemonSetController, statefulset: statefulSetController, rollout: rolloutController, page: fleetPage };
-const template = (image: string) => ({ metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } });
-const spec = { selector: { matchLabels: { app: 'web' } }, template: template('one'), revisionHistoryLimit: 0 };
-const web = { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'web', namespace: 'default' }, spec };
-
-test('with the rights of docs/controllers.md and no others DaemonSets get all that they need', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await withRights(t);
-  for (const name of ['node-a', 'node-b']) server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name } });
-  server.add(web);
-  const orphan = { metadata: { name: 'orphan', labels: { app: 'web' } }, spec: { ...template('one').spec, nodeName: 'node-a' } };
-  server.add({ apiVersion: 'v1', kind: 'Pod', ...orphan });
-  const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, ...quick], { makers });
-  const { metrics } = await run.ready;
-  const admin = createClient({ origin: 'test', server: server.url, token: server.token });
-  t.after(() => admin.close());
-  const objects = <T extends KubeObject>(kind: string) => server.hooks.storage.list(kind).objects as unknown as T[];
-  const images = () => objects<Pod>('/pods').filter(({ metadata }) => metadata.deletionTimestamp === undefined).map(({ spec }) => spec?.containers[0]?.image).join(); // prettier-ignore
-  const status = () => objects<DaemonSet>('apps/daemonsets')[0]?.status;
-
-  await eventually('a pod on each node, one of them adopted', () => images() === 'one,one' && status()?.currentNumberScheduled === 2);
-  await admin.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template: template('two') } }, { type: 'merge' });
-  await eventually('pods of the new revision, and the old revision gone', () => {
-    return images() === 'two,two' && objects('apps/controllerrevisions').length === 1;
-  });
-  await admin.delete(nodes, { name: 'node-b' });
-  await eventually('the status of one node', () => status()?.desiredNumberScheduled === 1);
-  const events = () => objects('/events').map(({ ['reason']: reason }) => String(reason));
-  await eventually('events', () => events().includes('SuccessfulCreate') && events().includes('SuccessfulDelete'));
-  assert.doesNotMatch(await text(`${metrics}/metrics`), /^rest_client_requests_total\{code="403"/m);
-  assert.equal(await run.stop(), 0);
-});
 
 test('a right to write that is missing is known before it is needed', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await withRights(t, { verb: 'create', resource: 'pods' });

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
-import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const page = await readFile(new URL('../../../../docs/scheduler.md', import.meta.url), 'utf8');
@@ -45,29 +44,6 @@ test('configurations in docs/scheduler.md are right, and have no effect that is 
   for (const text of texts) {
     const read = parseSchedulerConfig(text);
     assert.deepEqual(read.ok ? read.warnings : read.problems, [], text);
-  }
-});
-
-const table = page.slice(page.indexOf('| key | default |'), page.indexOf("kube-scheduler's own file is not read"));
-const rows = [...table.matchAll(/^\| (`.*?`) \| (.*?) \| /gm)].map(([, keys = '', value = '']) => ({
-  keys: keys.split(', ').map((key) => key.replaceAll('`', '')),
-  values: value.split(', ').map((one) => one.replaceAll('`', '')),
-}));
-
-test('every key of the configuration is in the table of docs/scheduler.md, with its default', () => {
-  const rendered = renderSchedulerConfig(defaultSchedulerConfig);
-  const paths = Object.entries(rendered).flatMap(([key, value]) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? Object.entries(value).map(([inner, normal]) => [`${key}.${inner}`, normal] as const)
-      : [[key, value] as const],
-  );
-  for (const [path, normal] of paths) {
-    if (path === 'profiles' || path === 'extenders') continue;
-    const row = rows.find(({ keys }) => keys.includes(path));
-    assert.ok(row !== undefined, `${path} is not there`);
-    const told = row.values.length === 1 ? row.values[0] : row.values[row.keys.indexOf(path)];
-    const meant = told === 'none' && normal !== 'none' ? null : (parse(told ?? '') as unknown);
-    assert.deepEqual(path === 'compat.taintMessage' ? String(meant) : meant, normal, path);
   }
 });
 

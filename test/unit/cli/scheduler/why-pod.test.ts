@@ -7,8 +7,7 @@ import { dispatch } from '../../../../cli/dispatch.ts';
 import { readCluster, whyPod } from '../../../../cli/scheduler/why-pod.ts';
 import { cliContext, runCli, type Ran } from '../../../support/cli-context.ts';
 import { node, pod } from '../../scheduler/builders.ts';
-import { configFile } from './scheduler-world.ts';
-import type { ExplainPod, Explained, PodFacts } from '../../../../scheduler/explain.ts';
+import type { ExplainPod, Explained } from '../../../../scheduler/explain.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
@@ -47,22 +46,6 @@ test('why pod tells it in a table, and the same as JSON', async () => {
   assert.deepEqual([table.code, table.stderr], [0, '']);
   assert.match(table.stdout, /^REASON +DETAIL\nNodeResourcesFit +1 of 2 nodes: Insufficient cpu \(node-a\)\n/);
   assert.deepEqual(JSON.parse((await why(['shop/big', '-o', 'json'], () => [line])).stdout), [line, unknown]);
-});
-
-test('the decision sees the pod, the configuration and all of the cluster', async (t) => {
-  let seen: PodFacts | undefined;
-  const look: ExplainPod = (facts) => {
-    seen = facts;
-    return [];
-  };
-  await why([`--config=${await configFile(t, 'reservation: {enabled: false}\nprofiles: [{}, {schedulerName: x}]')}`, 'shop/big'], look);
-  assert.ok(seen !== undefined);
-  const { pod, config, pods, nodes, budgets, running, now, namespaces } = seen;
-  const names = (list: readonly { metadata: { name?: string } }[]): string[] => list.map(({ metadata }) => metadata.name ?? '').toSorted();
-  assert.deepEqual([pod.metadata.name, [...config.profiles.keys()]], ['big', ['default-scheduler', 'x']]);
-  assert.deepEqual([names(pods).join(), names(nodes).join()], ['batch,big,there', 'node-a,node-b']);
-  assert.deepEqual([budgets, running], [[], undefined]);
-  assert.ok(names(namespaces).includes('kube-system') && Math.abs(now - Date.now()) < 60_000);
 });
 
 test('a pod that needs no decision is told without one', async () => {
@@ -141,15 +124,6 @@ function serverThat(answer: (asked: string) => ApiError | undefined): { client: 
 
 const { signal } = new AbortController();
 const namesOf = (list: readonly { metadata: { name?: string } }[]): string => list.map(({ metadata }) => metadata.name).join();
-
-test('every kind is listed once, and of the pods those that have not ended', async () => {
-  const { client, asked } = serverThat(() => undefined);
-  const { pods, budgets, capacities, replicationControllers } = await readCluster(client, signal);
-  assert.equal(asked.length, 16);
-  assert.ok(asked.includes('pods v1 status.phase!=Succeeded,status.phase!=Failed'));
-  const found = [pods, budgets, capacities, replicationControllers].map(namesOf);
-  assert.deepEqual(found, ['pods v1', 'poddisruptionbudgets v1', 'csistoragecapacities v1', 'replicationcontrollers v1']);
-});
 
 test('kinds that the server has in another version, or not at all, are read as they are; one that may not be listed is no empty one', async () => {
   const old = serverThat((asked) => (/^poddisruptionbudgets v1$|^csi/.test(asked) ? refusal(404, 'NotFound') : undefined));
