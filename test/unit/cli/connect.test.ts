@@ -5,50 +5,38 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { accessOf, connect } from '../../../cli/connect/connect.ts';
 import type { ConnectQuery } from '../../../cli/command.ts';
-import { freePorts } from '../../support/real-parts/free-ports.ts';
+import { runCli } from '../../support/cli-context.ts';
 
 let dir = '';
-let port = 0;
 before(async () => {
   dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
-  // A port that nobody listens at: calls fail at once, and their error names the server that was asked.
-  [port = 0] = await freePorts(1);
   await mkdir(join(dir, '.kube'));
-  for (const [name, path] of [
-    ['first', 'one'],
-    ['second', 'two'],
-    ['home', '.kube/config'],
-  ] as const)
+  for (const [path, name] of Object.entries({ one: 'first', two: 'second', '.kube/config': 'home' }))
     await writeFile(join(dir, path), kubeconfig(name));
 });
 after(() => rm(dir, { recursive: true }));
 
-const kubeconfig = (name: string): string =>
-  JSON.stringify({
-    'current-context': name,
-    contexts: ['', '-other'].map((end) => ({ name: `${name}${end}`, context: { cluster: `${name}${end}` } })),
-    clusters: ['', '-other'].map((end) => ({ name: `${name}${end}`, cluster: { server: `http://127.0.0.1:${port}/${name}${end}` } })),
-  });
+const kubeconfig = (name: string): string => {
+  const clusters = [{ name, cluster: { server: 'http://127.0.0.1:1' } }];
+  return JSON.stringify({ 'current-context': name, contexts: [{ name, context: { cluster: name } }], clusters });
+};
 
 test('a flag wins over $KUBECONFIG, that over the file at home', async () => {
   const env = { KUBECONFIG: join(dir, 'two'), HOME: dir };
   // A context that none of them has makes each say which ones it has.
   const read = (...[query, env]: Parameters<typeof connect>): Promise<string> =>
     connect({ ...query, context: 'nope' }, env).then(() => 'connected', String);
-  assert.match(await read({ kubeconfig: join(dir, 'one') }, env), /there are first, first-other/);
-  assert.match(await read({}, env), /there are second, second-other/);
-  assert.match(await read({}, { HOME: dir }), /there are home, home-other/);
+  assert.match(await read({ kubeconfig: join(dir, 'one') }, env), /there are first$/);
+  assert.match(await read({}, env), /there are second$/);
+  assert.match(await read({}, { HOME: dir }), /there are home$/);
 });
 
 test('without any kubeconfig the error names the place and the remedy', async () => {
-  await assert.rejects(connect({}, { HOME: '/nowhere' }), {
-    message: 'Cannot use kubeconfig /nowhere/.kube/config: no such file; set --kubeconfig or $KUBECONFIG',
-  });
+  const message = 'Cannot use kubeconfig /nowhere/.kube/config: no such file; set --kubeconfig or $KUBECONFIG';
+  await assert.rejects(connect({}, { HOME: '/nowhere' }), { message });
   await symlink('loop', join(dir, 'loop')); // there, and not to be reached
-  await assert.rejects(
-    connect({ kubeconfig: join(dir, 'loop') }, {}),
-    /Cannot read kubeconfig \S+loop: its symbolic link leads back to itself/,
-  );
+  const looped = connect({ kubeconfig: join(dir, 'loop') }, {});
+  await assert.rejects(looped, /Cannot read kubeconfig \S+loop: its symbolic link leads back to itself/);
   await assert.rejects(connect({}, { HOME: dir, KUBECONFIG: '/nowhere/a:/nowhere/b' }), /Cannot use kubeconfig \/nowhere\/a: no such file/);
 });
 
@@ -74,3 +62,32 @@ for (const { why, user, flags, is } of impersonations)
     if (is instanceof RegExp) await assert.rejects(access, is);
     else assert.deepEqual((await access).impersonate, is);
   });
+
+/** What a command line asks the connection for; the command itself ends there. */
+async function asked(...argv: string[]): Promise<ConnectQuery | string> {
+  let query: ConnectQuery | undefined;
+  const connect = (given: ConnectQuery): Promise<never> => {
+    query = given;
+    return Promise.reject(new Error('no network in this test'));
+  };
+  const { code, stderr } = await runCli(argv, { connect, path: (text) => text });
+  return query ?? `${code}: ${stderr}`;
+}
+
+const cases: { argv: string; is: ConnectQuery }[] = [
+  { argv: '--context=a nodes --kubeconfig=/k', is: { context: 'a', kubeconfig: '/k' } },
+  { argv: 'nodes --as=a --as-group=b --as-group c --as-uid=1', is: { as: 'a', asGroups: ['b', 'c'], asUid: '1' } },
+  { argv: '--as a --as-group b nodes --as-group=c', is: { as: 'a', asGroups: ['b', 'c'] } },
+  { argv: 'nodes --request-timeout=5', is: { requestTimeoutMs: 5_000 } },
+  { argv: 'nodes --request-timeout=0', is: { requestTimeoutMs: Infinity } },
+  { argv: '-nshop why pod big -owide --as=a', is: { as: 'a' } },
+  { argv: 'rollout status --as=a --as-group=b', is: { as: 'a', asGroups: ['b'] } },
+  { argv: 'rollout approve web --as=a', is: { as: 'a' } },
+  { argv: 'why pod a/b --request-timeout=2', is: { requestTimeoutMs: 2_000 } },
+];
+for (const { argv, is } of cases) test(`dkc ${argv}`, async () => assert.deepEqual(await asked(...argv.split(' ')), is));
+
+test('a time that is none is a usage error', async () => {
+  for (const argv of ['nodes --request-timeout=soon', 'nodes --request-timeout=-1'])
+    assert.match(JSON.stringify(await asked(...argv.split(' '))), /^"2: dkc: .*must be a duration/, argv);
+});

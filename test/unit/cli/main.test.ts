@@ -1,117 +1,123 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { spawn, spawnSync } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
+import { chmod, open, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { completesForKubectl, nodeProblem, outliveReaders } from '../../../cli/program.ts';
+import { launcherFlag } from '../../../scripts/node-flag.ts';
+import { tempDir } from '../../support/temp-dir.ts';
 
-const main = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-function dkc(argv: readonly string[], { node = [], env = {} }: { node?: string[]; env?: Record<string, string> } = {}): Promise<Ended> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [...node, main, ...argv], { env: { ...process.env, ...env } }, (error, stdout, stderr) =>
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr }),
-    );
+/** `dkc` in a process of its own. */
+function dkc(
+  argv: readonly string[],
+  { node = [], env = {}, stdout = 'pipe' }: { node?: string[]; env?: object; stdout?: 'pipe' | number } = {},
+) {
+  const child = spawn(process.execPath, [...node, 'cli/main.ts', ...argv], {
+    stdio: ['pipe', stdout, 'pipe'],
+    env: { ...process.env, ...env },
   });
+  const said = { out: '', err: '' };
+  child.stdout?.on('data', (text: Buffer) => (said.out += text.toString()));
+  child.stderr?.on('data', (text: Buffer) => (said.err += text.toString()));
+  child.stdin?.on('error', () => {}); // where it ends with text left over
+  const ended = once(child, 'close').then(([code]: number[]) => ({ code, stdout: said.out, stderr: said.err }));
+  return { child, ended };
 }
-
-async function scratch(t: TestContext): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
-  t.after(() => rm(dir, { recursive: true }));
-  return dir;
-}
+/** A module that is loaded before the command. */
+const hooked = (text: string): string[] => ['--import', `data:text/javascript,${encodeURIComponent(text)}`];
+/** More than a pipe holds: when it is gone the command reads, and its handlers are there. */
+const padding = `#${' '.repeat(256 * 1024)}\n`;
 
 test('agent run --once boots and loads no parser, no table, no client library and no server', async (t) => {
-  const dir = await scratch(t);
+  const dir = await tempDir(t);
   await writeFile(join(dir, 'local.yaml'), 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 55\n');
   const settings = `dynamicConfigDir: ${dir}/d\nlocalConfig: ${dir}/local.yaml\nkubeletUnit: ""\nkubeletVersion: 1.30\n`;
   await writeFile(join(dir, 'agent.yaml'), settings);
-  const hook = `import { registerHooks } from 'node:module'; registerHooks({ load: (url, context, next) => { process.stderr.write('LOAD ' + url + '\\n'); return next(url, context); } });`;
-  const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
-  const { code, stdout, stderr } = await dkc(['agent', 'run', '--once', '-o', 'json', `--agent-config=${dir}/agent.yaml`], { node });
+  const node = hooked(`import { registerHooks } from 'node:module'; registerHooks({ load: (url, context, next) => { process.stderr.write('LOAD ' + url + '\\n'); return next(url, context); } });`); // prettier-ignore
+  const argv = ['agent', 'run', '--once', `--agent-config=${dir}/agent.yaml`];
+  const { code, stdout, stderr } = await dkc([...argv, '-o', 'json'], { node }).ended;
   assert.equal(code, 0, stderr);
-  const answer = JSON.parse(stdout) as {
-    used: string;
-    source: null;
-    error: null;
-    effective: { path: string; sha256: string; changed: boolean };
-  };
-  const { effective, ...said } = answer;
+  const { effective, ...said } = JSON.parse(stdout) as { effective: { path: string; sha256: string; changed: boolean } };
   assert.deepEqual(said, { used: 'local', source: null, error: null });
   assert.deepEqual([effective.path, effective.sha256.length, effective.changed], [`${dir}/d/kubelet.yaml`, 64, true]);
-  assert.match(await readFile(answer.effective.path, 'utf8'), /maxPods: 55/);
+  assert.match(await readFile(effective.path, 'utf8'), /maxPods: 55/);
   const loaded = stderr.split('\n').filter((line) => line.startsWith('LOAD '));
   assert.ok(loaded.length > 10, 'the hook saw modules');
   const heavy =
     /node_modules\/(yargs|yargs-parser|cli-table3|picocolors|@kubernetes|diff|write-file-atomic)\/|\/(apiserver|controllers|scheduler)\//;
   assert.deepEqual(loaded.filter((line) => heavy.test(line)), []); // prettier-ignore
 
-  const again = await dkc(['agent', 'run', '--once', `--agent-config=${dir}/agent.yaml`]);
-  assert.match(again.stdout, /^used {7}local\nsource {5}local\nerror {6}-\neffective {2}.*kubelet\.yaml unchanged\n/);
+  assert.match((await dkc(argv).ended).stdout, /^used {7}local\nsource {5}local\nerror {6}-\neffective {2}.*kubelet\.yaml unchanged\n/);
 });
 
-test('a reader that goes away in the middle of the work neither ends it nor makes a wrong result fine', async () => {
-  // Says a word as soon as the command waits for its input: the reader is found gone long before the result is there.
-  const hook = `process.stdin.on('newListener', (event) => event === 'readable' && process.stdout.write('a word'));`;
-  const node = ['--import', `data:text/javascript,${encodeURIComponent(hook)}`];
-  const child = spawn(process.execPath, [...node, main, 'validate', '-', '--kubelet-version=1.29'], { stdio: 'pipe' });
-  child.stdout.destroy();
-  let stderr = '';
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-  const padding = `#${' '.repeat(256 * 1024)}\n`; // more than a pipe holds: when it is gone the command reads
-  child.stdin.on('error', () => {}); // where it ended too early, the code below tells
-  child.stdin.write(padding, () => child.stdin.end('apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: -1\n'));
-  const [code] = (await once(child, 'close')) as [number];
-  assert.equal(code, 1);
-  assert.match(stderr, /is not valid for kubelet 1\.29/);
+test('an output that cannot be written is no success', async (t) => {
+  const full = await open('/dev/full', 'w');
+  t.after(() => full.close());
+  const { code, stderr } = await dkc(['completion', 'bash'], { stdout: full.fd }).ended;
+  assert.deepEqual([code, /^dkc: Cannot write the output: ENOSPC[^\n]*\n$/.test(stderr)], [3, true], stderr);
 });
 
-test(
-  'an output that cannot be written is no success',
-  { skip: existsSync('/dev/full') ? false : 'there is no /dev/full here' },
-  async (t) => {
-    const full = await open('/dev/full', 'w');
-    t.after(() => full.close());
-    const child = spawn(process.execPath, [main, 'completion', 'bash'], { stdio: ['ignore', full.fd, 'pipe'] });
-    let stderr = '';
-    child.stderr?.on('data', (text: Buffer) => (stderr += text.toString()));
-    const [code] = (await once(child, 'close')) as [number];
-    assert.equal(code, 3);
-    assert.match(stderr, /^dkc: Cannot write the output: ENOSPC[^\n]*\n$/);
-  },
-);
-
-test('help of agent run comes through the front door; DKC_DEBUG shows stacks', async () => {
-  const help = await dkc(['agent', 'run', '--help']);
-  assert.equal(help.code, 0);
-  assert.match(help.stdout, /--trial-duration=TIME +healthy time before a config is trusted \(default: 10m\)/);
-  const failed = await dkc(['validate', '/nowhere/x'], { env: { DKC_DEBUG: '1' } });
-  assert.equal(failed.code, 3);
-  assert.match(failed.stderr, /^dkc: Cannot read \/nowhere\/x: no such file.*\n.*\n +at /);
+test('agent run refuses a bad flag with 2', async () => {
+  const stderr = 'dkc: agent run: unknown flag --bogus; see dkc agent run --help\n';
+  assert.deepEqual(await dkc(['agent', 'run', '--bogus']).ended, { code: 2, stdout: '', stderr });
 });
 
 test('SIGINT ends a wait for standard input with one line', async () => {
-  const child = spawn(process.execPath, [main, 'validate', '-'], { stdio: ['pipe', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.on('data', (text: Buffer) => (stderr += text.toString()));
-  await readsStdin(child);
+  const { child, ended } = dkc(['validate', '-']);
+  await new Promise((resolve) => child.stdin?.write(padding, resolve));
   child.kill('SIGINT');
-  const [code] = (await once(child, 'close')) as [number];
-  assert.deepEqual([code, stderr], [130, 'dkc: interrupted\n']);
+  assert.deepEqual(await ended, { code: 130, stdout: '', stderr: 'dkc: interrupted\n' });
 });
 
-/** Writes more than a pipe holds to its standard input: when it is gone the command reads, and its handlers are there. */
-function readsStdin({ stdin }: ChildProcess): Promise<void> {
-  assert.ok(stdin);
-  stdin.on('error', () => {}); // it ends with text left over
-  return new Promise((resolve) => stdin.write(Buffer.alloc(256 * 1024, '#'), () => resolve()));
+test('the program that kubectl asks for completions completes, also what would run an agent', () => {
+  assert.equal(completesForKubectl({}, '/opt/kubectl_complete-dkc'), true);
+  assert.equal(completesForKubectl({ DKC_CALLED_AS: 'kubectl_complete-dkc' }, '/x/dkc.js'), true);
+  const run = (...words: string[]): string =>
+    spawnSync(process.execPath, ['cli/main.ts', ...words], { encoding: 'utf8', timeout: 60_000, env: { ...process.env, DKC_CALLED_AS: 'kubectl_complete-dkc' } }).stdout; // prettier-ignore
+  assert.match(run('rollout', 'st'), /^status\t.*\n:4\n$/);
+  assert.match(run('agent', 'run', '--mer'), /^--merge\t.*\n:4\n$/);
+  assert.equal(run('validate', ''), ':0\n');
+  assert.match(run('agent', 'run', '--once', '--help'), /^--help\t/);
+});
+
+/** The installed launcher, with another folder than /usr/lib/dkc and a program in place of Node.js that prints what it is given. */
+async function installed(t: TestContext): Promise<string> {
+  const dir = await tempDir(t);
+  const path = join(dir, 'dkc');
+  await writeFile(path, (await readFile('systemd/dkc', 'utf8')).replaceAll('/usr/lib/dkc', dir));
+  await writeFile(join(dir, 'node'), '#!/bin/sh\necho "$DKC_CALLED_AS $#: $*"\n');
+  await symlink('dkc', join(dir, 'kubectl-dkc'));
+  for (const program of [path, join(dir, 'node')]) await chmod(program, 0o755);
+  return dir;
 }
+
+test('the launcher hands every argument to the command, and the name that it has', async (t) => {
+  const dir = await installed(t);
+  const run = (name: string): string => spawnSync(join(dir, name), ['nodes', 'a b'], { encoding: 'utf8' }).stdout;
+  assert.equal(run('dkc'), `dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
+  assert.equal(run('kubectl-dkc'), `kubectl-dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
+});
+
+test('a closed standard output ends the command before it does anything', async (t) => {
+  const dir = await installed(t);
+  const { status, stderr } = spawnSync('sh', ['-c', `${dir}/dkc nodes >&-`], { encoding: 'utf8' });
+  assert.deepEqual([status, stderr.includes('standard output is closed')], [3, true]);
+});
+
+test('a reader or a terminal that is gone is outlived; every other failure of a stream is remembered, the first one', () => {
+  const [stdout, other] = [new EventEmitter(), new EventEmitter()];
+  const failure = outliveReaders([stdout, other]);
+  const failed = (code: string): Error => Object.assign(new Error(`write ${code}`), { code });
+  // Without a listener the first of them would be thrown here, as Node does with an error that nobody minds.
+  for (const code of ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']) stdout.emit('error', failed(code));
+  assert.equal(failure(), undefined);
+  const full = failed('ENOSPC');
+  for (const error of [full, failed('EFBIG')]) other.emit('error', error);
+  assert.equal(failure(), full);
+});
+
+test('Node.js before 24 is refused', () => {
+  assert.match(nodeProblem('20.20.2') ?? '', /^Node.js 24 or newer is required, but this is 20\.20\.2; /);
+  assert.deepEqual(['24.0.0', '100.0.0'].map(nodeProblem), [undefined, undefined]);
+});
