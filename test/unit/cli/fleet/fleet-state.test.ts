@@ -35,13 +35,10 @@ for (const { is, why, over } of states) test(`a node is ${is} that ${why}`, () =
 
 const onTrial = (trial: FleetNode['agent']) => ({ ...base, lastKnownGood: old, agent: trial });
 const now = Date.parse('2026-03-01T00:00:00Z');
-for (const { says, endsAtMs } of [
-  { says: 'trial (8m12s left)', endsAtMs: now + 492_000 },
-  { says: 'trial', endsAtMs: now - 5 },
-  { says: 'trial', endsAtMs: null },
-])
-  test(`a trial that ends at ${endsAtMs} reads ${says}`, () =>
-    assert.equal(stateText(onTrial({ version: '', trial: { endsAtMs } }), now), says));
+test('a trial reads with the time that is left, where that is known', () => {
+  const texts = [now + 492_000, now - 5, null].map((endsAtMs) => stateText(onTrial({ version: '', trial: { endsAtMs } }), now));
+  assert.deepEqual(texts, ['trial (8m12s left)', 'trial', 'trial']);
+});
 
 test('ASSIGNED is what the spec says, with the version that the node reports for that', () => {
   assert.deepEqual(assignedSource(base), web);

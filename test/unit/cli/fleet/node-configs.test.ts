@@ -44,14 +44,6 @@ test('assign creates the NodeConfig with the Node as its owner, and writes to it
   assert.equal((await run('unassign node-a')).code, 0);
   const left = await configOf('node-a');
   assert.deepEqual([left.metadata.uid, left.spec], [created.metadata.uid, {}]);
-
-  const held = (finalizers: string[]) => client.patch(nodeConfigs, { name: 'node-a' }, { metadata: { finalizers } }, { type: 'merge' });
-  await held(['example.com/hold']);
-  await client.delete(nodeConfigs, { name: 'node-a' });
-  const leaving = await run('assign node-a --configmap dkc-system/web --key kubelet');
-  assert.equal(leaving.code, 3);
-  assert.match(leaving.stderr, /NodeConfig node-a.*it is being deleted and waits for its finalizers \(example\.com\/hold\)/);
-  await held([]);
 });
 
 test('a write that met another one is done again; one that always does fails; a creation that is refused names its node', async () => {
@@ -70,17 +62,6 @@ test('a write that met another one is done again; one that always does fails; a 
   const refused = await assign('other');
   api.hooks.setFaults([]);
   assert.match(refused.stderr, /^dkc: Cannot create NodeConfig node-b: Cannot POST [^(]*403 Forbidden: [^(]*\n$/);
-});
-
-test('a NodeConfig of an earlier Node gets the present one as its owner, and is deleted with it', async () => {
-  const stale = { apiVersion: 'v1', kind: 'Node', name: 'node-c', uid: 'stale' };
-  const { metadata } = await client.create<KubeObject>(nodes, { metadata: { name: 'node-c' } });
-  api.hooks.storage.put('dkc.dev/nodeconfigs', 'node-c', { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'node-c', uid: 'x', ownerReferences: [stale] } }); // prettier-ignore
-  assert.equal((await run('assign node-c --configmap dkc-system/web --key kubelet')).code, 0);
-  const own = { ...stale, uid: metadata.uid };
-  assert.deepEqual((await configOf('node-c')).metadata.ownerReferences, [own]);
-  await client.delete(nodes, { name: 'node-c' });
-  await eventually('it is collected', () => configOf('node-c').then(() => false, () => true)); // prettier-ignore
 });
 
 test('nodes joins each Node with its NodeConfig', async () => {

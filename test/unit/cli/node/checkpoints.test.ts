@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, stat, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
@@ -32,13 +32,6 @@ test('checkpoints list in json is the contract, newest first', async (t) => {
   assert.deepEqual(newest?.source, { namespace: 'dkc-system', name: 'db', uid: uidB, resourceVersion: '3', kubeletConfigKey: 'kubelet' });
   assert.deepEqual(newest?.files.map(({ bytes }) => bytes).reduce((a, b) => a + b), newest?.bytes); // prettier-ignore
   assert.equal(newest?.savedAt, '2026-03-01T00:03:00.000Z');
-});
-
-test('a store of an upstream kubelet is listed, its records tell the names', async (t) => {
-  const { dkc, paths, trusted, assigned } = await threeCheckpoints(t);
-  for (const ref of [trusted, assigned]) await rm(paths.manifest(ref));
-  const rows = JSON.parse((await dkc('checkpoints', 'list', '-o', 'json')).stdout) as ListedRow[];
-  assert.deepEqual(rows.map((row) => `${row.source['name']} ${row.state}`).toSorted(), ['db intact', 'web intact', 'web intact']);
 });
 
 test('damage is shown in list, found by verify and changed by neither', async (t) => {
@@ -149,13 +142,4 @@ test('checkpoints diff says field by field what differs, with B active by defaul
   const { stdout } = await dkc('checkpoints', 'diff', 'last-known-good', '8c1f2d34-7');
   assert.match(stdout, /^FIELD +CLASS +last-known-good +8c1f2d34-7\n[^]*\nmaxPods +\S+ +110 +3\n/);
   assert.match(stdout, /--- last-known-good\/ca\.pem\n\+\+\+ 8c1f2d34-7\/ca\.pem\n@@ -1,2 \+1,1 @@\n-one\n-two\n\+CERT\n/);
-});
-
-test('a role that is the local config compares with that file, or with all defaults', async (t) => {
-  const { dkc, trust, localConfig } = await threeCheckpoints(t);
-  await trust(null);
-  await writeFile(localConfig, kubeletYaml(77));
-  assert.match((await dkc('checkpoints', 'diff', 'last-known-good')).stdout, /^maxPods +\S+ +77 +102$/m);
-  await rm(localConfig);
-  assert.match((await dkc('checkpoints', 'diff', 'last-known-good')).stdout, /^maxPods +\S+ +110 +102$/m);
 });

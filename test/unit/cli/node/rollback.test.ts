@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { assignedAndTrusted, kubeletYaml, nodeOnDisk, uidB } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, kubeletYaml, uidB } from '../../../support/node-on-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
@@ -79,15 +78,6 @@ test('rollback --wait ends when the agent has applied it, and with 1 when it doe
   assert.match(back.stderr, /web:kubelet@2 is no longer condemned/);
 });
 
-test('rollback says that without a local config the effective file stays', async (t) => {
-  const node = await nodeOnDisk(t);
-  const assigned = await node.save('2');
-  await node.assign(assigned);
-  await node.runs('assigned', assigned);
-  await rm(node.localConfig);
-  assert.match((await node.dkc('rollback')).stderr, /there is no last-known-good, so this node keeps its current effective file/);
-});
-
 test('retry clears all or one, and says what it cleared', async (t) => {
   const { dkc, store, condemn, trusted, assigned } = await assignedAndTrusted(t);
   await condemn(trusted);
@@ -103,29 +93,4 @@ test('retry clears all or one, and says what it cleared', async (t) => {
   assert.equal((await dkc('retry', '--all')).code, 0);
   assert.deepEqual(await store.condemned(), []);
   assert.deepEqual((await store.journal()).map(({ event, source }) => ({ event, source })), [{ event: 'retried', source: assigned }, { event: 'retried', source: trusted }]); // prettier-ignore
-});
-
-test('history prints the newest N, oldest first', async (t) => {
-  const { dkc, store } = await assignedAndTrusted(t);
-  for (const n of [1, 2, 3])
-    await store.addToJournal({ at: `2026-03-01T00:00:0${n}.000Z`, event: 'booted', source: null, detail: `boot ${n}` });
-  const lines = JSON.parse((await dkc('history', '-n', '2', '-o', 'json')).stdout) as { detail: string }[];
-  assert.deepEqual(lines.map(({ detail }) => detail), ['boot 2', 'boot 3']); // prettier-ignore
-  assert.deepEqual(Object.keys(lines[0] ?? {}), ['at', 'event', 'source', 'detail']);
-  assert.equal((await dkc('history', '-n', '0')).stdout, 'None of 3 lines shown.\n');
-  assert.equal((await dkc('history')).stdout.trimEnd().split('\n').length, 4);
-});
-
-test('damaged records are shown by status and left alone', async (t) => {
-  const { dkc, paths } = await assignedAndTrusted(t);
-  await writeFile(paths.meta('assigned'), 'a: [');
-  await writeFile(paths.active, '{');
-  await writeFile(paths.trial, '{');
-  const { code, stdout } = await dkc('status');
-  assert.equal(code, 1);
-  assert.match(stdout, /State: +unknown assignment \(record damaged\)/);
-  assert.match(stdout, /Assigned: +unknown: its record is damaged/);
-  for (const path of [paths.meta('assigned'), paths.active, paths.trial]) assert.ok(stdout.includes(`  ${path}: it is`), path);
-  const json = JSON.parse((await dkc('status', '-o', 'json')).stdout) as { assigned: unknown; error: string };
-  assert.deepEqual([json.assigned, json.error], [null, statusErrors.internal]);
 });
