@@ -17,17 +17,14 @@ function options(argv: string[], file = ''): AgentOptions {
   return agentOptions(flags, parseAgentFile(file, '/etc/dkc/agent.yaml'), host);
 }
 
-test('without flags and file the options are the defaults of design 7, on a node named as the host in lower case', () => {
-  assert.deepEqual(options([]), { ...agentDefaults, nodeName: 'node-a' });
-});
-
-test('systemd/agent.yaml has a line for every setting, with its default where there is one', () => {
+test('systemd/agent.yaml has a line for every setting, with its default, which no file and no flags give as well', () => {
   const text = readFileSync('systemd/agent.yaml', 'utf8');
   const lines = new Map([...text.matchAll(/^# (([a-z]\w*): .*)$/gm)].map(([, line = '', key = '']) => [key, line]));
   const keys = agentFlags.map(({ key }) => key);
   assert.deepEqual(keys.filter((key) => !lines.has(key)), []); // prettier-ignore
   const shown = keys.filter((key) => key in agentDefaults).map((key) => lines.get(key));
-  assert.deepEqual(options([], shown.join('\n')), { ...agentDefaults, nodeName: 'node-a' });
+  const defaults = { ...agentDefaults, nodeName: 'node-a' };
+  assert.deepEqual([options([], shown.join('\n')), options([])], [defaults, defaults]);
 });
 
 test('the commands of a node take the flags that design 7 names', () => {
@@ -37,10 +34,7 @@ test('the commands of a node take the flags that design 7 names', () => {
 
 test('flags win over the file, the file over defaults', () => {
   const read = options(['--sync-interval=5s', '--preflight=false', '-vv'], 'syncInterval: 1m\nkeepCheckpoints: 9\nverbosity: 1\n');
-  assert.equal(read.syncInterval, 5_000);
-  assert.equal(read.keepCheckpoints, 9);
-  assert.equal(read.preflight, false);
-  assert.equal(read.verbosity, 2);
+  assert.deepEqual([read.syncInterval, read.keepCheckpoints, read.preflight, read.verbosity], [5_000, 9, false, 2]);
 });
 
 test('a flag that is not given leaves the setting to the file, also where yargs reads the line: dkc -o json agent run', async () => {
@@ -83,18 +77,14 @@ const badSettings = [
   { argv: ['--max-kubelet-exits=0'], key: 'maxKubeletExits' },
   { argv: ['--sync-interval=0s'], key: 'syncInterval' },
   { argv: ['--node-name=Upper'], key: 'nodeName' },
-  { argv: ['--kubelet-unit=-x'], key: 'kubeletUnit' },
   { argv: ['--kubelet-healthz=ftp://x'], key: 'kubeletHealthz' },
   { argv: ['--kubelet-configz=https://127.0.0.1:102500/configz'], key: 'kubeletConfigz' },
   { argv: ['--kubelet-version=latest'], key: 'kubeletVersion' },
   { argv: ['--metrics-bind-address=10259'], key: 'metricsBindAddress' },
   { argv: ['--configmap-namespace=A_B'], key: 'configmapNamespace' },
-  { argv: ['--dynamic-config-dir='], key: 'dynamicConfigDir' },
 ];
 for (const { argv, key } of badSettings)
-  test(`agent run refuses ${argv.join(' ')} as a setting`, () => {
-    assert.throws(() => options(argv), (error) => error instanceof SettingError && error.key === key); // prettier-ignore
-  });
+  test(`agent run refuses ${argv.join(' ')} as a setting`, () => assert.throws(() => options(argv), { name: 'SettingError', key }));
 
 test('a host without a usable name needs --node-name', () => {
   assert.throws(() => agentOptions({}, {}, { hostName: 'my_host' }), SettingError);
@@ -113,10 +103,8 @@ const badFiles = [
   { why: 'an unknown key', text: 'syncIntervall: 5s', says: /Cannot use \/f: unknown key syncIntervall; did you mean syncInterval\?/ },
   { why: "a flag's spelling", text: 'sync-interval: 5s', says: /unknown key sync-interval; did you mean syncInterval\?/ },
   { why: 'a wrong type', text: 'preflight: yes please', says: /preflight must be true or false/ },
-  { why: 'a switch where text is due', text: 'nodeName: true', says: /nodeName must be a string/ },
   { why: 'an empty value', text: 'nodeName:', says: /nodeName must have a scalar value/ },
   { why: 'a relative path', text: 'localConfig: a/b', says: /localConfig must be an absolute path/ },
-  { why: 'a fraction of an exit', text: 'maxKubeletExits: 1.5', says: /maxKubeletExits must be an integer/ },
   { why: 'a key twice', text: 'merge: replace\nmerge: overlay', says: /Cannot use \/f: Map keys must be unique/ },
   { why: 'no mapping', text: '- a', says: /not a YAML mapping/ },
 ];

@@ -35,10 +35,3 @@ for (const page of pages)
     // The folders of deploy/ have a base of their own.
     assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !existsSync(file) && !existsSync(join('deploy', file))), []); // prettier-ignore
   });
-
-test('files that docs/architecture.md names by their name alone are in some folder', () => {
-  const files = globSync(`{${rooms.join()}}/**/*.ts`).map((file) => `/${file}`);
-  const named = [...withoutBlocks('docs/architecture.md').matchAll(/`([\w/.-]+\.ts)`/g)].map(([, file = '']) => file);
-  assert.ok(named.length > 100);
-  assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !files.some((one) => one.endsWith(`/${file}`))), []); // prettier-ignore
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { difference, readPage, writePage, type Command } from '../../support/console.ts';
+import { readPage, writePage, type Command } from '../../support/console.ts';
 import { commandsOn, keyOf, ledger } from '../../support/docs-ledger.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
@@ -32,20 +32,4 @@ test('commands stand in blocks sh and console, where they are found', () => {
     return blocks.flatMap(([, kind = '', block = '']) => ['sh', 'bash', 'console'].includes(kind) ? [] : block.split('\n').filter((line) => typed.test(line)).map((line) => `${page}: ${line}`)); // prettier-ignore
   });
   assert.deepEqual(missed, []);
-});
-
-describe('a page and what was printed', () => {
-  const part = (output: string, block: Command['block'] = 'console'): Command => ({ is: 'command', block, line: 1, heading: '', command: 'a', text: '$ a\n', output }); // prettier-ignore
-  const cases = [
-    { why: 'a word differs', shown: 'b\nc\n', seen: 'b\nd\n', same: false },
-    { why: 'lines are left out', shown: 'b\n...\nd\n', seen: 'b\nc\nc\nd\n', same: true },
-    { why: 'something is printed below', shown: 'b\n', seen: 'b\nc\n', same: false },
-    { why: 'nothing is shown, and it fails', shown: '', seen: '', code: 1, same: false },
-    { why: 'it fails in a block without outputs', shown: '', seen: 'b\n', code: 1, block: 'sh' as const, same: false },
-  ];
-  for (const { why, shown, seen, code = 0, block, same } of cases)
-    test(`${same ? 'are the same' : 'differ'} where ${why}`, () => {
-      const found = difference(part(shown, block), { output: seen, code });
-      assert.equal(found === undefined, same, found);
-    });
 });

@@ -1,44 +1,33 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
 import { isJsonObject } from '../../../../kube/api/json.ts';
 import { connect } from '../../../../cli/connect/connect.ts';
-import { cliContext } from '../../../support/cli-context.ts';
+import { cliContext, runCli } from '../../../support/cli-context.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
 import { dispatch } from '../../../../cli/dispatch.ts';
 import { commands } from '../../../../cli/commands.ts';
 
-interface Up {
-  ready: { url: string; kubeconfig: string; pid: number };
-  dir: string;
-  /** Ends it as SIGTERM does. @returns the exit code */
-  end: () => Promise<number>;
-}
-
-async function up(t: TestContext, flags: readonly string[]): Promise<Up> {
-  const dir = await mkdtemp(join(tmpdir(), 'dkc-test-'));
+async function up(t: TestContext, flags: readonly string[]) {
+  const dir = await tempDir(t);
   const ended = new AbortController();
   const line = Promise.withResolvers<string>();
   const stdout = { write: (text: string) => line.resolve(text), isTTY: false, columns: undefined };
   await mkdir(join(dir, 'seed'));
   await writeFile(join(dir, 'seed', 'node.yaml'), 'apiVersion: v1\nkind: Node\nmetadata: {name: seeded}\n');
   await writeFile(join(dir, 'faults.json'), JSON.stringify([{ verb: 'list', resource: 'nodes', status: 503, count: 1 }]));
-  await writeFile(join(dir, 'down.json'), JSON.stringify([{ status: 500 }]));
   const { context, err } = cliContext({ stdout, signal: ended.signal, path: (text) => join(dir, text) });
   const running = dispatch(commands, ['apiserver', ...flags], context);
   const end = (): Promise<number> => {
     ended.abort();
     return running;
   };
-  t.after(async () => {
-    await end();
-    await rm(dir, { recursive: true });
-  });
+  t.after(end);
   const text = await Promise.race([line.promise, running.then(() => Promise.reject(new Error(err())))]);
-  assert.match(text, /^\{.*\}\n$/);
-  return { ready: JSON.parse(text) as Up['ready'], dir, end };
+  const ready = JSON.parse(text) as { url: string; kubeconfig: string; pid: number };
+  return { ready, dir, end };
 }
 
 test('apiserver says one line when it is ready, serves what was planted and ends with 0', async (t) => {
@@ -87,14 +76,13 @@ test('--faults answers as the file says', async (t) => {
   await client.list(nodes);
 });
 
-test('a listen address beyond the loopback and a fault file that is none are refused with 3', async () => {
-  for (const [flag, says] of [
-    ['--listen=0.0.0.0:0', /Cannot listen/],
-    ['--faults=/gone.json', /Cannot use the faults in \/gone\.json: no such file; an empty file means no faults/],
-    ['--seed=/gone', /Cannot read manifests from \/gone/],
-  ] as const) {
-    const { context, err } = cliContext();
-    assert.equal(await dispatch(commands, ['apiserver', flag], context), 3, flag);
-    assert.match(err(), says);
-  }
-});
+for (const [flag, code, says] of [
+  ['--listen=0.0.0.0:0', 3, /Cannot listen/],
+  ['--faults=/gone.json', 3, /Cannot use the faults in \/gone\.json: no such file; an empty file means no faults/],
+  ['--seed=/gone', 3, /Cannot read manifests from \/gone/],
+  ['--kubernetes-version=latest', 2, /--kubernetes-version=latest is not a Kubernetes release: write it as 1\.36 or 1\.36\.3/],
+] as const)
+  test(`apiserver ${flag} is refused with ${code}`, async () => {
+    const ran = await runCli(['apiserver', flag]);
+    assert.deepEqual([ran.code, says.test(ran.stderr)], [code, true], ran.stderr);
+  });

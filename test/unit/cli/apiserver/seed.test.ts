@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { table } from '../../../support/table.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { describeError } from '../../../../base/errors.ts';
@@ -8,8 +8,6 @@ import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
-import type { LocalApi } from '../../../../apiserver/local-api.ts';
-import type { Client } from '../../../../kube/client/client.ts';
 
 const files = {
   '/seed/10-maps.yaml':
@@ -18,11 +16,6 @@ const files = {
   '/seed/README.md': 'not a manifest',
 };
 
-test('manifests are read from all files of a directory, lists taken apart, empty documents passed over', async () => {
-  const found = await readManifests(memoryDisk(files), '/seed');
-  assert.deepEqual(found.map(({ object }) => `${object.kind} ${object.metadata.name}`), ['ConfigMap web', 'Namespace late', 'Node a']); // prettier-ignore
-});
-
 for (const [text, says] of [
   ['{', /not YAML/],
   ['- a', /an object in it has no apiVersion, no kind, no metadata; add that/],
@@ -30,16 +23,14 @@ for (const [text, says] of [
 ] as const)
   test(`a manifest file that holds ${JSON.stringify(text)} is refused`, () => assert.throws(() => parseManifests(text, '/f.yaml'), says));
 
-function emptyApi(t: TestContext): { client: Client; api: LocalApi } {
+function emptyApi() {
   const clock = new FakeClock();
   const api = localApi(clock);
-  const client = localClient(api, { clock });
-  t.after(() => client.close());
-  return { client, api };
+  return { api, client: localClient(api, { clock }) };
 }
 
-test('seeding creates namespaces first', async (t) => {
-  const { client } = emptyApi(t);
+test('seeding takes all files of a directory, lists apart, and creates namespaces first', async () => {
+  const { client } = emptyApi();
   assert.equal(await seed(client, await readManifests(memoryDisk(files), '/seed')), 3);
   assert.equal((await client.get(configMaps, { namespace: 'late', name: 'web' })).metadata.name, 'web');
   assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
@@ -52,19 +43,17 @@ for (const { why, text, says } of table('why | text | says')(`
     | Cannot create Teapot x/a of /f.yaml: the API server does not serve pots.io/v1; correct apiVersion, or add the CustomResourceDefinition to the manifests
   an invalid object | {apiVersion: v1, kind: ConfigMap, metadata: {name: UPPER, namespace: default}}
     | Cannot create ConfigMap default/UPPER of /f.yaml: the API server rejected it; correct the manifest
-  a namespace that is not there | {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: gone}}
-    | Cannot create ConfigMap gone/a of /f.yaml: namespace gone not found; add it to the manifests
   an object that is there | {apiVersion: v1, kind: Namespace, metadata: {name: default}}
     | Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name
 `)) {
-  test(`seeding ${why} names file, object and remedy`, async (t) => {
-    const { client } = emptyApi(t);
+  test(`seeding ${why} names file, object and remedy`, async () => {
+    const { client } = emptyApi();
     await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), { name: 'ActionError', message: says });
   });
 }
 
-test('seeding a server that fails says why', async (t) => {
-  const { client, api } = emptyApi(t);
+test('seeding a server that fails says why', async () => {
+  const { client, api } = emptyApi();
   const [manifest] = parseManifests('apiVersion: v1\nkind: Node\nmetadata: {name: a}', '/f.yaml');
   assert.ok(manifest);
   for (const [verb, resource, says] of [
@@ -74,14 +63,4 @@ test('seeding a server that fails says why', async (t) => {
     api.hooks.setFaults(parseFaults([{ verb, resource, status: 500 }]));
     await assert.rejects(seed(client, [manifest]), (error: unknown) => says.test(describeError(error)));
   }
-});
-
-test('seeding creates definitions before what they define', async (t) => {
-  const { client } = emptyApi(t);
-  const definition =
-    'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: pots.test.io}\nspec: {group: test.io, scope: Cluster, ' +
-    'names: {plural: pots, kind: Pot}, versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]}\n';
-  const text = `apiVersion: test.io/v1\nkind: Pot\nmetadata: {name: a}\n---\n${definition}`;
-  assert.equal(await seed(client, parseManifests(text, '/pots.yaml')), 2);
-  assert.ok(await client.raw('GET', '/apis/test.io/v1/pots/a'));
 });

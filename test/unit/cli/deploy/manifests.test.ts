@@ -8,9 +8,8 @@ import { runCli } from '../../../support/cli-context.ts';
 interface Manifest {
   kind: string;
   metadata: { name: string; namespace?: string };
-  spec?: unknown;
-  rules?: { resources: string[]; resourceNames?: string[]; verbs: string[] }[];
-  subjects?: { kind: string; name: string }[];
+  rules?: { resourceNames?: string[] }[];
+  subjects?: { kind: string }[];
 }
 
 async function printed(...flags: string[]): Promise<Manifest[]> {
@@ -28,27 +27,24 @@ const files = [
   { file: 'components/monitoring/monitoring.yaml', flags: ['--only=monitoring'] },
   { file: 'dkc-1.20.yaml', flags: ['--kubernetes-version=1.20'] },
 ];
+const deploy = new URL('../../../../deploy/', import.meta.url);
+async function isCurrent(file: string, text: string): Promise<void> {
+  if (process.env['RECORD'] !== undefined) await writeFile(new URL(file, deploy), text);
+  assert.equal(await readFile(new URL(file, deploy), 'utf8'), text);
+}
 for (const { file, flags } of files)
   test(`deploy/${file} is current: RECORD=1 writes it`, async () => {
     const { stdout } = await runCli(['deploy', 'manifests', ...flags]);
-    const head = `# Printed by: ${['dkc deploy manifests', ...flags].join(' ')}\n`;
-    const path = new URL(`../../../../deploy/${file}`, import.meta.url);
-    if (process.env['RECORD'] !== undefined) await writeFile(path, head + stdout);
-    assert.equal(await readFile(path, 'utf8'), head + stdout);
+    await isCurrent(file, `# Printed by: ${['dkc deploy manifests', ...flags].join(' ')}\n${stdout}`);
   });
-
-test('deploy/components/monitoring/board.json is current: RECORD=1 writes it', async () => {
-  const path = new URL('../../../../deploy/components/monitoring/board.json', import.meta.url);
-  if (process.env['RECORD'] !== undefined) await writeFile(path, boardText);
-  assert.equal(await readFile(path, 'utf8'), boardText);
-});
+test('deploy/components/monitoring/board.json is current: RECORD=1 writes it', () =>
+  isCurrent('components/monitoring/board.json', boardText));
 
 const kinds = (objects: readonly Manifest[]): string => [...new Set(objects.map(({ kind }) => kind))].join(' ');
 const roles = 'Namespace ClusterRole ClusterRoleBinding Role RoleBinding';
 const policies = 'ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding';
 const cases = [
   { why: 'prints everything', flags: [], kinds: `CustomResourceDefinition ${roles} ${policies}` },
-  { why: 'prints one part', flags: ['--only=crds'], kinds: 'CustomResourceDefinition' },
   { why: 'prints the other part', flags: ['--only=rbac'], kinds: `${roles} ${policies}` },
   { why: 'leaves out policies before 1.30', flags: ['--only=rbac', '--kubernetes-version=v1.29.4+vendor'], kinds: roles },
   { why: 'prints what runs in the cluster', flags: ['--only=controllers', '--image=dkc:1'], kinds: 'ServiceAccount ClusterRoleBinding RoleBinding Role PriorityLevelConfiguration FlowSchema Deployment Service PodDisruptionBudget NetworkPolicy' }, // prettier-ignore
@@ -71,8 +67,8 @@ test('with --nodes every cluster-wide rule of a node names it, and no group gets
   for (const whose of ['kubelet', 'service-account']) {
     const objects = await printed('--only=rbac', '--nodes=node-a,node-b', `--credentials=${whose}`);
     const own = objects.filter(({ kind, metadata }) => kind === 'ClusterRole' && metadata.name === 'dkc:node:node-b');
-    assert.deepEqual(own.flatMap(({ rules = [] }) => rules.map(({ resourceNames }) => resourceNames)), own.flatMap(({ rules = [] }) => rules.map(() => ['node-b']))); // prettier-ignore
-    assert.equal(own.length, 1);
+    const named = own.flatMap(({ rules = [] }) => rules.map(({ resourceNames }) => resourceNames?.join()));
+    assert.deepEqual([own.length, [...new Set(named)]], [1, ['node-b']]);
     const subjects = objects.flatMap(({ subjects = [] }) => subjects.map(({ kind }) => kind));
     assert.deepEqual([...new Set(subjects)], [whose === 'kubelet' ? 'User' : 'ServiceAccount']);
   }
@@ -81,10 +77,8 @@ test('with --nodes every cluster-wide rule of a node names it, and no group gets
 const misuses = [
   { flags: ['--credentials=service-account'], says: '--credentials=service-account needs --nodes' },
   { flags: ['--kubernetes-version=new'], says: '--kubernetes-version must be a version such as 1.36 or v1.36.3' },
-  { flags: ['--kubernetes-version=1.19'], says: '--kubernetes-version must be 1.20 or newer' },
   { flags: ['--nodes=Node-A'], says: 'invalid node name "Node-A"' },
   { flags: ['--only=controllers'], says: '--only=controllers needs --image' },
-  { flags: ['--overlay=monitoring,scheduler'], says: '--overlay=scheduler needs --image' },
   { flags: ['--overlay=schedulers', '--image=dkc'], says: '--overlay must name scheduler, sets, node-installer, monitoring, comma-separated; there is no schedulers' }, // prettier-ignore
   { flags: ['--overlay=monitoring', '--only=crds'], says: '--overlay adds to what is printed without --only; use one of them' },
 ];

@@ -63,14 +63,6 @@ test('a missing right is told once, fails the check, and is noticed when it is g
   assert.deepEqual([check.problem(), check.detail?.(), ended()], [undefined, 'no missing rights known', true]);
 });
 
-test('a right that is not vital is told and fails nothing', async () => {
-  const { fields, check, stop } = bench((what) => what !== 'create events');
-  await turn();
-  assert.deepEqual(fields, [{ missing: 'create events', vital: false }]);
-  assert.deepEqual([check.problem(), check.detail?.()], [undefined, 'missing: create events']);
-  await stop();
-});
-
 test('a server that is away is asked again', async () => {
   let isAway = true;
   const { clock, lines, check, ended } = bench(() => (isAway ? new TransportError(call, 'unreachable', { hint: 'refused' }) : true));

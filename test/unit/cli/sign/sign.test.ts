@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { realExec } from '../../../../base/exec.ts';
 import { NAMESPACE } from '../../../../agent/config/signature/check.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
-import { assignedAndTrusted, kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { assignedAndTrusted, kubeletYaml } from '../../../support/node-on-disk.ts';
 import { SshSigner } from '../../../support/ssh-signing.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
@@ -115,21 +115,4 @@ test('status and checkpoints verify say who signed what a node runs, where its p
   assert.deepEqual([code, stderr], [1, 'dkc: the config in use is not signed\n']);
   await node.runs('last-known-good', node.trusted);
   assert.match((await node.dkc('status', `--policy=${policy}`)).stdout, /^Signed by: {7}none of the signatureKeys in the field policy$/m);
-});
-
-test('validate says whether the directory of a file is signed: a missing signature is a warning, a wrong one an error', async (t) => {
-  const node = await nodeOnDisk(t);
-  const [dir, policy] = [join(node.root, '..', 'web'), join(node.root, '..', 'policy.yaml')];
-  await mkdir(dir);
-  await writeFile(policy, SshSigner.policy(ci));
-  const validate = async (files: Record<string, string>): Promise<Ran> => {
-    for (const [name, text] of Object.entries(files)) await writeFile(join(dir, name), text);
-    return node.dkc('validate', join(dir, 'kubelet'), `--local-config=${node.localConfig}`, `--policy=${policy}`);
-  };
-  const unsigned = await validate({ kubelet: kubeletYaml(50), 'ca.crt': 'x' });
-  assert.deepEqual([unsigned.code, /warning.*not signed: there is no kubelet\.sig beside the file/.test(unsigned.stdout)], [0, true]);
-  const signed = await validate(ci.signed({ kubelet: kubeletYaml(50), 'ca.crt': 'x' }));
-  assert.match(signed.stdout, /Valid for kubelet 1\.30\.\nSigned by ci@example\.com\.\n$/);
-  const wrong = await validate({ 'ca.crt': 'y' });
-  assert.deepEqual([wrong.code, /error.*not for the content of this ConfigMap/.test(wrong.stdout)], [1, true]);
 });
