@@ -28,9 +28,9 @@ const plain = (text: string): string => text.replaceAll(/`|\\(?=\|)/g, '').repla
 /** A test for each row, and one of the facts where all is fine. */
 export function check<Facts>(checks: readonly Check<Facts>[], normal: Facts, rows: readonly (Row & { facts: Partial<Facts> })[]): void {
   /** As the runner does with a fact that is not known. */
-  const verdictOf = ({ decide }: Check<Facts>, facts: Facts): Verdict => {
+  const verdictOf = (one: Check<Facts>, facts: Facts): Verdict => {
     try {
-      return decide(facts);
+      return one.decide(facts);
     } catch (error) {
       return { result: 'skipped', detail: (error as Error).message };
     }
