@@ -17,56 +17,24 @@ function read(text: string): { config: SchedulerConfig; warnings: string[] } {
 }
 
 const normal = defaultSchedulerConfig;
-const keys: { why: string; text: string; gives: Partial<SchedulerConfig> }[] = [
-  { why: 'nothing at all', text: '', gives: {} },
-  { why: 'JSON', text: '{"podMaxBackoffSeconds": 20}', gives: { maxBackoffMs: 20_000 } },
-  {
-    why: 'whole seconds',
-    text: 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
-    gives: { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 },
-  },
-  { why: 'a first wait longer than the longest by default', text: 'podInitialBackoffSeconds: 30', gives: { initialBackoffMs: 30_000, maxBackoffMs: 30_000 } }, // prettier-ignore
-  {
-    why: 'how to preempt',
-    text: 'preemption: {enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}',
-    gives: { preemption: { enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1, async: true } },
-  },
-  {
-    why: 'how room is kept',
-    text: 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
-    gives: {
-      reservation: {
-        enabled: true,
-        reserveOn: 'recreate',
-        placement: 'score',
-        ttlMs: 1_000,
-        claimedTtlMs: 10_000,
-        upgradeFirst: false,
-        ownerKinds: new Set(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']),
-        daemonSets: true,
-        persist: 'annotation',
-        mirror: true,
-        mirrorImage: 'registry.example/pause:3.9',
-      },
-    },
-  },
-  {
-    why: 'versions and ranges that look like numbers',
-    text: 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
-    gives: { compat: { taintMessage: '1.34', scoreRange: 10, tieBreak: 'random', seed: 7 } },
-  },
-  {
-    why: 'how much is under way',
-    text: 'api: {maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4}',
-    gives: { api: { maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4 } },
-  },
-  {
-    why: 'nobody to be elected, and a lease all the same',
-    text: 'leaderElection: {enabled: false, leaseName: a.b, namespace: ns, leaseDuration: 1m, renewDeadline: 1500ms, retryPeriod: 1s}',
-    gives: { leaderElection: { enabled: false, lease: { name: 'a.b', namespace: 'ns', leaseDurationMs: 60_000, renewDeadlineMs: 1_500, retryPeriodMs: 1_000 } } }, // prettier-ignore
-  },
-];
-for (const { why, text, gives } of keys)
+const keys: [why: string, text: string, gives: Partial<SchedulerConfig>][] = [
+  ['nothing at all', '', {}],
+  ['JSON', '{"podMaxBackoffSeconds": 20}', { maxBackoffMs: 20_000 }],
+  ['whole seconds', 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
+    { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 }],
+  ['a first wait longer than the longest by default', 'podInitialBackoffSeconds: 30', { initialBackoffMs: 30_000, maxBackoffMs: 30_000 }],
+  ['how to preempt', 'preemption: {enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}',
+    { preemption: { enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1, async: true } }],
+  ['how room is kept', 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
+    { reservation: { enabled: true, reserveOn: 'recreate', placement: 'score', ttlMs: 1_000, claimedTtlMs: 10_000, upgradeFirst: false, ownerKinds: new Set(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']), daemonSets: true, persist: 'annotation', mirror: true, mirrorImage: 'registry.example/pause:3.9' } }],
+  ['versions and ranges that look like numbers', 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
+    { compat: { taintMessage: '1.34', scoreRange: 10, tieBreak: 'random', seed: 7 } }],
+  ['how much is under way', 'api: {maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4}',
+    { api: { maxInflightBinds: 1, maxInflightStatus: 2, maxInflightEvents: 3, pageSize: 4 } }],
+  ['nobody to be elected, and a lease all the same', 'leaderElection: {enabled: false, leaseName: a.b, namespace: ns, leaseDuration: 1m, renewDeadline: 1500ms, retryPeriod: 1s}',
+    { leaderElection: { enabled: false, lease: { name: 'a.b', namespace: 'ns', leaseDurationMs: 60_000, renewDeadlineMs: 1_500, retryPeriodMs: 1_000 } } }],
+]; // prettier-ignore
+for (const [why, text, gives] of keys)
   test(`a configuration is read with ${why}`, () => assert.deepEqual(read(text), { config: { ...normal, ...gives }, warnings: [] }));
 
 const weights = (over: Readonly<Record<string, number>>): ProfileConfig['scores'] =>
@@ -78,55 +46,29 @@ const matchExpressions = [
   { key: 'n', operator: 'Gt', values: ['3'] },
 ];
 const matchFields = [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }];
-const profiles: { why: string; text: string; gives: Partial<ProfileConfig> }[] = [
-  { why: 'a name alone', text: 'schedulerName: batch', gives: { schedulerName: 'batch' } },
-  { why: 'a plugin that gives no points, and filters all the same', text: 'plugins: {TaintToleration: {weight: 0}}', gives: { scores: weights({ TaintToleration: 0 }) } }, // prettier-ignore
-  {
-    why: 'a plugin that does neither',
-    text: 'plugins: {TaintToleration: {enabled: false}}',
-    gives: { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }, // prettier-ignore
-  },
-  {
-    why: 'full nodes first',
-    text: 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',
-    gives: { fit: { ...defaultProfile.fit, strategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }, { name: 'example.com/gpu', weight: 100 }], shape: [] } } }, // prettier-ignore
-  },
-  {
-    why: 'a shape of 0 to 10, which is counted as 0 to 100',
-    text: 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 70, score: 10}]}}}}',
-    gives: { fit: { ...defaultProfile.fit, strategy: { ...defaultProfile.fit.strategy, type: 'RequestedToCapacityRatio', shape: [{ utilization: 0, score: 0 }, { utilization: 70, score: 100 }] } } }, // prettier-ignore
-  },
-  {
-    why: 'resources that nobody asks nodes for',
-    text: 'pluginArgs: {NodeResourcesFit: {ignoredResources: [example.com/a], ignoredResourceGroups: [example.org]}}',
-    gives: {
-      fit: { ...defaultProfile.fit, ignoredResources: new Set(['example.com/a']), ignoredResourceGroups: new Set(['example.org']) },
-    },
-  },
-  {
-    why: 'affinity for everybody',
-    text: `pluginArgs: {NodeAffinity: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
+const profiles: [why: string, text: string, gives: Partial<ProfileConfig>][] = [
+  ['a name alone', 'schedulerName: batch', { schedulerName: 'batch' }],
+  ['a plugin that gives no points, and filters all the same', 'plugins: {TaintToleration: {weight: 0}}', { scores: weights({ TaintToleration: 0 }) }],
+  ['a plugin that does neither', 'plugins: {TaintToleration: {enabled: false}}',
+    { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }],
+  ['full nodes first', 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',
+    { fit: { ...defaultProfile.fit, strategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }, { name: 'example.com/gpu', weight: 100 }], shape: [] } } }],
+  ['a shape of 0 to 10, which is counted as 0 to 100', 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 70, score: 10}]}}}}',
+    { fit: { ...defaultProfile.fit, strategy: { ...defaultProfile.fit.strategy, type: 'RequestedToCapacityRatio', shape: [{ utilization: 0, score: 0 }, { utilization: 70, score: 100 }] } } }],
+  ['resources that nobody asks nodes for', 'pluginArgs: {NodeResourcesFit: {ignoredResources: [example.com/a], ignoredResourceGroups: [example.org]}}',
+    { fit: { ...defaultProfile.fit, ignoredResources: new Set(['example.com/a']), ignoredResourceGroups: new Set(['example.org']) } }],
+  ['affinity for everybody', `pluginArgs: {NodeAffinity: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
       {matchExpressions: [{key: a, operator: In, values: [b, '']}, {key: ${zone}, operator: Exists}, {key: n, operator: Gt, values: ['3']}]},
       {matchFields: [{key: metadata.name, operator: NotIn, values: [node-a]}]}]}}}}`,
-    gives: { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions }, { matchFields }] } } },
-  },
-  {
-    why: 'points for free storage',
-    text: 'pluginArgs: {VolumeBinding: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}}',
-    gives: { volumeBinding: { shape: [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }] } }, // prettier-ignore
-  },
-  {
-    why: 'no points for required affinity',
-    text: 'pluginArgs: {InterPodAffinity: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}',
-    gives: { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } },
-  },
-  {
-    why: 'default constraints of its own',
-    text: `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
-    gives: { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } },
-  },
-];
-for (const { why, text, gives } of profiles)
+    { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions }, { matchFields }] } } }],
+  ['points for free storage', 'pluginArgs: {VolumeBinding: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}}',
+    { volumeBinding: { shape: [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }] } }],
+  ['no points for required affinity', 'pluginArgs: {InterPodAffinity: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}',
+    { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } }],
+  ['default constraints of its own', `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
+    { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } }],
+]; // prettier-ignore
+for (const [why, text, gives] of profiles)
   test(`a profile is read with ${why}`, () => {
     const profile = { schedulerName: 'default-scheduler', ...defaultProfile, ...gives };
     const { config, warnings } = read(`profiles:\n- {${text}}`);
@@ -136,34 +78,15 @@ for (const { why, text, gives } of profiles)
 const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n';
 const packed = Buffer.from(pem).toString('base64');
 const url = 'http://127.0.0.1:8888/scheduler';
-const extenders: { why: string; text: string; gives: Partial<ExtenderConfig> }[] = [
-  { why: 'one verb', text: `{urlPrefix: '${url}', filterVerb: filter}`, gives: { filterVerb: 'filter' } },
-  {
-    why: 'all that kube-scheduler has for one',
-    text: `{urlPrefix: 'https://e/', filterVerb: f, prioritizeVerb: p, bindVerb: b, preemptVerb: v, weight: 5, enableHTTPS: true, httpTimeout: 1.5s, nodeCacheCapable: true, ignorable: true,
+const extenders: [why: string, text: string, gives: Partial<ExtenderConfig>][] = [
+  ['one verb', `{urlPrefix: '${url}', filterVerb: filter}`, { filterVerb: 'filter' }],
+  ['all that kube-scheduler has for one', `{urlPrefix: 'https://e/', filterVerb: f, prioritizeVerb: p, bindVerb: b, preemptVerb: v, weight: 5, enableHTTPS: true, httpTimeout: 1.5s, nodeCacheCapable: true, ignorable: true,
       tlsConfig: {serverName: s, certFile: c, keyFile: k, caFile: a}, managedResources: [{name: example.com/gpu}]}`,
-    gives: {
-      urlPrefix: 'https://e/',
-      filterVerb: 'f',
-      prioritizeVerb: 'p',
-      bindVerb: 'b',
-      preemptVerb: 'v',
-      weight: 5,
-      enableHttps: true,
-      httpTimeoutMs: 1_500,
-      nodeCacheCapable: true,
-      ignorable: true,
-      tls: { ...defaultExtender.tls, serverName: 's', certFile: 'c', keyFile: 'k', caFile: 'a' },
-      managedResources: [{ name: 'example.com/gpu', ignoredByScheduler: false }],
-    },
-  },
-  {
-    why: 'certificates in the file itself',
-    text: `{urlPrefix: 'https://e', filterVerb: f, tlsConfig: {certData: ${packed}, keyData: ${packed}, caData: ${packed}}}`,
-    gives: { urlPrefix: 'https://e', filterVerb: 'f', tls: { ...defaultExtender.tls, certData: pem, keyData: pem, caData: pem } },
-  },
-];
-for (const { why, text, gives } of extenders)
+    { urlPrefix: 'https://e/', filterVerb: 'f', prioritizeVerb: 'p', bindVerb: 'b', preemptVerb: 'v', weight: 5, enableHttps: true, httpTimeoutMs: 1_500, nodeCacheCapable: true, ignorable: true, tls: { ...defaultExtender.tls, serverName: 's', certFile: 'c', keyFile: 'k', caFile: 'a' }, managedResources: [{ name: 'example.com/gpu', ignoredByScheduler: false }] }],
+  ['certificates in the file itself', `{urlPrefix: 'https://e', filterVerb: f, tlsConfig: {certData: ${packed}, keyData: ${packed}, caData: ${packed}}}`,
+    { urlPrefix: 'https://e', filterVerb: 'f', tls: { ...defaultExtender.tls, certData: pem, keyData: pem, caData: pem } }],
+]; // prettier-ignore
+for (const [why, text, gives] of extenders)
   test(`an extender is read with ${why}`, () => {
     const { config, warnings } = read(`extenders:\n- ${text}`);
     assert.deepEqual([config, warnings], [{ ...normal, extenders: [{ urlPrefix: url, ...defaultExtender, ...gives }] }, []]);
@@ -177,19 +100,28 @@ extenders: [{urlPrefix: '${url}', filterVerb: f, managedResources: [{name: x.org
 });
 
 const args = (plugin: string, text: string): string => `profiles: [{pluginArgs: {${plugin}: {${text}}}}]`;
-const warned: { why: string; text: string; says: string[] }[] = [
-  { why: 'an image that nothing is made of', text: 'reservation: {mirrorImage: pause}', says: ['reservation.mirrorImage: it has no effect unless mirror is true'] }, // prettier-ignore
-  { why: 'sampling', text: 'percentageOfNodesToScore: 50\nprofiles: [{percentageOfNodesToScore: 1}]', says: ['profiles[0].percentageOfNodesToScore: it has no effect: every node is scored', 'percentageOfNodesToScore: it has no effect: every node is scored'] }, // prettier-ignore
-  { why: 'a weight where there are no points', text: 'profiles: [{plugins: {NodePorts: {weight: 2}}}]', says: ['profiles[0].plugins.NodePorts.weight: it has no effect: this plugin does not score nodes'] }, // prettier-ignore
-  { why: 'arguments of a plugin that is off', text: 'profiles: [{plugins: {NodeAffinity: {enabled: false}}, pluginArgs: {NodeAffinity: {}}}]', says: ['profiles[0].pluginArgs.NodeAffinity: it has no effect: the plugin is not enabled'] }, // prettier-ignore
-  { why: 'a shape that is not used', text: args('NodeResourcesFit', 'scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}'), says: ['profiles[0].pluginArgs.NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape: it has no effect unless the type is RequestedToCapacityRatio'] }, // prettier-ignore
-  { why: 'a weight for storage without points', text: 'profiles: [{plugins: {VolumeBinding: {weight: 2}}}]', says: ['profiles[0].pluginArgs.VolumeBinding.shape: it is empty: the weight of VolumeBinding has no effect'] }, // prettier-ignore
-  { why: 'weights of being even', text: args('NodeResourcesBalancedAllocation', 'resources: [{name: cpu, weight: 2}]'), says: ['profiles[0].pluginArgs.NodeResourcesBalancedAllocation.resources[0].weight: it has no effect: balanced allocation weighs all resources equally'] }, // prettier-ignore
-  { why: 'an extender that is asked nothing', text: `extenders: [{urlPrefix: '${url}'}]`, says: ['extenders[0]: it has no effect: the extender needs at least one of filterVerb, prioritizeVerb, bindVerb, preemptVerb'] }, // prettier-ignore
-  { why: 'TLS without TLS', text: `extenders: [{urlPrefix: '${url}', filterVerb: f, enableHTTPS: true, tlsConfig: {insecure: true}}]`, says: ['extenders[0].enableHTTPS: it has no effect: urlPrefix begins with http://', 'extenders[0].tlsConfig: it has no effect: urlPrefix begins with http://'] }, // prettier-ignore
-  { why: 'TLS that trusts anybody', text: "extenders: [{urlPrefix: 'https://e', filterVerb: f, enableHTTPS: true}]", says: ['extenders[0].tlsConfig: no CA is set (caFile, caData): with enableHTTPS any certificate is trusted'] }, // prettier-ignore
-  { why: 'room that is never kept', text: 'reservation: {ownerKinds: []}', says: ['reservation.ownerKinds: it is empty: nothing is ever reserved'] }, // prettier-ignore
-  { why: 'a seed of nothing', text: 'compat: {tieBreak: roundRobin, seed: 1}', says: ['compat.seed: it has no effect unless tieBreak is random'] }, // prettier-ignore
-];
-for (const { why, text, says } of warned)
+const warned: [why: string, text: string, says: string[]][] = [
+  ['an image that nothing is made of', 'reservation: {mirrorImage: pause}', ['reservation.mirrorImage: it has no effect unless mirror is true']],
+  ['sampling', 'percentageOfNodesToScore: 50\nprofiles: [{percentageOfNodesToScore: 1}]',
+    ['profiles[0].percentageOfNodesToScore: it has no effect: every node is scored', 'percentageOfNodesToScore: it has no effect: every node is scored']],
+  ['a weight where there are no points', 'profiles: [{plugins: {NodePorts: {weight: 2}}}]',
+    ['profiles[0].plugins.NodePorts.weight: it has no effect: this plugin does not score nodes']],
+  ['arguments of a plugin that is off', 'profiles: [{plugins: {NodeAffinity: {enabled: false}}, pluginArgs: {NodeAffinity: {}}}]',
+    ['profiles[0].pluginArgs.NodeAffinity: it has no effect: the plugin is not enabled']],
+  ['a shape that is not used', args('NodeResourcesFit', 'scoringStrategy: {requestedToCapacityRatio: {shape: [{utilization: 0, score: 1}]}}'),
+    ['profiles[0].pluginArgs.NodeResourcesFit.scoringStrategy.requestedToCapacityRatio.shape: it has no effect unless the type is RequestedToCapacityRatio']],
+  ['a weight for storage without points', 'profiles: [{plugins: {VolumeBinding: {weight: 2}}}]',
+    ['profiles[0].pluginArgs.VolumeBinding.shape: it is empty: the weight of VolumeBinding has no effect']],
+  ['weights of being even', args('NodeResourcesBalancedAllocation', 'resources: [{name: cpu, weight: 2}]'),
+    ['profiles[0].pluginArgs.NodeResourcesBalancedAllocation.resources[0].weight: it has no effect: balanced allocation weighs all resources equally']],
+  ['an extender that is asked nothing', `extenders: [{urlPrefix: '${url}'}]`,
+    ['extenders[0]: it has no effect: the extender needs at least one of filterVerb, prioritizeVerb, bindVerb, preemptVerb']],
+  ['TLS without TLS', `extenders: [{urlPrefix: '${url}', filterVerb: f, enableHTTPS: true, tlsConfig: {insecure: true}}]`,
+    ['extenders[0].enableHTTPS: it has no effect: urlPrefix begins with http://', 'extenders[0].tlsConfig: it has no effect: urlPrefix begins with http://']],
+  ['TLS that trusts anybody', "extenders: [{urlPrefix: 'https://e', filterVerb: f, enableHTTPS: true}]",
+    ['extenders[0].tlsConfig: no CA is set (caFile, caData): with enableHTTPS any certificate is trusted']],
+  ['room that is never kept', 'reservation: {ownerKinds: []}', ['reservation.ownerKinds: it is empty: nothing is ever reserved']],
+  ['a seed of nothing', 'compat: {tieBreak: roundRobin, seed: 1}', ['compat.seed: it has no effect unless tieBreak is random']],
+]; // prettier-ignore
+for (const [why, text, says] of warned)
   test(`a configuration is taken with a word about ${why}`, () => assert.deepEqual(read(text).warnings, says));

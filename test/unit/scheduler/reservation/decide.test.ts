@@ -5,7 +5,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { decide, type DecisionRules } from '../../../../scheduler/reservation/decide.ts';
 import { keeper } from '../as-kept.ts';
 import { node, pod } from '../builders.ts';
-import { agent, config, daemon, deletion, isOurs, member, web, withOwner, withReady, withStatus } from './situations.ts';
+import { agent, config, daemon, deletion, isOurs, member, web, withReady, withStatus } from './situations.ts';
 
 interface Case {
   why: string;
@@ -27,7 +27,7 @@ const disrupted = (status: string): DeletionFacts =>
   deletion({ pod: withStatus(member(), { conditions: [{ type: 'DisruptionTarget', status, reason: 'EvictionByEvictionAPI' }] }) });
 const tainted = (effect: string): DeletionFacts => deletion({ node: node('n1').taints({ key: 'k', effect }).build() });
 const kruise = new Set(['apps.kruise.io/StatefulSet']);
-const ofKruise = (of = member()): ReturnType<typeof member> => withOwner(of, { apiVersion: 'apps.kruise.io/v1beta1' });
+
 const daemons = { daemonSets: true };
 const ofDaemon = (over: Partial<DeletionFacts> = {}, of = daemon()): DeletionFacts =>
   ({ ...deletion({ pod: of, set: undefined }), daemonSet: agent(), ...over }); // prettier-ignore
@@ -52,42 +52,32 @@ const cases: Case[] = [
 
   // Whose pods.
   { why: 'a pod has no controller', facts: deletion({ pod: pod('web-2').on('n1').terminating() }), is: 'owner', says: /no controller/ },
-  { why: 'a pod is of a ReplicaSet', facts: deletion({ pod: pod('web-2').ownedBy('ReplicaSet', 'web').on('n1').terminating() }), is: 'owner', says: /apps\/ReplicaSet/ },
   { why: 'StatefulSets are not listed', facts: deletion(), rules: { ownerKinds: kruise }, is: 'owner', says: /apps\/StatefulSet/ },
-  { why: 'the group of a pod that nobody knows the set of is listed', facts: deletion({ pod: ofKruise(), set: undefined }), rules: { ownerKinds: kruise }, is: 'upgrade', says: /its owner is not known/ },
 
   // The set.
   { why: 'the set is gone', facts: deletion({ set: undefined }), is: 'set', says: /StatefulSet web was deleted/ },
-  { why: 'the set is another one of that name', facts: deletion({ set: web({ metadata: { uid: 'uid-web-2' } }) }), is: 'set', says: /created again/ },
   { why: 'the set is being deleted', facts: deletion({ set: web({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }) }), is: 'set', says: /being deleted/ },
   { why: 'the set wants another scheduler now', facts: deletion({ set: web({ schedulerName: 'other' }) }), is: 'set', says: /uses scheduler other/ },
 
   // Its place.
   { why: 'the set shrank below it', facts: deletion({ set: web({ spec: { replicas: 2 } }) }), is: 'place', says: /2 replicas, none with ordinal 2/ },
-  { why: 'replicas are not said, which is one', facts: deletion({ pod: member('web-0'), set: web({ spec: { replicas: undefined } }) }), is: 'upgrade', says: /being updated/ },
   { why: 'ordinals begin above it', facts: deletion({ set: web({ spec: { ordinals: { start: 3 } } }) }), is: 'place', says: /starts at ordinal 3/ },
   { why: 'ordinals begin so that it is one too many', facts: deletion({ pod: member('web-8'), set: web({ spec: { ordinals: { start: 5 } } }) }), is: 'place', says: /none with ordinal 8/ },
   { why: 'its name only looks like one of the set', facts: deletion({ pod: member('web-02') }), is: 'place', says: /not a pod name/ },
-  { why: 'its ordinal is left out', facts: deletion({ set: reserving('1-2', 3) }), is: 'place', says: /skips ordinal 2/ },
   { why: 'those that are left out move the end up', facts: deletion({ pod: member('web-4'), set: reserving('1, 3', 3) }), is: 'upgrade', says: /being updated/ },
 
   // How it went.
   { why: 'it had no place', facts: deletion({ pod: member('web-2', '') }), is: 'ended', says: /not on a node/ },
   { why: 'it had failed before', facts: deletion({ pod: withStatus(member(), { phase: 'Failed' }) }), is: 'ended', says: /Failed/ },
   { why: 'it was evicted or preempted', facts: disrupted('True'), is: 'disrupted', says: /EvictionByEvictionAPI/ },
-  { why: 'it was to be disrupted and is not any more', facts: disrupted('False'), is: 'upgrade', says: /being updated/ },
   { why: 'we removed it for another, whatever it says', facts: deletion({ isVictim: true }), is: 'disrupted', says: /preempted/ },
   { why: 'nobody deleted it: it ended while it ran', facts: deletion({ pod: alive() }), is: 'revision', says: /it terminated, or its node evicted it/ },
-  { why: 'it ended by itself, and any successor counts', facts: deletion({ pod: alive() }), rules: { reserveOn: 'recreate' }, is: 'recreate', says: /was not deleted by a client/ },
   { why: 'it was missed in a list: what was known is stale', facts: deletion({ pod: alive(), unseen: true }), is: 'upgrade', says: /being updated/ },
-  { why: 'it has no time to end, so its end is never seen', facts: deletion({ pod: alive().spec({ terminationGracePeriodSeconds: 0 }) }), is: 'upgrade', says: /being updated/ },
 
   // The node.
   { why: 'the node is gone', facts: deletion({ node: undefined }), is: 'node', says: /node n1 was deleted/ },
   { why: 'the node is cordoned', facts: deletion({ node: node('n1').cordoned().build() }), is: 'node', says: /cordoned/ },
-  { why: 'the node is cordoned and the pod does not mind', facts: deletion({ node: node('n1').cordoned().build(), pod: member().tolerates({ key: 'node.kubernetes.io/unschedulable', operator: 'Exists' }) }), is: 'upgrade', says: /being updated/ },
   { why: 'the node refuses new pods', facts: tainted('NoSchedule'), is: 'node', says: /taint k:NoSchedule/ },
-  { why: 'the pod tolerates the taint', facts: deletion({ node: node('n1').taints({ key: 'k', effect: 'NoExecute' }).build(), pod: member().tolerates({ key: 'k', operator: 'Exists' }) }), is: 'upgrade', says: /being updated/ },
   { why: 'the node is not ready', facts: deletion({ node: withReady(node('n1').build(), 'Unknown') }), is: 'node', says: /not ready/ },
 
   // The revision.
@@ -97,8 +87,6 @@ const cases: Case[] = [
   { why: 'the first pod of a rollout: the revision is there before the status', facts: deletion({ ...settled, newestRevision: 'new' }), is: 'upgrade', says: /the newest is new/ },
   { why: 'the update for which its deletion began was taken back', facts: deletion({ ...settled, begunFor: 'to new' }), is: 'upgrade', says: /^to new$/ },
   { why: 'it is below the partition, at the current revision', facts: deletion({ set: partition(3) }), is: 'revision', says: /partition keeps the pod at revision old/ },
-  { why: 'it is below the partition, of neither revision', facts: deletion({ set: partition(3, { currentRevision: 'older' }) }), is: 'upgrade', says: /partition wants it at older/ },
-  { why: 'a user deletes an old pod, as the set asks for', facts: deletion({ set: web({ spec: { updateStrategy: { type: 'OnDelete', rollingUpdate: { partition: 3 } } } }) }), is: 'upgrade', says: /being updated/ },
 
   // DaemonSets.
   { why: 'DaemonSets are not asked for', facts: ofDaemon(), is: 'owner', says: /apps\/DaemonSet/ },
@@ -107,7 +95,6 @@ const cases: Case[] = [
   { why: 'the DaemonSet is gone', facts: ofDaemon({ daemonSet: undefined }), rules: daemons, is: 'set', says: /DaemonSet agent was deleted/ },
   { why: 'the DaemonSet surges by count', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 1 } } } }) }), rules: daemons, is: 'set', says: /maxSurge/ },
   { why: 'the DaemonSet surged, and its successor is there', facts: ofDaemon({ otherOnNode: 'ns/agent-2' }), rules: daemons, is: 'place', says: /agent-2 is on the node/ },
-  { why: 'the DaemonSet surges by nothing', facts: ofDaemon({ daemonSet: agent({ spec: { updateStrategy: { rollingUpdate: { maxSurge: '0%' } } } }) }), rules: daemons, is: 'upgrade', says: /newest/ },
   { why: 'the pod of the DaemonSet is not pinned', facts: ofDaemon({}, pod('agent-x').ownedBy('DaemonSet', 'agent').on('n1').terminating()), rules: daemons, is: 'place', says: /not pinned/ },
 ]; // prettier-ignore
 

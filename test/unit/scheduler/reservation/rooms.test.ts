@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Client } from '../../../../kube/client/client.ts';
+import type { Dropped, Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
+import { newestRevision } from '../../../../scheduler/reservation/decide.ts';
+import { ReservationExpiry } from '../../../../scheduler/reservation/hooks.ts';
+import * as reporting from '../../../../scheduler/reservation/reporting.ts';
+import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
+import type { ControllerRevision } from '../../../../scheduler/types.ts';
+import { pod, type PodBuilder } from '../builders.ts';
+import { agent, config, daemon, deletion, info, isOurs, member, SECOND, successor, T0, withOwner } from './situations.ts';
+
+function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservations; room: Reservation } {
+  const kept = createReservations(config({ daemonSets: true }), isOurs);
+  const { reservation, decision } = kept.podDeleted(deletion(over));
+  assert.ok(reservation !== undefined, decision.why);
+  return { kept, room: reservation };
+}
+
+const cases: { why: string; who: PodBuilder; has: boolean }[] = [
+  { why: 'the next one of the name', who: successor(), has: true },
+  { why: 'the pod itself, told of late', who: successor('web-2', '1', 'uid-default-web-2'), has: false },
+  { why: 'one of the name with another owner', who: withOwner(successor(), { uid: 'uid-web-anew' }), has: false },
+];
+for (const { why, who, has } of cases)
+  test(`room is ${has ? '' : 'not '}for ${why}`, () => {
+    const { kept, room } = keeping();
+    assert.equal(kept.of(info(who)), has ? room : undefined);
+    assert.equal(kept.isVisibleTo(room, info(who)), !has);
+    assert.deepEqual(kept.podsFor(info(who), 'n1'), has ? [] : [room.heldPod]);
+    assert.deepEqual(kept.podsFor(info(who), 'n2'), []);
+  });
+
+test('of each resource the successor keeps what it takes, and of more what is free; its heldPod stays the same pod', () => {
+  const { kept, room } = keeping({ pod: member().memory('2Gi').asks('example.com/gpu', '2').asks('example.com/disk', '1').asks('ephemeral-storage', '1Gi') }); // prettier-ignore
+  const next = successor('web-2', '3').memory('1Gi').asks('example.com/gpu', '4').asks('example.com/nic', '3').asks('ephemeral-storage', '1Gi').port(81); // prettier-ignore
+  const spare = { cpu: 500, memory: 0, ephemeral: -5, scalars: new Map([['example.com/gpu', 1]]) };
+  const { reservation } = kept.podSeen(info(next), () => ({ node: deletion().node, spare }), T0);
+  assert.ok(reservation !== undefined);
+  const { requests, uid, ports } = reservation.heldPod;
+  assert.equal(uid, room.heldPod.uid);
+  assert.deepEqual(ports.map(({ port }) => port), [81]); // prettier-ignore
+  assert.deepEqual([requests.cpu, requests.memory, requests.ephemeral], [1_500, 2 ** 30, 2 ** 30]);
+  assert.deepEqual([...requests.scalars], [['example.com/gpu', 3]]);
+  assert.deepEqual([requests.scoredCpu, requests.scoredMemory], [1_500, 2 ** 30]);
+});
+
+test('claims of what went are used for all but its successor', () => {
+  const volumes = [
+    { name: 'data', persistentVolumeClaim: { claimName: 'data-web-2' } },
+    { name: 'tmp', ephemeral: {} },
+  ];
+  const { kept, room } = keeping({ pod: member().spec({ volumes }) });
+  const users = (who: PodBuilder, claim: string): unknown => kept.claimUsers(info(who), claim);
+  const heldPod = [{ pod: room.heldPod, node: 'n1' }];
+  assert.deepEqual(users(successor('web-1'), 'data-web-2'), heldPod);
+  assert.deepEqual(users(successor('web-1'), 'web-2-tmp'), heldPod);
+  assert.deepEqual(users(successor(), 'data-web-2'), []);
+  assert.deepEqual(users(successor('web-1'), 'data-web-1'), []);
+  assert.deepEqual(users(pod('other/web-1'), 'data-web-2'), []);
+  assert.deepEqual(users(pod('vip').priority(1), 'data-web-2'), []);
+});
+
+test('of a DaemonSet the successor is known by its node', () => {
+  const { kept, room } = keeping({ pod: daemon('agent-x', 'n1'), set: undefined, daemonSet: agent() });
+  const waiting = (name: string, on: string): PodBuilder => daemon(name, on).on('').labels({ 'controller-revision-hash': 'new' });
+  assert.equal(kept.of(info(waiting('agent-y', 'n1'))), room);
+  assert.equal(kept.of(info(waiting('agent-z', 'n2'))), undefined);
+  assert.equal(kept.isVisibleTo(room, info(waiting('agent-z', 'n2'))), true);
+  assert.equal(kept.of(info(withOwner(waiting('agent-z', 'n1'), { uid: 'uid-other' }))), undefined);
+  assert.equal(kept.podPlaced(info(daemon('agent-z', 'n2'))).length, 0);
+  assert.match(kept.podPlaced(info(daemon('agent-y', 'n1')))[0]?.why ?? '', /agent-y is on node n1/);
+  assert.equal(kept.size, 0);
+  kept.podDeleted(deletion({ pod: daemon('agent-y', 'n1'), set: undefined, daemonSet: agent() }));
+  assert.match(kept.setChanged('uid-agent', undefined)[0]?.why ?? '', /DaemonSet agent was deleted/);
+});
+
+test('the API server is asked for the old pod shortly before room is given up, once, and room is kept on while it is there', async () => {
+  const { kept, room } = keeping();
+  const { expiresAt } = room;
+  const dropped: Dropped[] = [];
+  const asked: string[] = [];
+  let [now, uid] = [T0, room.oldUid];
+  const get = async (_: unknown, { name }: { name: string }) => {
+    asked.push(name);
+    return member(name).uid(uid).build();
+  };
+  const expiry = new ReservationExpiry({ reservations: kept, now: () => now, client: { get } as unknown as Pick<Client, 'get'> }, (list) =>
+    dropped.push(...list),
+  );
+  const tick = async (at: number): Promise<number | undefined> => {
+    now = at;
+    const next = expiry.tick(new AbortController().signal);
+    await setImmediate();
+    return next;
+  };
+  assert.equal(await tick(T0), expiresAt - 5 * SECOND, 'the next look');
+  assert.deepEqual(asked, []);
+  await tick(expiresAt - 5 * SECOND);
+  const later = kept.list()[0]?.expiresAt ?? 0;
+  assert.ok(later > expiresAt, 'it is kept on');
+  await tick(expiresAt + SECOND);
+  assert.deepEqual([asked, dropped.length], [['web-2'], 0]);
+  uid = 'another';
+  await tick(later - SECOND);
+  await tick(later + SECOND);
+  assert.deepEqual([asked.length, dropped.length, kept.size], [2, 1, 0]);
+  assert.equal(await tick(later + 2 * SECOND), undefined, 'nothing is kept');
+});
+
+test('what users read of kept room', () => {
+  const { room } = keeping({ pod: member().port(80).asks('example.com/gpu', '2').memory('1Gi') });
+  assert.deepEqual(reporting.createdEvent(room), { type: 'Normal', reason: 'ReservationCreated', message: 'Room of pod default/web-2 on node n1 is kept until 2026-03-01T00:01:00Z' }); // prettier-ignore
+  assert.deepEqual(reporting.placedEvent(room, 'n1'), {
+    type: 'Normal',
+    reason: 'ReservationUsed',
+    message: 'Placed in the room kept on node n1',
+  });
+  assert.deepEqual(reporting.placedEvent(room, 'n2'), { type: 'Normal', reason: 'ReservationMissed', message: 'Placed on node n2 instead of the room kept on node n1' }); // prettier-ignore
+  const ended = { reservation: room, why: 'no successor was created in time' };
+  assert.deepEqual(reporting.endedEvent({ ...ended, result: 'expired' }), { type: 'Warning', reason: 'ReservationExpired', message: 'Room of pod default/web-2 on node n1 is given up: no successor was created in time' }); // prettier-ignore
+  assert.equal(reporting.endedEvent({ ...ended, result: 'dropped' }).type, 'Normal');
+  assert.deepEqual(reporting.unseenEvent(room, 'exceeded quota'), { type: 'Warning', reason: 'ReservationNotMirrored', message: 'Room of pod default/web-2 on node n1 is not shown to other schedulers: exceeded quota' }); // prettier-ignore
+  assert.deepEqual(reporting.ownerReference(room), { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', namespace: 'default', uid: 'uid-web', resourceVersion: '', fieldPath: '' }); // prettier-ignore
+});
+
+test('the newest revision is what its pods carry: a name, or a hash', () => {
+  const revision = (name: string, number: number, uid = 'uid-web'): ControllerRevision => ({ metadata: { name, labels: { 'controller-revision-hash': `hash-of-${name}` }, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid, controller: true }] },
+    revision: number,
+  }); // prettier-ignore
+  const revisions = [revision('web-b', 9), revision('web-a', 10), revision('web-c', 99, 'uid-other')];
+  assert.equal(newestRevision(revisions, { kind: 'StatefulSet', uid: 'uid-web' }), 'web-a');
+  assert.equal(newestRevision(revisions, { kind: 'DaemonSet', uid: 'uid-web' }), 'hash-of-web-a');
+  assert.equal(newestRevision([], { kind: 'StatefulSet', uid: 'uid-web' }), undefined);
+});
+
+test('kept room is listed with all that a person asks for, and no raw record', () => {
+  const { kept } = keeping({ pod: member().cpu('500m').memory('1Ki').priority(7) });
+  kept.podSeen(info(successor('web-2', '500m').memory('1Ki').priority(7)), () => ({ node: deletion().node, spare: undefined }), T0);
+  assert.deepEqual(reporting.reservationViews(kept.list()), [
+    {
+      namespace: 'default',
+      name: 'web-2',
+      node: 'n1',
+      owner: 'StatefulSet/web',
+      priority: 7,
+      state: 'claimed',
+      purpose: 'upgrade',
+      why: 'the pod is of revision old, and the set is being updated to new',
+      requests: { cpu: '500m', memory: '1024' },
+      claimedBy: 'uid-web-2-next',
+      createdAt: '2026-03-01T00:00:00.000Z',
+      expiresAt: '2026-03-01T00:01:00.000Z',
+    },
+  ]);
+});
