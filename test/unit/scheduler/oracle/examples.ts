@@ -141,18 +141,34 @@ export function testScore(
   });
 }
 
+/** What is said of a node, in a word of the examples. */
+const verdicts: Readonly<Record<string, string>> = {
+  ok: 'fits',
+  features: "never: node(s) didn't match Pod's required features",
+  cordon: 'never: node(s) were unschedulable',
+  taint: 'never: node(s) had untolerated taint {x: }',
+  name: "never: node(s) didn't match the requested node name",
+  affinity: "never: node(s) didn't match Pod's node affinity/selector",
+  unnamed: "never: node(s) didn't satisfy plugin(s) [NodeAffinity]",
+  enforced: "never: node(s) didn't match scheduler-enforced node affinity",
+  ports: "now: node(s) didn't have free ports for the requested pod ports",
+  cpu: 'now: Insufficient cpu',
+  'cpu!': 'never: Insufficient cpu',
+  alone: "never: node(s) didn't match pod affinity rules",
+  'places+cpu+gpu': 'never: Too many pods, Insufficient cpu, Insufficient example.com/gpu',
+  skew: "now: node(s) didn't match pod topology spread constraints",
+  unlabelled: "never: node(s) didn't match pod topology spread constraints (missing required label)",
+  foe: "now: node(s) didn't match pod anti-affinity rules",
+  objection: "now: node(s) didn't satisfy existing pods anti-affinity rules",
+  'cpu+memory+gpu': 'never: Insufficient cpu, Insufficient memory, Insufficient example.com/gpu',
+  z: 'never: Insufficient x.org/z',
+};
+
 /**
  * What the oracle and the engine both say of each node, in the order of the nodes: `fits`; or the reasons, behind `now:` where taking pods away may help, behind `never:`
  * where not.
  */
-export function testFilter(
-  why: string,
-  nodes: Nodes,
-  placed: Placed,
-  asking: PodBuilder,
-  says: readonly string[],
-  around: Around = {},
-): void {
+export function testFilter(why: string, nodes: Nodes, placed: Placed, asking: PodBuilder, says: string, around: Around = {}): void {
   test(`a node is judged by ${why}`, () => {
     const cluster = clusterOf(nodes, placed, around);
     const profile = { ...plainProfile, ...around.profile };
@@ -162,7 +178,7 @@ export function testFilter(
       if (rejection === undefined) return feasible.includes(name) ? 'fits' : 'is forgotten';
       return `${rejection.resolvable ? 'now' : 'never'}: ${rejection.reasons.join(', ')}`;
     });
-    assert.deepEqual(said, says);
+    assert.deepEqual(said, says.split(' ').map((word) => verdicts[word] ?? assert.fail(word))); // prettier-ignore
     assert.equal(engineDiffers(cluster, asking.build(), profile), undefined);
   });
 }

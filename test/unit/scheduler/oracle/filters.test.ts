@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 import { node, pod } from '../builders.ts';
 import { evaluate, NO_NODES } from './evaluate.ts';
-import { clusterOf, engineDiffers, testFilter } from './examples.ts';
+import { clusterOf, engineDiffers, HOST, near, required, spread, testFilter, wishing, ZONE } from './examples.ts';
 import { plainProfile } from './profile.ts';
 
-/* Worked examples: which nodes may have a pod for what they are and have, and what is said of the others. examples.ts says how nodes and pods are written. */
+/* Worked examples: which nodes may have a pod, and what is said of the others. examples.ts says how nodes, pods and verdicts are written. */
 
 const needsNode = (...nodeSelectorTerms: NodeSelectorTerm[]) =>
   pod('asks').affinity({ nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } });
@@ -14,43 +14,28 @@ const named = (...values: string[]): NodeSelectorTerm => ({ matchFields: [{ key:
 const has = (key: string): NodeSelectorTerm => ({ matchExpressions: [{ key, operator: 'Exists' }] });
 const quiet = pod('quiet');
 const asks = () => pod('asks');
-
-const FITS = 'fits';
-const FEATURES = "never: node(s) didn't match Pod's required features";
-const CORDONED = 'never: node(s) were unschedulable';
-const TAINTED = 'never: node(s) had untolerated taint {y: }';
-const OTHER_NAME = "never: node(s) didn't match the requested node name";
-const AFFINITY = "never: node(s) didn't match Pod's node affinity/selector";
-const NOT_NAMED = "never: node(s) didn't satisfy plugin(s) [NodeAffinity]";
-const ENFORCED = "never: node(s) didn't match scheduler-enforced node affinity";
-const PORTS = "now: node(s) didn't have free ports for the requested pod ports";
-
-const CPU = 'now: Insufficient cpu';
-const NEVER_CPU = 'never: Insufficient cpu';
-
-const PLACES_CPU_GPU = 'never: Too many pods, Insufficient cpu, Insufficient example.com/gpu';
+type Rule = Parameters<typeof spread>[2];
+const web = () => asks().labels({ app: 'web' });
+const hard = (...rules: ReturnType<typeof spread>[]) => web().spec({ topologySpreadConstraints: rules });
+const by = (topologyKey: string, more?: Rule) => spread(topologyKey, 'DoNotSchedule', more);
 
 // The node itself.
-testFilter('a cordon', 'a, b cordoned', '', quiet, [FITS, CORDONED]);
+testFilter('a cordon', 'a, b cordoned', '', quiet, 'ok cordon');
 const sharing = [node('a').declares('Other', 'UserNamespacesHostNetworkSupport'), node('b').declares('Other'), node('c')];
 const inHostNetwork = asks().spec({ hostNetwork: true, hostUsers: false });
-testFilter('features that a pod needs and nodes declare', sharing, '', inHostNetwork, [FITS, FEATURES, FEATURES]);
-testFilter('a name', 'a, b', '', asks().on('b'), [OTHER_NAME, FITS]);
-const taints = 'a x=1:NoSchedule y:NoExecute, b y:NoExecute, c z:PreferNoSchedule';
-testFilter('the first taint that is not tolerated', taints, '', asks().tolerates({ key: 'x', value: '1' }), [TAINTED, TAINTED, FITS]);
-testFilter('labels that are asked for', 'a disk=ssd, b', '', asks().selects({ disk: 'ssd' }), [FITS, AFFINITY]);
+testFilter('features that a pod needs and nodes declare', sharing, '', inHostNetwork, 'ok features features');
+testFilter('a name', 'a, b', '', asks().on('b'), 'name ok');
+const taints = 'a y=1:NoSchedule x:NoExecute, b x:NoExecute, c z:PreferNoSchedule';
+testFilter('the first taint that is not tolerated', taints, '', asks().tolerates({ key: 'y', value: '1' }), 'taint taint ok');
+testFilter('labels that are asked for', 'a disk=ssd, b', '', asks().selects({ disk: 'ssd' }), 'ok affinity');
 const either = needsNode(
   { matchExpressions: [{ key: 'n', operator: 'Gt', values: ['4'] }] },
   { matchExpressions: [{ key: 'disk', operator: 'NotIn', values: ['hdd'] }] },
 );
-testFilter('one of several terms; labels that are absent are none of those', 'a n=5, b disk=hdd, c disk=ssd', '', either, [
-  FITS,
-  AFFINITY,
-  FITS,
-]);
-testFilter('nodes by name, before all else', 'a cordoned, b cordoned', '', needsNode(named('b')), [NOT_NAMED, CORDONED]);
+testFilter('one of several terms; labels that are absent are none of those', 'a n=5, b disk=hdd, c disk=ssd', '', either, 'ok affinity ok');
+testFilter('nodes by name, before all else', 'a cordoned, b cordoned', '', needsNode(named('b')), 'unnamed cordon');
 const demands = { profile: { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [has('x')] } } } };
-testFilter('what the profile demands of all', 'a x=, b', '', quiet, [FITS, ENFORCED], demands);
+testFilter('what the profile demands of all', 'a x=, b', '', quiet, 'ok enforced', demands);
 
 // Room.
 const ports = [
@@ -60,40 +45,94 @@ const ports = [
   pod('d').port(80, 'TCP', '10.0.0.2').on('d'),
 ];
 const port = asks().port(80, 'TCP', '10.0.0.1');
-testFilter('ports: other protocols and addresses do not matter, every address matters to all', 'a, b, c, d', ports, port, [
-  PORTS,
-  FITS,
-  PORTS,
-  FITS,
-]);
+testFilter(
+  'ports: other protocols and addresses do not matter, every address matters to all',
+  'a, b, c, d',
+  ports,
+  port,
+  'ports ok ports ok',
+);
 testFilter(
   'all that there is too little of, and what can never be enough',
   'a pods=1, b pods=1, c',
   'x@a cpu=3500m, y@b cpu=3500m, z@c cpu=3500m memory=6Gi',
   asks().cpu('1').memory('3Gi').asks('example.com/gpu', '1'),
-  [PLACES_CPU_GPU, PLACES_CPU_GPU, 'never: Insufficient cpu, Insufficient memory, Insufficient example.com/gpu'],
+  'places+cpu+gpu places+cpu+gpu cpu+memory+gpu',
 );
-testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), [FITS, CPU]);
+testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), 'ok cpu');
 const failed = { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } };
 const there = { pods: [...clusterOf('', 'x@a cpu=4 leaving, y@gone cpu=4').pods, failed] };
-testFilter('pods that are on their way out, not those that ended or whose node is gone', 'a, b', '', asks().cpu('1'), [CPU, FITS], there);
+testFilter('pods that are on their way out, not those that ended or whose node is gone', 'a, b', '', asks().cpu('1'), 'cpu ok', there);
 const initContainers = [
   { name: 'beside', restartPolicy: 'Always', resources: { requests: { cpu: '500m' } } },
   { name: 'before', resources: { requests: { cpu: '2' } } },
 ];
 const inSteps = asks().cpu('1').spec({ initContainers });
-testFilter('the largest step of a pod: what runs before, and what runs beside from then on', 'a cpu=2500m, b cpu=2', '', inSteps, [
-  FITS,
-  NEVER_CPU,
-]);
+testFilter(
+  'the largest step of a pod: what runs before, and what runs beside from then on',
+  'a cpu=2500m, b cpu=2',
+  '',
+  inSteps,
+  'ok cpu!',
+);
 const ignoring = { fit: { ...plainProfile.fit, ignoredResources: new Set(['x.org/y']), ignoredResourceGroups: new Set(['example.com']) } };
 const scalars = asks().asks('example.com/gpu', '1').asks('x.org/y', '1').asks('x.org/z', '1');
-testFilter('amounts, but for those that are ignored', 'a', '', scalars, ['never: Insufficient x.org/z'], { profile: ignoring });
+testFilter('amounts, but for those that are ignored', 'a', '', scalars, 'z', { profile: ignoring });
 
 // Nominated pods.
 const nominated = 'x@a cpu=4 priority=5, y@b cpu=4 priority=4, asks@c cpu=4 priority=9';
 const lesser = asks().cpu('1').priority(5);
-testFilter('who is promised a place and no less important', 'a, b, c, d', '', lesser, [CPU, FITS, FITS, FITS], { nominated });
+testFilter('who is promised a place and no less important', 'a, b, c, d', '', lesser, 'cpu ok ok ok', { nominated });
+
+// Spreading.
+const zones = 'a zone=1, b zone=2, c';
+testFilter('how far domains may be apart, the pod itself included', zones, 'web@a, web@a, web@b', hard(by(ZONE)), 'skew ok unlabelled');
+testFilter('an empty domain where there are too few', 'a zone=1, b zone=2', 'web@a, web@b', hard(by(ZONE, { minDomains: 3 })), 'skew skew');
+const chosen = 'a zone=1 good=, b zone=2, c zone=3 good=';
+const choosing = (more?: Rule) => hard(by(ZONE, more)).selects({ good: '' });
+testFilter('only nodes that the pod chose', chosen, 'web@a, web@c', choosing(), 'ok affinity ok');
+testFilter('also other nodes when told so', chosen, 'web@a, web@c', choosing({ nodeAffinityPolicy: 'Ignore' }), 'skew affinity skew');
+const tainted = 'a, b x:NoSchedule';
+testFilter('tainted nodes, or not when told so', tainted, 'web@a', hard(by(HOST, { nodeTaintsPolicy: 'Honor' })), 'ok taint');
+const racks = 'a zone=1 rack=1, b zone=2 rack=2, c zone=3';
+const both = hard(by(ZONE), by('rack'));
+testFilter('only nodes with the labels of all rules, and the first rule that is broken', racks, 'web@a, web@b', both, 'ok ok unlabelled');
+const ofRevision = hard(by(HOST, { matchLabelKeys: ['rev', 'none'] })).labels({ rev: '2' });
+testFilter('only pods of the same revision when told so', 'a, b', 'web@a rev=1', ofRevision, 'ok ok');
+
+// Other pods.
+const beside = (...terms: Parameters<typeof required>) => ({ podAffinity: required(...terms) });
+const awayFrom = (...terms: Parameters<typeof required>) => ({ podAntiAffinity: required(...terms) });
+const withDb = asks().affinity(beside(near('db', ZONE)));
+testFilter(
+  'friends in the zone, also those on their way out',
+  'a zone=1, b zone=1, c zone=2, d',
+  'db@a leaving',
+  withDb,
+  'ok ok alone alone',
+);
+const twoTerms = asks().affinity(beside(near('db'), { topologyKey: HOST, labelSelector: { matchLabels: { tier: 'x' } } }));
+testFilter('that one friend must satisfy all terms', 'a, b', 'db@a, y@a tier=x, db@b tier=x', twoTerms, 'alone ok');
+const ownKind = () => web().affinity(beside(near('web', ZONE)));
+testFilter('that the first of a group goes anywhere with the label', 'a zone=1, b', '', ownKind(), 'ok alone');
+testFilter('no friends outside of all domains: the second is the first then', 'a zone=1, c', 'web@c', ownKind(), 'ok alone');
+const noWeb = asks().affinity(awayFrom(near('web', ZONE)));
+testFilter('foes in the zone; nodes without a zone have none', 'a zone=1, b zone=1, c', 'web@a, web@c', noWeb, 'foe foe ok');
+const objecting = [
+  wishing('x', 'a', awayFrom(near('web'))),
+  wishing('other/y', 'b', awayFrom(near('web'))),
+  wishing('other/z', 'c', awayFrom(near('web', HOST, { namespaces: ['default'] }))),
+];
+testFilter('who does not want this pod, of own namespace where no other is said', 'a, b, c', objecting, web(), 'objection ok objection');
+const anywhere = asks().affinity(awayFrom(near('web', HOST, { namespaceSelector: {} }), { topologyKey: HOST }));
+testFilter(
+  'pods of all namespaces for an empty selector of namespaces, no pods without a selector of pods',
+  'a, b',
+  'other/web@a',
+  anywhere,
+  'foe ok',
+);
+
 const dozen = (of: (at: number) => string): string => Array.from({ length: 12 }, (_, at) => `n${at} ${of(at)}`).join(', ');
 const nobody = needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] });
 const counted = '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.';
