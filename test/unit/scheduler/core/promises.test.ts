@@ -54,31 +54,6 @@ for (const [what, lose] of Object.entries(losses))
     );
   });
 
-test('a pod whose binding failed is promised nothing any more, and says so', async (t) => {
-  let refuses = true;
-  const { world, stage, find, nodeOf } = await scene(t, ['a'], {
-    by: {
-      call({ verb, resource, key }, pass) {
-        if (verb !== 'post' || resource !== 'pods/binding' || key !== 'default/high' || !refuses) return pass();
-        throw new ApiError(
-          { method: 'POST', path: key, host: 'local' },
-          { code: 500, reason: 'InternalError', message: 'the test says so' },
-        );
-      },
-    },
-  });
-  stage.add(pod('victim').cpu('4'));
-  await world.until(() => nodeOf('victim') === 'a', SOON);
-  stage.add(pod('high').cpu('3').priority(10));
-  assert.notEqual(await world.until(() => find('high')?.status?.nominatedNodeName === 'a', SOON, 100), undefined);
-  const failed = (): boolean => find('high')?.status?.conditions?.some(({ reason }) => reason === 'SchedulerError') === true;
-  assert.notEqual(await world.until(failed, SOON, 100), undefined);
-  assert.deepEqual(world.parts?.nominator.size, 0);
-  assert.equal(find('high')?.status?.nominatedNodeName, undefined);
-  refuses = false;
-  assert.notEqual(await world.until(() => nodeOf('high') === 'a', SOON), undefined);
-});
-
 test('a node is not filled twice by a binding that was given up and comes later: its room is promised to the pod meanwhile', async (t) => {
   let lost = 0;
   const late: Interceptor = {
@@ -141,4 +116,25 @@ test('room that a pod of a rolling DaemonSet leaves is kept for the next one of 
   const agents = world.pods().filter(({ metadata }) => metadata.name?.startsWith('agent-'));
   assert.deepEqual(agents.map(({ spec }) => `${spec?.containers[0]?.image} ${spec?.nodeName}`).toSorted(), ['v2 a', 'v2 b']); // prettier-ignore
   assert.deepEqual([placed(), stage.problems()], [before, []]);
+});
+
+test('as many pods are being bound at once as may be, and the others as soon as one is', async (t) => {
+  let [open, most] = [0, 0];
+  const api = { ...defaultSchedulerConfig.api, maxInflightBinds: 2 };
+  const { world, stage, nodeOf } = await scene(t, ['a', 'b'], {
+    config: { api },
+    by: {
+      call: async ({ resource }, pass) => {
+        if (resource !== 'pods/binding') return pass();
+        most = Math.max(most, ++open);
+        await world.clock.sleep(1_000);
+        open -= 1;
+        return pass();
+      },
+    },
+  });
+  const names = ['p', 'q', 'r', 's', 't'];
+  stage.add(...names.map((name) => pod(name).cpu('1')));
+  await stage.pass(5_000);
+  assert.deepEqual([most, names.filter((name) => nodeOf(name) === '')], [2, []]);
 });

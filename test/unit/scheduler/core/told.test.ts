@@ -55,28 +55,3 @@ test('a pod that finds no room waits, is told why, and has the room of one that 
     [`Warning FailedScheduling ${why}`, 'Normal Scheduled Successfully assigned default/ours to a'],
   );
 });
-
-test('a pod whose refusal is written slowly is never said to have no place once it has one', async (t) => {
-  const go = Promise.withResolvers<void>();
-  let writes = 0;
-  const { world, stage, find, nodeOf } = await scene(t, ['a'], {
-    by: {
-      async call({ resource, key }, pass) {
-        if (resource === 'pods/status' && key === 'default/second') writes += 1;
-        if (writes === 1 && resource === 'pods/status') await go.promise;
-        return pass();
-      },
-    },
-  });
-  stage.add(pod('first').cpu('4'));
-  await stage.pass(1_000);
-  stage.add(pod('second').cpu('4'));
-  await stage.pass(1_000);
-  assert.equal(writes, 1);
-  await stage.delete('first');
-  await stage.pass(5_000);
-  assert.equal(nodeOf('second'), '', 'it is bound after what is being written');
-  go.resolve();
-  assert.notEqual(await world.until(() => nodeOf('second') === 'a', 5_000), undefined);
-  assert.equal(find('second')?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.status, 'True');
-});

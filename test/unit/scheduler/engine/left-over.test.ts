@@ -5,6 +5,7 @@ import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { Engine } from '../../../../scheduler/engine/engine.ts';
+import { Buckets } from '../../../../scheduler/engine/resource-class.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
@@ -91,4 +92,27 @@ test('rejections that name what users chose are forgotten when they are many, an
   assert.ok(engine.rejectionCount < 10_000, `${engine.rejectionCount} rejections are remembered`);
   const decision = engine.decide(podInfoOf(pod('fits').asks('example.com/gpu', '1').build()), profile);
   assert.equal(decision.placed && decision.node, 'n1');
+});
+
+test('each of the best that pass is as likely as the others', () => {
+  const buckets = new Buckets(20, 3);
+  for (let slot = 0; slot < 12; slot++) buckets.add(slot, 2);
+  buckets.add(18, 3);
+  buckets.add(19, 1);
+  const random = seededRandom(5);
+  const drawn = new Map<number, number>();
+  for (let n = 0; n < 6_000; n++) {
+    const slot = buckets.draw((one) => one < 3, random) ?? assert.fail();
+    drawn.set(slot, (drawn.get(slot) ?? 0) + 1);
+  }
+  assert.deepEqual(new Set(drawn.keys()), new Set([0, 1, 2]));
+  for (const [slot, times] of drawn) assert.ok(times > 1_850 && times < 2_150, `${slot} was drawn ${times} times of 6000`);
+  assert.equal(
+    buckets.draw((one) => one === 19, random),
+    19,
+  );
+  assert.equal(
+    buckets.draw(() => false, random),
+    undefined,
+  );
 });

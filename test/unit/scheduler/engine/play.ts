@@ -44,40 +44,11 @@ export function playRandomly(seed: number, questions: number, make: MakeSubject)
   return teller.played();
 }
 
-/** Tells a story again, or a part of it. */
-export function replay({ seed, budgets, steps }: Story, make: MakeSubject): Played {
-  const teller = new Teller(seed, { ...nothing, budgets }, make);
-  for (const step of steps) if (teller.tell(step)) break;
-  return teller.played();
-}
-
-/** The same mistake with fewer steps. @param tries - how many stories to tell at the most */
-export function shrunk(played: Played, make: MakeSubject, tries: number): Played {
-  let best = played;
-  for (let size = Math.ceil(best.story.steps.length / 2), left = tries; size >= 1 && left > 0;) {
-    let smaller = false;
-    for (let at = 0; at < best.story.steps.length && left > 0; left--) {
-      const steps = best.story.steps.toSpliced(at, size);
-      const again = replay({ ...best.story, steps }, make);
-      if (again.wrong !== undefined && kindOf(again.wrong) === kindOf(best.wrong)) [best, smaller] = [again, true];
-      else at += size;
-    }
-    if (!smaller) size = size === 1 ? 0 : Math.ceil(size / 2);
-  }
-  return best;
-}
-
 export function storyInWords({ story, wrong }: Played): string {
   const steps = story.steps.map((step) => (step.do === 'ask' ? `ask ${inWords(step)}` : JSON.stringify(step)));
   return `SEED=${story.seed}\n${steps.join('\n')}\n${wrong ?? 'all is right'}`;
 }
 
-/** Which answer is wrong: another one is another mistake. */
-function kindOf(wrong: string | undefined): string | undefined {
-  return wrong?.split(':')[0];
-}
-
-const THROWN = 'threw: ';
 const nothing: GeneratedCluster = { ...emptyCluster, size: 0, even: false, templates: [], made: 0, assumed: new Set() };
 
 /** Tells the oracle and the subject the same. */
@@ -110,7 +81,7 @@ class Teller {
         this.#subject.happened(step);
       }
     } catch (error) {
-      this.#wrong = `${THROWN}${error instanceof Error ? error.stack : String(error)}`;
+      this.#wrong = `threw: ${error instanceof Error ? error.stack : String(error)}`;
     }
     return this.#wrong !== undefined;
   }

@@ -8,8 +8,8 @@ import { ReservationExpiry } from '../../../../scheduler/reservation/hooks.ts';
 import * as reporting from '../../../../scheduler/reservation/reporting.ts';
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { ControllerRevision } from '../../../../scheduler/types.ts';
-import { pod, type PodBuilder } from '../builders.ts';
-import { agent, config, daemon, deletion, info, isOurs, member, SECOND, successor, T0, withOwner } from './situations.ts';
+import { node, pod, type PodBuilder } from '../builders.ts';
+import { agent, config, daemon, deletion, info, isOurs, member, SECOND, successor, T0, web, withOwner } from './situations.ts';
 
 function keeping(over: Parameters<typeof deletion>[0] = {}): { kept: Reservations; room: Reservation } {
   const kept = createReservations(config({ daemonSets: true }), isOurs);
@@ -74,6 +74,44 @@ test('of a DaemonSet the successor is known by its node', () => {
   assert.equal(kept.size, 0);
   kept.podDeleted(deletion({ pod: daemon('agent-y', 'n1'), set: undefined, daemonSet: agent() }));
   assert.match(kept.setChanged('uid-agent', undefined)[0]?.why ?? '', /DaemonSet agent was deleted/);
+});
+
+const reasons: [why: string, does: (kept: Reservations) => readonly Dropped[], says: RegExp | undefined][] = [
+  ['its time is over', (kept) => kept.expire(T0 + 60 * SECOND), /no successor was created in time/],
+  ['it is not over', (kept) => kept.expire(T0 + 59 * SECOND), undefined],
+  ['the set shrinks below it', (kept) => kept.setChanged('uid-web', web({ spec: { replicas: 2 } })), /2 replicas, none with ordinal 2/],
+  ['the set is deleted', (kept) => kept.setChanged('uid-web', undefined), /StatefulSet web was deleted/],
+  ['its node is cordoned', (kept) => kept.nodeChanged('n1', node('n1').cordoned().build()), /n1 is cordoned/],
+  ['its node is deleted', (kept) => kept.nodeChanged('n1', undefined), /n1 was deleted/],
+  ['another node is', (kept) => kept.nodeChanged('n2', undefined), undefined],
+  ['a successor has a place by the doing of others', (kept) => kept.podPlaced(info(successor().on('n7'))), /web-2 is on node n7/],
+  ['more important pods took the room', (kept) => kept.recheck('n1', () => false), /no free capacity for it any more/],
+  ['there is room for it still', (kept) => kept.recheck('n1', () => true), undefined],
+];
+for (const [why, does, says] of reasons)
+  test(`room is ${says === undefined ? 'kept on' : 'given up'} when ${why}`, () => {
+    const { kept } = keeping();
+    const [dropped] = does(kept);
+    if (says !== undefined) assert.match(dropped?.why ?? '', says);
+    assert.equal(kept.size, says === undefined ? 1 : 0);
+  });
+
+test('a successor that waits has five minutes from its first refusal; what it was released from is kept again when its binding fails', () => {
+  const { kept, room } = keeping();
+  const next = info(successor());
+  const left = () => ((kept.list()[0]?.expiresAt ?? T0) - T0) / SECOND;
+  kept.podSeen(next, () => ({ node: deletion().node, spare: undefined }), T0 + 50 * SECOND);
+  assert.equal(left(), 110);
+  kept.podFailed(next, T0 + 60 * SECOND);
+  assert.equal(left(), 360);
+  const released = kept.assumed(next) ?? assert.fail('nothing was kept for it');
+  assert.equal(kept.size, 0);
+  assert.equal(kept.restore(released, T0 + 100 * SECOND)?.node, room.node);
+  assert.equal(left(), 360);
+  kept.pendingPodDeleted(next, T0 + 100 * SECOND);
+  assert.deepEqual([kept.list()[0]?.state, left()], ['active', 160]);
+  kept.bound(released);
+  assert.equal(kept.restore(released, T0 + 100 * SECOND), undefined, 'what was bound is not given back');
 });
 
 test('the API server is asked for the old pod shortly before room is given up, once, and room is kept on while it is there', async () => {
