@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/object.ts';
+import { hostname } from 'node:os';
+import { pods as podKind, coreEvents, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
 import { pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
+import type { Millis } from '../../../../base/clock.ts';
+import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
+import type { SchedulerWorld } from '../simulated/world.ts';
 
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
@@ -75,4 +78,81 @@ test('a pod that asks for too much is told so, once, and the others are placed',
   await world.user.delete(podKind, { namespace: 'default', name: 'small' });
   await stage.pass(60_000);
   assert.equal(attempts(), before);
+});
+
+const HOUR: Millis = 3_600_000;
+
+for (const by of [-HOUR, HOUR])
+  test(`when the clock is set by ${by / HOUR} h, room is kept as long as otherwise, and people read times by the clock as it is`, async (t) => {
+    const { world, stage, nodeOf } = await scene(t, ['a'], { endMs: 1_000 });
+    stage.addSet('web', '4', { replicas: 1 });
+    await world.until(() => nodeOf('web-0') === 'a', 5_000);
+    const stopped = world.stopControllers();
+    await world.clock.advance(30_000);
+    await stopped;
+    stage.add(pod('other').cpu('4'));
+    await stage.roll('web', { image: 'v2' });
+    await stage.delete('web-0');
+    await world.clock.advance(2_000);
+    const rooms = (): number => world.parts?.reservations.size ?? 0;
+    assert.equal(rooms(), 1);
+    const made = world.parts?.reservations.list()[0]?.expiresAt ?? 0;
+    assert.equal(world.parts?.shown(made), made);
+    world.clock.jump(by);
+    assert.equal(world.parts?.shown(made), made + by);
+    await world.clock.advance(50_000);
+    assert.equal(rooms(), 1);
+    await world.clock.advance(15_000);
+    assert.equal(rooms(), 0);
+    await world.clock.advance(15_000);
+    assert.equal(nodeOf('other'), 'a');
+  });
+
+type Told = KubeObject & Record<string, unknown> & { source: { component: string }; involvedObject: { name: string } };
+
+async function eventsOf(world: SchedulerWorld, name: string): Promise<Told[]> {
+  const { items } = await world.user.list<Told>(coreEvents, { namespace: 'default' });
+  return items.filter(({ involvedObject }) => involvedObject.name === name);
+}
+
+test('the profile that places a pod reports its events, also those of pods that it preempts', async (t) => {
+  const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
+  const profiles = new Map(['default-scheduler', 'batch'].map((name) => [name, profile]));
+  const { world, stage } = await scene(t, ['a'], { config: { profiles }, endMs: 3_600_000 });
+  stage.add(pod('low').cpu('3'));
+  await stage.pass(2_000);
+  stage.add(pod('high').cpu('2').priority(10).spec({ schedulerName: 'batch' }));
+  await stage.pass(5_000);
+  const reporters = async (name: string) =>
+    (await eventsOf(world, name)).map((event) =>
+      [event['reason'], event.source.component, event['reportingComponent'], event['reportingInstance']].join(' '),
+    );
+  const by = (reason: string, who: string) => `${reason} ${who} ${who} ${who}-${hostname()}`;
+  assert.deepEqual(await reporters('low'), [by('Scheduled', 'default-scheduler'), by('Preempted', 'batch')]);
+  assert.deepEqual(await reporters('high'), [by('FailedScheduling', 'batch')]);
+});
+
+test('a pod that finds no room waits, is told why, and has the room of one that goes; pods of other schedulers count where they are', async (t) => {
+  const { world, stage, find, nodeOf } = await scene(t, []);
+  stage.begin(['a', { name: 'b', allocatable: { cpu: '1', memory: '1Mi' } }]);
+  stage.add(pod('foreign').cpu('3').memory('1Gi').spec({ schedulerName: 'another' }));
+  await stage.pass(1_000);
+  assert.equal(nodeOf('foreign'), '');
+  const ref = { namespace: 'default', name: 'foreign' };
+  const binding = { apiVersion: 'v1', kind: 'Binding', metadata: ref, target: { apiVersion: 'v1', kind: 'Node', name: 'a' } };
+  await world.user.post(podKind, ref, 'binding', binding);
+  await stage.pass(1_000);
+  stage.add(pod('ours').cpu('2').memory('2Mi'));
+  await stage.pass(3_000);
+  const why =
+    '0/2 nodes are available: 1 Insufficient memory, 2 Insufficient cpu. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
+  const condition = () => find('ours')?.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  assert.deepEqual([condition()?.reason, condition()?.message], ['Unschedulable', why]);
+  await stage.delete('foreign');
+  await stage.pass(10_000);
+  assert.deepEqual([nodeOf('ours'), condition()?.status], ['a', 'True']);
+  assert.deepEqual(
+    (await eventsOf(world, 'ours')).map((event) => [event['type'], event['reason'], event['message']].join(' ')),
+    [`Warning FailedScheduling ${why}`, 'Normal Scheduled Successfully assigned default/ours to a'],
+  );
 });

@@ -8,6 +8,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { table } from '../../../support/table.ts';
 import { pod } from '../builders.ts';
+import { ReportedFailures } from '../../../../scheduler/core/failure-handler.ts';
 
 type Condition = { message: string; lastTransitionTime?: string; observedGeneration?: number };
 type Written = { status: { conditions: Condition[]; nominatedNodeName?: string | null } };
@@ -113,4 +114,31 @@ test('since when a pod has no place is written once; each condition says of whic
   }
   const times = conditions.map(({ lastTransitionTime, observedGeneration }) => [lastTransitionTime !== undefined, observedGeneration]);
   assert.deepEqual(times, [[true, 3], [false, 3], [false, undefined]]); // prettier-ignore
+});
+
+/** Refusals: a pod, when it is refused (in seconds) and what for; with ! where that is told at once, with `+N` where it is in N seconds. */
+const cases = [
+  { why: 'the same is told again after half an hour', refused: 'a 0 x!, a 60 x, a 1799 x, a 1800 x!, a 1900 x' },
+  { why: 'something else is told after ten seconds', refused: 'a 0 x!, a 9 y+1, a 10 y!, a 15 x+5, a 20 x!' },
+  { why: 'of what came too soon the newest is told, once', refused: 'a 0 x!, a 3 y+7, a 4 z, a 5 x, a 6 z+4' },
+];
+for (const { why, refused } of cases)
+  test(`why a pod waits: ${why}`, () => {
+    const told = new ReportedFailures();
+    for (const one of refused.split(', ')) {
+      const [uid = '', at, message = '', wait = one.endsWith('!') ? 0 : undefined] = one.replace('!', '').split(/[ +]/);
+      assert.equal(told.waits(uid, message, Number(at) * 1_000), wait && Number(wait) * 1_000, one);
+    }
+  });
+
+test('why a pod waits: one that is not remembered is told anew, whoever was told the longest ago first', () => {
+  const told = new ReportedFailures();
+  for (let n = 0; n < 20_000; n++) assert.equal(told.waits(`p${n}`, 'x', 0), 0);
+  assert.equal(told.waits('p0', 'y', 10_000), 0);
+  assert.equal(told.waits('one too many', 'x', 0), 0);
+  assert.equal(told.waits('p0', 'y', 10_000), undefined);
+  assert.equal(told.waits('p2', 'x', 0), undefined);
+  assert.equal(told.waits('p1', 'x', 0), 0);
+  told.forget('p3');
+  assert.equal(told.waits('p3', 'x', 0), 0);
 });

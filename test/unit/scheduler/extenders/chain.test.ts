@@ -94,7 +94,6 @@ const leaves =
   };
 const preemptions: { why: string; answers: Behaviour[]; left: string | RegExp; calls: number }[] = [
   { why: 'one after the other', answers: [leaves({ a: ['x'], b: ['y'] }), leaves({ b: ['y'] })], left: 'b', calls: 2 },
-  { why: 'until none is left', answers: [leaves({}), leaves({})], left: '', calls: 1 },
   { why: 'of one that fails, which ends the attempt', answers: [breaks], left: /code 500/, calls: 1 },
 ];
 for (const { why, answers, left, calls } of preemptions)

@@ -49,15 +49,6 @@ async function failure(call: Promise<unknown>, { url }: { url: string }): Promis
   return error.message.replace(`URL ${url}`, 'URL');
 }
 
-test('filter: names both ways', async (t) => {
-  const { server, extender } = await serving(t, { filter: () => ({ NodeNames: ['b'], FailedNodes: { a: 'full' } }) });
-  const { survivors, refused } = await extender.filter(asking, nodes, t.signal);
-  assert.deepEqual([survivors, [...refused]], [['b'], [['a', { resolvable: true, reasons: ['full'] }]]]);
-  const [request] = server.requests;
-  assert.deepEqual(request?.body, { Pod: asking.pod, Nodes: null, NodeNames: ['a', 'b'] });
-  assert.equal(request?.headers['content-type'], 'application/json');
-});
-
 test('prioritize, bind and preempt', async (t) => {
   const { server, extender } = await serving(t, {
     prioritize: () => [{ Host: 'a', Score: 7 }],
@@ -85,7 +76,6 @@ const half: Behaviour = (_, response) => {
 
 /** `says` follows `failed filter with extender at URL/filter`. */
 const hostile: { why: string; filter: Behaviour; answerBytes?: number; says: string | RegExp }[] = [
-  { why: 'an error of its own', filter: () => ({ Error: 'no cache yet' }), says: ': no cache yet' },
   { why: 'a status', filter: status(503), says: ', code 503' },
   { why: 'no JSON', filter: send('<html>'), says: ': the response is not JSON' },
   { why: 'half an answer', filter: half, says: /^: aborted/ },

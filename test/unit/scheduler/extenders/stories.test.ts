@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pods as podKind } from '../../../../kube/api/object.ts';
@@ -58,25 +58,6 @@ test('as long as an extender that is asked for victims fails, no pod is preempte
   fails = false;
   await comesTrue('it is bound', () => nodeOf('high') === 'a');
   assert.equal(find('low'), undefined);
-});
-
-test('a pod for which others were to go is deleted while an extender thinks about it: they stay', async (t) => {
-  const thinking = Promise.withResolvers<ServerResponse>();
-  const preempt: Behaviour = (_, response) => thinking.resolve(response);
-  const { world, stage, extender, nodeOf, conditionOf, comesTrue } = await asking(t, ['a'], { preempt }, { preemptVerb: 'preempt' });
-  stage.add(pod('low').cpu('4'));
-  await comesTrue('it is bound', () => nodeOf('low') === 'a');
-  stage.add(pod('high').cpu('2').priority(10));
-  let response: ServerResponse | undefined;
-  void thinking.promise.then((found) => (response = found));
-  await comesTrue('the extender is asked', () => response !== undefined);
-  await stage.delete('high');
-  await stage.pass(1_000);
-  const { NodeNameToMetaVictims } = extender.requests.at(-1)?.body ?? {};
-  response?.writeHead(200).end(JSON.stringify({ NodeNameToMetaVictims }));
-  stage.add(pod('next').cpu('1'));
-  await comesTrue('it is refused', () => conditionOf('next').includes('Insufficient cpu'));
-  assert.deepEqual([nodeOf('low'), world.parts?.nominator.size, [...(world.parts?.victims ?? [])]], ['a', 0, []]);
 });
 
 for (const { why, isEffective } of [

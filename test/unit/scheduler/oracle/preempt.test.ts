@@ -63,9 +63,6 @@ const two = 'x@a cpu=2 priority=1, y@a cpu=2 priority=2';
 takes('more of them where a place is promised to no less important ones', 'a', two, boss(), ['a 0: y x'], {
   nominated: 'n@a cpu=2 priority=10',
 });
-takes('whichever, when all are alike', 'b, a', 'x@a cpu=4 priority=1, y@b cpu=4 priority=1', boss(), ['b 0: y', 'a 0: x'], {
-  equals: ['a', 'b'],
-});
 
 // Whom to spare.
 takes('the less important', 'a', 'x@a cpu=2 priority=5, y@a cpu=2 priority=1', boss(), ['a 0: y']);
@@ -78,7 +75,7 @@ takes('who is protected where nothing else helps', 'a', 'y@a cpu=4', boss(), ['a
 takes('as many as a budget allows', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 1, ofY)));
 takes('none that one budget of several protects', 'a', pair, boss(), ['a 0: x'], beside(budget('y', 1, ofY), budget('z', 0, ofY)));
 takes('who is counted as disrupted already', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 0, ofY, ['y'])));
-takes('whomever an empty selector says nothing of', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 0, {}), budget('z', 0, undefined)));
+
 const without = { ...budget('y', 1, ofY), status: undefined } as unknown as ReturnType<typeof budget>;
 takes('none of a budget that nobody has looked at', 'a', pair, boss(), ['a 0: x'], beside(without));
 
@@ -109,7 +106,3 @@ const waits = 'not eligible due to a terminating pod on the nominated node.';
 const preempted = leaving('PreemptionByScheduler');
 takes('nobody while somebody goes on the node that is promised', 'a', [preempted], promised(), [], { message: waits });
 takes('somebody more, when the one who goes goes for another reason', 'a', [leaving('EvictionByEvictionAPI')], promised(), ['a 0: x']);
-const other = pod('y').cpu('4').priority(1).on('b');
-takes('somebody elsewhere, when the node that is promised can not be any more', 'a cordoned, b', [preempted, other], promised(), [
-  'b 0: y',
-]);

@@ -14,6 +14,7 @@ import { createReservations } from '../../../../scheduler/reservation/reservatio
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';
 import { config, deletion, isOurs, member, SECOND } from '../reservation/situations.ts';
+import { SeenPlaceholders } from '../../../../scheduler/placeholder/hooks.ts';
 
 /** Of `web-N`, on n1. */
 function roomOf(gone: PodBuilder = member(), over: Partial<Reservation> = {}): Reservation {
@@ -57,15 +58,6 @@ for (const { why, change, is } of looks)
   test(`a pod ${why}: it is ${is === undefined ? 'not ' : ''}taken for one of ours`, () =>
     assert.equal(placeholderOldUid(made(roomOf(), change), isOurs), is));
 
-const sizes: { why: string; gone: PodBuilder; is: boolean }[] = [
-  { why: 'as much', gone: member().port(80), is: false },
-  { why: 'cpu that is not kept', gone: member().cpu('999m').port(80), is: true },
-  { why: 'a port that is not kept', gone: member(), is: true },
-];
-for (const { why, gone, is } of sizes)
-  test(`a pod that takes ${why} ${is ? 'exceeds' : 'fits'} the room`, () =>
-    assert.equal(exceeds(roomOf(gone), made(roomOf(member().port(80)))), is));
-
 /*
  * Rooms are written ordinal:state, and pods that stand for rooms by the same ordinals: `?` when nobody knows whether it is there, `+` when it takes more than the room.
  */
@@ -74,7 +66,6 @@ const plans: ({ why: string } & Words)[] = [
   { why: 'nothing is kept' },
   { why: 'room is kept', kept: '0:active 1:active', make: '0 1' },
   { why: 'one stands', kept: '0:active 1:claimed', placeholders: '0 1' },
-  { why: 'one was made before and is not there any more', kept: '0:active', had: '0' },
   { why: 'the reservation ended', placeholders: '0 1?', remove: '0 1' },
   { why: 'the successor is bound next', given: '0:claimed', placeholders: '0', due: '0', remove: '0' },
   { why: 'the successor went meanwhile, and its binding is not over', kept: '0:active', placeholders: '0', due: '0', remove: '0' },
@@ -103,3 +94,47 @@ for (const { why, kept = '', given = '', placeholders = '', due = '', had = '', 
     });
     assert.deepEqual([plan.make.map(({ name }) => name), plan.remove.map(({ placeholder: { key } }) => key)], [names(make).map((name) => `web-${name}`), names(remove).map((name) => placeholderKey(room(name)))]); // prettier-ignore
   });
+
+/** A room, and who is seen of the pods that stand for it. */
+function stage() {
+  const reservations = createReservations(config(), isOurs);
+  const counted: string[] = [];
+  const state = {
+    countPod: ({ uid }: PodInfo) => void counted.push(`+${uid}`),
+    ignorePod: (uid: string) => void counted.push(`-${uid}`),
+    placed: () => undefined,
+  };
+  const seen = new SeenPlaceholders({ state, reservations, isOurs });
+  const { reservation: room = assert.fail() } = reservations.podDeleted(deletion({ pod: member() }));
+  return { reservations, seen, counted, room };
+}
+
+const mirrorOf = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo => {
+  const pod = structuredClone(placeholderOf(room, 'pause:1', 60_000));
+  pod.metadata.uid = 'uid-of-mirror';
+  change(pod);
+  return podInfoOf(pod);
+};
+
+test('which pods count is decided when they are first seen', () => {
+  const s = stage();
+  const { room } = s;
+  const called = (uid: string) => mirrorOf(room, (pod) => (pod.metadata.uid = uid));
+  const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
+  assert.equal(s.seen.ignores(mirrorOf(room, cpu('2'))), false, 'it requests more than is reserved');
+  assert.equal(s.seen.standsFor(room), false);
+  const forged = mirrorOf(room, ({ metadata }) => Object.assign(metadata, { uid: 'u2', name: 'forged' }));
+  assert.equal(s.seen.ignores(forged), false, 'it has another name');
+  assert.equal(s.seen.ignores(called('u3')), true);
+  assert.equal(s.seen.standsFor(room), true);
+  // Made by this process, and larger on the way; or seen when its room is used already.
+  s.seen.expect(placeholderKey(room));
+  assert.equal(s.seen.ignores(mirrorOf(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
+  s.seen.made(placeholderKey(room), 'u5');
+  s.reservations.setChanged('uid-web', undefined);
+  assert.equal(s.seen.ignores(called('u5')), true);
+  assert.equal(s.seen.ignores(called('u6')), false, 'no room is kept');
+  s.seen.count('u3');
+  assert.deepEqual(s.counted, ['+u3']);
+  assert.deepEqual([s.seen.deleted(called('u3')), s.seen.deleted(called('u5'))], [false, true]); // prettier-ignore
+});

@@ -49,7 +49,6 @@ test('a pod that is on a node is promised none', () => {
 });
 
 const updates = [
-  { why: 'keeps a promise that the server does not know yet', here: 'n', before: 'a', after: 'a', left: ['n: a'] },
   { why: 'does not bring back a promise that was taken away here', here: '', before: 'a>n', after: 'a>n', left: [] },
   { why: 'moves with the status', here: 'n', before: 'a>n', after: 'a>m', left: ['m: a'] },
   { why: 'ends with the status', here: 'n', before: 'a>n', after: 'a', left: [] },

@@ -1,12 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Millis } from '../../../../base/clock.ts';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
-import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
-import type { Hint, QueuedPod, SchedulingQueue } from '../../../../scheduler/queue/contract.ts';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
+import { type Hint, type QueuedPod, type SchedulingQueue, dumpQueue } from '../../../../scheduler/queue/contract.ts';
+import { createQueue, type QueueOptions } from '../../../../scheduler/queue/queue.ts';
+import { type PodBuilder, pod } from '../builders.ts';
 import type { ClusterEvent } from '../../../../scheduler/types.ts';
 import { table } from '../../../support/table.ts';
-import { pod } from '../builders.ts';
-import { info, pop, queueWith } from './set-up.ts';
+
+const FLUSH: Millis = 300_000;
+
+/** A queue and its clock. @param resources - what helps a pod that NodeResourcesFit refused; nothing helps one that NodePorts did */
+function queueWith(resources: Hint, more: Partial<QueueOptions> = {}) {
+  const clock = { now: 1_000_000 };
+  const hints = new Map<Rejector, Hint>([
+    ['NodeResourcesFit', resources],
+    ['NodePorts', () => false],
+  ]);
+  const limits = { initialBackoffMs: 1_000, maxBackoffMs: 10_000, flushMs: FLUSH };
+  return { clock, queue: createQueue({ now: () => clock.now, ...limits, hints, prioritized: () => false, ...more }) };
+}
+
+const info = (built: PodBuilder): PodInfo => podInfoOf(built.build());
+
+function pop(queue: SchedulingQueue): QueuedPod {
+  const popped = queue.pop();
+  assert.ok(popped, 'nothing to pop');
+  return popped;
+}
 
 /** Something that `helps` (its name) sees a reason in; hints here go by the name of the pod that left. */
 const gone = (name: string): ClusterEvent => ({ kind: 'assigned-pod-deleted', before: podInfoOf(pod(name).on('n').build()) });
@@ -166,4 +188,53 @@ test('one look at an event does for all pods of a class that were refused alike'
   queue.enqueueOn(gone('any'));
   assert.equal(queue.sizes.unschedulable, 300);
   assert.equal(looks, 4);
+});
+
+test('how pods stand, as plain values', () => {
+  const { clock, queue } = queueWith(() => false, { hints: new Map() });
+  clock.now = Date.parse('2026-03-01T00:00:00Z');
+  queue.add(info(pod('refused').priority(7)));
+  const queued = pop(queue);
+  clock.now += 500;
+  const [by, short] = [new Set<Rejector>(['TaintToleration', 'NodeResourcesFit']), new Set(['pods', 'cpu'])];
+  queue.requeue(queued, { why: 'refused', by, short }, queued.info);
+  for (const name of ['flying', 'held', 'active']) queue.add(info(pod(name)));
+  queue.add(info(pod('gated').spec({ schedulingGates: [{ name: 'x' }] })));
+  queue.hold('uid-default-held');
+  queue.pop();
+  const { pools, inFlight, pods } = dumpQueue(queue, 300_000);
+  assert.deepEqual([pools, inFlight], [{ active: 1, backoff: 0, unschedulable: 2, gated: 1 }, 1]);
+  assert.deepEqual(pods[0], {
+    namespace: 'default',
+    name: 'refused',
+    uid: 'uid-default-refused',
+    priority: 7,
+    pool: 'unschedulable',
+    held: false,
+    attempts: 1,
+    refusals: 1,
+    errors: 0,
+    since: '2026-03-01T00:00:00.000Z',
+    queuedAt: '2026-03-01T00:00:00.500Z',
+    backoffUntil: '2026-03-01T00:00:01.500Z',
+    flushAt: '2026-03-01T00:05:00.500Z',
+    rejectedBy: ['NodeResourcesFit', 'TaintToleration'],
+    short: ['cpu', 'pods'],
+    wakesOn: [
+      'a pod that uses the missing resource is deleted or shrinks; a node is added or gets more of it; the pod itself requests less',
+      'a node is added or loses a taint, or the pod gets a toleration',
+    ],
+  });
+  assert.deepEqual(
+    pods.map(({ name, pool, held, flushAt, wakesOn }) => [name, pool, held, flushAt === null, wakesOn.length]),
+    [
+      ['refused', 'unschedulable', false, false, 2],
+      ['flying', 'in-flight', false, true, 0],
+      ['held', 'unschedulable', true, true, 1],
+      ['active', 'active', false, true, 0],
+      ['gated', 'gated', false, true, 1],
+    ],
+  );
+  assert.equal(dumpQueue(queue, 300_000, undefined, 2).pods.length, 2);
+  assert.doesNotThrow(() => structuredClone(dumpQueue(queue, 300_000)));
 });

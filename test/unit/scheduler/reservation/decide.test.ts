@@ -61,7 +61,6 @@ const cases: Case[] = [
 
   // Its place.
   { why: 'the set shrank below it', facts: deletion({ set: web({ spec: { replicas: 2 } }) }), is: 'place', says: /2 replicas, none with ordinal 2/ },
-  { why: 'ordinals begin above it', facts: deletion({ set: web({ spec: { ordinals: { start: 3 } } }) }), is: 'place', says: /starts at ordinal 3/ },
   { why: 'ordinals begin so that it is one too many', facts: deletion({ pod: member('web-8'), set: web({ spec: { ordinals: { start: 5 } } }) }), is: 'place', says: /none with ordinal 8/ },
   { why: 'its name only looks like one of the set', facts: deletion({ pod: member('web-02') }), is: 'place', says: /not a pod name/ },
   { why: 'those that are left out move the end up', facts: deletion({ pod: member('web-4'), set: reserving('1, 3', 3) }), is: 'upgrade', says: /being updated/ },
@@ -72,7 +71,6 @@ const cases: Case[] = [
   { why: 'it was evicted or preempted', facts: disrupted('True'), is: 'disrupted', says: /EvictionByEvictionAPI/ },
   { why: 'we removed it for another, whatever it says', facts: deletion({ isVictim: true }), is: 'disrupted', says: /preempted/ },
   { why: 'nobody deleted it: it ended while it ran', facts: deletion({ pod: alive() }), is: 'revision', says: /it terminated, or its node evicted it/ },
-  { why: 'it was missed in a list: what was known is stale', facts: deletion({ pod: alive(), unseen: true }), is: 'upgrade', says: /being updated/ },
 
   // The node.
   { why: 'the node is gone', facts: deletion({ node: undefined }), is: 'node', says: /node n1 was deleted/ },
@@ -82,9 +80,7 @@ const cases: Case[] = [
 
   // The revision.
   { why: 'somebody deleted it and nothing rolls', facts: deletion(settled), is: 'revision', says: /same revision \(old\); only upgrades get a reservation/ },
-  { why: 'somebody deleted it and any successor counts', facts: deletion(settled), rules: { reserveOn: 'recreate' }, is: 'recreate', says: /same revision/ },
   { why: 'the first pod of a rollout: the status has not seen the change', facts: deletion({ ...settled, set: web({ metadata: { generation: 3 }, status: { updateRevision: 'old' } }) }), is: 'upgrade', says: /generation 3/ },
-  { why: 'the first pod of a rollout: the revision is there before the status', facts: deletion({ ...settled, newestRevision: 'new' }), is: 'upgrade', says: /the newest is new/ },
   { why: 'the update for which its deletion began was taken back', facts: deletion({ ...settled, begunFor: 'to new' }), is: 'upgrade', says: /^to new$/ },
   { why: 'it is below the partition, at the current revision', facts: deletion({ set: partition(3) }), is: 'revision', says: /partition keeps the pod at revision old/ },
 

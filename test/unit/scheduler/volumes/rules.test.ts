@@ -53,7 +53,6 @@ const needed: [why: string, is: string, of: PodBuilder, claims?: ClaimBuilder[],
   ['of one of the pod that was here before', NOT_OWNER, withScratch, [claim('web-0-scratch').class('late').ownedBy('uid-before')]],
   ['of a claim that is not there, where VolumeBinding is off', 'VolumeRestrictions!: persistentvolumeclaim "data" not found', data, [], ['VolumeBinding']],
   ['of the zone of a claim that is not bound', 'VolumeZone!: PersistentVolume had no name', data, [own().class('now')], ['VolumeBinding']],
-  ['of the zone of a claim without a class', 'VolumeZone!: PersistentVolumeClaim had no pv name and storageClass name', data, [own()], ['VolumeBinding']],
 ]; // prettier-ignore
 for (const [why, is, of, claims = [], disabled = []] of needed) test(`what a pod needs ${why}`, () => assert.equal(outcome(of, claims, disabled), is)); // prettier-ignore
 
@@ -138,7 +137,6 @@ const progress: [why: string, is: RegExp, decision: object, claim: ClaimBuilder 
   ['cannot be: the volume is gone', /^impossible: volume pv is gone/, reserves, own()],
   ['cannot be: the node does not reach it', /^impossible: .* got volume pv, which this node cannot reach/, reserves, own().to('pv'), { volumes: [volume('pv').local('node-b')] }],
   ['cannot be: the claim is gone', /^impossible: claim default\/data: it is gone/, reserves, undefined],
-  ['cannot be: the node is gone', /^impossible: the node is gone/, reserves, own().to('pv'), { ...free, gone: true }],
   ['is made', /^bound$/, provides, chosen().to('made'), { volumes: [volume('made')] }],
   ['waits for the provisioner', /^waiting/, provides, chosen()],
   ['cannot be: the provisioner gave the node up', /^impossible: no volume could be provisioned on this node for claim default\/data/, provides, own(), { written: '1' }],
@@ -166,7 +164,6 @@ const made: World = { classes: [csi('late'), csi('fast')], drivers: [csiDriver('
 const points: [why: string, points: number, world: World, shape?: typeof moreFree][] = [
   ['what is left of the storage', 70, { ...made, capacities: [has('late', '100Gi')] }],
   ['a shape that fills nodes', 24, { ...made, capacities: [has('late', '100Gi')] }, moreFull],
-  ['the largest volume bounds what fits, the capacity what is scored', 70, { ...made, capacities: [has('late', '100Gi', { maximumVolumeSize: '40Gi' })] }],
   ['the mean of the classes, rounded', 81, { ...made, claims: [...claims, asks('logs', 'fast', '9Gi')], capacities: [has('late', '100Gi'), has('fast', '100Gi')] }],
   ['a volume that is there', 25, { classes: [storageClass('late')], claims, volumes: [volume('pv').class('late').size('40Gi')] }],
 ]; // prettier-ignore

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodAffinityTerm, PodSpec } from 'kubernetes-types/core/v1.js';
+import { playRandomly, storyInWords } from './play.ts';
+import { engineSubject } from './subject.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
@@ -9,6 +11,19 @@ import { Buckets } from '../../../../scheduler/engine/resource-class.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
+
+const FIRST = Number(process.env['SEED'] ?? 1);
+
+for (const { why, worlds, questions } of [
+  { why: 'in many clusters', worlds: 40, questions: 50 },
+  { why: 'for long in one', worlds: 1, questions: 600 },
+])
+  test(`${why}, whatever happens, the engine answers as the oracle does`, () => {
+    for (let seed = FIRST; seed < FIRST + worlds; seed++) {
+      const played = playRandomly(seed, questions, engineSubject);
+      if (played.wrong !== undefined) assert.fail(storyInWords(played));
+    }
+  });
 
 const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
 
