@@ -19,7 +19,6 @@ function read(text: string): { config: SchedulerConfig; warnings: string[] } {
 const normal = defaultSchedulerConfig;
 const keys: [why: string, text: string, gives: Partial<SchedulerConfig>][] = [
   ['nothing at all', '', {}],
-  ['JSON', '{"podMaxBackoffSeconds": 20}', { maxBackoffMs: 20_000 }],
   ['whole seconds', 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
     { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 }],
   ['a first wait longer than the longest by default', 'podInitialBackoffSeconds: 30', { initialBackoffMs: 30_000, maxBackoffMs: 30_000 }],
@@ -55,16 +54,12 @@ const profiles: [why: string, text: string, gives: Partial<ProfileConfig>][] = [
     { fit: { ...defaultProfile.fit, strategy: { type: 'MostAllocated', resources: [{ name: 'cpu', weight: 1 }, { name: 'example.com/gpu', weight: 100 }], shape: [] } } }],
   ['a shape of 0 to 10, which is counted as 0 to 100', 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: RequestedToCapacityRatio, requestedToCapacityRatio: {shape: [{utilization: 0, score: 0}, {utilization: 70, score: 10}]}}}}',
     { fit: { ...defaultProfile.fit, strategy: { ...defaultProfile.fit.strategy, type: 'RequestedToCapacityRatio', shape: [{ utilization: 0, score: 0 }, { utilization: 70, score: 100 }] } } }],
-  ['resources that nobody asks nodes for', 'pluginArgs: {NodeResourcesFit: {ignoredResources: [example.com/a], ignoredResourceGroups: [example.org]}}',
-    { fit: { ...defaultProfile.fit, ignoredResources: new Set(['example.com/a']), ignoredResourceGroups: new Set(['example.org']) } }],
   ['affinity for everybody', `pluginArgs: {NodeAffinity: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [
       {matchExpressions: [{key: a, operator: In, values: [b, '']}, {key: ${zone}, operator: Exists}, {key: n, operator: Gt, values: ['3']}]},
       {matchFields: [{key: metadata.name, operator: NotIn, values: [node-a]}]}]}}}}`,
     { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions }, { matchFields }] } } }],
   ['points for free storage', 'pluginArgs: {VolumeBinding: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}}',
     { volumeBinding: { shape: [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }] } }],
-  ['no points for required affinity', 'pluginArgs: {InterPodAffinity: {hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true}}',
-    { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } }],
   ['default constraints of its own', `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
     { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } }],
 ]; // prettier-ignore
@@ -79,7 +74,6 @@ const pem = '-----BEGIN CERTIFICATE-----\nAAAA\n';
 const packed = Buffer.from(pem).toString('base64');
 const url = 'http://127.0.0.1:8888/scheduler';
 const extenders: [why: string, text: string, gives: Partial<ExtenderConfig>][] = [
-  ['one verb', `{urlPrefix: '${url}', filterVerb: filter}`, { filterVerb: 'filter' }],
   ['all that kube-scheduler has for one', `{urlPrefix: 'https://e/', filterVerb: f, prioritizeVerb: p, bindVerb: b, preemptVerb: v, weight: 5, enableHTTPS: true, httpTimeout: 1.5s, nodeCacheCapable: true, ignorable: true,
       tlsConfig: {serverName: s, certFile: c, keyFile: k, caFile: a}, managedResources: [{name: example.com/gpu}]}`,
     { urlPrefix: 'https://e/', filterVerb: 'f', prioritizeVerb: 'p', bindVerb: 'b', preemptVerb: 'v', weight: 5, enableHttps: true, httpTimeoutMs: 1_500, nodeCacheCapable: true, ignorable: true, tls: { ...defaultExtender.tls, serverName: 's', certFile: 'c', keyFile: 'k', caFile: 'a' }, managedResources: [{ name: 'example.com/gpu', ignoredByScheduler: false }] }],
