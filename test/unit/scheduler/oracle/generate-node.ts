@@ -49,28 +49,19 @@ export function randomNode(chance: Chance, name: string, even: boolean): Node {
 export function changedNode(chance: Chance, node: Node): Node {
   const { metadata, spec, status } = node;
   const { name = '' } = metadata;
-  switch (chance.upTo(7)) {
-    case 0:
-      return { ...node, metadata: { ...metadata, labels: randomLabels(chance, name) } };
-    case 1: {
-      const { unschedulable } = spec ?? {};
-      return { ...node, spec: { ...randomTaints(chance), ...(unschedulable === undefined ? {} : { unschedulable }) } };
-    }
-    case 2:
-      return { ...node, status: { ...status, allocatable: randomRoom(chance) } };
-    case 3: {
-      const { unschedulable, ...rest } = spec ?? {};
-      return { ...node, spec: unschedulable === true ? rest : { ...rest, unschedulable: true } };
-    }
-    case 4:
-      return { ...node, status: { ...status, images: randomImages(chance) } };
-    case 5:
-      // One label alone, or one taken away: what is counted per value must follow.
-      return { ...node, metadata: { ...metadata, labels: oneLabelChanged(chance, metadata.labels ?? {}) } };
-    default:
-      // A heartbeat.
-      return { ...node, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } };
-  }
+  const { unschedulable, ...rest } = spec ?? {};
+  const changes: (() => Node)[] = [
+    () => ({ ...node, metadata: { ...metadata, labels: randomLabels(chance, name) } }),
+    () => ({ ...node, spec: { ...randomTaints(chance), ...(unschedulable !== undefined && { unschedulable }) } }),
+    () => ({ ...node, status: { ...status, allocatable: randomRoom(chance) } }),
+    () => ({ ...node, spec: unschedulable === true ? rest : { ...rest, unschedulable: true } }),
+    () => ({ ...node, status: { ...status, images: randomImages(chance) } }),
+    // One label alone, or one taken away: what is counted per value must follow.
+    () => ({ ...node, metadata: { ...metadata, labels: oneLabelChanged(chance, metadata.labels ?? {}) } }),
+    // A heartbeat.
+    () => ({ ...node, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } }),
+  ];
+  return chance.one(changes)();
 }
 
 export const ZONE = 'topology.kubernetes.io/zone';

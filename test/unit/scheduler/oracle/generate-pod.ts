@@ -88,22 +88,14 @@ function leaving(chance: Chance, { metadata, status, ...rest }: Pod): Pod {
 /** The same pod on its node, otherwise in what may change of one. */
 export function changedPod(chance: Chance, pod: Pod): Pod {
   const { metadata, spec, status } = pod;
-  switch (chance.upTo(4)) {
-    case 0:
-      return {
-        ...pod,
-        metadata: {
-          ...metadata,
-          labels: { ...metadata.labels, [chance.one(['tier', 'rev', 'app'])]: chance.one(['1', 'front', 'web', 'db']) },
-        },
-      };
-    case 1:
-      return leaving(chance, pod);
-    case 2:
-      return { ...pod, spec: { ...spec, containers: resized(chance, spec) } };
-    default:
-      return { ...pod, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } };
-  }
+  const label = { [chance.one(['tier', 'rev', 'app'])]: chance.one(['1', 'front', 'web', 'db']) };
+  const changes: (() => Pod)[] = [
+    () => ({ ...pod, metadata: { ...metadata, labels: { ...metadata.labels, ...label } } }),
+    () => leaving(chance, pod),
+    () => ({ ...pod, spec: { ...spec, containers: resized(chance, spec) } }),
+    () => ({ ...pod, metadata: { ...metadata, resourceVersion: String(chance.upTo(1_000_000)) }, status: { ...status } }),
+  ];
+  return chance.one(changes)();
 }
 
 /** Nothing else of containers may change while they run. */
@@ -175,39 +167,26 @@ function randomTolerations(chance: Chance): Toleration[] {
 }
 
 function randomAffinity(chance: Chance): Affinity | undefined {
+  const nodes = (term: (chance: Chance) => NodeSelectorTerm) => ({ nodeSelectorTerms: listOf(chance, () => term(chance)) });
   const nodeAffinity = {
-    ...(chance.of(9)
-      ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: listOf(chance, () => randomNodeTerm(chance)) } }
-      : chance.of(3)
-        ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: listOf(chance, () => namedTerm(chance)) } }
-        : {}),
-    ...chance.maybe(35, () => ({
-      preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
-        weight: 1 + chance.upTo(100),
-        preference: randomNodeTerm(chance),
-      })),
+    ...chance.maybe(12, () => ({
+      requiredDuringSchedulingIgnoredDuringExecution: nodes(chance.of(75) ? randomNodeTerm : namedTerm),
     })),
+    ...chance.maybe(35, () => ({ preferredDuringSchedulingIgnoredDuringExecution: weighted(chance, 'preference', randomNodeTerm) })),
   };
-  const podAffinity = randomPodRules(chance, 9);
-  const podAntiAffinity = randomPodRules(chance, 10);
-  const all = {
-    ...(Object.keys(nodeAffinity).length > 0 ? { nodeAffinity } : {}),
-    ...(Object.keys(podAffinity).length > 0 ? { podAffinity } : {}),
-    ...(Object.keys(podAntiAffinity).length > 0 ? { podAntiAffinity } : {}),
-  };
-  return Object.keys(all).length > 0 ? all : undefined;
+  const all = { nodeAffinity, podAffinity: randomPodRules(chance, 9), podAntiAffinity: randomPodRules(chance, 10) };
+  const said = Object.entries(all).filter(([, rules]) => Object.keys(rules).length > 0);
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
 
 function randomPodRules(chance: Chance, percent: number): NonNullable<Affinity['podAffinity']> {
-  return {
-    ...chance.maybe(percent, () => ({ requiredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => randomPodTerm(chance)) })),
-    ...chance.maybe(percent, () => ({
-      preferredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => ({
-        weight: 1 + chance.upTo(100),
-        podAffinityTerm: randomPodTerm(chance),
-      })),
-    })),
-  };
+  const required = () => ({ requiredDuringSchedulingIgnoredDuringExecution: listOf(chance, () => randomPodTerm(chance)) });
+  const preferred = () => ({ preferredDuringSchedulingIgnoredDuringExecution: weighted(chance, 'podAffinityTerm', randomPodTerm) });
+  return { ...chance.maybe(percent, required), ...chance.maybe(percent, preferred) };
+}
+
+function weighted<K extends string, T>(chance: Chance, key: K, make: (chance: Chance) => T) {
+  return listOf(chance, () => ({ weight: 1 + chance.upTo(100), [key]: make(chance) }) as { weight: number } & Record<K, T>);
 }
 
 function randomPodTerm(chance: Chance): PodAffinityTerm {
