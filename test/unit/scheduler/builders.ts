@@ -19,91 +19,43 @@ export class PodBuilder {
     };
   }
 
-  #spec(more: Partial<PodSpec>): this {
-    Object.assign(this.#pod.spec ?? {}, more);
-    return this;
-  }
-
-  uid(uid: string): this {
-    this.#pod.metadata.uid = uid;
-    return this;
-  }
-
-  #first(): Container {
-    const first = this.#pod.spec?.containers[0];
-    if (first === undefined) throw new RangeError('the pod has no container');
-    return first;
-  }
-
-  on(nodeName: string): this {
-    return this.#spec({ nodeName });
-  }
+  readonly build = (): Pod => this.#pod;
+  /** Whatever there is no word for. */
+  readonly spec = (more: Partial<PodSpec>): this => this.#with(this.#pod.spec, more);
+  readonly uid = (uid: string): this => this.#with(this.#pod.metadata, { uid });
+  readonly labels = (labels: Record<string, string>): this => this.#with(this.#pod.metadata.labels, labels);
+  readonly terminating = (at = '2026-01-01T00:00:00Z'): this => this.#with(this.#pod.metadata, { deletionTimestamp: at });
+  readonly on = (nodeName: string): this => this.spec({ nodeName });
+  readonly cpu = (amount: string): this => this.asks('cpu', amount);
+  readonly memory = (amount: string): this => this.asks('memory', amount);
+  readonly image = (image: string): this => this.#with(this.#first, { image });
+  readonly priority = (priority: number): this => this.spec({ priority });
+  readonly selects = (nodeSelector: Record<string, string>): this => this.spec({ nodeSelector });
+  readonly tolerates = (...tolerations: Toleration[]): this => this.spec({ tolerations });
+  readonly affinity = (affinity: Affinity): this => this.spec({ affinity: { ...this.#pod.spec?.affinity, ...affinity } });
 
   /** Any resource of the first container. */
   asks(resource: string, amount: string): this {
-    const first = this.#first();
-    first.resources = { requests: { ...first.resources?.requests, [resource]: amount } };
-    return this;
-  }
-
-  cpu(amount: string): this {
-    return this.asks('cpu', amount);
-  }
-
-  memory(amount: string): this {
-    return this.asks('memory', amount);
-  }
-
-  image(image: string): this {
-    this.#first().image = image;
-    return this;
+    return this.#with(this.#first.resources?.requests, { [resource]: amount });
   }
 
   port(hostPort: number, protocol = 'TCP', hostIP?: string): this {
-    const first = this.#first();
-    first.ports = [...(first.ports ?? []), { containerPort: hostPort, hostPort, protocol, ...(hostIP === undefined ? {} : { hostIP }) }];
-    return this;
-  }
-
-  priority(priority: number): this {
-    return this.#spec({ priority });
-  }
-
-  labels(labels: Record<string, string>): this {
-    this.#pod.metadata.labels = { ...this.#pod.metadata.labels, ...labels };
-    return this;
-  }
-
-  selects(nodeSelector: Record<string, string>): this {
-    return this.#spec({ nodeSelector });
-  }
-
-  tolerates(...tolerations: Toleration[]): this {
-    return this.#spec({ tolerations });
-  }
-
-  affinity(affinity: Affinity): this {
-    return this.#spec({ affinity: { ...this.#pod.spec?.affinity, ...affinity } });
+    const one = { containerPort: hostPort, hostPort, protocol, ...(hostIP !== undefined && { hostIP }) };
+    return this.#with(this.#first, { ports: [...(this.#first.ports ?? []), one] });
   }
 
   ownedBy(kind: string, name: string, uid = `uid-${name}`): this {
     const apiVersion = kind === 'ReplicationController' ? 'v1' : 'apps/v1';
-    this.#pod.metadata.ownerReferences = [{ apiVersion, kind, name, uid, controller: true }];
+    return this.#with(this.#pod.metadata, { ownerReferences: [{ apiVersion, kind, name, uid, controller: true }] });
+  }
+
+  get #first(): Container {
+    return this.#pod.spec?.containers[0] ?? { name: 'none' };
+  }
+
+  #with(part: object | undefined, more: object): this {
+    Object.assign(part ?? {}, more);
     return this;
-  }
-
-  terminating(at = '2026-01-01T00:00:00Z'): this {
-    this.#pod.metadata.deletionTimestamp = at;
-    return this;
-  }
-
-  /** Whatever there is no word for. */
-  spec(more: Partial<PodSpec>): this {
-    return this.#spec(more);
-  }
-
-  build(): Pod {
-    return this.#pod;
   }
 }
 
@@ -117,57 +69,34 @@ export class NodeBuilder {
       kind: 'Node',
       metadata: { name, uid: `uid-${name}`, resourceVersion: '1', labels: { 'kubernetes.io/hostname': name } },
       spec: {},
-      status: { allocatable, capacity: allocatable },
+      status: { allocatable, capacity: allocatable, images: [] },
     };
   }
 
+  readonly build = (): Node => this.#node;
+  readonly cpu = (amount: string): this => this.has('cpu', amount);
+  readonly memory = (amount: string): this => this.has('memory', amount);
+  readonly labels = (labels: Record<string, string>): this => this.#with(this.#node.metadata.labels, labels);
+  readonly taints = (...taints: Taint[]): this => this.#with(this.#node.spec, { taints });
+  readonly cordoned = (): this => this.#with(this.#node.spec, { unschedulable: true });
+  readonly declares = (...declaredFeatures: string[]): this => this.#with(this.#node.status, { declaredFeatures });
+
   has(resource: string, amount: string): this {
     const allocatable = { ...this.#node.status?.allocatable, [resource]: amount };
-    Object.assign(this.#node, { status: { ...this.#node.status, allocatable, capacity: allocatable } });
-    return this;
-  }
-
-  cpu(amount: string): this {
-    return this.has('cpu', amount);
-  }
-
-  memory(amount: string): this {
-    return this.has('memory', amount);
-  }
-
-  labels(labels: Record<string, string>): this {
-    this.#node.metadata.labels = { ...this.#node.metadata.labels, ...labels };
-    return this;
+    return this.#with(this.#node.status, { allocatable, capacity: allocatable });
   }
 
   zone(zone: string, region = 'r'): this {
     return this.labels({ 'topology.kubernetes.io/zone': zone, 'topology.kubernetes.io/region': region });
   }
 
-  taints(...taints: Taint[]): this {
-    this.#node.spec = { ...this.#node.spec, taints };
-    return this;
-  }
-
-  cordoned(): this {
-    this.#node.spec = { ...this.#node.spec, unschedulable: true };
-    return this;
-  }
-
-  declares(...declaredFeatures: string[]): this {
-    Object.assign(this.#node, { status: { ...this.#node.status, declaredFeatures } });
-    return this;
-  }
-
   image(name: string, sizeBytes: number): this {
-    Object.assign(this.#node, {
-      status: { ...this.#node.status, images: [...(this.#node.status?.images ?? []), { names: [name], sizeBytes }] },
-    });
-    return this;
+    return this.#with(this.#node.status, { images: [...(this.#node.status?.images ?? []), { names: [name], sizeBytes }] });
   }
 
-  build(): Node {
-    return this.#node;
+  #with(part: object | undefined, more: object): this {
+    Object.assign(part ?? {}, more);
+    return this;
   }
 }
 

@@ -102,13 +102,7 @@ const images = (world: SchedulerWorld): (string | undefined)[] =>
   world.pods().flatMap(({ spec }) => (spec?.nodeName ? [spec.containers[0]?.image] : []));
 
 const cases = [
-  { why: 'room that was written down is kept by whoever comes next', persist: 'annotation', rivals: 0, keeps: true },
-  {
-    why: 'also from pods that are less important than the set, and before its successor is made',
-    persist: 'annotation',
-    rivals: 5,
-    keeps: true,
-  },
+  { why: 'room that was written down is kept by whoever comes next', persist: 'annotation', rivals: 5, keeps: true },
   { why: 'but not from pods that are more important', persist: 'annotation', rivals: 15, keeps: false },
   { why: 'room that was not is anybody’s', persist: 'none', rivals: 0, keeps: false },
 ] as const;

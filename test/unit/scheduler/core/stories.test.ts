@@ -110,62 +110,45 @@ class Story implements Interceptor {
 
   async #do(verb: string, what: string, given: Record<string, string>, args: string[]): Promise<void> {
     const { cpu = '1', on, image = 'v1', replicas = '3', unavailable, priority = '0', count } = given;
-    switch (verb) {
-      case 'node':
-        return this.#stage.begin([{ name: what, allocatable: { cpu } }]);
-      case 'set': {
+    const [world, stage] = [this.#world, this.#stage];
+    const nodeSelector: Record<string, string> = on === undefined ? {} : { 'kubernetes.io/hostname': on };
+    const verbs: Record<string, () => unknown> = {
+      node: () => stage.begin([{ name: what, allocatable: { cpu } }]),
+      set: () => {
         const rollingUpdate = unavailable === undefined ? {} : { rollingUpdate: { maxUnavailable: Number(unavailable) } };
         const podManagementPolicy = args.includes('parallel') ? 'Parallel' : 'OrderedReady';
         const updateStrategy = { type: 'RollingUpdate', ...rollingUpdate };
-        const where = on === undefined ? {} : { nodeSelector: { 'kubernetes.io/hostname': on } };
-        return this.#stage.addSet(what, cpu, { replicas: Number(replicas), podManagementPolicy, updateStrategy }, where);
-      }
-      case 'pod': {
+        stage.addSet(what, cpu, { replicas: Number(replicas), podManagementPolicy, updateStrategy }, { nodeSelector });
+      },
+      pod: () => {
         const names = count === undefined ? [what] : Array.from({ length: Number(count) }, (_, n) => `${what}-${n}`);
-        const where = on === undefined ? {} : { 'kubernetes.io/hostname': on };
-        return this.#stage.add(...names.map((name) => pod(name).cpu(cpu).priority(Number(priority)).selects(where)));
-      }
-      case 'roll':
-        return this.#stage.roll(what, { image, resources: { requests: { cpu } } });
-      case 'scale':
-        return this.#stage.scale(what, Number(args[1]));
-      case 'delete':
-        return this.#stage.delete(what);
-      case 'cordon':
-        await this.#world.patchNode(what, { spec: { unschedulable: true } });
-        return;
-      case 'refuse':
-        this.#refusals = Number(what);
-        return;
-      case 'deaf': {
+        stage.add(...names.map((name) => pod(name).cpu(cpu).priority(Number(priority)).selects(nodeSelector)));
+      },
+      roll: () => stage.roll(what, { image, resources: { requests: { cpu } } }),
+      scale: () => stage.scale(what, Number(args[1])),
+      delete: () => stage.delete(what),
+      cordon: () => world.patchNode(what, { spec: { unschedulable: true } }),
+      refuse: () => (this.#refusals = Number(what)),
+      deaf: () => {
         const { promise, resolve } = Promise.withResolvers<void>();
         [this.#heard, this.#hear] = [promise, resolve];
-        return;
-      }
-      case 'hear':
+      },
+      hear: () => {
         this.#hear?.();
         this.#hear = undefined;
-        return;
-      case 'halt':
-        void this.#world.stopControllers();
-        return;
-      case 'resume':
-        return this.#world.startControllers();
-      case 'run':
-        return this.#world.clock.advance(Number(what) * 1_000);
-      case 'pods':
-        this.lines.push(...this.#places());
-        return;
-      case 'rooms':
+      },
+      halt: () => void world.stopControllers(),
+      resume: () => world.startControllers(),
+      run: () => world.clock.advance(Number(what) * 1_000),
+      pods: () => this.lines.push(...this.#places()),
+      rooms: () =>
         this.lines.push(
-          ...(this.#world.parts?.reservations.list() ?? []).map(
-            ({ name, node, state, heldPod }) => `${name} on ${node}: ${heldPod.requests.cpu}m, ${state}`,
+          ...(world.parts?.reservations.list() ?? []).map(
+            (room) => `${room.name} on ${room.node}: ${room.heldPod.requests.cpu}m, ${room.state}`,
           ),
-        );
-        return;
-      default:
-        assert.fail(`nobody knows ${verb}`);
-    }
+        ),
+    };
+    await (verbs[verb] ?? (() => assert.fail(`nobody knows ${verb}`)))();
   }
 
   #places(): string[] {

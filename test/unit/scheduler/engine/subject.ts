@@ -2,7 +2,7 @@ import type { Random } from '../../../../base/random.ts';
 import { Cluster } from '../../../../scheduler/cache/cluster.ts';
 import { defaultSchedulerConfig, type ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { DefaultSpreadSelectors } from '../../../../scheduler/engine/default-spread-selectors.ts';
-import { type Decision, Engine, type Evaluation, type VolumeAsk } from '../../../../scheduler/engine/engine.ts';
+import { type Decision, Engine, type Evaluation } from '../../../../scheduler/engine/engine.ts';
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { pickOneNode, type PreemptionFacts, whyNotEligible } from '../../../../scheduler/preempt/candidates.ts';
 import { planPreemption } from '../../../../scheduler/preempt/plan.ts';
@@ -28,10 +28,8 @@ export interface Subject {
 
 export type MakeSubject = (random: Random, budgets: OracleCluster['budgets']) => Subject;
 
-const noVolumes: VolumeAsk = { key: () => '', prepare: () => undefined };
-
 /** The engine as the scheduler uses it, without the rest of the scheduler. */
-export function engineSubject(random: Random, budgets: OracleCluster['budgets'], volumes = noVolumes): Subject {
+export function engineSubject(random: Random, budgets: OracleCluster['budgets']): Subject {
   const namespaces = new Map<string, Namespace>();
   const nominated = new Map<string, { pod: Pod; node: string }>();
   let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
@@ -60,7 +58,7 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'],
           .map(({ pod }) => podInfoOf(pod))
           .filter((other) => other.uid !== uid && other.priority >= priority),
     },
-    volumes,
+    volumes: { key: () => '', prepare: () => undefined },
     inOneGo: 0,
   });
   const profiles = new Set<ProfileConfig>();
@@ -72,47 +70,32 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'],
       engine.prepare(podInfoOf({ ...pod, spec }), profile, () => steps-- <= 0);
     }
   };
-  const happened = (event: RandomEvent): void => {
-    switch (event.do) {
-      case 'set-node':
-        cluster.setNode(event.node);
-        break;
-      case 'remove-node':
-        cluster.removeNode(event.name);
-        break;
-      case 'set-pod': {
-        const info = podInfoOf(event.pod);
-        if (cluster.nodeCount > 0) prepare(event.pod);
-        if (cluster.placed(info.uid)?.at === 'added') cluster.updatePod(info);
-        else cluster.addPod(info);
-        break;
-      }
-      case 'remove-pod':
-        cluster.removePod(event.uid);
-        break;
-      case 'assume':
-        cluster.assume(podInfoOf(event.pod), event.node);
-        break;
-      case 'forget':
-        cluster.forget(event.uid);
-        break;
-      case 'nominate':
-        nominated.set(event.pod.metadata.uid ?? '', { pod: event.pod, node: event.node });
-        break;
-      case 'withdraw':
-        nominated.delete(event.uid);
-        break;
-      case 'set-namespace':
-        namespaces.set(event.namespace.metadata.name ?? '', event.namespace);
-        cluster.namespacesChanged();
-        engine.forget();
-        break;
-      case 'set-groups':
-        groups = event.groups;
-        spreadSelectors.changed();
-        break;
-    }
+  const seen = (pod: Pod): void => {
+    const info = podInfoOf(pod);
+    if (cluster.nodeCount > 0) prepare(pod);
+    if (cluster.placed(info.uid)?.at === 'added') cluster.updatePod(info);
+    else cluster.addPod(info);
   };
+  const handlers: { [K in RandomEvent['do']]: (event: Extract<RandomEvent, { do: K }>) => unknown } = {
+    'set-node': ({ node }) => cluster.setNode(node),
+    'remove-node': ({ name }) => cluster.removeNode(name),
+    'set-pod': ({ pod }) => seen(pod),
+    'remove-pod': ({ uid }) => cluster.removePod(uid),
+    assume: ({ pod, node }) => cluster.assume(podInfoOf(pod), node),
+    forget: ({ uid }) => cluster.forget(uid),
+    nominate: ({ pod, node }) => nominated.set(pod.metadata.uid ?? '', { pod, node }),
+    withdraw: ({ uid }) => nominated.delete(uid),
+    'set-namespace': ({ namespace }) => {
+      namespaces.set(namespace.metadata.name ?? '', namespace);
+      cluster.namespacesChanged();
+      engine.forget();
+    },
+    'set-groups': (event) => {
+      groups = event.groups;
+      spreadSelectors.changed();
+    },
+  };
+  const happened = (event: RandomEvent): void => void (handlers[event.do] as (event: RandomEvent) => unknown)(event);
   const nominatedFacts = (pod: PodInfo, profile: ProfileConfig): Parameters<typeof whyNotEligible>[0]['nominated'] => {
     const name = pod.pod.status?.nominatedNodeName;
     if (name === undefined) return undefined;

@@ -128,14 +128,13 @@ export function applied(cluster: GeneratedCluster, event: RandomEvent): Generate
       return { ...counting(cluster, event.pod), pods: [...without(pods, uid), event.pod], assumed: setWithout(assumed, uid) };
     }
     case 'remove-pod':
-      return { ...cluster, pods: without(pods, event.uid), assumed: setWithout(assumed, event.uid) };
-    case 'assume': {
-      const uid = event.pod.metadata.uid ?? '';
-      const placed: Pod = { ...event.pod, spec: { containers: [], ...event.pod.spec, nodeName: event.node } };
-      return { ...counting(cluster, event.pod), pods: [...pods, placed], assumed: new Set([...assumed, uid]) };
-    }
     case 'forget':
       return { ...cluster, pods: without(pods, event.uid), assumed: setWithout(assumed, event.uid) };
+    case 'assume': {
+      const placed: Pod = { ...event.pod, spec: { containers: [], ...event.pod.spec, nodeName: event.node } };
+      const uid = event.pod.metadata.uid ?? '';
+      return { ...counting(cluster, event.pod), pods: [...pods, placed], assumed: new Set([...assumed, uid]) };
+    }
     case 'nominate':
       return { ...counting(cluster, event.pod), nominated: [...nominated, { pod: event.pod, node: event.node }] };
     case 'withdraw':

@@ -30,7 +30,7 @@ const balances = testScore.bind(undefined, 'NodeResourcesBalancedAllocation');
 /** As kube-scheduler up to 1.35 gives them. */
 const balance = { profile: { balanced: { ...plainProfile.balanced, points: 'balance' as const } } };
 balances('everything where shares are alike', 'a', '', quarter, 'a 100', balance);
-balances('less by half of the difference', 'a', '', asks().cpu('2').memory('2Gi'), 'a 87', balance);
+
 balances(
   'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
   'a, b, c, d, e',
@@ -47,8 +47,6 @@ const half: [string, number] = ['app:1', 500 * MIB];
 images('less for what few nodes have', [having('a', half), node('b')], '', quiet, 'a 23, b 0');
 const big = ['a', 'b'].map((name) => having(name, ['big:latest', 3000 * MIB]));
 images('no more than all, no less than nothing', big, '', asks().image('big'), 'a 100, b 100');
-const tagged = [having('a', ['host:5000/app:latest', 500 * MIB]), having('b', ['host:5000/app', 500 * MIB])];
-images('the newest where no tag is said, also behind a port', tagged, '', asks().image('host:5000/app'), 'a 23, b 0');
 
 const taints = testScore.bind(undefined, 'TaintToleration');
 const more = 'a, b x:PreferNoSchedule, c x:PreferNoSchedule y:PreferNoSchedule z:PreferNoSchedule';

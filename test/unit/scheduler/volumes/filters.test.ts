@@ -106,7 +106,6 @@ const allowing = (...zones: string[][]) => [
 table('a volume to be made:', [
   row('only where none is found', 'ok data=pv', { ...made, volumes: [fitting('pv')] }),
   row('where the class does not allow it', NONE, { ...made, classes: allowing(['x'], ['y']), node: node('node-a').zone('z') }),
-  row('it is being made for another node', NONE, { ...made, claims: [claim('data').class('late').madeFor('node-b')] }),
 ]);
 
 const counted = { ...made, drivers: [csiDriver('driver', true)] };
@@ -122,14 +121,10 @@ table('space for a volume to be made:', [
   row('enough elsewhere', NO_SPACE, inZone(near('b'), '9Gi')),
 ]);
 
-const BETA = 'failure-domain.beta.kubernetes.io/zone';
 const GA = 'topology.kubernetes.io/zone';
 
 const zoned = (labels: Record<string, string>) => bound(volume('pv').labels(labels));
-table('the zone of a volume:', [
-  row('is none of several', ZONE, { ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab') }),
-  row('has its old name on both', ZONE, { ...zoned({ [BETA]: 'a' }), node: node('n').labels({ [BETA]: 'b' }) }),
-]);
+table('the zone of a volume:', [row('is none of several', ZONE, { ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab') })]);
 
 const DISK = 'VolumeRestrictions: node(s) had no available disk';
 const IN_USE = 'VolumeRestrictions: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode';

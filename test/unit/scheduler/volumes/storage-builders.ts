@@ -17,35 +17,17 @@ class StorageBuilder<T extends Claim | Volume> {
     this.#object = object;
   }
 
-  spec(more: NonNullable<T['spec']>): this {
-    return this.#with({ spec: { ...this.#object.spec, ...more } });
-  }
-
-  class(storageClassName: string): this {
-    return this.spec({ storageClassName });
-  }
-
-  modes(...accessModes: string[]): this {
-    return this.spec({ accessModes });
-  }
-
-  phase(phase: string): this {
-    return this.#with({ status: { ...this.#object.status, phase } });
-  }
-
+  readonly spec = (more: NonNullable<T['spec']>): this => this.#with({ spec: { ...this.#object.spec, ...more } });
+  readonly class = (storageClassName: string): this => this.spec({ storageClassName });
+  readonly modes = (...accessModes: string[]): this => this.spec({ accessModes });
+  readonly phase = (phase: string): this => this.#with({ status: { ...this.#object.status, phase } });
   metadata(more: T['metadata']): this {
     Object.assign(this.#object.metadata, more);
     return this;
   }
 
-  deleted(): this {
-    return this.metadata({ deletionTimestamp: '2026-01-01T00:00:00Z' });
-  }
-
-  build(): T {
-    return this.#object;
-  }
-
+  readonly deleted = (): this => this.metadata({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+  readonly build = (): T => this.#object;
   #with(more: object): this {
     Object.assign(this.#object, more);
     return this;
@@ -63,31 +45,16 @@ export class ClaimBuilder extends StorageBuilder<Claim> {
     });
   }
 
-  asks(storage: string): this {
-    return this.spec({ resources: { requests: { storage } } });
-  }
-
+  readonly asks = (storage: string): this => this.spec({ resources: { requests: { storage } } });
   /** Bound, for good. */
-  to(volumeName: string): this {
-    return this.phase('Bound').spec({ volumeName }).annotated('pv.kubernetes.io/bind-completed', 'yes');
-  }
-
-  uid(uid: string): this {
-    return this.metadata({ uid });
-  }
-
-  annotated(name: string, value: string): this {
-    return this.metadata({ annotations: { ...this.build().metadata.annotations, [name]: value } });
-  }
-
+  readonly to = (volumeName: string): this => this.phase('Bound').spec({ volumeName }).annotated('pv.kubernetes.io/bind-completed', 'yes');
+  readonly uid = (uid: string): this => this.metadata({ uid });
+  readonly annotated = (name: string, value: string): this =>
+    this.metadata({ annotations: { ...this.build().metadata.annotations, [name]: value } });
   /** A volume is being made for it. */
-  madeFor(node: string): this {
-    return this.annotated('volume.kubernetes.io/selected-node', node);
-  }
-
-  ownedBy(uid: string): this {
-    return this.metadata({ ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }] });
-  }
+  readonly madeFor = (node: string): this => this.annotated('volume.kubernetes.io/selected-node', node);
+  readonly ownedBy = (uid: string): this =>
+    this.metadata({ ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: 'p', uid, controller: true }] });
 }
 
 export class VolumeBuilder extends StorageBuilder<Volume> {
@@ -101,31 +68,16 @@ export class VolumeBuilder extends StorageBuilder<Volume> {
     });
   }
 
-  size(storage: string): this {
-    return this.spec({ capacity: { storage } });
-  }
-
-  labels(labels: Record<string, string>): this {
-    return this.metadata({ labels: { ...this.build().metadata.labels, ...labels } });
-  }
-
-  reachedBy(...nodeSelectorTerms: NodeSelectorTerm[]): this {
-    return this.spec({ nodeAffinity: { required: { nodeSelectorTerms } } });
-  }
-
+  readonly size = (storage: string): this => this.spec({ capacity: { storage } });
+  readonly labels = (labels: Record<string, string>): this => this.metadata({ labels: { ...this.build().metadata.labels, ...labels } });
+  readonly reachedBy = (...nodeSelectorTerms: NodeSelectorTerm[]): this => this.spec({ nodeAffinity: { required: { nodeSelectorTerms } } });
   /** On the disk of this machine. */
-  local(host: string): this {
-    return this.reachedBy({ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] });
-  }
-
-  csi(driver: string, volumeHandle: string): this {
-    return this.spec({ csi: { driver, volumeHandle } });
-  }
-
+  readonly local = (host: string): this =>
+    this.reachedBy({ matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: [host] }] });
+  readonly csi = (driver: string, volumeHandle: string): this => this.spec({ csi: { driver, volumeHandle } });
   /** Reserved for this claim. */
-  for(name: string, uid?: string): this {
-    return this.spec({ claimRef: { namespace: 'default', name, ...(uid === undefined ? {} : { uid }) } });
-  }
+  readonly for = (name: string, uid?: string): this =>
+    this.spec({ claimRef: { namespace: 'default', name, ...(uid === undefined ? {} : { uid }) } });
 }
 
 export const claim = (name: string): ClaimBuilder => new ClaimBuilder(name);
