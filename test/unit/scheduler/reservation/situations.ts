@@ -2,27 +2,14 @@ import type { OwnerReference } from '../../../../kube/api/object.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { DeletionFacts } from '../../../../scheduler/reservation/contract.ts';
 import type { DaemonSet, Node, StatefulSet } from '../../../../scheduler/types.ts';
-import type { ReservationConfig } from '../../../../scheduler/config/config.ts';
+import { defaultSchedulerConfig, type ReservationConfig } from '../../../../scheduler/config/config.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
 
 export const SECOND = 1_000;
 /** Wall clock. */
 export const T0 = Date.parse('2026-03-01T00:00:00Z');
 
-export const config = (over: Partial<ReservationConfig> = {}): ReservationConfig => ({
-  enabled: true,
-  reserveOn: 'upgrade',
-  placement: 'prefer',
-  ttlMs: 60 * SECOND,
-  claimedTtlMs: 300 * SECOND,
-  upgradeFirst: true,
-  ownerKinds: new Set(['apps/StatefulSet']),
-  daemonSets: false,
-  persist: 'none',
-  mirror: false,
-  mirrorImage: undefined,
-  ...over,
-});
+export const config = (over: Partial<ReservationConfig> = {}): ReservationConfig => ({ ...defaultSchedulerConfig.reservation, ...over });
 
 export const isOurs = (schedulerName: string): boolean => schedulerName === 'default-scheduler';
 
@@ -42,20 +29,15 @@ export function web(over: { spec?: object; status?: object; metadata?: object; s
   };
 }
 
+const numbers = { currentNumberScheduled: 1, desiredNumberScheduled: 1, numberMisscheduled: 0, numberReady: 1 };
+
 export function agent(over: { spec?: object; status?: object; metadata?: object } = {}): DaemonSet {
   return {
     apiVersion: 'apps/v1',
     kind: 'DaemonSet',
     metadata: { namespace: 'default', name: 'agent', uid: 'uid-agent', generation: 2, ...over.metadata },
     spec: { selector: {}, template: { spec: { containers: [] } }, ...over.spec },
-    status: {
-      currentNumberScheduled: 1,
-      desiredNumberScheduled: 1,
-      numberMisscheduled: 0,
-      numberReady: 1,
-      observedGeneration: 2,
-      ...over.status,
-    },
+    status: { ...numbers, observedGeneration: 2, ...over.status },
   };
 }
 

@@ -1,10 +1,9 @@
+import type { Pod } from '../../../../scheduler/types.ts';
 import type { Millis } from '../../../../base/clock.ts';
 import { pods as podKind, statefulSets } from '../../../../kube/api/object.ts';
 import type { AnyStage } from '../../../support/simulated/sweeping.ts';
 import type { HollowNode } from '../../../support/hollow/hollow-node.ts';
-import { addPods, statefulSet } from './manifests.ts';
 import type { PodBuilder } from '../builders.ts';
-import type { Pod } from '../../../../scheduler/types.ts';
 import { audit } from './audit.ts';
 import type { SchedulerWorld } from './world.ts';
 
@@ -63,12 +62,29 @@ export class Stage implements AnyStage {
     return [...ofSets, ...important, ...this.problems()].toSorted().join('\n');
   }
 
+  /** As people write them, with a class for each priority: the server gives the rest. */
   add(...pods: readonly PodBuilder[]): void {
-    addPods(this.#world.api, pods);
+    const { api } = this.#world;
+    for (const one of pods) {
+      const { metadata, spec, ...rest } = one.build();
+      const { namespace, name, labels, ownerReferences } = metadata;
+      const { priority: value = 0, ...own } = spec ?? { containers: [] };
+      const priorityClassName = `p${value}`;
+      if (value !== 0 && api.hooks.storage.get('scheduling.k8s.io/priorityclasses', priorityClassName) === undefined)
+        api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: priorityClassName }, value });
+      const { apiVersion, kind } = rest;
+      const written = { namespace, name, labels, ...(ownerReferences && { ownerReferences }) };
+      api.add({ apiVersion, kind, metadata: written, spec: { ...own, ...(value !== 0 && { priorityClassName }) } });
+    }
   }
 
-  addSet(name: string, cpu: string, spec: Record<string, unknown> = {}, podSpec: object = {}): void {
-    this.#world.api.add(statefulSet(name, cpu, spec, podSpec));
+  /** Of pods with one container of this many cpus. */
+  addSet(name: string, cpu: string, more: Record<string, unknown> = {}, podSpec: object = {}): void {
+    const metadata = { labels: { app: name } };
+    const containers = [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }];
+    const template = { metadata, spec: { containers, ...podSpec } };
+    const spec = { serviceName: name, replicas: 3, selector: { matchLabels: metadata.labels }, template, ...more };
+    this.#world.api.add({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, namespace: 'default' }, spec });
   }
 
   async roll(name: string, container: object, kind = statefulSets): Promise<void> {
