@@ -87,7 +87,7 @@ for (const at of [0, 3_900, 4_100, 5_000])
         assert.equal(second.ready, true);
         assert.deepEqual(stage.problems(), []);
         assert.deepEqual([places(), images(world)], [before, ['v2', 'v2']]);
-        assert.deepEqual(bindings.map((one) => one.split(' ')[1]).toSorted(), ['default/web-0', 'default/web-1']); // prettier-ignore
+        assert.deepEqual(bindings.map((one) => one.replace(/^\w+ /, '')).toSorted(), ['default/web-0', 'default/web-1']); // prettier-ignore
         assert.deepEqual(problems, []);
       } finally {
         isCut = false;
