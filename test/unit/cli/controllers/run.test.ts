@@ -1,14 +1,67 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
+import { test, type TestContext } from 'node:test';
+import { controllersRun } from '../../../../cli/controllers/command.ts';
+import { type Makers, runControllers } from '../../../../cli/controllers/run.ts';
+import { type ControllerName, controllersSettings } from '../../../../cli/controllers/settings.ts';
+import { controllerRevisions, daemonSets, nodes, persistentVolumeClaims, pods, statefulSets, storageClasses } from '../../../../kube/api/object.ts'; // prettier-ignore
+import type { DaemonSetOptions, StatefulSetOptions } from '../../../../controllers/common/types.ts';
+import { rollouts } from '../../../../controllers/rollout/types.ts';
+import type { ServerFacts } from '../../../../controllers/fleet/server-facts.ts';
+import { fleetPage } from '../../../../controllers/page/page.ts';
+import type { RolloutOptions } from '../../../../controllers/rollout/observe.ts';
+import type { Runnable, Runtime } from '../../../../kube/process/contract.ts';
 import { text } from '../../kube/process/process-world.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { longContract } from '../process/long-contract.ts';
-import { LEASES, podOn, quick, up } from '../process/long-world.ts';
+import { longContract, podOn, quick, type Running, startLong, up } from '../process/long.ts';
 import { definitions } from '../../../../deploy/manifests.ts';
-import { idle, start, type Seen } from './controllers-world.ts';
+
+/** What controllers that do nothing were told, and which of them are at work. */
+interface Seen {
+  daemonset?: DaemonSetOptions;
+  statefulset?: StatefulSetOptions;
+  rollout?: RolloutOptions & { serves: ServerFacts };
+  working?: string[];
+}
+
+const reads = {
+  daemonset: [daemonSets, pods, nodes, controllerRevisions],
+  statefulset: [statefulSets, pods, persistentVolumeClaims, controllerRevisions, storageClasses],
+  rollout: [rollouts],
+};
+
+/** They read what the controllers read, and do nothing. */
+function idle(seen: Seen = {}): Makers {
+  const made = (name: ControllerName, { informers }: Runtime, told: Seen): Runnable => {
+    Object.assign(seen, told);
+    for (const kind of reads[name]) informers.of(kind);
+    const run = async (signal: AbortSignal): Promise<void> => {
+      seen.working = [...(seen.working ?? []), name].toSorted();
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      seen.working = seen.working.filter((one) => one !== name);
+    };
+    return { name, run };
+  };
+  return {
+    daemonset: (runtime, daemonset) => made('daemonset', runtime, { daemonset }),
+    statefulset: (runtime, statefulset) => made('statefulset', runtime, { statefulset }),
+    rollout: (runtime, rollout) => made('rollout', runtime, { rollout }),
+    page: fleetPage,
+  };
+}
+
+/** `dkc controllers run ARGV` in this process. */
+function start(
+  t: TestContext,
+  argv: readonly string[],
+  { makers = idle(), env = {}, serviceAccount }: { makers?: Makers; env?: Record<string, string>; serviceAccount?: string } = {},
+): Running {
+  const run = (...[context, args]: Parameters<typeof controllersRun.run>) =>
+    runControllers(context, controllersSettings(args), makers, serviceAccount);
+  const command = { ...controllersRun, run };
+  return startLong(t, { name: 'controllers run', argv, command, env });
+}
 
 longContract({
   name: 'controllers run',
@@ -22,42 +75,36 @@ longContract({
   },
 });
 
-/** What keeps a process alive. */
-const sockets = (): string[] => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Timeout)/.test(name));
-
-test('controllers run: one ready line, at work, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
-  const before = sockets();
+test('controllers run hands its settings on, and says them when it starts', { timeout: 120_000 }, async (t) => {
   const { server, kubeconfig } = await up(t);
   const seen: Seen = {};
-  const flags = ['--namespace=team-a', '--object-selector=by=dkc', '--concurrent-syncs=2', '--daemonset-placement=controller', '--debug'];
+  const flags = ['--namespace=team-a', '--object-selector=by=dkc', '--concurrent-syncs=2', '--daemonset-placement=controller'];
   const run = start(t, [`--kubeconfig=${await kubeconfig()}`, ...flags, ...quick], { makers: idle(seen) });
-  const { ready, metrics, pid } = await run.ready;
-  assert.deepEqual([ready, pid], [true, process.pid]);
   await eventually('they work', () => seen.working?.length === 2);
   const sets = { namespace: 'team-a', objectSelector: 'by=dkc', workers: 2 };
   assert.deepEqual([seen.daemonset, seen.statefulset], [{ ...sets, placement: 'controller' }, sets]);
-  const started = run.fields[run.lines.indexOf('info: starting controllers')];
-  const said = { controllers: 'daemonset,statefulset', server: server.url, lease: 'kube-system/dkc-controllers' };
-  assert.deepEqual(started, { ...said, namespace: 'team-a', objectSelector: 'by=dkc', placement: 'controller', workers: 2 });
-  const found = await text(`${metrics}/metrics`);
-  for (const name of [
-    'leader_election_master_status{name="dkc-controllers"} 1',
-    'reflector_last_resource_version{',
-    'rest_client_requests_total{',
-  ])
-    assert.ok(found.includes(`\n${name}`), name);
-  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]caches ok: all have synced\n\[\+\]leader ok: this process is the leader/);
-  assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
-
-  assert.equal(await run.stop(), 0);
+  const said = { controllers: 'daemonset,statefulset', server: server.url, lease: 'kube-system/dkc-controllers', placement: 'controller' };
+  assert.deepEqual(run.fields[run.lines.indexOf('info: starting controllers')], { ...said, ...sets });
+  await run.stop();
   assert.deepEqual(seen.working, []);
-  assert.deepEqual([run.out().split('\n').length, run.err()], [2, '']);
-  const lease = server.hooks.storage.get(LEASES, 'kube-system/dkc-controllers') as Lease;
-  assert.equal(holderOf(lease), '', 'released for the next one');
-  await assert.rejects(fetch(metrics ?? ''));
-  await server.stop();
-  assert.equal(run.clock.sleepers, 0);
-  await eventually('sockets and timers are gone', () => sockets().length <= before.length);
+});
+
+test('a right to write that is missing is known before it is needed', { timeout: 120_000 }, async (t) => {
+  const account = { token: 'reader', user: 'reader', groups: [] };
+  const { server, kubeconfig } = await up(t, { tokens: [account] });
+  const [apiVersion, apiGroup, metadata] = ['rbac.authorization.k8s.io/v1', 'rbac.authorization.k8s.io', { name: 'read' }];
+  server.add({
+    apiVersion,
+    kind: 'ClusterRole',
+    metadata,
+    rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list', 'watch'] }],
+  });
+  const subjects = [{ kind: 'User', name: account.user, apiGroup }];
+  server.add({ apiVersion, kind: 'ClusterRoleBinding', metadata, roleRef: { apiGroup, kind: 'ClusterRole', name: 'read' }, subjects });
+  const run = start(t, [`--kubeconfig=${await kubeconfig(account.token)}`, '--leader-elect=false']);
+  const { metrics } = await run.ready;
+  assert.match(await text(`${metrics}/readyz`, /rights failed/), /^\[-\]rights failed: missing: .*create, patch, delete pods/m);
+  assert.equal(run.fields[run.lines.indexOf('warn: missing rights')]?.['vital'], true);
 });
 
 test("without a kubeconfig it is the pod's service account, whose token is read again", { timeout: 120_000 }, async (t) => {
@@ -108,10 +155,6 @@ test('rollouts wait, not ready, for their definition, and then learn what the se
   const { configMapNamespace, serves } = seen.rollout ?? assert.fail();
   assert.deepEqual([configMapNamespace, serves?.servesNodeConfigs], ['dkc-system', true]);
   const url = await eventually('the page is served', () => run.fields.find(({ url }) => typeof url === 'string')?.['url']);
-  server.add({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } });
-  await eventually('the page has the node', async () => {
-    const fleet = (await (await fetch(`${String(url)}/fleet.json`)).json()) as { nodes: { name: string; state: string }[] };
-    return fleet.nodes.some(({ name, state }) => name === 'node-a' && state === 'no-agent');
-  });
+  assert.match(await text(`${String(url)}/fleet.json`), /"nodes":\[\]/);
   assert.equal(await run.stop(), 0);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { table } from '../../../support/table.ts';
+import { parsePrometheusConfig } from '../../../../cli/controllers/run.ts';
 import { controllersFlags } from '../../../../cli/controllers/command.ts';
 import { controllersSettings, type ControllersSettings } from '../../../../cli/controllers/settings.ts';
 import { plainFlags } from '../../../../cli/args/args.ts';
@@ -60,12 +61,14 @@ const refused = table('argv | says')(`
     | --page-bind-address needs --page-token-file unless it is loopback: the page shows names and errors of all nodes
   --controllers=rollout --page-bind-address=here | --page-bind-address must be HOST:PORT, such as 127.0.0.1:0, or empty to switch it off
   --rollout-max-unavailable=0          | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
-  --rollout-max-unavailable=101%       | --rollout-max-unavailable must be a number of nodes from 1 on, or a percentage from 1% to 100%
-  --controllers=*                      | --controllers has an unknown controller "*"; known: daemonset, statefulset, rollout
   --controllers=                       | --controllers has an empty name; known: daemonset, statefulset, rollout
-  --namespace=A_b                      | --namespace must be a namespace
   --object-selector=a=b=c
     | --object-selector must be a label selector such as app=web,tier!=test: unable to parse label selector: found "=" at 4, expected "," or the end
+  --concurrent-syncs=0                 | --concurrent-syncs must be 1 or more
+  --namespace=A_b                      | --namespace must be a namespace
+  --controllers=*                      | --controllers has an unknown controller "*"; known: daemonset, statefulset, rollout
+  --controllers=statefulset --daemonset-placement=controller | --daemonset-placement applies to DaemonSets, which --controllers excludes
+  --leader-elect-resource-name=A       | --leader-elect-resource-name must be the name of a lease: a DNS name in lower case
   --debug --metrics-bind-address=      | --debug needs a --metrics-bind-address
   --debug --metrics-bind-address=:8080 | --debug needs a --metrics-bind-address on loopback: it exposes internal state
   --leader-elect-lease-duration=10s    | --leader-elect-lease-duration must be longer than --leader-elect-renew-deadline
@@ -76,4 +79,44 @@ for (const { argv, says } of refused)
   test(`controllers run refuses ${argv}`, () => {
     const message = `controllers run: ${says}; see dkc controllers run --help`;
     assert.throws(() => settings(argv), { name: 'UsageError', message });
+  });
+
+const parsed = (text: string) => parsePrometheusConfig(text, '/etc/dkc/prometheus.yaml', '/etc/dkc');
+const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+test('servers have credentials and authorities in files, whose paths are of the directory of the file', () => {
+  const text = `
+servers:
+  - url: https://prometheus.monitoring:9090
+    bearerTokenFile: /var/run/secrets/token
+    tlsConfig: { caFile: ca.crt, certFile: tls.crt, keyFile: tls.key, serverName: prom }
+  - url: http://other/prometheus
+    basicAuth: { username: dkc, passwordFile: secret/password }
+`;
+  assert.deepEqual(plain(parsed(text)), [
+    {
+      url: 'https://prometheus.monitoring:9090',
+      bearerTokenFile: '/var/run/secrets/token',
+      tlsConfig: { caFile: '/etc/dkc/ca.crt', certFile: '/etc/dkc/tls.crt', keyFile: '/etc/dkc/tls.key', serverName: 'prom' },
+    },
+    { url: 'http://other/prometheus', basicAuth: { username: 'dkc', passwordFile: '/etc/dkc/secret/password' } },
+  ]);
+});
+
+const one = (rest: string): string => `servers: [{url: "https://a", ${rest}}]`;
+const wrong: { text: string; says: string }[] = [
+  { text: '{', says: 'it is not YAML: ' },
+  { text: 'servers: [{url: "ftp://a"}]', says: 'servers[0].url: it must be the base of a server without credentials, such as https://prometheus.monitoring:9090' }, // prettier-ignore
+  { text: 'servers: [{url: "https://me:secret@a"}]', says: 'servers[0].url: it must be the base of a server without credentials' },
+  { text: one('token: x'), says: 'servers[0].token: there is no such key; ' },
+  { text: one('bearerTokenFile: a, basicAuth: {username: a, passwordFile: b}'), says: 'servers[0].basicAuth: there is a bearerTokenFile as well; keep one of them' }, // prettier-ignore
+  { text: one('basicAuth: {username: "a:b", passwordFile: b}'), says: 'servers[0].basicAuth.username: it is "a:b"; it must be a name without a colon' }, // prettier-ignore
+  { text: one('tlsConfig: {certFile: a}'), says: 'servers[0].tlsConfig.certFile: certFile and keyFile belong together; write both' },
+  { text: 'servers: [{url: "http://a", tlsConfig: {caFile: a}}]', says: 'servers[0].tlsConfig: the URL is http; write https, or leave it out' }, // prettier-ignore
+  { text: `servers: [${Array.from({ length: 65 }, (_, at) => `{url: "http://a-${at}"}`).join()}]`, says: 'it has 65 servers, at most 64 are allowed' }, // prettier-ignore
+];
+for (const { text, says } of wrong)
+  test(`servers of Prometheus are refused: ${text.slice(0, 70)}`, () => {
+    const begin = `Cannot use --rollout-prometheus-config /etc/dkc/prometheus.yaml: ${says}`;
+    assert.throws(() => parsed(text), (error) => error instanceof Error && error.message.startsWith(begin) || assert.fail(String(error))); // prettier-ignore
   });

@@ -60,22 +60,22 @@ const kinds: { typed: string; is: string }[] = [
   { typed: 'why --as bob --request-timeout 5 sts db', is: 'why statefulset --as bob --request-timeout 5 db' },
   { typed: 'why --namespace=shop --context dev sts/db', is: 'why statefulset --namespace=shop --context dev db' },
   { typed: 'why maxPods', is: 'why maxPods' },
-  { typed: 'why', is: 'why' },
 ];
 for (const { typed, is } of kinds) test(`dkc ${typed} is dkc ${is}`, () => assert.deepEqual(inKindWords(typed.split(' ')), is.split(' ')));
 
-const refs: { why: string; name: string; flag?: string; context?: string; is: string }[] = [
-  { why: 'both in one', name: 'shop/db', context: 'dev', is: 'shop/db' },
-  { why: 'by nothing', name: 'db', is: 'default/db' },
-];
-for (const { why, name, flag, context, is } of refs)
-  test(`a namespace that is named ${why}`, async () => {
-    const flags = new Map<string, string | undefined>(connectFlags.map(({ name }) => [name, undefined]));
-    flags.set('namespace', flag);
-    const args = new Args(flags, new Map([['name', [name]]]));
-    const found = await readRef({ path: (text) => text, namespaceOf: async () => context }, args, 'why pod');
-    assert.equal(`${found.namespace}/${found.name}`, is);
-  });
+test('a namespace is that of the name, of the flag, of the context, or default', async () => {
+  const found = async (name: string, flag?: string, context?: string): Promise<string> => {
+    const flags = new Map<string, string | undefined>([...connectFlags.map(({ name }) => [name, undefined] as const), ['namespace', flag]]);
+    const ref = await readRef(
+      { path: (text) => text, namespaceOf: async () => context },
+      new Args(flags, new Map([['name', [name]]])),
+      'why pod',
+    );
+    return `${ref.namespace}/${ref.name}`;
+  };
+  const all = [found('shop/db', undefined, 'dev'), found('db', 'shop', 'dev'), found('db', undefined, 'dev'), found('db')];
+  assert.deepEqual(await Promise.all(all), ['shop/db', 'shop/db', 'dev/db', 'default/db']);
+});
 
 const metadata = { name: 'set', namespace: 'default', uid: 'u' };
 const set = (over: Partial<DaemonSet>): DaemonSet => ({ apiVersion: 'apps/v1', kind: 'DaemonSet', metadata, spec, ...over });

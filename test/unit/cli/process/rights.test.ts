@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { RightsCheck, distinctRights, type Right } from '../../../../cli/process/check-rights.ts';
+import { RightsCheck, type Right } from '../../../../cli/process/check-rights.ts';
 import { logFormat } from '../../../../cli/process/run.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -13,13 +13,6 @@ const right = (verb: string, resource: string, over: Partial<Right> = {}): Right
 test('the log is text at a terminal, of journald under systemd, and JSON for a collector', () => {
   const under = { JOURNAL_STREAM: '8:1' };
   assert.deepEqual([logFormat('text', {}), logFormat('text', under), logFormat('json', under)], ['text', 'journald', 'json']);
-});
-
-test('a right is asked for once, and is vital where anybody has it so', () => {
-  const either = right('list', 'pods', { vital: false });
-  const vital = right('list', 'pods');
-  const nodes = right('list', 'nodes');
-  for (const both of [[either, vital], [vital, either]]) assert.deepEqual(distinctRights([...both, nodes]), [vital, nodes]); // prettier-ignore
 });
 
 const call = { method: 'POST', path: '/x', host: 'h' };
@@ -38,16 +31,10 @@ function bench(answer: (verbAndKind: string) => boolean | Error) {
       return { metadata: {}, status: { allowed } };
     },
   } as unknown as Pick<Client, 'create'>;
-  const over = new AbortController();
   const rightsCheck = new RightsCheck(rights, { client, clock, log });
   let ended = false;
-  const running = rightsCheck.run(over.signal).then(() => (ended = true));
-  const { check } = rightsCheck;
-  const stop = async (): Promise<void> => {
-    over.abort();
-    await running;
-  };
-  return { clock, lines, fields, check, calls: () => calls, ended: () => ended, stop };
+  void rightsCheck.run(new AbortController().signal).then(() => (ended = true));
+  return { clock, lines, fields, check: rightsCheck.check, calls: () => calls, ended: () => ended };
 }
 
 test('a missing right is told once, fails the check, and is noticed when it is given', async () => {

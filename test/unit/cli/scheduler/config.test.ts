@@ -6,7 +6,7 @@ import { dispatch } from '../../../../cli/dispatch.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { cliContext, type Ran } from '../../../support/cli-context.ts';
-import { configFile } from './scheduler-world.ts';
+import { tempFile } from '../../../support/temp-dir.ts';
 
 async function run(argv: readonly string[], stdin = ''): Promise<Ran> {
   const { context, out, err } = cliContext({ stdin: async () => Buffer.from(stdin) });
@@ -34,5 +34,5 @@ for (const { why, text, code, out, err } of cases)
     const ran = await run(['--config=-'], text);
     assert.deepEqual([ran.code, ran.stderr], [code, err.map((line) => `${line}\n`).join('')]);
     assert.match(ran.stdout, out);
-    if (code === 0) assert.equal((await run([`--config=${await configFile(t, text)}`])).stdout, ran.stdout);
+    if (code === 0) assert.equal((await run([`--config=${await tempFile(t, text)}`])).stdout, ran.stdout);
   });

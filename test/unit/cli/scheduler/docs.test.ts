@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { rightsText } from '../../../../cli/process/check-rights.ts';
 import { schedulerRights } from '../../../../cli/scheduler/rights.ts';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
@@ -47,8 +47,34 @@ test('configurations in docs/scheduler.md are right, and have no effect that is 
   }
 });
 
-test('weights in docs/scheduler.md are those of the plugins', () => {
-  const [profile] = defaultSchedulerConfig.profiles.values();
-  const told = [...page.matchAll(/^\| `([A-Z]\w+)` \| (\d+) \|/gm)].map(([, name, weight]) => [name, Number(weight)]);
-  assert.deepEqual(told, [...(profile?.scores ?? [])]);
+function asked(text: string): string[] {
+  const read = parseSchedulerConfig(text);
+  assert.ok(read.ok);
+  const { config } = read;
+  return rightsText(schedulerRights(config, config.leaderElection.enabled && config.leaderElection.lease)).split('; ');
+}
+
+const lease = [
+  'create leases.coordination.k8s.io in namespace kube-system',
+  'get, update leases.coordination.k8s.io dkc-scheduler in namespace kube-system',
+];
+const quiet = 'leaderElection: {enabled: false}\npreemption: {enabled: false}\n';
+const cases: { why: string; text: string; less?: string[]; more: string[] }[] = [
+  { why: 'by default: who must go, and the lease', text: '', less: ['list, watch, get pods'], more: ['list, watch, get, delete pods', ...lease] }, // prettier-ignore
+  { why: 'where room is kept for DaemonSets, and told to the next process', text: `${quiet}reservation: {daemonSets: true, persist: annotation}`, less: ['list, watch statefulsets.apps'], more: ['list, watch, patch statefulsets.apps', 'list, watch daemonsets.apps'] }, // prettier-ignore
+  { why: 'where pods stand for it', text: `${quiet}reservation: {mirror: true, mirrorImage: i}`, less: ['list, watch, get pods'], more: ['list, watch, get, create, delete pods'] }, // prettier-ignore
+  { why: 'where none is kept', text: `${quiet}reservation: {enabled: false, daemonSets: true, persist: annotation, mirror: true}`, more: [] }, // prettier-ignore
+];
+const least = asked(quiet);
+for (const { why, text, less = [], more } of cases)
+  test(`rights are asked for ${why}`, () => {
+    assert.deepEqual(asked(text).toSorted(), [...least.filter((one) => !less.includes(one)), ...more].toSorted());
+  });
+
+test('where an extender binds all pods, nothing else has to', () => {
+  const vital = (managed: string): boolean | undefined => {
+    const read = parseSchedulerConfig(`extenders: [{urlPrefix: 'http://e', bindVerb: b${managed}}]`);
+    return read.ok ? schedulerRights(read.config, false).find(({ subresource }) => subresource === 'binding')?.vital : undefined;
+  };
+  assert.deepEqual([vital(''), vital(', managedResources: [{name: a.b/c}]')], [false, true]);
 });

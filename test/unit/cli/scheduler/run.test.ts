@@ -1,12 +1,48 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
-import { text } from '../../kube/process/process-world.ts';
+import { test, type TestContext } from 'node:test';
+import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
+import { runScheduler, type MakeScheduler } from '../../../../cli/scheduler/run.ts';
+import { schedulerFlags } from '../../../../cli/scheduler/config.ts';
+import { nodes, pods } from '../../../../kube/api/object.ts';
+import type { Command } from '../../../../cli/command.ts';
+import { servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
+import { tempFile } from '../../../support/temp-dir.ts';
 import { eventually } from '../../../support/eventually.ts';
-import { longContract } from '../process/long-contract.ts';
-import { LEASES, podOn, quick, up } from '../process/long-world.ts';
-import { configFile, idle, start, type Seen } from './scheduler-world.ts';
+import { longContract, quick, type Running, startLong, up } from '../process/long.ts';
+
+/** What a scheduler that does nothing was told, and whether it is at work. */
+interface Seen {
+  config?: SchedulerConfig;
+  served?: ServedKinds;
+  works?: boolean;
+}
+
+/** It reads pods and nodes, and schedules nothing. */
+const idle = (seen: Seen = {}): MakeScheduler => ({
+  servedKinds,
+  schedulerRunnable: ({ informers }, config, served) => {
+    seen.config = config;
+    seen.served = served;
+    for (const kind of [pods, nodes]) informers.of(kind);
+    const run = async (signal: AbortSignal): Promise<void> => {
+      seen.works = true;
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      seen.works = false;
+    };
+    return [{ name: 'scheduler', run }];
+  },
+});
+
+/** `dkc scheduler run ARGV` in this process. */
+function start(
+  t: TestContext,
+  argv: readonly string[],
+  { make = idle(), env = {}, serviceAccount }: { make?: MakeScheduler; env?: Record<string, string>; serviceAccount?: string } = {},
+): Running {
+  const run: Command['run'] = (context, args) => runScheduler(context, args, make, serviceAccount);
+  const command = { describe: 'Schedules.', examples: [], flags: schedulerFlags, positionals: [], run };
+  return startLong(t, { name: 'scheduler run', argv, command, env });
+}
 
 longContract({
   name: 'scheduler run',
@@ -22,59 +58,35 @@ longContract({
   },
 });
 
-test('scheduler run: one ready line, at work by its file, seen, and gone on SIGTERM without a trace', { timeout: 120_000 }, async (t) => {
-  const { server, kubeconfig } = await up(t);
-  const seen: Seen = {};
-  const file = await configFile(t, 'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\napi: {pageSize: 7}');
-  const run = start(t, [`--config=${file}`, `--kubeconfig=${await kubeconfig()}`, '--debug', ...quick], { make: idle(seen) });
-  const { ready, metrics, pid } = await run.ready;
-  assert.deepEqual([ready, pid], [true, process.pid]);
-  await eventually('it works', () => seen.works === true);
-  assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
-  const started = run.fields[run.lines.indexOf('info: starting scheduler')] ?? {};
-  assert.deepEqual([started['server'], started['profiles'], started['config'], started['lease']], [server.url, 'batch,default-scheduler', file, 'kube-system/dkc-scheduler']); // prettier-ignore
-  const suspicious = run.fields[run.lines.indexOf('warn: suspicious configuration key')];
-  assert.deepEqual(suspicious, { key: 'percentageOfNodesToScore', why: 'it has no effect: every node is scored' });
-  assert.match(await text(`${metrics}/metrics`), /^leader_election_master_status\{name="dkc-scheduler"\} 1$/m);
-  assert.match(await text(`${metrics}/readyz?verbose`), /\[\+\]rights ok/);
-  assert.match(await text(`${metrics}/debug/caches`), /"name": "pods"/);
-  assert.equal(await run.stop(), 0);
-  assert.equal(seen.works, false);
-  assert.deepEqual([run.out().split('\n').length, run.err()], [2, '']);
-  assert.equal(holderOf(server.hooks.storage.get(LEASES, 'kube-system/dkc-scheduler') as Lease), '', 'released for the next one');
-  await server.stop();
-  assert.equal(run.clock.sleepers, 0);
-});
-
-const file = 'leaderElection: {leaseName: of-file, namespace: kube-public}';
-const off = 'leaderElection: {enabled: false, leaseName: of-file}';
-const elections = [
-  { why: 'a flag says, over the file', text: file, flags: ['--leader-elect-resource-name=of-flag'], lease: 'kube-public/of-flag' },
-  { why: 'somebody leads for the flag, with the lease of the file', text: off, flags: ['--leader-elect'], lease: 'kube-system/of-file' },
-];
-for (const { why, text, flags, lease } of elections)
-  test(`the lease is what ${why}`, { timeout: 120_000 }, async (t) => {
-    const { kubeconfig } = await up(t);
-    const run = start(t, [`--config=${await configFile(t, text)}`, `--kubeconfig=${await kubeconfig()}`, ...quick, ...flags]);
-    await run.ready;
-    assert.equal(run.fields[run.lines.indexOf('info: starting scheduler')]?.['lease'], lease);
-    assert.equal(await run.stop(), 0);
-  });
-
 test(
-  "without a file it works by the defaults, and without a kubeconfig with the pod's service account",
+  'scheduler run works by its file, says what in it has no effect, and takes the lease of a flag over that of the file',
   { timeout: 120_000 },
   async (t) => {
-    // prettier-ignore
-    const { server, dir } = await up(t, { tls: true });
+    const { server, kubeconfig } = await up(t);
     const seen: Seen = {};
-    const run = start(t, ['--metrics-bind-address=', ...quick], { make: idle(seen), ...(await podOn({ server, dir })) });
-    assert.equal((await run.ready).metrics, null);
-    assert.deepEqual([seen.config, seen.served?.storage.csiNodes?.version], [defaultSchedulerConfig, 'v1']);
-    assert.equal(run.fields[run.lines.indexOf('info: starting scheduler')]?.['config'], 'defaults');
-    assert.equal(await run.stop(), 0);
+    const file = await tempFile(
+      t,
+      'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\nleaderElection: {leaseName: of-file, namespace: kube-public}',
+    );
+    const flags = [`--config=${file}`, '--leader-elect-resource-name=of-flag'];
+    const run = start(t, [...flags, `--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
+    await eventually('it works', () => seen.works === true);
+    assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
+    const started = run.fields[run.lines.indexOf('info: starting scheduler')] ?? {};
+    assert.partialDeepStrictEqual(started, { server: server.url, profiles: 'batch,default-scheduler', config: file, lease: 'kube-public/of-flag' }); // prettier-ignore
+    const suspicious = run.fields[run.lines.indexOf('warn: suspicious configuration key')];
+    assert.deepEqual(suspicious, { key: 'percentageOfNodesToScore', why: 'it has no effect: every node is scored' });
+    await run.stop();
+    assert.equal(seen.works, false);
   },
 );
+
+test('without a file it works by the defaults', { timeout: 120_000 }, async (t) => {
+  const { kubeconfig } = await up(t);
+  const seen: Seen = {};
+  await start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false'], { make: idle(seen) }).ready;
+  assert.deepEqual([seen.config, seen.served?.storage.csiNodes?.version], [defaultSchedulerConfig, 'v1']);
+});
 
 const impossible = [
   { why: 'the file is not there', argv: ['--config=/gone'], code: 3, says: /^dkc: Cannot read \/gone: no such file[^\n]*\n$/ },
@@ -88,7 +100,7 @@ for (const { why, argv, code, says } of impossible)
   });
 
 test('a wrong configuration ends it with 1 before anything is asked, and the line says where to read all of it', async (t) => {
-  const file = await configFile(t, 'api: {qps: 5}\npodMaxBackoffSeconds: 0\nx: 1');
+  const file = await tempFile(t, 'api: {qps: 5}\npodMaxBackoffSeconds: 0\nx: 1');
   const run = start(t, [`--config=${file}`, '--kubeconfig=/gone']);
   assert.equal(await run.ended, 1);
   const first = 'podMaxBackoffSeconds: it is 0; it must be whole seconds, from 1 to 2000000';
