@@ -68,7 +68,6 @@ check(roleChecks, roles, [
   { check: 'admission-policy', where: 'it is missing, and rights are by name', facts: { admission: policies(none), agents: agents(none) }, is: 'warning', says: 'there is no', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'admission-policy', where: 'it says something else', facts: { admission: policies((one) => ({ ...one, spec: {} })) }, is: 'warning', says: 'differs from that of this version of dkc', todo: 'dkc deploy manifests | kubectl apply -f -' },
   { check: 'admission-policy', where: 'an old server has none', facts: { admission: [] }, is: 'warning', says: 'before 1.30', todo: 'give each node its rights by name' },
-  { check: 'admission-policy', where: 'an old server needs none', facts: { admission: [], agents: agents(none) }, is: 'skipped', says: 'before 1.30' },
   { check: 'caller-rights', where: 'you may not', facts: { missing: known([{ verb: 'create', group: '', resource: 'configmaps', namespace: 'dkc-system', vital: true }]) }, is: 'warning', says: 'create configmaps in namespace dkc-system', todo: 'dkc-assign' },
 ] satisfies (Row & { facts: Partial<RoleFacts> })[]); // prettier-ignore
 
@@ -77,7 +76,6 @@ const fleet = (...nodes: FleetNode[]): Partial<FleetFacts> => ({ nodes: known(no
 const [a, b] = [node('a'), node('b')];
 const without = { reports: false, agent: null };
 check(fleetChecks, { nodes: known([a, b]), serverVersion: 'v1.36.3', version: '1.2.3' }, [
-  { check: 'agents', where: 'there are no nodes', facts: fleet(), is: 'skipped', says: 'no nodes' },
   { check: 'agents', where: 'one has none', facts: fleet(a, node('b', without)), is: 'warning', says: '1 of 2 nodes: b', todo: 'install dkc' },
   { check: 'agents', where: 'none has one', facts: fleet(node('b', without)), is: 'warning', says: 'any of 1 nodes', todo: 'install dkc' },
   { check: 'agents', where: 'one has not answered', facts: fleet(a, node('b', { isBehind: true })), is: 'warning', says: 'have not processed the latest assignment of their node: b', todo: 'run this again in a minute' },
@@ -99,7 +97,6 @@ const flows = (theirs?: (object: KubeObject) => KubeObject | undefined): Partial
 const controllers: ControllerFacts = { rolloutLease: held, controllersLease: noLease, setsLease: noLease, hasRollouts: known(true), managers: known([]), flowControl: known([]), now }; // prettier-ignore
 check(controllerChecks, controllers, [
   { check: 'rollout-controller', where: 'nobody renews the Lease', facts: { rolloutLease: stale }, is: 'failed', says: 'was renewed 31 s ago', todo: '--leader-elect-resource-name=dkc-rollout' },
-  { check: 'rollout-controller', where: 'nobody renews the Lease, and there is nothing to do', facts: { rolloutLease: stale, hasRollouts: known(false) }, is: 'warning', says: 'no rollout makes progress', todo: 'dkc controllers run' },
   { check: 'rollout-controller', where: 'there is none', facts: { rolloutLease: noLease }, is: 'failed', says: 'no rollout controller has ever held its Lease', todo: 'dkc controllers run' },
   { check: 'rollout-controller', where: 'nobody needs one', facts: { rolloutLease: noLease, hasRollouts: known(false) }, is: 'skipped', says: 'there are no rollouts' },
   { check: 'set-controllers', where: 'kube-controller-manager leaves them alone', facts: manager('*,-daemonset,-statefulset'), is: 'ok', says: 'runs neither of the two controllers' },
@@ -107,8 +104,6 @@ check(controllerChecks, controllers, [
   { check: 'set-controllers', where: 'kube-controller-manager has no such flag', facts: manager(''), is: 'warning', says: 'unless dkc runs the rollout controller alone there', todo: '-daemonset,-statefulset' },
   { check: 'set-controllers', where: 'both have them for sure', facts: { setsLease: held, managers: known([{ pod: 'kcm-a', controllers: '*' }]) }, is: 'failed', says: 'pod-a holds Lease dkc-system/dkc-controllers: both create', todo: '-daemonset,-statefulset' },
   { check: 'set-controllers', where: 'nobody has them', facts: { setsLease: stale, managers: known([{ pod: 'kcm-a', controllers: '*,-daemonset,-statefulset' }]) }, is: 'failed', says: 'no pods are created for them', todo: 'kubectl -n dkc-system get pods' },
-  { check: 'set-controllers', where: 'it cannot be seen', facts: { controllersLease: held }, is: 'skipped', says: 'is visible here' },
-  { check: 'set-controllers', where: 'dkc has none', facts: {}, is: 'skipped', says: 'kube-controller-manager manages them' },
   { check: 'flow-control', where: 'they are there', facts: flows(), is: 'ok', says: 'dkc-agents' },
   { check: 'flow-control', where: 'one is missing', facts: flows((one) => (one.metadata.name === 'dkc-agents' ? undefined : one)), is: 'warning', says: 'there is no FlowSchema dkc-agents', todo: 'dkc deploy manifests --image=IMAGE' },
 ] satisfies (Row & { facts: Partial<ControllerFacts> })[]); // prettier-ignore

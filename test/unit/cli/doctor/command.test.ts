@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { checksOnPage } from './rows.ts';
 import { clusterTopics, nodeTopics } from '../../../../cli/doctor/command.ts';
 import type { Exec } from '../../../../base/exec.ts';
-import { kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
+import { nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 type Line = { check: string; ok: boolean; result: string; detail: string };
@@ -38,19 +38,10 @@ test('the report names what is wrong, with a remedy, and exits with 1', async (t
   assert.match(stderr, /^dkc: \d of \d+ checks failed: drop-in, /);
 });
 
-test('damage on the disk is named, and stays as it is', async (t) => {
-  const node = await nodeOnDisk(t);
-  const source = await node.save('7');
-  await node.trust(source);
-  await writeFile(node.paths.file(source, 'kubelet'), 'cut');
-  await writeFile(node.localConfig, kubeletYaml(-1));
-  const before = await node.observe();
-  const { code, stdout } = await node.dkc('doctor');
+test('settings that cannot be read are a finding, and the other checks go on with the defaults', async (t) => {
+  const { code, stdout } = await (await nodeOnDisk(t, { maxPod: '3' })).dkc('doctor');
   assert.equal(code, 1);
-  assert.match(stdout, /^store +failed +\S+\/kubelet: /m);
-  assert.match(stdout, /^last-known-good +skipped +the store is damaged$/m);
-  assert.match(stdout, /^local-config +failed +the kubelet would not start with \S+: .*maxPods/m);
-  assert.deepEqual((await node.observe()).problems, before.problems);
+  assert.match(stdout, /^settings +failed +Cannot use \S+agent\.yaml: unknown key maxPod.*\n[^]*^agent-unit +skipped/m);
 });
 
 test('the file of kubeletArgs is read as the agent reads it: its flags count, and the agent does not start without it', async (t) => {

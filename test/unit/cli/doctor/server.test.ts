@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { chmod, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { connect } from '../../../../cli/connect/connect.ts';
@@ -43,17 +42,6 @@ test('a node of a cluster without our manifests is told what is missing, and wit
   for (const object of manifests({ release: 36, credentials: 'kubelet', nodes: [], listsPods: false }))
     if (object.kind !== 'Namespace') server.add(object);
   assert.deepEqual(of(await look(), 'node-object', 'assignment', 'agent-rights'), ['node-object ok', 'assignment ok', 'agent-rights ok']);
-});
-
-test('an API server that never answers costs the checks of the network alone', async (t) => {
-  const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  t.after(() => silent.close());
-  const { port } = silent.address() as { port: number };
-  const kubeconfig = join(await tempDir(t), 'kubelet.conf');
-  await writeFile(kubeconfig, JSON.stringify({ 'current-context': 'a', contexts: [{ name: 'a', context: { cluster: 'a' } }], clusters: [{ name: 'a', cluster: { server: `http://127.0.0.1:${port}` } }] })); // prettier-ignore
-  const hangs = await lookWith(t, kubeconfig)();
-  assert.deepEqual(of(hangs, 'store', 'api-server', 'node-object', 'clock'), ['store ok', 'api-server failed', 'node-object skipped', 'clock skipped']); // prettier-ignore
 });
 
 test('certificates are read from their files, with the day on which they expire', async (t) => {

@@ -75,9 +75,9 @@ test('a manifest comes back whole with its signature, which a policy accepts', {
 const misuses = [
   { line: 'sign web', code: 2, says: /--key is missing/ },
   { line: 'sign web/ca.crt web/kubelet web --print-message', code: 2, says: /two files for the data key/ },
+  { line: 'sign web --key a --verify', code: 2, says: /--key and --verify cannot be combined/ },
   { line: 'sign web/ca.crt b=web/kubelet --print-message', code: 2, says: /there is no data key "kubelet"; .*--kubelet-config-key/ },
   { line: 'sign - --print-message', code: 2, says: /not a manifest of a ConfigMap; name its data key: KEY=-/ },
-  { line: 'sign web --print-message --allow=ä', code: 2, says: /visible ASCII/ },
   { line: 'sign web --verify --policy=none --agent-config=agent.yaml', code: 3, says: /has no signatureKeys/ },
   { line: 'sign web --verify --allowed-signers=web/ca.crt', code: 3, says: /Cannot use line 1 of web\/ca.crt: it must begin with one of/ },
 ];
@@ -115,4 +115,16 @@ test('status and checkpoints verify say who signed what a node runs, where its p
   assert.deepEqual([code, stderr], [1, 'dkc: the config in use is not signed\n']);
   await node.runs('last-known-good', node.trusted);
   assert.match((await node.dkc('status', `--policy=${policy}`)).stdout, /^Signed by: {7}none of the signatureKeys in the field policy$/m);
+});
+
+test('validate says whether the directory of a file is signed: a missing signature is a warning, a wrong one an error', async (t) => {
+  const node = await assignedAndTrusted(t);
+  await writeFile(join(node.root, 'policy.yaml'), SshSigner.policy(ci));
+  const validate = async (files: Record<string, string>): Promise<Ran> => {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(node.root, name), text);
+    return node.dkc('validate', join(node.root, 'web'), `--local-config=${node.localConfig}`, `--policy=${node.root}/policy.yaml`);
+  };
+  assert.match((await validate({ web: kubeletYaml(50) })).stdout, /warning.*not signed: there is no kubelet\.sig beside the file/);
+  const wrong = await validate({ 'kubelet.sig': ci.sign('another message') });
+  assert.deepEqual([wrong.code, /error.*not for the content of this ConfigMap/.test(wrong.stdout)], [1, true], wrong.stdout);
 });
