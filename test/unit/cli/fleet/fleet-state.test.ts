@@ -5,7 +5,7 @@ import { UsageError } from '../../../../cli/failure.ts';
 import { nodeNames } from '../../../../cli/fleet/node-names.ts';
 import { stateText } from '../../../../cli/fleet/node-view.ts';
 import { assignedSource, fleetState, type FleetState, type FleetNode } from '../../../../controllers/fleet/fleet-node.ts';
-import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
+import { fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
 
 const source = (name: string, resourceVersion = '1') => ({ namespace: 'dkc-system', name, uid: `uid-${name}`, resourceVersion, kubeletConfigKey: 'kubelet' }); // prettier-ignore
 const [old, web] = [source('old'), source('web')];
@@ -45,18 +45,6 @@ test('ASSIGNED is what the spec says, with the version that the node reports for
   assert.deepEqual(assignedSource({ ...base, assigned: old }), { ...spec, uid: null, resourceVersion: null });
   assert.equal(assignedSource({ ...base, wanted: null }), null);
 });
-
-const annotations = [
-  { annotation: '{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}', agent: { version: '0.1.0', trial: { endsAtMs: now + 600_000 } } },
-  { annotation: '{"version":7,"trial":{"endsAt":"soon"}}', agent: { version: '', trial: { endsAtMs: null } } },
-  { annotation: '['.repeat(200_000), agent: { version: '', trial: null } },
-  { annotation: undefined, agent: null },
-]; // prettier-ignore
-for (const { annotation, agent } of annotations)
-  test(`the annotation ${annotation?.slice(0, 30)} reads as ${JSON.stringify(agent)}`, () => {
-    const metadata = { name: 'a', ...(annotation === undefined ? {} : { annotations: { [AGENT_ANNOTATION]: annotation } }) };
-    assert.deepEqual(fleetNode({ metadata }).agent, agent);
-  });
 
 test('a Node of any other shape is read without an error', () => {
   for (const status of [undefined, { config: 'x' }, { config: { assigned: [], error: 7 } }, 7]) {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
-import { fleetState, type Carrier, type FleetNode, type FleetState } from '../../../../controllers/fleet/fleet-node.ts';
+import { fleetState, type Carrier, type FleetState } from '../../../../controllers/fleet/fleet-node.ts';
 import { AGENT_ANNOTATION, fleetNode } from '../../../../controllers/fleet/read-fleet-node.ts';
-import { FleetJoin } from '../../../../cli/fleet/watch-nodes.ts';
 import { definitions } from '../../../../deploy/manifests.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import { runCli, type Ran } from '../../../support/cli-context.ts';
@@ -149,23 +148,3 @@ for (const { why, node = {}, config, serves = both, is } of rows)
     const seen = fleetNode({ metadata: { name: 'a' }, ...node }, config, serves);
     assert.equal(`${fleetState(seen)} ${seen.carrier}`, is);
   });
-
-test('a join reports a node when both kinds are known, and then whenever one of them changes', () => {
-  const seen: string[] = [];
-  const say = (name: string, node: FleetNode | undefined) => void seen.push(`${name} ${node ? `${node.carrier} ${node.wanted?.name ?? 'local'}` : 'gone'}`); // prettier-ignore
-  const join = new FleetJoin(modern, new Set(['a', 'b']), say);
-  const news = (): string[] => seen.splice(0);
-  join.set('node', 'a', { metadata: { name: 'a' } });
-  join.set('node', 'x', { metadata: { name: 'x' } });
-  join.complete('node');
-  assert.deepEqual(news(), []);
-  join.set('config', 'a', config());
-  join.complete('config');
-  assert.deepEqual(news(), ['a nodeconfig web', 'b gone']);
-  join.set('config', 'b', config());
-  assert.deepEqual(news(), [], 'the NodeConfig of no Node');
-  join.set('node', 'b', { metadata: { name: 'b' } });
-  join.set('config', 'a', undefined);
-  join.set('node', 'a', undefined);
-  assert.deepEqual(news(), ['b nodeconfig web', 'a nodeconfig local', 'a gone']);
-});

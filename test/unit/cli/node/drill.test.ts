@@ -53,17 +53,6 @@ test('without a local config a drill fails in that alone: every step still ends 
   assert.deepEqual([verified.code, (JSON.parse(verified.stdout) as { path: string }[])[0]?.path], [1, localConfig]);
 });
 
-test('a live drill needs a kubelet that is healthy', async (t) => {
-  const node = await assignedAndTrusted(t, { policy: 'none', kubeletHealthz: 'http://127.0.0.1:1/healthz' });
-  const locks = memoryLocks();
-  await locks.take(node.paths.agentLock, 0);
-  await writeFile(node.paths.agentLock, '');
-  const ill = await node.dkcIn({ locks }, 'drill', '--live', '--yes');
-  assert.equal(ill.code, 1);
-  assert.match(ill.stderr, /its kubelet is not healthy \(/);
-  assert.deepEqual(await node.store.condemned(), []);
-});
-
 test('a live drill on a node whose agent follows passes', async (t) => {
   const node = await assignedAndTrusted(t, { policy: 'none' });
   const { trusted, assigned, store, paths } = node;

@@ -144,8 +144,9 @@ for (const { why, flags, spec } of made)
   });
 
 const refused = [
-  { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },
   { argv: `create web ${SOURCE} --all --drain-policy=emptyDir=Keep`, says: 'spec.drainPolicy.emptyDir: must be Evict or Block' },
+  { argv: `create Web ${SOURCE} --all`, says: 'invalid name "Web"' },
+  { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },
   { argv: `create web ${SOURCE} --all --steps=1,200%`, says: 'spec.steps[1].nodes: must be a number of nodes from 1 on, or a percentage of 1% to 100%' }, // prettier-ignore
   { argv: `create web ${SOURCE} --all --window=3h`, says: '--window must be five cron fields' },
   { argv: 'watch web -o yaml', says: 'works with -o table, wide and json' },

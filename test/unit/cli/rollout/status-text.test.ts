@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import pc from 'picocolors';
 import type { FleetObjects } from '../../../../cli/rollout/fleet-objects.ts';
 import { exitOf } from '../../../../cli/rollout/follow.ts';
-import { rolloutColumns, treeText } from '../../../../cli/rollout/status-text.ts';
-import { table } from '../../../../cli/output/output.ts';
+import { treeText } from '../../../../cli/rollout/status-text.ts';
 import { viewOf } from '../../../../cli/rollout/view.ts';
-import type { NodeConfigRollout, Phase, RolloutStatus } from '../../../../controllers/rollout/types.ts';
+import type { NodeConfigRollout, RolloutStatus } from '../../../../controllers/rollout/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const NOW = Date.parse('2026-03-01T00:10:00Z');
@@ -68,15 +67,6 @@ test('the tree shows steps and the nodes that each adds; a name that a terminal 
   // Who was touched comes first, who cannot be touched last.
   assert.ok(Math.max(...['✔ a', '◌ b', '✖ e'].map((one) => text.indexOf(one))) < text.indexOf('• c'));
   assert.ok(text.indexOf('• c') < text.indexOf('⚠ d'));
-});
-
-test('a phase that this program does not know is shown as it is', async () => {
-  for (const phase of ['Draining', 'a\u001b[2J']) {
-    const rollout = web({ phase: phase as Phase });
-    const shown = phase.replace('\u001b', '\\u001b');
-    assert.ok(treeText(viewOf(rollout, fleet(rollout, {}), NOW), NOW, people).includes(`Phase:       • ${shown}\n`), shown);
-    assert.ok((await table(rolloutColumns(NOW), [rollout], people)).includes(shown));
-  }
 });
 
 test('a step of many nodes lists those that failed or are in flight, and counts the others', () => {
