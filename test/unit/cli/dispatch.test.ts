@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { table } from '../../support/table.ts';
 import { ActionError } from '../../../base/errors.ts';
 import { dispatch } from '../../../cli/dispatch.ts';
 import { fine, wrong, type Command, type Exit } from '../../../cli/command.ts';
-import { Interrupted, UsageError } from '../../../cli/failure.ts';
+import { failureText, Interrupted, UsageError } from '../../../cli/failure.ts';
 import { formatFlag, show } from '../../../cli/output/output.ts';
 import { programName } from '../../../cli/help/help.ts';
 import { commands, type Entry } from '../../../cli/commands.ts';
@@ -49,18 +50,6 @@ for (const { why, argv, says } of usage)
     assert.deepEqual(await run(argv), { code: 2, out: '', err: `dkc: ${says.replace('HELP', 'see dkc thing do --help')}\n` });
   });
 
-const field = [{ name: 'field', text: 'a field' }];
-const family = [entry('say', async () => wrong('say'), { positionals: field }), entry('say more', async (_, args) => wrong(`more ${args.one('field')}`), { positionals: field })]; // prettier-ignore
-const families = [
-  { why: 'goes to the longer name', argv: ['say', 'more', 'x'], code: 1, says: 'more x' },
-  { why: 'is told of the longer name that it meant', argv: ['say', 'mere', 'x'], code: 2, says: 'say: unexpected argument "x", did you mean dkc say more?; see dkc say --help' }, // prettier-ignore
-];
-for (const { why, argv, code, says } of families)
-  test(`of a command and one that is named after it, ${argv.join(' ')} ${why}`, async () => {
-    const { context, err } = cliContext();
-    assert.deepEqual([await dispatch(family, argv, context), err()], [code, `dkc: ${says}\n`]);
-  });
-
 const calls = [
   { argv: 'thing do 007 --yes --word= b --wait 1s --word 1e3 c', gets: { count: 3, word: '1e3', wait: 1000, yes: true, first: '007', more: ['b', 'c'] } },
   { argv: 'thing do a --yes=false --yes', gets: { yes: true } },
@@ -86,6 +75,10 @@ test('what many commands share is written once: -o brings its formats and --no-h
   assert.deepEqual([code, stderr], [2, says]);
   assert.equal((await runCli(['version', '-o', 'jsonpath={.version}'])).stdout, '1.2.3');
   assert.equal((await runCli(['version', '-o', 'custom-columns=V:.version', '--no-headers'])).stdout, '1.2.3\n');
+  assert.match(
+    (await runCli(['why', 'daemonst', 'x'])).stderr,
+    /^dkc: why: unexpected argument "x", did you mean dkc why daemonset\?; see /,
+  );
   const broken = await runCli(['nodes', '-o', 'jsonpath={.a']);
   assert.deepEqual([broken.code, /-o jsonpath: unclosed \{/.test(broken.stderr)], [2, true], 'before the API server is asked');
 });
@@ -170,4 +163,13 @@ test('every command has a summary, help with examples that name it, and flags th
       for (const [flag] of run.split(/ [|>] /)[0]?.matchAll(/(?<= )--[a-z][a-z-]+/g) ?? [])
         assert.ok(known.has(flag), `${one.name}: ${run}`);
   }
+});
+
+test('an error of the system about a file comes out as action, object and remedy, with its cause; a bug says how to see more', async () => {
+  const error = await readFile('/dev/null/x').catch((error: unknown) => error);
+  const says = "dkc: Cannot open /dev/null/x: a part of its path is not a directory (ENOTDIR: not a directory, open '/dev/null/x')\n";
+  assert.equal(failureText(error, false), says);
+  const bare = Object.assign(new Error('ENOSPC: no space left'), { code: 'ENOSPC' });
+  assert.equal(failureText(bare, false), 'dkc: Cannot use a file: the disk is full; free some space (ENOSPC: no space left)\n');
+  assert.equal(failureText(new TypeError('x is not a function'), false), 'dkc: x is not a function; use -v for a stack trace\n');
 });

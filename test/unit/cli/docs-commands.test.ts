@@ -52,12 +52,6 @@ function npmProblem([verb, script = '', ...rest]: readonly string[], inBlock: bo
   return unknown === undefined ? undefined : `there is no benchmark ${unknown}`;
 }
 
-test('a command line that nobody can type is found', async () => {
-  const wrong = ['dkc stats', 'dkc status --verbos', 'dkc assign', 'dkc checkpoints', 'npm run dmeo', 'npm run bench -- bogus', 'kubectl dkc node']; // prettier-ignore
-  const problems = await Promise.all(wrong.map((line) => problemOf({ where: '', words: line.split(' '), inBlock: true })));
-  assert.ok(!problems.includes(undefined), problems.join());
-});
-
 describe('every command line of the docs can be typed', () => {
   for (const page of pages)
     test(page, async () => {

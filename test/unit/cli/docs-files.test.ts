@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
+import { nativeSupport } from '../../../agent/status/choose-carrier.ts';
+import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
+import { NEWEST_RELEASE, OLDEST_RELEASE } from '../../../cli/deploy/manifests.ts';
 
 const pages = globSync(['*.md', '{docs,test,bench,scripts,deploy,systemd}/**/*.md']);
 const withoutBlocks = (page: string): string => readFileSync(page, 'utf8').replaceAll(/```.*?```/gs, '');
@@ -35,3 +38,28 @@ for (const page of pages)
     // The folders of deploy/ have a base of their own.
     assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !existsSync(file) && !existsSync(join('deploy', file))), []); // prettier-ignore
   });
+
+/** The last release of which servers keep Node.spec.configSource. */
+function lastNative(): number {
+  let minor = OLDEST_RELEASE;
+  while (nativeSupport(`v1.${minor + 1}.0`, false, undefined) !== 'dropped') minor++;
+  return minor;
+}
+
+test('the first screen of README.md has the versions that the code supports', () => {
+  const page = readFileSync('README.md', 'utf8');
+  const table = page.slice(page.indexOf('| supported |')).split('\n\n')[0] ?? '';
+  assert.ok(page.slice(0, page.indexOf('| supported |')).split('\n').length < 30);
+  assert.match(table, new RegExp(`^\\| kubelets[^|]*\\| 1\\.${OLDEST_MINOR} to 1\\.${NEWEST_MINOR}\\b`, 'm'));
+  assert.match(
+    table,
+    new RegExp(`^\\| API servers, assignment in a \`NodeConfig\`[^|]*\\| 1\\.${OLDEST_RELEASE} to 1\\.${NEWEST_RELEASE}\\b`, 'm'),
+  );
+  assert.match(
+    table,
+    new RegExp(
+      `^\\| API servers, assignment in \`Node\\.spec\\.configSource\`[^|]*\\| 1\\.${OLDEST_RELEASE} to 1\\.${lastNative()}\\b`,
+      'm',
+    ),
+  );
+});

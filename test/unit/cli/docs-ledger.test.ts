@@ -23,13 +23,3 @@ describe('every command of a page is played by a test, or the ledger says why no
   }
   test('and no page is gone', () => assert.deepEqual(Object.keys(ledger).filter((page) => !pages.includes(page)), [])); // prettier-ignore
 });
-
-test('commands stand in blocks sh and console, where they are found', () => {
-  const program = '(?:dkc|npm|node|kubectl|apt|apt-get|apt-cache|dnf|systemctl|journalctl|ssh|cp|tar|sha256sum|kube-controller-manager)';
-  const typed = new RegExp(`^\\s*(?:\\$ |(?:# )?(?:\\w+=\\S* |sudo )*${program} [-\\w])`);
-  const missed = pages.flatMap((page) => {
-    const blocks = [...readFileSync(page, 'utf8').matchAll(/^ *```(\w*)\n(.*?)^ *```/gms)];
-    return blocks.flatMap(([, kind = '', block = '']) => ['sh', 'bash', 'console'].includes(kind) ? [] : block.split('\n').filter((line) => typed.test(line)).map((line) => `${page}: ${line}`)); // prettier-ignore
-  });
-  assert.deepEqual(missed, []);
-});

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { chmod, open, readFile, symlink, writeFile } from 'node:fs/promises';
+import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { completesForKubectl, nodeProblem, outliveReaders } from '../../../cli/program.ts';
-import { launcherFlag } from '../../../scripts/node-flag.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** `dkc` in a process of its own. */
@@ -58,11 +57,6 @@ test('an output that cannot be written is no success', async (t) => {
   assert.deepEqual([code, /^dkc: Cannot write the output: ENOSPC[^\n]*\n$/.test(stderr)], [3, true], stderr);
 });
 
-test('agent run refuses a bad flag with 2', async () => {
-  const stderr = 'dkc: agent run: unknown flag --bogus; see dkc agent run --help\n';
-  assert.deepEqual(await dkc(['agent', 'run', '--bogus']).ended, { code: 2, stdout: '', stderr });
-});
-
 test('SIGINT ends a wait for standard input with one line', async () => {
   const { child, ended } = dkc(['validate', '-']);
   await new Promise((resolve) => child.stdin?.write(padding, resolve));
@@ -79,30 +73,6 @@ test('the program that kubectl asks for completions completes, also what would r
   assert.match(run('agent', 'run', '--mer'), /^--merge\t.*\n:4\n$/);
   assert.equal(run('validate', ''), ':0\n');
   assert.match(run('agent', 'run', '--once', '--help'), /^--help\t/);
-});
-
-/** The installed launcher, with another folder than /usr/lib/dkc and a program in place of Node.js that prints what it is given. */
-async function installed(t: TestContext): Promise<string> {
-  const dir = await tempDir(t);
-  const path = join(dir, 'dkc');
-  await writeFile(path, (await readFile('systemd/dkc', 'utf8')).replaceAll('/usr/lib/dkc', dir));
-  await writeFile(join(dir, 'node'), '#!/bin/sh\necho "$DKC_CALLED_AS $#: $*"\n');
-  await symlink('dkc', join(dir, 'kubectl-dkc'));
-  for (const program of [path, join(dir, 'node')]) await chmod(program, 0o755);
-  return dir;
-}
-
-test('the launcher hands every argument to the command, and the name that it has', async (t) => {
-  const dir = await installed(t);
-  const run = (name: string): string => spawnSync(join(dir, name), ['nodes', 'a b'], { encoding: 'utf8' }).stdout;
-  assert.equal(run('dkc'), `dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
-  assert.equal(run('kubectl-dkc'), `kubectl-dkc 4: ${launcherFlag()} ${dir}/dkc.js nodes a b\n`);
-});
-
-test('a closed standard output ends the command before it does anything', async (t) => {
-  const dir = await installed(t);
-  const { status, stderr } = spawnSync('sh', ['-c', `${dir}/dkc nodes >&-`], { encoding: 'utf8' });
-  assert.deepEqual([status, stderr.includes('standard output is closed')], [3, true]);
 });
 
 test('a reader or a terminal that is gone is outlived; every other failure of a stream is remembered, the first one', () => {

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { table } from '../../../support/table.ts';
-import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import { describeError } from '../../../../base/errors.ts';
 import { parseManifests, readManifests, seed } from '../../../../cli/apiserver/seed.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -43,6 +41,8 @@ for (const { why, text, says } of table('why | text | says')(`
     | Cannot create Teapot x/a of /f.yaml: the API server does not serve pots.io/v1; correct apiVersion, or add the CustomResourceDefinition to the manifests
   an invalid object | {apiVersion: v1, kind: ConfigMap, metadata: {name: UPPER, namespace: default}}
     | Cannot create ConfigMap default/UPPER of /f.yaml: the API server rejected it; correct the manifest
+  a namespace that is not there | {apiVersion: v1, kind: ConfigMap, metadata: {name: a, namespace: gone}}
+    | Cannot create ConfigMap gone/a of /f.yaml: namespace gone not found; add it to the manifests
   an object that is there | {apiVersion: v1, kind: Namespace, metadata: {name: default}}
     | Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name
 `)) {
@@ -51,16 +51,3 @@ for (const { why, text, says } of table('why | text | says')(`
     await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), { name: 'ActionError', message: says });
   });
 }
-
-test('seeding a server that fails says why', async () => {
-  const { client, api } = emptyApi();
-  const [manifest] = parseManifests('apiVersion: v1\nkind: Node\nmetadata: {name: a}', '/f.yaml');
-  assert.ok(manifest);
-  for (const [verb, resource, says] of [
-    ['get', '/api/v1', /^Cannot create Node a of \/f\.yaml: API discovery failed; try again \(.*500/],
-    ['create', 'nodes', /^Cannot create Node a of \/f\.yaml: the API server failed; try again \(.*500/],
-  ] as const) {
-    api.hooks.setFaults(parseFaults([{ verb, resource, status: 500 }]));
-    await assert.rejects(seed(client, [manifest]), (error: unknown) => says.test(describeError(error)));
-  }
-});

@@ -17,7 +17,6 @@ async function offered(line: string): Promise<{ values: string[]; files?: string
 const lines = [
   { line: 'dkc checkpoints ve', values: ['verify'] },
   { line: 'dkc version -o ', values: ['table', 'wide', 'json', 'yaml', 'name', 'jsonpath=', 'custom-columns='] },
-  { line: 'dkc version --out', values: ['--output'] },
   { line: 'dkc agent run --preflight=', values: ['--preflight=true', '--preflight=false'] },
   { line: 'dkc completion ', values: ['bash', 'zsh', 'fish'] },
   { line: 'dkc assign nod', values: ['node-a'] },
@@ -30,7 +29,6 @@ const lines = [
   { line: 'dkc -n shop why sts sh', values: ['shop/db'] },
   { line: 'dkc why maxP', values: ['maxPods'] },
   { line: 'dkc why ', values: ['daemonset', 'statefulset', 'pod', 'maxPods', 'podsPerCore'] },
-  { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
   { line: 'dkc why daemonset kube', values: ['kube-system/proxy'] },
   { line: 'dkc why daemonset kube-system/proxy --node nod', values: ['node-a'] },
   { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset', '--controllers=rollout'] },
@@ -43,10 +41,6 @@ for (const { line, values } of lines)
 test('files and directories are left to the shell', async () => {
   assert.deepEqual(await offered('dkc validate '), { values: [], files: 'file' });
   assert.deepEqual(await offered('dkc apiserver --seed='), { values: [], files: 'dir' });
-});
-
-test('a line is split as a shell splits it', () => {
-  assert.deepEqual(splitLine(`dkc a 'b c' "d\\"e" f\\ g `), ['dkc', 'a', 'b c', 'd"e', 'f g', '']);
 });
 
 test('a completion never fails: without store and API server there is nothing to offer', async () => {

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
+import { hold } from '../../../../cli/deploy/install-node.ts';
+import { needsInstall, packageFiles } from '../../../../cli/deploy/install-plan.ts';
+import type { Args } from '../../../../cli/args/args.ts';
 import { parseAllDocuments } from 'yaml';
 import { boardText } from '../../../../deploy/board.ts';
-import { runCli } from '../../../support/cli-context.ts';
+import { cliContext, runCli } from '../../../support/cli-context.ts';
 
 interface Manifest {
   kind: string;
@@ -58,11 +61,6 @@ test('--overlay adds to what is printed without it, in one order, each once', as
   assert.deepEqual(more, [...plain, ...alone]);
 });
 
-test('rules in CEL are in the definition from 1.28 on', async () => {
-  const has = async (version: string) => JSON.stringify(await printed('--only=crds', `--kubernetes-version=${version}`)).includes('x-kubernetes-validations'); // prettier-ignore
-  assert.deepEqual([await has('1.27'), await has('1.28')], [false, true]);
-});
-
 test('with --nodes every cluster-wide rule of a node names it, and no group gets anything', async () => {
   for (const whose of ['kubelet', 'service-account']) {
     const objects = await printed('--only=rbac', '--nodes=node-a,node-b', `--credentials=${whose}`);
@@ -88,3 +86,35 @@ for (const { flags, says } of misuses)
     assert.deepEqual([code, stdout], [2, '']);
     assert.ok(stderr.includes(says), stderr);
   });
+
+const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64));
+const list = '0755 /usr/lib/dkc/node\n0777 /usr/bin/kubectl-dkc\n0600 /etc/dkc/agent.yaml\n';
+const sums = `${a}  ./usr/lib/dkc/node\n${b}  ./etc/dkc/agent.yaml\n`;
+const packaged = packageFiles(list, sums);
+
+const wrong = [
+  { why: 'a path outside of the node', manifest: '0755 /usr/../../etc/passwd\n', says: /names "\/usr\/\.\.\/\.\.\/etc\/passwd"/ },
+  { why: 'a file without a hash', manifest: '0755 /usr/bin/dkc\n', says: /no SHA-256 of \/usr\/bin\/dkc/ },
+];
+for (const { why, manifest, says } of wrong)
+  test(`a package is refused for ${why}`, () => assert.throws(() => packageFiles(manifest, sums), says));
+
+const there = new Map([['/usr/lib/dkc/node', a ?? ''], ['/etc/dkc/agent.yaml', c ?? '']]); // prettier-ignore
+const done = { found: there, manifest: list, record: list, isUnfinished: false };
+const nodes = [
+  { why: 'all is there, with settings of the administrator', of: done, needed: false },
+  { why: 'nothing was installed', of: { ...done, found: new Map<string, string>(), record: undefined }, needed: true },
+  { why: 'a file has other bytes', of: { ...done, found: new Map([['/usr/lib/dkc/node', b ?? '']]) }, needed: true },
+  { why: 'an installation was cut short', of: { ...done, isUnfinished: true }, needed: true },
+];
+for (const { why, of, needed } of nodes)
+  test(`where ${why} there is ${needed ? 'something' : 'nothing'} to do`, () => assert.equal(needsInstall(packaged, of), needed));
+
+test('dkc deploy hold goes on until it is asked to end, and ends with 0', async () => {
+  const end = new AbortController();
+  const { context, out } = cliContext({ signal: end.signal });
+  const running = hold.run(context, {} as Args);
+  const first = await Promise.race([running, new Promise((resolve) => setImmediate(resolve, 'it goes on'))]);
+  end.abort();
+  assert.deepEqual([first, await running, out()], ['it goes on', { code: 0 }, 'this node has the package; nothing is left to do\n']);
+});

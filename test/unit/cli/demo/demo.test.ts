@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { access } from 'node:fs/promises';
 import { test } from 'node:test';
-import { fine } from '../../../../cli/command.ts';
-import { buildCluster } from '../../../../cli/demo/cluster/demo-cluster.ts';
-import { Interrupted } from '../../../../cli/failure.ts';
 import { clusterDemo } from '../../../../cli/demo/cluster-demo.ts';
 import { connect } from '../../../../cli/connect/connect.ts';
+import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { payloads } from '../../../../cli/demo/stage.ts';
+import { fatalHere } from '../../../../cli/demo/kubelet.ts';
+import { barOf } from '../../../../cli/demo/fleet/fleet-story.ts';
 import { cliContext, runCli } from '../../../support/cli-context.ts';
 
 /** What each demo says and shows, in this order. A story that does not end as told fails by itself. */
@@ -42,26 +42,18 @@ test('a story of a cluster that does not end as told ends with 1 and says why', 
   assert.deepEqual(exit, { code: 1, why: 'the demo failed: db-2 was lost' });
 });
 
-test('with --keep the cluster stays up until Ctrl-C, and nothing is left behind', async () => {
-  const control = new AbortController();
-  let kubeconfig = '';
-  const { context, out } = cliContext({ signal: control.signal });
-  const tell: Parameters<typeof clusterDemo>[1] = async (world, _teller, undo) => {
-    const cluster = undo.use(await buildCluster(world, { count: 1, cpus: 1 }));
-    kubeconfig = cluster.kubeconfig;
-    return cluster;
-  };
-  const write = (text: string): void => {
-    context.stdout.write(text);
-    if (text.includes('until Ctrl-C')) void access(kubeconfig).then(() => control.abort());
-  };
-  const watched = { ...context, stdout: { ...context.stdout, write } };
-  assert.deepEqual(await clusterDemo(watched, tell, true, ['kubectl get nodes']), fine);
-  assert.match(out(), new RegExp(`  export KUBECONFIG=${kubeconfig}\n  alias dkc='.*'\n  kubectl get nodes\n`));
-  await assert.rejects(access(kubeconfig), { code: 'ENOENT' });
+test('of the configurations of the demo one is fatal, which decodes, and one does not validate', async () => {
+  for (const [name, text] of Object.entries(payloads)) {
+    const bytes = new TextEncoder().encode(text);
+    const decoded = decode(bytes, parseKubeletVersion('1.30'));
+    assert.equal(decoded.ok && fatalHere(decoded.written) !== undefined, name === 'deadly', name);
+    const { code } = await runCli(['validate', '-', '--kubelet-version=1.30'], { stdin: async () => bytes });
+    assert.equal(code, name === 'invalid' ? 1 : 0, name);
+  }
 });
 
-test('Ctrl-C in a demo ends with 130, as in every command', async () => {
-  const stopped = { signal: AbortSignal.abort(new Interrupted()), connect: (query: object) => connect(query, {}) };
-  assert.equal((await runCli(['demo', 'scheduler'], stopped)).code, 130);
+test("the demo's bar shows what is settled, in flight and failed", () => {
+  const nodes = { selected: 400, updated: 0, settled: 0, inFlight: 0, failed: 0, refused: 0 };
+  assert.match(barOf({ step: 3, nodes: { ...nodes, settled: 200, inFlight: 40 } }, 4), /^ *█{12}▒{2}·{10} {2}step 3 of 4 · 200 of 400 settled · 40 in flight$/); // prettier-ignore
+  assert.match(barOf({ phase: 'RollingBack', nodes: { ...nodes, settled: 400, failed: 9 } }, 4), /^ *█{24} {2}rolling back · 400 of 400 settled · 9 failed$/); // prettier-ignore
 });
