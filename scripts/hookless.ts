@@ -6,7 +6,6 @@ const files = [
   'agent/stories',
   'agent/kill-sweep',
   'agent/boot/boot-table',
-  'controllers/random',
   'controllers/faults',
   'controllers/rollout/random',
   'controllers/rollout/rollout',

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { givenRelease, type Release } from '../../../support/real-parts/release.ts';
+import type { Release } from '../../../support/real-parts/release.ts';
 import { differing } from '../../../support/stories/remains.ts';
 import type { SubjectName } from './controllers.ts';
-import { asked } from '../../../support/stories/random.ts';
-import { withRealParts } from '../suite.ts';
 import type { Played } from './play-stories.ts';
-import { worldParts } from './real-world.ts';
 
 /** What a story leaves behind otherwise than kube-controller-manager, on purpose. */
 export interface Difference {
@@ -39,23 +36,6 @@ export interface Compared {
     plain: (line: string) => string;
     only: readonly RegExp[];
   };
-}
-
-/**
- * Stories that nobody thought of, on the release that is given: 1.20 does not know half of what they do.
- * @param what - which controllers, for the name of the suite
- */
-export async function compareAtRandom<S extends { name: string }>(
-  what: string,
-  randomStories: (seed: number, count: number) => readonly S[],
-  play: (subject: SubjectName, release: Release, stories: readonly S[]) => Promise<Played>,
-): Promise<void> {
-  const release = await givenRelease();
-  const stories = randomStories(asked.seed, asked.count);
-  const names = stories.map(({ name }) => name);
-  const compare = (): void =>
-    compareWithUpstream({ stories: names, differences: {}, release, play: (subject) => play(subject, release, stories) });
-  await withRealParts(`${what} controllers compared at random`, worldParts, compare, release);
 }
 
 /** Every story is played to kube-controller-manager and to ours; what is left at the end must be equal, but for the differences that are named. */

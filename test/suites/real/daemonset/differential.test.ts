@@ -3,10 +3,9 @@ import { daemonSetController } from '../../../../controllers/daemonset/controlle
 import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
 import { comparedReleases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
-import { randomStories } from '../../../support/stories/daemonset/random.ts';
 import { playDaemonSets } from '../../../support/stories/play.ts';
 import { startSubject } from '../cluster/controllers.ts';
-import { compareAtRandom, compareWithUpstream } from '../cluster/differential.ts';
+import { compareWithUpstream } from '../cluster/differential.ts';
 import { playStories } from '../cluster/play-stories.ts';
 import { RealWorld, worldParts } from '../cluster/real-world.ts';
 import { withRealParts } from '../suite.ts';
@@ -42,8 +41,3 @@ for (const release of await comparedReleases('daemonset')) {
     });
   await withRealParts('DaemonSet controllers compared', worldParts, compare, release);
 }
-
-await compareAtRandom('DaemonSet', randomStories, async (subject, release, random) => {
-  const world = await RealWorld.begin({ release, fence: daemonSets });
-  return playStories(world, () => startSubject(subject, world.planeFor(subject)), { stories: random, atOnce: 16, play: playDaemonSets });
-});

@@ -11,7 +11,6 @@ const told = 'a failed pod is deleted as any other, and told of so; later contro
  */
 export const differences: Readonly<Record<string, Difference>> = {
   'pod-failed': { until: CHANGED_BY, why: told, upstream: [/RecreatingFailedPod/], ours: none },
-  'pod-failed-parallel': { until: CHANGED_BY, why: told, upstream: [/RecreatingFailedPod/], ours: none },
   'pod-succeeded': {
     until: CHANGED_BY,
     why: 'a pod that succeeded is replaced, as later controllers do: nobody serves under its name else',

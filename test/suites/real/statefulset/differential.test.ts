@@ -1,9 +1,8 @@
 import { playStatefulSets } from '../../../support/stories/play.ts';
 import { comparedReleases, type Release } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/statefulset/all.ts';
-import { randomStories } from '../../../support/stories/statefulset/random.ts';
 import type { SubjectName } from '../cluster/controllers.ts';
-import { compareAtRandom, compareWithUpstream } from '../cluster/differential.ts';
+import { compareWithUpstream } from '../cluster/differential.ts';
 import { type Played, playStories } from '../cluster/play-stories.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
@@ -32,5 +31,3 @@ for (const release of await comparedReleases('statefulset')) {
     });
   await withRealParts('StatefulSet controllers compared', worldParts, compare, release);
 }
-
-await compareAtRandom('StatefulSet', randomStories, play);

@@ -38,13 +38,6 @@ export const extensions: readonly Story<Stage>[] = [
     await s.annotate({ paused: null });
     await s.shows({ updated: 3, available: 2 });
   }),
-  // Every node has an available pod then: the old one.
-  story('stalled-while-surging', async (s) => {
-    await s.running(2, { spec: surge, annotations: { 'dkc.dev/progress-deadline': '20s' } });
-    await s.image('hollow/unready:2');
-    await s.condition('Stalled True NotReady');
-    await s.rolls('app:3');
-  }),
   story('stalled', async (s) => {
     await s.running(2, { annotations: { 'dkc.dev/progress-deadline': '20s' } });
     await s.image('hollow/unready:2');
@@ -101,26 +94,5 @@ export const extensions: readonly Story<Stage>[] = [
     await s.quiet();
     await s.rolls('app:1');
     assert.ok(!before.some((pod) => s.isGone(pod)), 'the new one went, and no old one');
-  }),
-  story('surge-beside-a-tainted-node', async (s) => {
-    await s.running(3, { spec: surge });
-    await s.taint(0, 'busy=yes:NoSchedule');
-    await s.shows({ desired: 2, misscheduled: 1 });
-    await s.image('app:2');
-    await s.shows({ desired: 2, updated: 2, available: 2, misscheduled: 0 });
-  }),
-  story('surge-on-a-failing-node', async (s) => {
-    await s.running(2, { spec: surge });
-    const [old] = [s.podOn(0)];
-    await s.image('hollow/failed:2');
-    await s.until('some have failed', () => s.revisions().length === 2 && s.pods().length === 3);
-    for (let times = 0; times < 3; times++) {
-      const failed = s.pods().find(({ spec }) => spec?.containers[0]?.image === 'hollow/failed:2');
-      assert.ok(failed);
-      assert.ok(s.pods().length <= 3, 'nothing is made beside one that failed');
-      await s.until('it is replaced', () => s.isGone(failed) && s.pods().length === 3);
-    }
-    assert.ok(!s.isGone(old), 'the old one stays');
-    await s.rolls('app:3');
   }),
 ];

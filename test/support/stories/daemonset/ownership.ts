@@ -1,5 +1,3 @@
-import { daemonSets } from '../../../../kube/api/object.ts';
-import type { Revision } from '../world.ts';
 import { story, type Story } from '../story.ts';
 import type { Stage } from './stage.ts';
 
@@ -50,15 +48,12 @@ export const ownership: readonly Story<Stage>[] = [
     await s.until('only one stays', () => s.pods().length === 4);
     await s.quiet();
   }),
-  ...(['controller-revision-hash', 'both labels'] as const).map((what) =>
-    story(what === 'both labels' ? 'labels-taken-away' : 'hash-taken-away', async (s: Stage) => {
-      await s.running(2);
-      const labels = { 'controller-revision-hash': null, ...(what === 'both labels' ? { 'pod-template-generation': null } : {}) };
-      await s.patchPod(s.podOn(1), { metadata: { labels } });
-      await s.quiet();
-      await s.rolledOut();
-    }),
-  ),
+  story('hash-taken-away', async (s) => {
+    await s.running(2);
+    await s.patchPod(s.podOn(1), { metadata: { labels: { 'controller-revision-hash': null } } });
+    await s.quiet();
+    await s.rolledOut();
+  }),
   ...(['Background', 'Foreground'] as const).map((propagation) =>
     story(`deleted-in-${propagation.toLowerCase()}`, async (s: Stage) => {
       await s.running(3);
@@ -79,15 +74,6 @@ export const ownership: readonly Story<Stage>[] = [
     await removed;
     await s.quiet();
   }),
-  story('empty-selector', async (s) => {
-    const manifest = s.manifest();
-    const refused = s.client.create(daemonSets, { ...manifest, spec: { ...manifest.spec, selector: {} } }).then(
-      () => 'taken',
-      (error: unknown) => `refused: ${error instanceof Error ? error.name : ''}`,
-    );
-    s.note(await refused);
-    await s.quiet();
-  }),
   // Whoever patches a revision later must find the very bytes that a server would write.
   story('orphaned-with-a-shell-command', async (s) => {
     await s.nodes(1);
@@ -99,16 +85,6 @@ export const ownership: readonly Story<Stage>[] = [
     await s.remove('Orphan');
     await s.create();
     await s.rolledOut();
-  }),
-  story('two-sets', async (s) => {
-    await s.nodes(3);
-    await s.create({ name: 'web' });
-    await s.create({ name: 'logs', image: 'logs:1' });
-    await Promise.all([s.rolledOut('web'), s.rolledOut('logs')]);
-    await s.rolls('logs:2', 'logs');
-    await s.remove('Background', 'logs');
-    await s.until('its pods go', () => s.pods().length === 3);
-    await s.rolledOut('web');
   }),
   story('hash-collision', async (s) => {
     await s.running(1);
@@ -153,15 +129,5 @@ export const ownership: readonly Story<Stage>[] = [
     await s.until('it is adopted', () => s.revisions().every(({ metadata }) => metadata.ownerReferences?.length === 1));
     await s.quiet();
     s.note(`${s.pods().filter(({ metadata }) => pods.has(metadata.uid)).length} pods kept`);
-  }),
-  story('orphan-of-another-template', async (s) => {
-    await s.running(1);
-    await s.rolls('app:2');
-    await s.remove('Orphan');
-    const [old] = s.revisions() as [Revision];
-    await s.patchRevision(old, { metadata: { labels: { app: 'other' } } });
-    await s.create({ image: 'app:3' });
-    await s.rolledOut();
-    s.note(`revisions ${s.revisionNumbers().join()}`);
   }),
 ];

@@ -14,49 +14,11 @@ export const placement: readonly Story<Stage>[] = [
     await s.until('the pod goes', () => s.pods().length === 2);
     await s.shows({ desired: 2, available: 2, misscheduled: 0 });
   }),
-  story('affinity', async (s) => {
-    await s.nodes(1, { labels: { zone: 'a' } });
-    await s.nodes(1, { labels: { zone: 'b' } }, 1);
-    await s.nodes(1, { labels: { zone: 'c', retired: 'yes' } }, 2);
-    await s.nodes(1, { labels: { rank: '7' } }, 3);
-    const matchExpressions = [
-      { key: 'zone', operator: 'In', values: ['a', 'c'] },
-      { key: 'retired', operator: 'DoesNotExist' },
-    ];
-    const ranked = { matchExpressions: [{ key: 'rank', operator: 'Gt', values: ['5'] }] };
-    const preferred = { weight: 3, preference: { matchExpressions: [{ key: 'zone', operator: 'Exists' }] } };
-    await s.create({
-      pod: {
-        affinity: {
-          nodeAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }, ranked] },
-            preferredDuringSchedulingIgnoredDuringExecution: [preferred],
-          },
-          podAffinity: {
-            preferredDuringSchedulingIgnoredDuringExecution: [
-              { weight: 1, podAffinityTerm: { topologyKey: 'zone', labelSelector: { matchLabels: { app: 'db' } } } },
-            ],
-          },
-        },
-      },
-    });
-    await s.shows({ desired: 2, available: 2 });
-    await s.label(1, { zone: 'a' });
-    await s.shows({ desired: 3, available: 3 });
-    await s.label(3, { rank: '5' });
-    await s.until('the pod goes', () => s.pods().length === 2);
-    await s.shows({ desired: 2, available: 2 });
-  }),
   story('fields-of-nodes', async (s) => {
     await s.nodes(3);
     const matchFields = [{ key: 'metadata.name', operator: 'In', values: [s.node(1)] }];
     const required = { nodeSelectorTerms: [{ matchFields }] };
     await s.create({ pod: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } });
-    await s.shows({ desired: 1, available: 1 });
-  }),
-  story('named-node', async (s) => {
-    await s.nodes(3);
-    await s.create({ pod: { nodeName: s.node(2) } });
     await s.shows({ desired: 1, available: 1 });
   }),
   story('no-node', async (s) => {
@@ -121,16 +83,6 @@ export const placement: readonly Story<Stage>[] = [
     await s.taint(0);
     await s.cordon(0, false);
     await s.quiet();
-  }),
-  story('host-network', async (s) => {
-    const taints = ['network-unavailable', 'memory-pressure', 'disk-pressure', 'pid-pressure'];
-    await s.nodes(1, { taints: taints.map((what) => ({ key: `node.kubernetes.io/${what}`, effect: 'NoSchedule' })) });
-    await s.create({ name: 'cni', pod: { hostNetwork: true } });
-    await s.create({ name: 'web' });
-    await s.shows({ desired: 1, available: 1 }, 'cni');
-    await s.shows({ desired: 0 }, 'web');
-    await s.taint(0);
-    await s.shows({ desired: 1, available: 1 }, 'web');
   }),
   story('nodes-come-and-go', async (s) => {
     await s.running(2);

@@ -30,13 +30,6 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
     await s.until('it is over', () => s.set().status?.numberReady !== 2 || s.pods().every(({ status }) => status?.phase === 'Running'));
     await s.quiet();
   }),
-  story('deleted-by-hand', async (s) => {
-    await s.running(3);
-    const pod = s.podOn(1);
-    await s.deletePod(pod);
-    await s.until('it is replaced', () => s.isGone(pod) && s.pods().length === 3);
-    await s.rolledOut();
-  }),
   story('all-deleted-by-hand', async (s) => {
     await s.running(4);
     const all = s.pods();
@@ -55,12 +48,6 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
     await s.until('it is gone', () => s.isGone(pod));
     await s.rolledOut();
   }),
-  story('crashing', async (s) => {
-    await s.nodes(2);
-    await s.create({ image: 'hollow/crash:1' });
-    await s.shows({ desired: 2, current: 2, ready: 0 });
-    await s.rolls('app:2');
-  }),
   story('twice-on-a-node', async (s) => {
     await s.running(2);
     const { metadata, spec } = s.podOn(0);
@@ -70,14 +57,5 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
     await s.until('one is left', () => s.pods().length === 2);
     await s.rolledOut();
     s.note(`left: ${s.pods().some((pod) => pod.metadata.name === 'second') ? 'the second' : 'the first'}`);
-  }),
-  story('failed-where-none-should-be', async (s) => {
-    await s.running(2);
-    await s.taint(0, 'busy=yes:NoSchedule');
-    await s.nudge();
-    await s.shows({ desired: 1, misscheduled: 1 });
-    await s.behave(s.podOn(0), 'failed:Evicted');
-    await s.until('it goes', () => s.pods().length === 1);
-    await s.shows({ desired: 1, misscheduled: 0 });
   }),
 ];

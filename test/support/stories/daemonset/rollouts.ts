@@ -3,23 +3,11 @@ import type { Stage } from './stage.ts';
 
 /** From one template to another, and back. */
 export const rollouts: readonly Story<Stage>[] = [
-  story('rolls-by-number', async (s) => {
-    await s.running(5, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } });
-    await s.rolls('app:2');
-  }),
   story('rolls-by-percent', { anyNode: true }, async (s) => {
     await s.running(5, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: '30%' } } } });
     await s.image('hollow/unready:2');
     await s.shows({ desired: 5, updated: 2, available: 3 }); // 1.5 rounded up
     await s.rolls('app:3');
-  }),
-  story('bad-image-then-fixed', { anyNode: true }, async (s) => {
-    await s.running(3);
-    await s.image('hollow/unpullable:2');
-    await s.shows({ desired: 3, updated: 1, available: 2 });
-    await s.image('hollow/unpullable:3');
-    await s.shows({ desired: 3, updated: 1, available: 2 });
-    await s.rolls('app:4');
   }),
   story('bad-image-then-undone', { anyNode: true }, async (s) => {
     await s.running(3);
@@ -92,20 +80,6 @@ export const rollouts: readonly Story<Stage>[] = [
     await s.image('app:2'); // the unready one counts against the budget, and goes first
     await s.rolledOut();
     s.note(s.isGone(pod) ? 'replaced' : 'kept');
-  }),
-  story('labels-added-to-the-template', async (s) => {
-    await s.running(2);
-    await s.patch({ spec: { template: { metadata: { labels: { version: 'two' }, finalizers: null } } } });
-    await s.rolledOut();
-  }),
-  story('rolls-beside-a-tainted-node', async (s) => {
-    await s.running(3, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 3 } } } });
-    await s.taint(0, 'busy=yes:NoSchedule');
-    await s.nudge();
-    await s.shows({ desired: 2, misscheduled: 1 });
-    await s.image('app:2');
-    await s.shows({ desired: 2, updated: 2, available: 2 });
-    await s.quiet();
   }),
   story('rolls-beside-a-dead-node', async (s) => {
     await s.running(3, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } });

@@ -41,17 +41,6 @@ export const templates: readonly Story<Stage>[] = [
     });
     await s.rolledOut();
   }),
-  story('tolerates-everything', async (s) => {
-    await s.nodes(1, { taints: [{ key: 'a', value: 'b', effect: 'NoExecute' }] });
-    await s.nodes(1, { taints: [{ key: 'node.kubernetes.io/network-unavailable', effect: 'NoSchedule' }] }, 1);
-    await s.nodes(1, { taints: [{ key: 'c', effect: 'NoSchedule' }] }, 2);
-    await s.create({ pod: { tolerations: [{ operator: 'Exists' }] } });
-    await s.create({ name: 'half', pod: { tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }] } });
-    await s.create({ name: 'keyed', pod: { tolerations: [{ key: 'a', operator: 'Equal', value: 'b' }] } });
-    await s.shows({ desired: 3, available: 3 });
-    await s.shows({ desired: 2, available: 2 }, 'half');
-    await s.shows({ desired: 1, available: 1 }, 'keyed');
-  }),
   story('long-name', async (s) => {
     await s.nodes(1);
     // Longer than what is left of it in the names of pods.
@@ -82,13 +71,5 @@ export const templates: readonly Story<Stage>[] = [
     await s.nodes(1, { labels: { disk: 'new' } }, 1);
     await s.until('its pod goes', () => s.isGone(pod));
     await s.shows({ desired: 2, available: 2, updated: 2 });
-  }),
-  story('nodes-change-in-a-rollout', { anyNode: true }, async (s) => {
-    await s.running(4);
-    await s.image('hollow/unready:2');
-    await s.until('it is stuck', () => s.set().status?.updatedNumberScheduled === 1 && s.set().status?.numberUnavailable === 1);
-    await s.nodes(1, {}, 4);
-    await s.shows({ desired: 5, updated: 2, available: 3 });
-    await s.rolls('app:3');
   }),
 ];

@@ -25,11 +25,6 @@ export const extensions: readonly Story<Stage>[] = [
     await s.shows({ replicas: 4, updated: 2, ready: 4 }); // one that was gone comes back of the present template
     assert.equal(await course(s, () => s.annotate({ paused: null }).then(() => s.rolledOut())), '-2 +2 -1 +1');
   }),
-  story('two-at-a-time-in-order', async (s) => {
-    await s.running({ replicas: 5, annotations: { 'dkc.dev/max-unavailable': '40%' } });
-    const went = await course(s, () => s.rolls('app:2'));
-    assert.equal(went.replace('-3 -4', '-4 -3').replace('-1 -2', '-2 -1'), '-4 -3 +3 +4 -2 -1 +1 +2 -0 +0');
-  }),
   story('two-at-a-time-without-order', async (s) => {
     await s.running({ replicas: 4, parallel: true, annotations: { 'dkc.dev/max-unavailable': '2' } });
     await s.image('hollow/unready:2');
@@ -43,13 +38,6 @@ export const extensions: readonly Story<Stage>[] = [
     await s.image('hollow/unready:2');
     await s.shows({ updated: 1, ready: 2 });
     assert.equal(await course(s, () => s.rolls('app:1')), '-2 +2');
-  }),
-  story('forced-from-the-beginning', async (s) => {
-    await s.create({ image: 'hollow/unready:1', spec: { updateStrategy: { type: 'RollingUpdate' } } });
-    await s.shows({ replicas: 1, ready: 0 });
-    await s.image('app:2');
-    await s.shows({ replicas: 1, updated: 0 });
-    assert.equal(await course(s, () => s.annotate({ 'forced-rollback': 'true' }).then(() => s.rolledOut())), '-0 +0 +1 +2');
   }),
   story('a-place-is-reserved', async (s) => {
     await s.running();

@@ -4,11 +4,6 @@ import type { Stage } from './stage.ts';
 
 /** Pods that end, fail, lose their labels or their storage. */
 export const podsGoneWrong: readonly Story<Stage>[] = [
-  story('pod-deleted', async (s) => {
-    await s.running({ claims: ['data'] });
-    await s.replacePod(s.pod(1));
-    await s.shows({ ready: 3 });
-  }),
   story('pod-deleted-on-a-dead-node', async (s) => {
     await s.running();
     await s.kubelet(0, 'dead');
@@ -23,13 +18,6 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
   story('pod-failed', async (s) => {
     await s.running({ claims: ['data'] });
     const pod = s.pod(1);
-    await s.behave(pod, 'failed:Evicted');
-    await s.replaced(pod);
-    await s.shows({ ready: 3 });
-  }),
-  story('pod-failed-parallel', { anyOrder: true }, async (s) => {
-    await s.running({ parallel: true });
-    const pod = s.pod(0);
     await s.behave(pod, 'failed:Evicted');
     await s.replaced(pod);
     await s.shows({ ready: 3 });
@@ -67,11 +55,6 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
     await s.replaced(pod);
     await s.rolledOut();
   }),
-  story('hash-taken-away-on-delete', async (s) => {
-    await s.running({ replicas: 2, spec: { updateStrategy: { type: 'OnDelete' } } });
-    await s.patchPod(s.pod(0), { metadata: { labels: { 'controller-revision-hash': null } } });
-    await s.shows({ ready: 2 });
-  }),
   story('claim-lost-under-a-running-pod', async (s) => {
     await s.running({ replicas: 2, claims: ['data'] });
     await s.deleteClaim('data-web-1');
@@ -96,12 +79,5 @@ export const podsGoneWrong: readonly Story<Stage>[] = [
     const spec = { ...claim?.spec, resources: { requests: { storage: '5Gi' } } };
     await s.client.create(persistentVolumeClaims, { ...claim, metadata, spec });
     await s.running({ replicas: 2, claims: ['data'] });
-  }),
-  story('volume-of-the-template-gives-way', async (s) => {
-    const volumes = [
-      { name: 'data', emptyDir: {} },
-      { name: 'tmp', emptyDir: {} },
-    ];
-    await s.running({ replicas: 1, claims: ['data'], pod: { volumes } });
   }),
 ];

@@ -21,24 +21,6 @@ export const rollouts: readonly Story<Stage>[] = [
     await s.partition(0);
     await s.rolledOut();
   }),
-  story('partitioned-beyond-replicas', async (s) => {
-    await s.running({ replicas: 2 });
-    await s.partition(7);
-    await s.image('app:2');
-    await s.shows({ updated: 0, current: 2, ready: 2 });
-    await s.scale(3);
-    await s.shows({ updated: 0, current: 3, ready: 3 });
-    await s.rolls('app:1');
-  }),
-  story('partitioned-and-scaled', async (s) => {
-    await s.running({ replicas: 2, spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 1 } } } });
-    await s.image('app:2');
-    await s.shows({ updated: 1, current: 1, ready: 2 });
-    await s.scale(4);
-    await s.shows({ updated: 3, current: 1, ready: 4 });
-    await s.scale(1);
-    await s.shows({ replicas: 1, updated: 0, current: 1 });
-  }),
   story('rolled-back', async (s) => {
     await s.running();
     await s.rolls('app:2');
@@ -63,43 +45,15 @@ export const rollouts: readonly Story<Stage>[] = [
     await s.nudge();
     await s.quiet();
   }),
-  story('on-delete-to-rolling', async (s) => {
-    await s.running({ spec: { updateStrategy: { type: 'OnDelete' } } });
-    await s.image('app:2');
-    await s.shows({ updated: 0, current: 3 });
-    await s.patch({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { partition: 0 } } } });
-    await s.rolledOut();
-  }),
-  ...(['unpullable', 'unready', 'crash'] as const).map((bad) =>
-    story(`stuck-${bad}`, async (s: Stage) => {
-      await s.running();
-      await s.image(`hollow/${bad}:2`);
-      await s.shows({ updated: 1, ready: 2 });
-      await s.image('app:3');
-      await s.shows({ updated: 0, ready: 2 });
-      s.note(`${s.pod(2).spec?.containers[0]?.image} still`);
-      await s.deletePod(s.pod(2));
-      await s.rolledOut();
-    }),
-  ),
-  story('stuck-and-rolled-back', async (s) => {
+  story('stuck', async (s) => {
     await s.running();
-    await s.image('hollow/unready:2');
+    await s.image('hollow/crash:2');
     await s.shows({ updated: 1, ready: 2 });
-    await s.image('app:1');
-    await s.shows({ ready: 2 });
+    await s.image('app:3');
+    await s.shows({ updated: 0, ready: 2 });
     s.note(`${s.pod(2).spec?.containers[0]?.image} still`);
     await s.deletePod(s.pod(2));
     await s.rolledOut();
-  }),
-  story('stuck-and-freed-too-early', async (s) => {
-    await s.running({ replicas: 2 });
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 1, ready: 1 });
-    await s.replacePod(s.pod(1));
-    await s.shows({ updated: 1, ready: 1 });
-    await s.replacePod(s.pod(0)); // the old one, and it comes back new
-    await s.shows({ updated: 2, ready: 0 });
   }),
   story('stuck-from-the-beginning', async (s) => {
     await s.create({ image: 'hollow/unpullable:1' });
@@ -114,28 +68,6 @@ export const rollouts: readonly Story<Stage>[] = [
     await s.image('hollow/unready:2');
     await s.shows({ updated: 1, ready: 2 });
     await s.rolls('app:3');
-  }),
-  story('three-edits-while-stuck', async (s) => {
-    await s.running();
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 1, ready: 2 });
-    for (const image of ['hollow/crash:3', 'app:4']) {
-      const before = s.revisions().length;
-      await s.image(image);
-      await s.until('there is a revision of it', () => s.revisions().length > before);
-    }
-    await s.shows({ updated: 0, ready: 2 });
-    await s.deletePod(s.pod(2));
-    await s.rolledOut();
-  }),
-  story('three-edits-in-a-row', async (s) => {
-    await s.running({ parallel: true, replicas: 2 });
-    for (const tag of [2, 3, 4]) {
-      const before = s.pod(1);
-      await s.image(`hollow/unready:${tag}`);
-      await s.replaced(before);
-    }
-    await s.rolls('app:5');
   }),
   story('scaled-while-rolling', { anyOrder: true }, async (s) => {
     await s.running({ replicas: 2 });
@@ -162,19 +94,6 @@ export const rollouts: readonly Story<Stage>[] = [
     await s.behave(s.pod(1), 'ready');
     await s.shows({ updated: 3, ready: 2 });
     await s.behave(s.pod(0), 'ready');
-    await s.rolledOut();
-  }),
-  story('low-pod-deleted-in-a-rollout', async (s) => {
-    await s.running();
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 1, current: 2, ready: 2 });
-    await s.replacePod(s.pod(0));
-    await s.shows({ updated: 2, current: 1, ready: 1 });
-  }),
-  story('restarted', async (s) => {
-    await s.running({ replicas: 2 });
-    const annotations = { 'kubectl.kubernetes.io/restartedAt': '2026-01-01T00:00:00Z' };
-    await s.patch({ spec: { template: { metadata: { annotations } } } });
     await s.rolledOut();
   }),
   story('only-metadata-of-the-set', async (s) => {

@@ -3,9 +3,6 @@ import type { Stage } from './stage.ts';
 
 /** Pods come and go, one by one or all at once; their claims stay. */
 export const scaling: readonly Story<Stage>[] = [
-  story('ordered', async (s) => {
-    await s.running();
-  }),
   story('ordered-waits', async (s) => {
     await s.create({ image: 'hollow/unready:1' });
     await s.shows({ replicas: 1, ready: 0 });
@@ -17,9 +14,6 @@ export const scaling: readonly Story<Stage>[] = [
     await s.behave(s.pod(0), 'ready');
     await s.shows({ replicas: 3, ready: 2 });
   }),
-  story('parallel', { anyOrder: true }, async (s) => {
-    await s.running({ replicas: 4, parallel: true });
-  }),
   story('parallel-waits-for-none', { anyOrder: true }, async (s) => {
     await s.create({ parallel: true, image: 'hollow/unready:1' });
     await s.shows({ replicas: 3, ready: 0 });
@@ -28,29 +22,25 @@ export const scaling: readonly Story<Stage>[] = [
     await s.scale(1);
     await s.shows({ replicas: 1, ready: 0 });
   }),
-  ...([true, false] as const).map((parallel) =>
-    story(parallel ? 'claims-parallel' : 'claims-ordered', { anyOrder: true }, async (s: Stage) => {
-      const manifest = s.manifest({ parallel, claims: ['data', 'log'] });
-      const [data] = manifest.spec?.volumeClaimTemplates ?? [];
-      Object.assign(data?.metadata ?? {}, { labels: { of: 'data', app: 'claims' }, annotations: { note: 'kept' } });
-      await s.createSet(manifest);
-      await s.rolledOut();
-      await s.scale(1);
-      await s.shows({ replicas: 1, ready: 1 });
-      await s.scale(2);
-      await s.rolledOut();
-      s.note(`${s.claims().length} claims`);
-    }),
-  ),
-  ...([true, false] as const).map((parallel) =>
-    story(parallel ? 'up-and-down-parallel' : 'up-and-down-ordered', parallel ? { anyOrder: true } : {}, async (s: Stage) => {
-      await s.running({ replicas: 1, parallel });
-      await s.scale(4);
-      await s.rolledOut();
-      await s.scale(2);
-      await s.rolledOut();
-    }),
-  ),
+  story('claims', { anyOrder: true }, async (s) => {
+    const manifest = s.manifest({ claims: ['data', 'log'] });
+    const [data] = manifest.spec?.volumeClaimTemplates ?? [];
+    Object.assign(data?.metadata ?? {}, { labels: { of: 'data', app: 'claims' }, annotations: { note: 'kept' } });
+    await s.createSet(manifest);
+    await s.rolledOut();
+    await s.scale(1);
+    await s.shows({ replicas: 1, ready: 1 });
+    await s.scale(2);
+    await s.rolledOut();
+    s.note(`${s.claims().length} claims`);
+  }),
+  story('up-and-down-parallel', { anyOrder: true }, async (s) => {
+    await s.running({ replicas: 1, parallel: true });
+    await s.scale(4);
+    await s.rolledOut();
+    await s.scale(2);
+    await s.rolledOut();
+  }),
   story('down-past-an-unready-one', async (s) => {
     await s.running();
     await s.behave(s.pod(0), 'unready');
@@ -59,13 +49,6 @@ export const scaling: readonly Story<Stage>[] = [
     await s.shows({ replicas: 3 });
     s.note(`${s.pods().length} pods wait for the first`);
     await s.behave(s.pod(0), 'ready');
-    await s.rolledOut();
-  }),
-  story('down-while-the-top-is-unready', async (s) => {
-    await s.running();
-    await s.behave(s.pod(2), 'unready');
-    await s.shows({ ready: 2 });
-    await s.scale(1);
     await s.rolledOut();
   }),
   story('to-none-and-back', async (s) => {
@@ -95,20 +78,6 @@ export const scaling: readonly Story<Stage>[] = [
     await s.until('its pods go', () => s.pods().length === 0);
     await s.quiet();
     s.note(`${s.claims().length} claims without it`);
-  }),
-  story('none-at-all', async (s) => {
-    await s.running({ replicas: 0 });
-    await s.rolls('app:2');
-  }),
-  story('none-while-all-are-unready', async (s) => {
-    await s.running({ replicas: 2 });
-    for (const n of [0, 1]) await s.behave(s.pod(n), 'unready');
-    await s.shows({ ready: 0 });
-    await s.scale(0);
-    await s.shows({ replicas: s.pods().length });
-    s.note(`${s.pods().length} pods wait`);
-    await s.behave(s.pod(0), 'ready');
-    await s.rolledOut();
   }),
   story('two-sets', { anyOrder: true }, async (s) => {
     await s.create({ replicas: 2 });

@@ -56,9 +56,6 @@ export const templates: readonly Story<Stage>[] = [
     await s.running({ replicas: 2, spec: { minReadySeconds: 2 } });
     await s.rolls('app:2');
   }),
-  story('service-without-a-name', async (s) => {
-    await s.running({ replicas: 1, spec: { serviceName: '' } });
-  }),
   story('headless-service', async (s) => {
     const spec = { clusterIP: 'None', selector: s.appLabels('web'), ports: [{ port: 80 }] };
     await s.client.create<KubeObject>(services, { metadata: { name: 'names', namespace: s.name }, spec });

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { pinnedTo } from '../../../../controllers/daemonset/pods.ts';
-import { daemonSets, type KubeObject } from '../../../../kube/api/object.ts';
-import { ApiError, apiErrorFrom } from '../../../../kube/client/errors.ts';
+import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
+import type { Pod } from '../../../../controllers/common/types.ts';
+import { daemonSets, pods } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
-
-/** Repetitions that do no harm are seen by nothing but counting. */
 
 const LATE = 3_000;
 
@@ -49,12 +48,6 @@ async function scene(t: TestContext, slow: string, write?: (world: SimWorld, wha
   return { world, process, calls };
 }
 
-function orphan(node: string): KubeObject {
-  const affinity = { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: pinnedTo(node) } };
-  const metadata = { name: 'orphan', namespace: 'default', labels: { app: 'web' } };
-  return { apiVersion: 'v1', kind: 'Pod', metadata, spec: { affinity, containers: [{ name: 'c', image: 'v0' }] } };
-}
-
 const count = (calls: readonly string[], what: string): number => calls.filter((one) => one === what).length;
 
 test('a revision that the cache is slow to show is made once', async (t) => {
@@ -64,80 +57,6 @@ test('a revision that the cache is slow to show is made once', async (t) => {
   assert.equal(world.set()?.status?.numberAvailable, 2);
   assert.equal(count(calls, 'create controllerrevisions'), 1);
   assert.equal(count(calls, 'get controllerrevisions'), 0);
-});
-
-test('a pod that the cache is slow to show as adopted is adopted once', async (t) => {
-  const { world, calls } = await scene(t, 'pods');
-  world.api.add({ ...orphan('a') });
-  await world.clock.advance(10_000);
-  world.api.add(daemonSet('web', { updateStrategy: { type: 'OnDelete' } }));
-  await world.clock.advance(1_000);
-  // Something wakes the set while the cache is behind.
-  await world.patchNode('b', { metadata: { labels: { pool: 'x' } }, spec: { taints: [{ key: 'k', effect: 'NoSchedule' }] } });
-  await world.clock.advance(20_000);
-  assert.equal(count(calls, 'patch pods'), 1);
-});
-
-test('a status that somebody else was quicker with is written onto what is there now, in the same pass', async (t) => {
-  let left = 1;
-  const quicker = ({ api }: SimWorld, what: string): void => {
-    if (what !== 'replace daemonsets/status' || left === 0) return;
-    left -= 1;
-    const { storage } = api.hooks;
-    const set = storage.get('apps/daemonsets', 'default/web');
-    if (set !== undefined)
-      storage.put('apps/daemonsets', 'default/web', { ...set, metadata: { ...set.metadata, annotations: { by: 'another' } } });
-  };
-  const { world, process, calls } = await scene(t, '', quicker);
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(10_000);
-  assert.equal(left, 0);
-  assert.equal(world.set()?.status?.numberAvailable, 2);
-  assert.equal(world.set()?.metadata.annotations?.['by'], 'another');
-  assert.deepEqual(process.failures(), []);
-  assert.equal(count(calls, 'get daemonsets'), 1);
-});
-
-test('an orphan that goes while it is adopted is not counted on', async (t) => {
-  const gone = ({ api }: SimWorld, what: string): void => {
-    if (what === 'patch pods') api.hooks.storage.remove('/pods', 'default/orphan');
-  };
-  const { world } = await scene(t, 'pods', gone);
-  world.api.add({ ...orphan('a') });
-  await world.clock.advance(30_000);
-  // On its node alone: what happens on another would wake the set.
-  const spec = { nodeSelector: { 'kubernetes.io/hostname': 'a' }, containers: [{ name: 'c', image: 'v1' }] };
-  world.api.add(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
-  await world.clock.advance(60_000);
-  assert.deepEqual(
-    world.pods().map(({ spec }) => spec?.containers[0]?.image),
-    ['v1'],
-  );
-  assert.equal(world.set()?.status?.updatedNumberScheduled, 1);
-});
-
-test('a pod that somebody marks while the pass writes the history is not waited for', async (t) => {
-  let drains = false;
-  const drained = async (world: SimWorld, what: string): Promise<void> => {
-    if (what !== 'create controllerrevisions' || !drains) return;
-    const { storage } = world.api.hooks;
-    const pod = world.pods().find(({ spec }) => spec?.nodeName === 'a');
-    assert.ok(pod?.metadata.name);
-    const marked = { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:30Z', deletionGracePeriodSeconds: 30 };
-    storage.put('/pods', `default/${pod.metadata.name}`, { ...pod, metadata: marked });
-    // The cache has it before the answer comes.
-    await world.clock.sleep(200);
-  };
-  const { world } = await scene(t, '', drained);
-  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
-  await world.clock.advance(10_000);
-  // Nobody ends its pods any more.
-  await world.patchNode('a', behave('dead'));
-  drains = true;
-  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
-  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
-  await world.clock.advance(20_000);
-  assert.equal(world.set()?.status?.updatedNumberScheduled, 1, 'node b is updated, and not after five minutes');
 });
 
 test('no pod is made for a set that goes while the pass writes the history', async (t) => {
@@ -192,60 +111,6 @@ test('with a progress deadline, too, the status is written ten times a second at
   assert.ok(count(calls, 'replace daemonsets/status') <= 12, String(count(calls, 'replace daemonsets/status')));
 });
 
-test('a pod that is taken from the set while the set deletes it is not waited for', async (t) => {
-  let left = 1;
-  const taken = ({ api }: SimWorld, what: string): void => {
-    if (what !== 'delete pods' || left === 0) return;
-    left -= 1;
-    const { storage } = api.hooks;
-    for (const pod of storage.list('/pods').objects) {
-      const { ownerReferences: _, labels: __, ...metadata } = pod.metadata;
-      storage.put('/pods', `default/${metadata.name}`, { ...pod, metadata });
-    }
-  };
-  const { world, calls } = await scene(t, '', taken);
-  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
-  await world.clock.advance(10_000);
-  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
-  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
-  await world.clock.advance(10_000);
-  assert.equal(left, 0);
-  assert.equal(count(calls, 'create pods'), 4, 'two, and two in their place at once: not after five minutes');
-  assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
-});
-
-test('a pod that came and went while the cache relisted is not waited for', async (t) => {
-  const removed: string[] = [];
-  let broken = false;
-  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });
-  t.after(() => world.stop());
-  world.addNodes('a', 'b');
-  const process = world.start({
-    call: async ({ verb, resource }, pass) => {
-      if (verb !== 'create' || resource !== 'pods' || removed.length > 0) return pass();
-      broken = true;
-      const { metadata } = (await pass()) as KubeObject;
-      world.api.hooks.storage.remove('/pods', `default/${metadata.name}`);
-      removed.push(metadata.uid ?? '');
-      return { metadata };
-    },
-    async *watch({ resource }, pass) {
-      for await (const event of pass()) {
-        if (resource === 'pods' && broken) {
-          broken = false;
-          throw apiErrorFrom({ method: 'GET', path: '/api/v1/pods', host: 'test' }, 410, '');
-        }
-        yield event;
-      }
-    },
-  });
-  await world.until(() => process.ready, 10_000);
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(15_000);
-  assert.equal(removed.length, 1);
-  assert.equal(world.set()?.status?.numberAvailable, 2, 'and not after five minutes');
-});
-
 test('in a namespace that is terminating a pod is tried once, without an event, and again when what is expected expires', async (t) => {
   const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated', field: 'metadata.namespace' }];
   const no = { code: 403, reason: 'Forbidden', message: 'no', details: { causes } };
@@ -265,3 +130,101 @@ test('in a namespace that is terminating a pod is tried once, without an event, 
     [],
   );
 });
+
+const memory = {
+  takes: { resources: { requests: { memory: '10Gi' } } },
+  told: [
+    `failed to place pod on "a": Node didn't have enough resource: memory, requested: 10737418240, used: 10737418240, capacity: 17179869184`,
+  ],
+};
+const cases = [
+  { why: 'a host port', takes: { ports: [{ containerPort: 80, hostPort: 80 }] }, told: [], ends: false },
+  { why: 'memory of a pod that ends', ...memory, ends: true },
+];
+for (const { why, takes, told, ends } of cases)
+  test(`where the controller places pods, ${why} that becomes free is taken`, async (t) => {
+    const world = new SimWorld({ setup: (runtime) => [daemonSetController(runtime, { placement: 'controller' })] });
+    t.after(() => world.stop());
+    world.addNodes({ name: 'a', allocatable: { memory: '16Gi', pods: '10' } });
+    const containers = [{ name: 'c', image: 'v1', ...takes }];
+    const metadata = { name: 'other', namespace: 'default' };
+    world.api.add({ apiVersion: 'v1', kind: 'Pod', metadata, spec: { nodeName: 'a', containers } });
+    const process = world.start();
+    await world.until(() => process.ready, 10_000);
+    world.api.add(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec: { containers } } }));
+    await world.clock.advance(10_000);
+    assert.deepEqual(
+      world.pods().map(({ metadata: { name } }) => name),
+      ['other'],
+    );
+    assert.deepEqual(messages(world, 'FailedPlacement'), told);
+    if (ends) await world.user.patch(pods, { name: 'other', namespace: 'default' }, behave('succeeded'), { type: 'merge' });
+    else await world.user.delete(pods, { name: 'other', namespace: 'default' });
+    await world.clock.advance(10_000);
+    assert.equal(world.set()?.status?.numberAvailable, 1);
+    const made = world.pods().find(({ metadata: { name } }) => name !== 'other');
+    assert.equal(made?.spec?.schedulerName, 'kubernetes.io/daemonset-controller');
+  });
+
+const rewritten: { what: string; rewrite: (pod: Pod) => void; told: string }[] = [
+  {
+    what: 'takes the affinity away',
+    rewrite: ({ spec }) => delete spec?.affinity,
+    told: 'PlacementLost: Pod web-X was created for node a, but the API server returned it for no node',
+  },
+  {
+    what: 'takes the labels away',
+    rewrite: ({ metadata }) => delete metadata.labels,
+    told: 'OwnershipLost: Pod web-X was created for this set, but the API server returned it with labels that the selector does not match',
+  },
+];
+for (const { what, rewrite, told } of rewritten)
+  test(`makes one pod and no thousands when a webhook ${what}`, async (t) => {
+    const world = new SimWorld();
+    t.after(() => world.stop());
+    world.addNodes('a', 'b', 'c');
+    let made = 0;
+    const process = world.start({
+      call: async ({ verb, resource, body }, pass) => {
+        if (verb === 'create' && resource === 'pods') {
+          made += 1;
+          rewrite(body as Pod);
+        }
+        return pass();
+      },
+    });
+    await world.until(() => process.ready, 10_000);
+    world.api.add(daemonSet('web'));
+    const [reason = ''] = told.split(':');
+    await world.until(() => messages(world, reason).length > 0 && world.pods().length === 0, 900, 50);
+    assert.equal(made, 1);
+    const rest = ': an admission webhook rewrites the pods of this set. The pod is deleted, and no more are created for 1 s';
+    assert.equal(`${reason}: ${messages(world, reason)[0]?.replace(/web-\w{5}/, 'web-X')}`, told + rest);
+    await world.clock.advance(60_000);
+    assert.ok(made <= 7, `${made} pods in a minute`);
+  });
+
+test('a pod whose revision a webhook takes away has it back, and is not replaced without end', async (t) => {
+  const world = new SimWorld();
+  t.after(() => world.stop());
+  world.addNodes('a', 'b');
+  let made = 0;
+  const process = world.start({
+    call: async ({ verb, resource, body }, pass) => {
+      if (verb === 'create' && resource === 'pods') {
+        made += 1;
+        (body as Pod).metadata.labels = { app: 'web' };
+      }
+      return pass();
+    },
+  });
+  await world.until(() => process.ready, 10_000);
+  world.api.add(daemonSet('web'));
+  await world.clock.advance(60_000);
+  assert.deepEqual([made, world.set()?.status?.updatedNumberScheduled], [2, 2]);
+});
+
+function messages(world: SimWorld, reason: string): string[] {
+  const { objects } = world.api.hooks.storage.list('/events');
+  return objects.filter((event) => event['reason'] === reason).map(({ message }) => String(message));
+}

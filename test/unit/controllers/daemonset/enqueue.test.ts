@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { enqueueOnNode, SuspendedSets } from '../../../../controllers/daemonset/enqueue.ts';
-import type { Placement, DaemonSet, Node } from '../../../../controllers/common/types.ts';
+import type { Placement, Node } from '../../../../controllers/common/types.ts';
 import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { daemonSet, node, type SetOptions } from './notation.ts';
@@ -20,19 +20,12 @@ const chosen = { annotations: { 'dkc.dev/rollout-node-selector': 'pool=canary' }
 const cases: Case[] = [
   { why: 'a node comes where it should run', change: '-> a', wakes: true },
   { why: 'a node comes where it should not run', change: '-> a~', wakes: false },
-  { why: 'a node comes where it must not stay', change: '-> a!', wakes: false },
-  { why: 'a node comes that it does not select', change: '-> a', set: canary, wakes: false },
   { why: 'a node comes back where it has pods', change: '-> a!', hasPods: true, wakes: true },
   { why: 'a node goes where it should run', change: 'a ->', wakes: true },
-  { why: 'a node goes where it should not run', change: 'a~ ->', wakes: false },
   { why: 'a node goes where it should not run and has pods', change: 'a~ ->', hasPods: true, wakes: true },
   { why: 'a taint keeps new pods away', change: 'a -> a~', wakes: true },
-  { why: 'a taint keeps new pods away from one that runs', change: 'a -> a~', hasPods: true, wakes: true },
   { why: 'a taint evicts', change: 'a -> a!', wakes: true },
-  { why: 'a taint that kept new pods away now evicts', change: 'a~ -> a!', wakes: true },
-  { why: 'a taint goes', change: 'a! -> a', wakes: true },
   { why: 'a taint comes that merely asks', change: 'a -> a^', wakes: false },
-  { why: 'a label comes that it selects', change: 'a -> a:canary', set: canary, wakes: true },
   { why: 'a label goes that it selects', change: 'a:canary -> a', set: canary, hasPods: true, wakes: true },
   { why: 'a label changes that is nothing to it', change: 'a -> a:canary', hasPods: true, wakes: false },
   { why: 'a label changes that may choose whom to update', change: 'a -> a:canary', set: chosen, wakes: true },
@@ -60,24 +53,11 @@ test('a heartbeat wakes nobody, even where whatever changes may make room', () =
     assert.deepEqual(wakes({ do: 'update', before, after }, {}, true, placement), []);
 });
 
-test('no taints are as good as an empty list of them', () => {
-  const before = node('a');
-  assert.deepEqual(wakes({ do: 'update', before, after: { ...before, spec: { taints: [] } } }, chosen), []);
-});
-
 test('where the controller places pods, more room wakes every set', () => {
   const before = node('a!');
   const after = { ...before, status: { allocatable: { cpu: '2' } } };
   assert.deepEqual(wakes({ do: 'update', before, after }, {}, false, 'controller'), ['ns/ds']);
   assert.deepEqual(wakes({ do: 'update', before, after }), []);
-});
-
-test('only the sets that a change concerns are looked at', () => {
-  const other: DaemonSet = { ...daemonSet(canary), metadata: { ...daemonSet().metadata, name: 'other' } };
-  const edge = { sets: [daemonSet(), other], rules: (of: Readonly<DaemonSet>) => rulesOf(of, 'scheduler'), hasPods: () => false };
-  assert.deepEqual(enqueueOnNode(changeOf('-> a'), edge), ['ns/ds']);
-  assert.deepEqual(enqueueOnNode(changeOf('a -> a:canary'), edge), ['ns/other']);
-  assert.deepEqual(enqueueOnNode(changeOf('-> a:canary'), edge), ['ns/ds', 'ns/other']);
 });
 
 /** `set@node` waits there, `-set@node` was looked at and does not, `!set` is gone. */
@@ -92,16 +72,11 @@ function after(story: string): SuspendedSets {
 }
 
 const suspensions = [
-  { why: 'nobody waits', story: '', n1: [], n2: [] },
   { why: 'sets wait in the order in which they came', story: 'b@n1 a@n1 a@n2', n1: ['b', 'a'], n2: ['a'] },
   { why: 'a set waits once', story: 'a@n1 a@n1', n1: ['a'], n2: [] },
   { why: 'a look that finds room ends it', story: 'a@n1 b@n1 -a@n1', n1: ['b'], n2: [] },
-  { why: 'a look at another node does not', story: 'a@n1 a@n2 -a@n2', n1: ['a'], n2: [] },
-  { why: 'a look at one that never waited changes nothing', story: 'a@n1 -b@n1', n1: ['a'], n2: [] },
-  { why: 'a set may wait again', story: 'a@n1 -a@n1 a@n1', n1: ['a'], n2: [] },
   { why: 'a set is gone', story: 'a@n1 b@n1 a@n2 !a', n1: ['b'], n2: [] },
   { why: 'the last set of a node is gone before another', story: 'a@n1 a@n2 b@n2 !a !b', n1: [], n2: [] },
-  { why: 'a set that nobody knows is gone', story: 'a@n1 !b', n1: ['a'], n2: [] },
 ];
 for (const { why, story, n1, n2 } of suspensions) {
   test(`suspended: ${why}`, () => {

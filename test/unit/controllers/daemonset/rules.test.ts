@@ -24,17 +24,8 @@ test('a set of which nothing is said has the defaults of the API', () => {
   );
 });
 
-test('no old revision need be kept', () => {
-  const set = daemonSet();
-  const spec: DaemonSetSpec = { selector: {}, template: templateOf('new'), revisionHistoryLimit: 0 };
-  assert.equal(rulesOf({ ...set, spec }, 'scheduler').historyLimit, 0);
-});
-
 const surges: { why: string; set: SetOptions; is: boolean }[] = [
-  { why: 'with a number', set: { maxSurge: 1 }, is: true },
   { why: 'with a share, however small', set: { maxSurge: '1%' }, is: true },
-  { why: 'not with a share of nothing', set: { maxSurge: '0%' }, is: false },
-  { why: 'not with none', set: { maxSurge: 0 }, is: false },
   { why: 'not with what cannot be read', set: { maxSurge: 'some' }, is: false },
   { why: 'not where people delete', set: { maxSurge: 1, onDelete: true }, is: false },
 ];
@@ -42,9 +33,7 @@ for (const { why, set, is } of surges) test(`a set surges ${why}`, () => assert.
 
 const selectors: { why: string; selector: DaemonSetSpec['selector'] | undefined; kind: Rules['selector']['kind'] }[] = [
   { why: 'by labels', selector: { matchLabels: { app: 'x' } }, kind: 'labels' },
-  { why: 'by expressions', selector: { matchExpressions: [{ key: 'app', operator: 'In', values: ['x'] }] }, kind: 'labels' },
   { why: 'everything by an empty one', selector: {}, kind: 'all' },
-  { why: 'everything by one without labels', selector: { matchLabels: {}, matchExpressions: [] }, kind: 'all' },
   { why: 'nothing that could be read without one', selector: undefined, kind: 'bad' },
   { why: 'nothing that could be read by an unknown word', selector: { matchExpressions: [{ key: 'app', operator: 'Near' }] }, kind: 'bad' },
 ];
@@ -78,62 +67,39 @@ const cases = rows(`
   a b   | a@old b@old! maxUnavailable=0 maxSurge=4 +paused=true |                            | paused, surges nowhere
   a b   | a@old +paused=true                 | create b@new               | paused, makes what is missing of the present template
   a b   | a@old b@old# +paused=true          | delete b-old (failed)      | paused, removes what failed
-  a b!  | a@old b@old +paused=true           | delete b-old (misplaced)   | paused, removes what is not to be there
-  a b   | a@old b@old +paused=false          | delete a-old (update)      | resumed, goes on
 
   a b c | a@old b@old c@old maxUnavailable=3 +partition=2 | delete a-old (update)      | with a partition, leaves so many old
-  a b   | a@old b@old maxUnavailable=2 +partition=0 | delete a-old (update), delete b-old (update) | with a partition of none, updates all
   a b   | a@old b@old maxUnavailable=2 +partition=100% |                            | with a partition of all, updates none
-  a b   | a@old b@old maxUnavailable=2 +partition=9 |                            | with a partition of more than all, updates none
   a b c | a@old b@old c@old maxUnavailable=3 +partition=34% | delete a-old (update)      | rounds a share to keep up
-  a b c | a@old b@old c@new maxUnavailable=3 +partition=2 |                            | counts new ones, wherever they are
   a b c | a@old b@old c@new! maxUnavailable=3 +partition=2 |                            | counts new ones that are not ready
   a~ b c d | a@old- b@old c@old d@old maxUnavailable=3 +partition=1 | delete b-old (update), delete c-old (update)
-    | does not count one under way that will not be made again
   a b:canary c:canary | a@old- b@old c@old maxUnavailable=3 +partition=1 +rollout-node-selector=pool
-    | delete b-old (update), delete c-old (update) | does not count one under way that will be made again as it was
-  a b c~ | a@old b@old c@new maxUnavailable=2 +partition=1 | delete a-old (update)      | does not count a new one where it should not run
-  a b c d | a@old b@old c@old d@old maxUnavailable=1 +partition=1 | delete a-old (update)      | keeps to the budget too
   a b c | a@old b@old! c@old! +partition=2   | delete b-old (update)      | keeps broken old ones too
   a b c | a@old- b@old c@old maxUnavailable=3 +partition=2 |                            | counts those under way, whose new ones come later
-  a b c d e | a@new b@old- c@old d@old e@old maxUnavailable=3 +partition=3 | | counts those under way beside those that are new
-  a b c | a@old- b@old! c@old maxUnavailable=3 +partition=2 |                            | counts those under way against broken ones
   a b c | c@old +partition=2                 | create a@new, create b@old | makes missing ones new as far as the partition leaves room
   a b c | a@new c@old +partition=2           | create b@old               | makes a missing one old where all others that may be are new
   a b   | a@older +partition=2               | create b@older             | gives kept nodes the newest other revision that a pod has
-  a b c | a@older b@old +partition=3         | create c@old               | gives kept nodes the newest of two that pods have
-  a b   | +partition=2                       | create a@new, create b@new | makes all new when nobody has the old one any more
-  a b | a@old- b@new maxUnavailable=0 maxSurge=4 +partition=1 | create a@old | gives kept nodes the old one of a pod that is going
   a b   | a@old#- b@new +partition=1         | create a@old               | gives kept nodes the old one of a pod that failed and is going
   a b c | c@old onDelete +partition=3        | create a@new, create b@new | where people delete, makes all new
   a b c | a@old b@old c@old maxUnavailable=0 maxSurge=4 +partition=2 | create a@new | surges as far as the partition leaves room
-  a b c | a@old/60 a@new!/30 b@old c@old maxUnavailable=0 maxSurge=4 +partition=2 | | counts the new ones of a surge
-  a b c | a@old b@old! c@old maxUnavailable=0 maxSurge=4 +partition=2 | create b@new               | counts broken ones of a surge first
 
   a b:canary c | a@old b@old c@old maxUnavailable=3 +rollout-node-selector=pool=canary | delete b-old (update)
     | with a selector, updates only nodes that match
   a b:canary | a@old! b@new +rollout-node-selector=pool=canary |                            | with a selector, leaves broken ones elsewhere
-  a b:canary | a@old! b@old +rollout-node-selector=pool=canary |                            | with a selector, counts broken ones elsewhere
   a b:canary | a@old! b@old maxUnavailable=0 maxSurge=4 +rollout-node-selector="pool in (canary, next)" | create b@new
     | with a selector, surges only where it matches
   a b:canary c | c@old +rollout-node-selector=pool=canary | create a@old, create b@new
     | with a selector, makes missing ones of other nodes old
-  b:canary | x@old b@new +rollout-node-selector=pool=canary | | with a selector, leaves what is on nodes that are gone
   a b:canary c:canary | a@old b@old c@old maxUnavailable=3 +partition=2 +rollout-node-selector=pool | delete b-old (update)
     | with both, heeds both
 
   a b   | a@old b@old! +partition=some       |                            | with a partition that cannot be read, replaces nothing
   a b   | a@old b@old! +rollout-node-selector="a in" |                            | with a selector that cannot be read, replaces nothing
-  a b   | a@old b@old! +paused=yes           |                            | with a pause that cannot be read, replaces nothing
-  a b   | a@old b@old! +progress-deadline=10 |                            | with a deadline that cannot be read, replaces nothing
   a b   | a@old +partition=some              | create b@old               | with one that cannot be read, makes missing ones as they were
-  a b | +partition=some | create a@new, create b@new | with one that cannot be read, makes all new when nobody has the old one
 `);
 for (const { why, does, situation } of cases) test(`a set ${why}`, () => assert.equal(actionsOf(planned(situation)), does));
 
 const readings: { why: string; annotations: Record<string, string>; is: Partial<ReturnType<typeof optInsOf>>; problems?: number }[] = [
-  { why: 'nothing', annotations: {}, is: { paused: false, partition: undefined, rolloutNodes: undefined, progressDeadlineMs: undefined } },
-  { why: 'those of others', annotations: { 'example.com/paused': 'yes' }, is: { paused: false } },
   { why: 'a count', annotations: { 'dkc.dev/partition': ' 3 ' }, is: { partition: 3 } },
   { why: 'a share', annotations: { 'dkc.dev/partition': '30%' }, is: { partition: '30%' } },
   { why: 'a deadline', annotations: { 'dkc.dev/progress-deadline': '10m' }, is: { progressDeadlineMs: 600_000 } },
@@ -166,17 +132,8 @@ const disk = ['node.kubernetes.io/out-of-disk Exists NoExecute', 'node.kubernete
 
 const tolerations = [
   { why: 'of a plain set', era: 'modern', critical: false, hostNetwork: undefined, expected: automatic },
-  { why: 'of one that says it needs a network', era: 'modern', critical: false, hostNetwork: false, expected: automatic },
   { why: 'of one on the host network', era: 'modern', critical: false, hostNetwork: true, expected: [...automatic, network] },
-  {
-    why: 'of a critical one, which is no longer told by annotation',
-    era: 'modern',
-    critical: true,
-    hostNetwork: false,
-    expected: automatic,
-  },
   { why: 'of a legacy set', era: 'legacy', critical: false, hostNetwork: false, expected: legacy },
-  { why: 'of a legacy one on the host network', era: 'legacy', critical: false, hostNetwork: true, expected: [...legacy, network] },
   { why: 'of a legacy critical one', era: 'legacy', critical: true, hostNetwork: false, expected: [...legacy, ...disk] },
   {
     why: 'of a legacy critical one on the host network',
@@ -207,10 +164,6 @@ test('tolerations of a template stay in front, and do not run out where an autom
   assert.equal(found.length, automatic.length + 1);
 });
 
-test('no spec has the automatic tolerations alone', () => {
-  assert.equal(daemonTolerations(undefined, { era: 'modern', critical: false }).length, automatic.length);
-});
-
 const surging = { maxUnavailable: 0, maxSurge: 1 };
 const port = (hostPort: number) => ({ containers: [{ name: 'a' }, { name: 'c', ports: [{ containerPort: 80, hostPort }] }] });
 const open = { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] };
@@ -218,10 +171,7 @@ const open = { containers: [{ name: 'c', ports: [{ containerPort: 80 }] }] };
 const warned: { why: string; set: SetOptions; warns: string[] }[] = [
   { why: 'nothing', set: {}, warns: [] },
   { why: 'a host port that two pods of a surge would want', set: { ...surging, spec: port(9100) }, warns: ['HostPortWithSurge'] },
-  { why: 'no host port where pods are replaced in place', set: { spec: port(9100) }, warns: [] },
   { why: 'no host port where people delete', set: { ...surging, onDelete: true, spec: port(9100) }, warns: [] },
-  { why: 'no port of the pod alone', set: { ...surging, spec: open }, warns: [] },
-  { why: 'no host port of nothing', set: { ...surging, spec: port(0) }, warns: [] },
   { why: 'a port on the network of the host', set: { ...surging, spec: { ...open, hostNetwork: true } }, warns: ['HostPortWithSurge'] },
   { why: 'an annotation that cannot be read', set: { annotations: { 'dkc.dev/paused': 'yes' } }, warns: ['InvalidAnnotation'] },
   {

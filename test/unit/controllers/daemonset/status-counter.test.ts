@@ -207,15 +207,3 @@ test('a counter looks again at no node that has not changed', () => {
   const { summary } = world.counter.count(rulesOf(world.set, 'scheduler'), 'new', decision(rulesOf(world.set, 'scheduler')), world.now);
   assert.deepEqual([summary.counts.desired, summary.counts.current], [2, 1]);
 });
-
-test('a counter forgets a deleted set, and starts from zero with another of its name', () => {
-  const world = new World();
-  world.do({ do: 'node', node: 'a' });
-  world.look();
-  assert.equal(world.counter.size, 1);
-  world.counter.forget('ds-uid');
-  assert.equal(world.counter.size, 0);
-  world.pods.put(pod('a@new'));
-  const { kept, counted } = world.look();
-  assert.deepEqual(kept, counted);
-});

@@ -1,16 +1,13 @@
 import type { FaultKind } from '../../../support/simulated/faulty-calls.ts';
 import type { WatchFault } from '../../../support/simulated/faulty-watches.ts';
 import type { SeenCall } from '../../../support/simulated/intercepted.ts';
-import { leastOf, type RandomRun, type Ran } from '../../../support/simulated/play-randomly.ts';
 import { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { sweepCalls, sweepEvents, type AnyStage, type StoryOn, type Swept, type Theatre } from '../../../support/simulated/sweeping.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
 import { Invariants as DaemonSetInvariants } from '../daemonset/simulated/invariants.ts';
-import { randomRun as randomDaemonSets } from '../daemonset/simulated/random-run.ts';
 import { Stage as DaemonSetStage } from '../daemonset/simulated/stage.ts';
 import { stories as daemonSetStories } from '../daemonset/simulated/stories.ts';
 import { Invariants as StatefulSetInvariants } from '../statefulset/simulated/invariants.ts';
-import { randomRun as randomStatefulSets } from '../statefulset/simulated/random-run.ts';
 import { Stage as StatefulSetStage } from '../statefulset/simulated/stage.ts';
 import { stories as statefulSetStories } from '../statefulset/simulated/stories.ts';
 import { simWorld } from '../statefulset/simulated/world.ts';
@@ -24,15 +21,12 @@ interface SweptStory {
   events(kinds: (n: number) => readonly WatchFault[]): Promise<Swept>;
 }
 
-/** A controller on the simulated server, under every fault and under random acts. */
+/** A controller on the simulated server, under every fault. */
 export interface Subject {
   kind: string;
   stories: readonly SweptStory[];
   /** Those whose events are missed or late in `npm test` too. */
   alsoLate: ReadonlySet<string>;
-  randomRun: (run: RandomRun) => Promise<Ran>;
-  /** In `npm test`: so many seeds of so many acts, in each of which so much is checked. */
-  random: { seeds: number; steps: number; creations: number; deletions: number };
 }
 
 const pace = { bindMs: () => 0, startMs: () => 300, endMs: () => 200 };
@@ -46,45 +40,23 @@ function storiesOn<S extends AnyStage>(stories: readonly StoryOn<S>[], theatre: 
   }));
 }
 
-const daemonSets: Subject = {
-  kind: 'DaemonSet',
-  stories: storiesOn(daemonSetStories, () => {
-    const world = new SimWorld({ pace });
-    const isMade: Theatre<DaemonSetStage>['isMade'] = ({ metadata: { generateName } }) => generateName !== undefined;
-    return { world, stage: new DaemonSetStage(world), invariants: new DaemonSetInvariants(world.api, world.clock), isMade };
-  }),
-  alsoLate: new Set([
-    'an update, two at a time',
-    'orphans are adopted, and replaced',
-    'a set goes in the midst of an update, and another takes its name',
-  ]),
-  randomRun: randomDaemonSets,
-  random: { seeds: 16, steps: 120, creations: 10, deletions: 1 },
-};
-
-const statefulSets: Subject = {
-  kind: 'StatefulSet',
-  stories: storiesOn(statefulSetStories, () => {
-    const world = simWorld(pace);
-    const isMade: Theatre<StatefulSetStage>['isMade'] = (pod) => controllerOf(pod)?.kind === 'StatefulSet';
-    return { world, stage: new StatefulSetStage(world), invariants: new StatefulSetInvariants(world.api, world.clock), isMade };
-  }),
-  alsoLate: new Set(['a set shrinks from three to one', 'an update is taken back']),
-  randomRun: randomStatefulSets,
-  random: { seeds: 6, steps: 200, creations: 5, deletions: 3 },
-};
-
-export const subjects: readonly Subject[] = [daemonSets, statefulSets];
-
-/** What the environment says of a controller's random runs: `DKC_DAEMONSET_SEEDS`. */
-export const setting = ({ kind }: Subject, name: string, otherwise: number): number =>
-  Number(process.env[`DKC_${kind.toUpperCase()}_${name}`] ?? otherwise);
-
-/** Plays at random. @returns the shortest run that fails, and how; undefined when none does */
-export async function failureOf({ randomRun }: Subject, run: RandomRun, ran: Ran, tries?: number): Promise<string | undefined> {
-  if (ran.problems.length === 0) return undefined;
-  const least = await leastOf(randomRun, run, ran, tries);
-  const { problems, transcript } = least.ran;
-  const { seed, steps } = least.run;
-  return `seed ${seed}, ${steps} steps:\n${problems.slice(0, 5).join('\n')}\nafter\n${transcript.slice(-60).join('\n')}`;
-}
+export const subjects: readonly Subject[] = [
+  {
+    kind: 'DaemonSet',
+    stories: storiesOn(daemonSetStories, () => {
+      const world = new SimWorld({ pace });
+      const isMade: Theatre<DaemonSetStage>['isMade'] = ({ metadata: { generateName } }) => generateName !== undefined;
+      return { world, stage: new DaemonSetStage(world), invariants: new DaemonSetInvariants(world.api, world.clock), isMade };
+    }),
+    alsoLate: new Set(['an update, two at a time', 'a set goes in the midst of an update, and another takes its name']),
+  },
+  {
+    kind: 'StatefulSet',
+    stories: storiesOn(statefulSetStories, () => {
+      const world = simWorld(pace);
+      const isMade: Theatre<StatefulSetStage>['isMade'] = (pod) => controllerOf(pod)?.kind === 'StatefulSet';
+      return { world, stage: new StatefulSetStage(world), invariants: new StatefulSetInvariants(world.api, world.clock), isMade };
+    }),
+    alsoLate: new Set(['a set shrinks from three to one', 'an update is taken back']),
+  },
+];

@@ -1,55 +1,102 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import {
+  daemonSetHistory,
+  type HistoryFacts,
+  type Revision,
+  statefulSetHistory,
+  wordHash,
+} from '../../../../../controllers/common/history/contract.ts';
 import { executeHistory, executeTruncation } from '../../../../../controllers/common/history/execute.ts';
-import { contentHash, type Revision, statefulSetHistory } from '../../../../../controllers/common/history/contract.ts';
-import { planHistory } from '../../../../../controllers/common/history/plan.ts';
-import { newRevision } from '../../../../../controllers/common/history/revision.ts';
-import { daemonSets, type KubeObject } from '../../../../../kube/api/object.ts';
-import { isAlreadyExists } from '../../../../../kube/client/errors.ts';
+import { revisionData } from '../../../../../controllers/common/history/revision.ts';
+import { daemonSets, type KubeObject, statefulSets } from '../../../../../kube/api/object.ts';
 import { controllerRef } from '../../../../../kube/controller/owners.ts';
 import { stepsOf } from './notation.ts';
-import { HistoryScene, ownedBy } from './scene.ts';
+import { HistoryScene, ownedBy, type SetKind } from './scene.ts';
 
-/** What the set's present revision is called. */
-function expected(scene: HistoryScene): { name: string; hash: string } {
-  const { owner, ...facts } = scene.facts();
-  const made = newRevision(owner, daemonSets, facts, 1);
-  return { name: made.metadata.name ?? '', hash: contentHash(made.data, facts.collisionCount) };
+const ofStatefulSets: SetKind = { resource: statefulSets, rules: statefulSetHistory };
+const kinds: SetKind[] = [{ resource: daemonSets, rules: daemonSetHistory }, ofStatefulSets];
+
+for (const kind of kinds) {
+  const of = `of a ${kind.resource.kind}`;
+
+  test(`the first revision ${of} is made, and taken from then on, also where the cache does not have it`, async () => {
+    const scene = new HistoryScene('a', kind);
+    const before = scene.facts();
+    const made = await scene.pass(before);
+    const { name } = made.current.metadata;
+    assert.match(scene.revisions, new RegExp(`^${name}#1=a@\\w+$`));
+    assert.equal(made.hash, kind === ofStatefulSets ? name : name?.replace('ds-', ''));
+    assert.deepEqual(made.current.metadata.ownerReferences, [controllerRef(scene.set, kind.resource)]);
+    assert.deepEqual((await scene.pass()).current.metadata, made.current.metadata);
+    assert.deepEqual(await scene.pass(before), made);
+    assert.equal(made.collisionCount ?? scene.set.status?.collisionCount, undefined);
+    assert.deepEqual(scene.told, Array(2).fill(`wrote controllerrevisions ${name}`), 'the cache has to come as far');
+  });
+
+  test(`a creation ${of} that is refused is no collision, and nothing is asked`, async () => {
+    for (const status of [409, 500]) {
+      const scene = new HistoryScene('a', kind);
+      const { metadata } = scene.plan().current;
+      scene.faults({ verb: 'create', status });
+      const expected = new RegExp(`^Error: Cannot create ControllerRevision ns/${metadata.name}: Cannot POST .* ${status} `);
+      await assert.rejects(scene.pass(), expected);
+      assert.equal(scene.calls, 1);
+    }
+  });
+
+  test(`an orphan ${of} of the same content is taken: it is about to be adopted, and so are the pods that carry its hash`, async () => {
+    const scene = new HistoryScene('a', kind);
+    const name = scene.take(ownedBy());
+    const { current, collisionCount } = await scene.pass();
+    assert.equal(current.metadata.name, name);
+    assert.equal(collisionCount ?? scene.set.status?.collisionCount, undefined);
+  });
 }
 
-const causes = (check: (cause: unknown) => boolean, message: RegExp) => (error: unknown) =>
-  error instanceof Error && message.test(error.message) && check(error.cause);
-
-test('the first revision is made, and taken from then on', async () => {
-  const scene = new HistoryScene('a');
-  const { name, hash } = expected(scene);
-  const made = await scene.pass();
-  assert.equal(scene.revisions, `${name}#1=a@${hash}`);
-  assert.deepEqual(scene.told, [`wrote controllerrevisions ${name}`]);
-  assert.equal(made.hash, hash);
-  assert.notEqual(made.current.metadata.uid, undefined);
-  assert.deepEqual((await scene.pass()).current.metadata, made.current.metadata);
-  assert.equal(scene.told.length, 1);
-});
+const situations: { why: string; kind?: SetKind; now: string; have: string; pods?: string; collides?: true; ends: RegExp }[] = [
+  { why: 'a rollback', now: 'a', have: 'ds-a#1=a@- ds-b#2=b', pods: 'p1@b', ends: /^ds-a#3=a@ds-a ds-b#2=b@b$/ },
+  {
+    why: 'duplicates',
+    now: 'a',
+    have: 'ds-a#1=a ds-b#2=b ds-c#1=a ds-d#1=a@-',
+    pods: 'p1@a p2@b p3@c p4@ds-d p5@a p6@a',
+    ends: /^ds-b#2=b@b ds-d#3=a@ds-d$/,
+  },
+  { why: 'a new revision', kind: ofStatefulSets, now: 'c', have: 'ds-b#2=b', ends: /^ds-\w+#3=c@\w+ ds-b#2=b@b$/ },
+  {
+    why: 'a collision',
+    kind: ofStatefulSets,
+    now: 'a',
+    have: '',
+    collides: true,
+    ends: /^(ds-\w+#2=a@\w+ ds-\w+#1=other@\w+|ds-\w+#1=other@\w+ ds-\w+#2=a@\w+)$/,
+  },
+];
+for (const { why, kind, now, have, pods = '', collides, ends } of situations)
+  test(`${why} of a ${kind?.resource.kind ?? 'DaemonSet'}: whichever call fails, and however, the next passes bring it to the same end`, async () => {
+    for (const status of [404, 409, 422, 503, 'drop', 'half', 'truncate'])
+      for (let after = 0, hit = true; hit; after++) {
+        const scene = new HistoryScene(now, kind).with(have, pods);
+        if (collides) scene.take(scene.ofOther);
+        scene.faults({ status, after, count: 1 });
+        await scene.pass().catch(() => {});
+        hit = scene.calls > after;
+        scene.faults();
+        // What stands in for the cache is up to date again.
+        await scene.pass();
+        assert.match(scene.revisions, ends, `${status} at call ${after}`);
+        assert.equal(stepsOf(scene.plan()), '');
+        // Of a pod that is said not to exist nothing is asked any more.
+        if (status !== 404) assert.equal(scene.pods, pods.replaceAll(/@(a|c)\b/g, '@ds-d'), `${status} at call ${after}`);
+      }
+  });
 
 test('labels and numbers come to one revision one after the other', async () => {
   const scene = new HistoryScene('a').with('ds-a#1=a@- ds-b#2=b@-');
-  const { hash, current, old } = await scene.pass();
+  const { hash, current } = await scene.pass();
   assert.equal(scene.revisions, 'ds-a#3=a@ds-a ds-b#2=b@ds-b');
-  assert.equal(hash, 'ds-a');
-  assert.deepEqual(
-    [current.revision, current.metadata.labels?.['app'], old.map(({ metadata }) => metadata.labels)],
-    [3, 'x', [{ app: 'x', 'controller-revision-hash': 'ds-b' }]],
-  );
-  assert.equal(stepsOf(planHistory(scene.facts(), daemonSets)), '');
-});
-
-test('duplicates become one, with their pods', async () => {
-  const scene = new HistoryScene('b').with('ds-a#1=a ds-b#2=b ds-c#3=b', 'p1@a p2@b p3@c p4@b');
-  await scene.pass();
-  assert.equal(scene.revisions, 'ds-a#1=a@a ds-c#3=b@c');
-  assert.equal(scene.pods, 'p1@a p2@c p3@c p4@c');
-  assert.deepEqual(scene.told, ['wrote pods p2', 'wrote pods p4', 'deleted controllerrevisions ds-b']);
+  assert.deepEqual([hash, current.revision, current.metadata.labels?.['app']], ['ds-a', 3, 'x']);
 });
 
 test('a duplicate stays as long as a pod of it could not be relabelled', async () => {
@@ -60,37 +107,37 @@ test('a duplicate stays as long as a pod of it could not be relabelled', async (
   assert.equal(scene.pods, 'p1@c p2@b');
 });
 
-test('a pod that is gone needs no label, and one that took its name gets none', async () => {
-  const scene = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b p2@b');
-  const facts = scene.facts();
-  scene.remove('pod', 'p1');
-  await scene.pass(facts);
-  assert.equal(scene.revisions, 'ds-c#3=b@c');
-  const again = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b');
-  const before = again.facts();
-  again.change('pod', 'p1', (pod) => ({ ...pod, metadata: { ...pod.metadata, uid: 'newer' } }));
-  await assert.rejects(again.pass(before), /Cannot relabel Pod ns\/p1: .*409/);
-  assert.equal(again.pods, 'p1@b');
+test('a pod that took the name of one to be relabelled gets no label', async () => {
+  const scene = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b');
+  const before = scene.facts();
+  scene.change('pod', 'p1', (pod) => ({ ...pod, metadata: { ...pod.metadata, uid: 'newer' } }));
+  await assert.rejects(scene.pass(before), /Cannot relabel Pod ns\/p1: .*409/);
+  assert.equal(scene.pods, 'p1@b');
 });
 
-const stale = [
-  { why: 'changed by others', to: { labels: { app: 'x', note: 'mine' } }, ends: { number: 3, note: 'mine' } },
-  { why: 'given a higher number by others', to: { revision: 7 }, ends: { number: 7, note: undefined } },
+const stale: { why: string; change: (one: KubeObject) => KubeObject; ends: string | RegExp }[] = [
+  {
+    why: 'changed by others',
+    change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, annotations: { a: '' } } }),
+    ends: '3',
+  },
+  { why: 'given a higher number by others', change: (one) => ({ ...one, revision: 7 }), ends: '7' },
+  { why: 'made again', change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid: 'newer' } }), ends: /another object/ },
+  {
+    why: 'orphaned',
+    change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, ownerReferences: [] } }),
+    ends: /another object/,
+  },
 ];
-for (const { why, to, ends } of stale) {
-  test(`a revision that was ${why} is renumbered as it is now`, async () => {
+for (const { why, change, ends } of stale)
+  test(`a revision that was ${why} is renumbered as it is now, if it is still the set's`, async () => {
     const scene = new HistoryScene('a').with('ds-a#1=a ds-b#2=b');
     const facts = scene.facts();
-    scene.change('revision', 'ds-a', ({ metadata, ...rest }) => ({
-      ...rest,
-      ...('revision' in to ? { revision: to.revision } : {}),
-      metadata: { ...metadata, ...('labels' in to ? { labels: { ...metadata.labels, ...to.labels } } : {}) },
-    }));
-    const { current } = await scene.pass(facts);
-    assert.deepEqual({ number: current.revision, note: current.metadata.labels?.['note'] }, ends);
-    assert.equal(scene.told.length, 'revision' in to ? 0 : 1);
+    scene.change('revision', 'ds-a', change);
+    if (typeof ends === 'string') assert.equal(String((await scene.pass(facts)).current.revision), ends);
+    else await assert.rejects(scene.pass(facts), ends);
+    assert.equal(scene.told.length, ends === '3' ? 1 : 0);
   });
-}
 
 test('a label that others gave meanwhile stays', async () => {
   const scene = new HistoryScene('a').with('ds-a#1=a@-');
@@ -103,106 +150,83 @@ test('a label that others gave meanwhile stays', async () => {
   assert.equal(scene.revisions, 'ds-a#1=a@theirs');
 });
 
-const lost: { why: string; to: (metadata: KubeObject['metadata']) => KubeObject['metadata'] }[] = [
-  { why: 'was made again', to: (metadata) => ({ ...metadata, uid: 'newer' }) },
-  { why: 'has another owner', to: (metadata) => ({ ...metadata, ownerReferences: [] }) },
-];
-for (const { why, to } of lost) {
-  test(`a revision that ${why} is not renumbered`, async () => {
-    const scene = new HistoryScene('a').with('ds-a#1=a ds-b#2=b');
-    const facts = scene.facts();
-    scene.change('revision', 'ds-a', (object) => ({ ...object, metadata: to(object.metadata) }));
-    await assert.rejects(scene.pass(facts), /^Error: Cannot renumber ControllerRevision ns\/ds-a: another object has its name/);
-    assert.equal(scene.revisions, 'ds-a#1=a@a ds-b#2=b@b');
-  });
-}
-
-test('a revision that others change again and again is given up until the next pass', async () => {
-  const scene = new HistoryScene('a').with('ds-a#1=a ds-b#2=b');
-  scene.faults({ verb: 'patch', resource: 'controllerrevisions', status: 409, count: 2 });
-  await assert.rejects(scene.pass(), /Cannot renumber ControllerRevision ns\/ds-a: .*409/);
-  scene.faults({ verb: 'patch', resource: 'controllerrevisions', status: 409, count: 1 });
-  await scene.pass();
-  assert.equal(scene.revisions, 'ds-a#3=a@a ds-b#2=b@b');
-});
-
 const collisions: { why: string; change: (scene: HistoryScene) => (revision: Revision) => Revision }[] = [
   { why: 'one of ours with other data', change: (scene) => scene.ofOther },
   { why: 'one of another owner', change: (scene) => ownedBy({ ...controllerRef(scene.set, daemonSets), uid: 'another' }) },
   { why: 'an orphan with other data', change: (scene) => (revision) => ownedBy()(scene.ofOther(revision)) },
 ];
 for (const { why, change } of collisions) {
-  test(`a name that ${why} has is a collision: counted, and another name is taken`, async () => {
+  test(`a name that ${why} has is a collision of a DaemonSet: counted, and another name is taken`, async () => {
     const scene = new HistoryScene('a');
     const name = scene.take(change(scene));
     const there = scene.revisions;
-    await assert.rejects(
-      scene.pass(),
-      causes(isAlreadyExists, new RegExp(`^Cannot create ControllerRevision ns/${name}: .*AlreadyExists`)),
-    );
-    assert.equal(scene.set.status?.collisionCount, 1);
-    assert.deepEqual(scene.told, ['wrote daemonsets ds']);
-    assert.equal(scene.revisions, there);
-    const { current, hash } = await scene.pass();
+    await assert.rejects(scene.pass(), new RegExp(`^Error: Cannot create ControllerRevision ns/${name}: .*AlreadyExists`));
+    assert.deepEqual([scene.set.status?.collisionCount, scene.told, scene.revisions], [1, ['wrote daemonsets ds'], there]);
+    const { current } = await scene.pass();
     assert.notEqual(current.metadata.name, name);
-    assert.equal(hash, expected(scene).hash);
     assert.ok(scene.revisions.includes(there));
-    assert.equal(scene.set.status?.collisionCount, 1);
+  });
+
+  test(`a name that ${why} has is a collision of a StatefulSet: the next is tried at once, the label keeps the first hash`, async () => {
+    const scene = new HistoryScene('a', ofStatefulSets);
+    scene.take(change(scene));
+    const there = scene.revisions;
+    const { hash, collisionCount } = await scene.pass(unlisted(scene));
+    assert.deepEqual([collisionCount, hash], [1, `ds-${hashOf(scene, 1)}`]);
+    assert.deepEqual(scene.revisions.split(' ').toSorted(), [there, `ds-${hashOf(scene, 1)}#1=a@${hashOf(scene)}`].toSorted());
+    assert.equal(scene.set.status?.collisionCount, undefined, 'the status is the caller’s');
   });
 }
 
-test('collisions are counted on, and what else is in the status stays', async () => {
-  const scene = new HistoryScene('a');
-  scene.change('set', 'ds', (set) => ({ ...set, status: { ...Object(set['status']), collisionCount: 4, numberReady: 7 } }));
-  scene.take(scene.ofOther);
-  await assert.rejects(scene.pass());
-  assert.deepEqual([scene.set.status?.collisionCount, Object(scene.set.status).numberReady, scene.set.metadata.generation], [5, 7, 1]);
+/** The hash of what the set has now. */
+const hashOf = (at: HistoryScene, count?: number): string => wordHash(revisionData(at.set.spec.template), count);
+
+/** The facts without the revisions: of a cache that has not seen them. */
+const unlisted = (at: HistoryScene): HistoryFacts => ({ ...at.facts(), revisions: [] });
+
+test('collisions are counted on from the status, as many as there are', async () => {
+  const at = new HistoryScene('a', ofStatefulSets);
+  at.change('set', 'ds', (set) => ({ ...set, status: { ...Object(set['status']), collisionCount: 4 } }));
+  at.take(at.ofOther, [4, 5, 6, 7, 8]);
+  const made = await at.pass(unlisted(at));
+  assert.deepEqual([made.collisionCount, made.current.metadata.name], [9, `ds-${hashOf(at, 9)}`]);
+  assert.equal(made.current.metadata.labels?.['controller.kubernetes.io/hash'], hashOf(at, 4));
 });
 
-test('a count that the cache is behind with is no collision', async () => {
+test('a count that the cache is behind with is no collision, and an owner that was made again counts nothing for the one before', async () => {
   const scene = new HistoryScene('a');
   scene.take(scene.ofOther);
   const before = scene.facts();
   await assert.rejects(scene.pass(before));
   await assert.rejects(scene.pass(before), /found a stale collision count \(none, the server has 1\) of DaemonSet ns\/ds/);
-  assert.equal(scene.set.status?.collisionCount, 1);
-  await scene.pass();
-});
-
-test('an owner that was made again counts nothing for the one before', async () => {
-  const scene = new HistoryScene('a');
-  scene.take(scene.ofOther);
-  const before = scene.facts();
   scene.change('set', 'ds', (set) => ({ ...set, metadata: { ...set.metadata, uid: 'newer' } }));
   await assert.rejects(scene.pass(before), /original DaemonSet ns\/ds is gone: got uid newer/);
-  assert.equal(scene.set.status?.collisionCount, undefined);
+  assert.equal(scene.set.status?.collisionCount, 1);
 });
 
-const cut = [
+for (const fault of [
   { verb: 'get', resource: 'controllerrevisions' },
   { verb: 'get', resource: 'daemonsets' },
   { verb: 'update', resource: 'daemonsets/status' },
-];
-for (const fault of cut) {
+])
   test(`a collision that cannot be looked into (${fault.verb} ${fault.resource}) comes again`, async () => {
-    for (const status of [404, 409, 500, 'drop', 'half']) {
+    for (const status of [404, 409, 'half']) {
       const scene = new HistoryScene('a');
-      const name = scene.take(scene.ofOther);
+      scene.take(scene.ofOther);
       scene.faults({ ...fault, status });
-      await assert.rejects(scene.pass(), new RegExp(`^Error: Cannot create ControllerRevision ns/${name}: `));
+      await assert.rejects(scene.pass(), /^Error: Cannot create ControllerRevision/);
       scene.faults();
       for (let tries = 0; tries < 3; tries++) await scene.pass().catch(() => {});
       assert.equal(scene.set.status?.collisionCount, 1, `${fault.verb} ${status}`);
-      assert.equal(stepsOf(planHistory(scene.facts(), daemonSets)), '');
     }
   });
-}
+
+const reason = new Error('the lease is lost');
 
 test('a call that hangs ends with the signal, and its reason is what is thrown', async () => {
-  for (const have of ['', 'ds-a#1=a ds-b#2=b', 'ds-a#1=a@-', 'ds-a#1=a ds-b#2=a']) {
+  for (const have of ['', 'ds-a#1=a ds-b#2=b', 'ds-a#1=a ds-b#2=a']) {
     const scene = new HistoryScene('a').with(have, 'p1@a');
     scene.faults({ status: 'hang' });
-    const reason = new Error('the lease is lost');
     const pass = scene.pass();
     setImmediate(() => scene.signal.abort(reason));
     await assert.rejects(pass, (error) => error === reason);
@@ -212,37 +236,34 @@ test('a call that hangs ends with the signal, and its reason is what is thrown',
 
 test('nothing is begun after the signal', async () => {
   const scene = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b p2@b p3@b');
-  const reason = new Error('the lease is lost');
   const writer = { ...scene.writer(), wrote: () => scene.signal.abort(reason) };
-  await assert.rejects(executeHistory(writer, planHistory(scene.facts(), daemonSets), scene.signal.signal), (error) => error === reason);
-  assert.equal(scene.calls, 1);
+  await assert.rejects(executeHistory(writer, scene.plan(), scene.signal.signal), (error) => error === reason);
   assert.equal(scene.pods, 'p1@c p2@b p3@b');
 });
 
-test('truncation deletes what it is given, and what is gone is done', async () => {
+test('a signal ends what collisions go on and on', async () => {
+  const at = new HistoryScene('a', ofStatefulSets);
+  let tries = 0;
+  const client = new Proxy(at.writer().client, {
+    get: (real, name) => {
+      if (name === 'create') at.take(at.ofOther, [tries++]);
+      if (tries === 5) at.signal.abort(reason);
+      const call: unknown = Reflect.get(real, name);
+      return typeof call === 'function' ? (call.bind(real) as unknown) : call;
+    },
+  });
+  const pass = executeHistory({ ...at.writer(), client }, at.plan(unlisted(at)), at.signal.signal);
+  await assert.rejects(pass, (error) => error === reason);
+  assert.equal(tries, 5);
+});
+
+test('truncation deletes what it is given, what is gone is done, and what was made again under the name is left alone', async () => {
   const scene = new HistoryScene('z').with('ds-a#1=a ds-b#2=b ds-c#3=c');
   const { revisions } = scene.facts();
   scene.remove('revision', 'ds-a');
-  await executeTruncation(scene.writer(), revisions.slice(0, 2), scene.signal.signal);
+  scene.change('revision', 'ds-c', (object) => ({ ...object, metadata: { ...object.metadata, uid: 'newer' } }));
+  const truncated = executeTruncation(scene.writer(), revisions, scene.signal.signal);
+  await assert.rejects(truncated, /^Error: Cannot delete ControllerRevision ns\/ds-c: .*409/);
   assert.equal(scene.revisions, 'ds-c#3=c@c');
   assert.deepEqual(scene.told, ['deleted controllerrevisions ds-a', 'deleted controllerrevisions ds-b']);
-});
-
-test('truncation leaves alone what was made again under the name', async () => {
-  const scene = new HistoryScene('z').with('ds-a#1=a ds-b#2=b');
-  const { revisions } = scene.facts();
-  scene.change('revision', 'ds-a', (object) => ({ ...object, metadata: { ...object.metadata, uid: 'newer' } }));
-  await assert.rejects(
-    executeTruncation(scene.writer(), revisions, scene.signal.signal),
-    causes((cause) => cause instanceof Error && 'code' in cause && cause.code === 409, /^Cannot delete ControllerRevision ns\/ds-a: /),
-  );
-  assert.equal(scene.revisions, 'ds-a#1=a@a ds-b#2=b@b');
-  assert.deepEqual(scene.told, []);
-});
-
-test('pods of a StatefulSet are to carry the name that the server has', async () => {
-  const scene = new HistoryScene('a');
-  const plan = planHistory(scene.facts(), daemonSets, statefulSetHistory);
-  const { hash, current } = await executeHistory(scene.writer(), plan, scene.signal.signal);
-  assert.equal(hash, current.metadata.name);
 });

@@ -20,19 +20,18 @@ const planOf = (all: readonly Revision[]): ReturnType<typeof planHistory> =>
     daemonSets,
   );
 
-for (const depth of [111, 3_000, 100_000])
-  test(`a revision that is nested ${depth} levels deep is like no other, and is looked at once`, () => {
-    const [one, other] = [nested(depth), nested(depth)];
-    assert.equal(sameData(one, other), false);
-    assert.equal(sameData(one, one), true);
-    assert.equal(sameData(one, revisionData(template)), false);
-    const { current, old, steps } = planOf(revisions(2, () => nested(depth)));
-    assert.equal(old.length, 2);
-    assert.deepEqual(
-      steps.filter((step) => step.do === 'create').map(({ revision }) => revision.metadata.name),
-      [current.metadata.name],
-    );
-  });
+test('a revision that is nested 100,000 levels deep is like no other, and is looked at once', () => {
+  const [one, other] = [nested(100_000), nested(100_000)];
+  assert.equal(sameData(one, other), false);
+  assert.equal(sameData(one, one), true);
+  assert.equal(sameData(one, revisionData(template)), false);
+  const { current, old, steps } = planOf(revisions(2, () => nested(100_000)));
+  assert.equal(old.length, 2);
+  assert.deepEqual(
+    steps.filter((step) => step.do === 'create').map(({ revision }) => revision.metadata.name),
+    [current.metadata.name],
+  );
+});
 
 test('of many revisions of one content a hundred go at a time', () => {
   const data = revisionData(template);
@@ -53,11 +52,6 @@ test('of fifty thousand old revisions the newest thousand are looked at, and a h
 test('many revisions of one number are as good as any other of them', () => {
   const { old, excess, current } = planOf(revisions(5_000, (at) => ({ at })).map((one) => ({ ...one, revision: 7 })));
   assert.deepEqual([old.length, excess.length, current.revision], [1_000, 4_000, 8]);
-});
-
-test('without hash labels a hundred are labelled at a time', () => {
-  const { steps } = planOf(revisions(900, (at) => ({ at })));
-  assert.equal(steps.filter((step) => step.do === 'label').length, MAX_WRITTEN);
 });
 
 test('a revision with more in it than a template may have is like no other', () => {

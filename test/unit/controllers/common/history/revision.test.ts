@@ -56,16 +56,9 @@ const parsed = (text: string): unknown => JSON.parse(text);
 const contents = [
   { why: 'word for word', with: (text: string) => text, same: true },
   { why: 'with the time left out', with: (text: string) => text.replaceAll('"creationTimestamp":null,', ''), same: true },
-  {
-    why: 'with other fields that are null',
-    with: (text: string) => text.replace('"dnsPolicy"', '"tolerations":null,"dnsPolicy"'),
-    same: true,
-  },
   { why: 'with another image', with: (text: string) => text.replace('agent:1', 'agent:2'), same: false },
   { why: 'with a field more', with: (text: string) => text.replace('"dnsPolicy"', '"hostPID":true,"dnsPolicy"'), same: false },
   { why: 'with an empty list more', with: (text: string) => text.replace('"dnsPolicy"', '"tolerations":[],"dnsPolicy"'), same: false },
-  { why: 'with a default missing', with: (text: string) => text.replace('"dnsPolicy":"ClusterFirst",', ''), same: false },
-  { why: 'with a text for a number', with: (text: string) => text.replace('Seconds":30', 'Seconds":"30"'), same: false },
   { why: 'without the mark that it replaces', with: (text: string) => text.replace('"$patch":"replace",', ''), same: false },
   { why: 'with more beside the template', with: (text: string) => text.replace('{"spec":{', '{"spec":{"paused":true,'), same: false },
 ];
@@ -88,24 +81,8 @@ for (const { why, with: change, same } of contents) {
   });
 }
 
-test('order counts in lists', () => {
-  assert.equal(sameData({ spec: [1, 2] }, { spec: [2, 1] }), false);
-});
-
-test('what is not there is the same as nothing, and as no data', () => {
-  assert.equal(sameData(undefined, undefined), true);
-  assert.equal(sameData(undefined, revisionData({})), false);
-  assert.equal(sameData(revisionData({ spec: undefined }), revisionData({})), true);
-});
-
 test('a template that says how to patch is replaced all the same', () => {
   assert.deepEqual(revisionData({ $patch: 'merge', spec: {} }), { spec: { template: { $patch: 'replace', spec: {} } } });
-});
-
-test('data is made once for a template', () => {
-  const one = template('a');
-  assert.equal(revisionData(one), revisionData(one));
-  assert.notEqual(revisionData(one), revisionData(template('a')));
 });
 
 // Keys such as a template could have, and some that only look harmless.
@@ -139,20 +116,6 @@ test('order of fields and nulls change neither content nor the hash of it', () =
     fc.property(json, fc.option(fc.nat(), { nil: undefined }), (value, count) => {
       assert.equal(contentHash(shuffled(value), count), contentHash(value, count));
       assert.equal(sameData(shuffled(value), value), true);
-    }),
-  );
-});
-
-test('other content is other content', () => {
-  fc.assert(
-    fc.property(json, json, (one, other) => {
-      let equal = true;
-      try {
-        assert.deepEqual(parsed(JSON.stringify(one)), parsed(JSON.stringify(other)));
-      } catch {
-        equal = false;
-      }
-      assert.equal(sameData(one, other), equal);
     }),
   );
 });
@@ -202,13 +165,7 @@ test('a template without labels gives a revision with the hash alone', () => {
   }
 });
 
-for (const name of [
-  'x'.repeat(253),
-  'x'.repeat(223),
-  `${'x'.repeat(222)}.${'x'.repeat(30)}`,
-  `${'x'.repeat(222)}-${'x'.repeat(20)}`,
-  'x',
-]) {
+for (const name of ['x'.repeat(253), `${'x'.repeat(222)}.${'x'.repeat(30)}`, 'x'])
   test(`the name of a revision of an owner of ${name.length} letters fits and ends in the hash`, () => {
     const long = { metadata: { ...owner.metadata, name } };
     const { metadata } = newRevision(long, daemonSets, { template: template('a'), collisionCount: undefined }, 1);
@@ -216,7 +173,6 @@ for (const name of [
     assert.ok(metadata.name?.endsWith(`-${metadata.labels?.[HASH_LABEL]}`));
     assert.ok(metadata.name?.startsWith(name.slice(0, 220)));
   });
-}
 
 test('an owner that no server has gets no revision', () => {
   assert.throws(() => newRevision({ metadata: { name: 'ds' } }, daemonSets, { template: {}, collisionCount: undefined }, 1), /without uid/);
@@ -244,15 +200,68 @@ test('a revision by kube-controller-manager 1.20 gives its template word for wor
 });
 
 test('what keeps something else keeps no template', () => {
-  const kept = [
-    undefined,
-    null,
-    'text',
-    {},
-    { spec: null },
-    { spec: {} },
-    { spec: { template: [] } },
-    { spec: { template: { spec: {} } } },
-  ];
-  for (const data of kept) assert.equal(templateOf({ data: data as never }), undefined);
+  for (const data of [undefined, 'text', { spec: null }, { spec: { template: [] } }, { spec: { template: { spec: {} } } }])
+    assert.equal(templateOf({ data: data as never }), undefined);
+});
+
+// Computed by other means: 32 bits of FNV-1a, then the count in eight bytes, then each digit as a letter.
+const known = [
+  { why: 'of nothing', data: {}, hash: '5859f96865' },
+  { why: 'with a collision count of 0', data: {}, collisionCount: 0, hash: '7b58f74dd9' },
+  { why: 'with a collision count of 1', data: {}, collisionCount: 1, hash: '648d6bd896' },
+  { why: 'of what is not ASCII', data: revisionData({ metadata: { labels: { app: 'ä' } } }), hash: '76458bf496' },
+];
+for (const { why, data, collisionCount, hash } of known) {
+  test(`hash of the content ${why}`, () => assert.equal(contentHash(data, collisionCount), hash));
+}
+
+test('each collision gives another hash, 0 too', () => {
+  const data = revisionData(template('a'));
+  const hashes = [undefined, 0, 1, 2, 256, 2 ** 31 - 1].map((count) => contentHash(data, count));
+  assert.equal(new Set(hashes).size, hashes.length);
+  for (const hash of hashes) assert.match(hash, /^[4-9bcdf]{1,10}$/);
+});
+
+/** The template that the field tests its own hash with, as a server before 1.34 gives it; its fields in another order. */
+const inTheField = {
+  spec: {
+    restartPolicy: 'Always',
+    terminationGracePeriodSeconds: 30,
+    dnsPolicy: 'ClusterFirst',
+    securityContext: {},
+    schedulerName: 'default-scheduler',
+    containers: [
+      {
+        name: 'test',
+        image: 'test',
+        resources: {},
+        terminationMessagePath: '/dev/termination-log',
+        terminationMessagePolicy: 'File',
+        imagePullPolicy: 'Always',
+      },
+    ],
+  },
+  metadata: { creationTimestamp: null, labels: { app: 'foo' }, annotations: { test: 'value' } },
+};
+const { creationTimestamp: _, ...withoutTime } = inTheField.metadata;
+
+const ofWords = [
+  { why: 'without collisions', data: revisionData(inTheField), collisionCount: 0, hash: 'c77f6d978' },
+  { why: 'with a count that was never written', data: revisionData(inTheField), collisionCount: undefined, hash: 'c77f6d978' },
+  { why: 'with one collision', data: revisionData(inTheField), collisionCount: 1, hash: 'c77f6d979' },
+  {
+    why: 'of what a server from 1.34 on gives',
+    data: revisionData({ ...inTheField, metadata: withoutTime }),
+    collisionCount: 0,
+    hash: '776999688b',
+  },
+];
+for (const { why, data, collisionCount, hash } of ofWords) {
+  test(`hash of the words ${why} is the field's`, () => assert.equal(wordHash(data, collisionCount), hash));
+}
+
+test('hash of the words sees what the hash of the content does not: a null', () => {
+  const [bare, nulled] = [{ a: 1 }, { a: 1, b: null }];
+  assert.equal(contentHash(nulled), contentHash(bare));
+  assert.notEqual(wordHash(nulled), wordHash(bare));
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PodSpec, Taint, Toleration } from 'kubernetes-types/core/v1.js';
 import { type Reason, decideNode } from '../../../../../controllers/daemonset/placement/node-decision.ts';
-import { daemonTolerations } from '../../../../../controllers/daemonset/rules.ts';
+import { evaluatePredicates } from '../../../../../controllers/daemonset/placement/three-values.ts';
+import type { Failure } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import type { Node } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
@@ -20,19 +21,14 @@ function taint(text: string): Taint {
 const cases = table('template | taints | tolerated | pod | reason | why')(`
   any                  |                          |     | gets   | fits               | the pod fits
   node=n1              |                          |     | gets   | fits               | the template names this node
-  node=                |                          |     | gets   | fits               | the template names no node
   node=n2 disk=hdd     |                          |     | has no | node-name n2       | the template names another node
   disk=ssd             |                          |     | gets   | fits               | the selector matches
   disk=hdd affinity=n2 | a:NoSchedule             |     | has no | node-selector disk=hdd, not ssd | the selector does not match
-  affinity=n1          |                          |     | gets   | fits               | the affinity matches
   affinity=n2          | a:NoSchedule             |     | has no | node-affinity      | the affinity does not match
-  disk=ssd affinity=n2 |                          |     | has no | node-affinity      | selector matches and affinity does not
-  affinity=            |                          |     | has no | node-affinity      | an affinity has no terms
   preferred            |                          |     | gets   | fits               | the affinity is a mere preference
   any                  | a:NoSchedule             |     | keeps  | taint a:NoSchedule | a NoSchedule taint is new
   any                  | a:NoExecute              |     | has no | taint a:NoExecute  | a NoExecute taint is new
   any                  | a:NoSchedule b:NoExecute |     | has no | taint b:NoExecute  | NoExecute comes after NoSchedule
-  any                  | b:NoExecute a:NoSchedule | b   | keeps  | taint a:NoSchedule | NoExecute is tolerated and NoSchedule is not
   any                  | a:NoSchedule b:NoExecute | a b | gets   | fits               | all taints are tolerated
   any                  | a:PreferNoSchedule       |     | gets   | fits               | a taint is a mere preference
 `);
@@ -66,31 +62,53 @@ function said(reason: Reason): string {
   return reason.kind === 'node-selector' ? `node-selector ${reason.key}=${reason.wanted}, not ${reason.found}` : reason.kind;
 }
 
-for (const [operator, value, run] of [
-  ['Gt', '4', true],
-  ['Gt', '5', false],
-  ['Lt', '6', true],
-  ['Lt', '5', false],
-] as const)
-  // prettier-ignore
-  test(`a taint of value 5 and a toleration ${operator} ${value}: ${run ? 'a pod' : 'no pod'}`, () => {
-    const tainted = { metadata: { name: 'n1' }, spec: { taints: [{ key: 'load', value: '5', effect: 'NoExecute' }] } };
-    assert.equal(decideNode({}, [{ key: 'load', operator, value }], tainted).run, run);
-  });
+const short = { failed: 'resource', requested: 2n, used: 3n, capacity: 4n } as const;
+const known: Readonly<Record<string, Failure>> = {
+  cpu: { ...short, resource: 'cpu' },
+  memory: { ...short, resource: 'memory' },
+  disk: { failed: 'disk-conflict' },
+  evicting: { failed: 'taints', evicts: true },
+  refusing: { failed: 'taints', evicts: false },
+  port: { failed: 'host-ports' },
+  odd: { failed: 'other', says: 'the moon is full' },
+};
+const lacks: Readonly<Record<string, string>> = {
+  'lacks cpu': "Node didn't have enough resource: cpu, requested: 2, used: 3, capacity: 4",
+  'lacks memory': "Node didn't have enough resource: memory, requested: 2, used: 3, capacity: 4",
+};
 
-test('a template without a spec fits, and what fits is one object', () => {
-  assert.equal(decideNode({}, [], { metadata: { name: 'n1' } }), decideNode({ spec: { containers: [] } }, [], node('')));
-});
-
-const trouble = [
-  { why: 'is cordoned', taints: 'node.kubernetes.io/unschedulable:NoSchedule', run: true, keep: true },
-  { why: 'was lost', taints: 'node.kubernetes.io/unreachable:NoExecute', run: true, keep: true },
-  { why: 'is not ready yet', taints: 'node.kubernetes.io/not-ready:NoSchedule', run: false, keep: true },
-  { why: 'has no network yet', taints: 'node.kubernetes.io/network-unavailable:NoSchedule', run: false, keep: true },
-];
-for (const c of trouble) {
-  test(`a plain set on a node that ${c.why} ${c.run ? 'runs' : 'stays, and does not come'}`, () => {
-    const { run, keep } = decideNode({}, daemonTolerations(undefined, { era: 'modern', critical: false }), node(c.taints));
-    assert.deepEqual({ run, keep }, { run: c.run, keep: c.keep });
+/** What fails, whether the node is wanted, scheduled to and kept, what is told, and what is unexpected. */
+const predicates = table('failures | values | told | unexpected | why')(`
+  none            | yes yes yes |                                                 |  | nothing fails
+  node-selector   | no no no    |                                                 |  | the selector does not match
+  port            | no no no    |                                                 |  | a port is taken
+  evicting        | no no no    |                                                 |  | a taint evicts
+  refusing        | no no yes   |                                                 |  | a taint refuses
+  disk            | yes no yes  | node(s) had no available disk                   |  | a disk is in use
+  volume-zone volume-count memory-pressure disk-pressure | yes no yes
+    | node(s) had no available volume zone; node(s) exceed max volume count; node(s) had memory pressure; node(s) had disk pressure | | all that is short is told
+  cpu             | yes no yes  | lacks cpu                                       |  | there is no room
+  pod-affinity | no no no | | node(s) didn't match pod affinity/anti-affinity | the affinity of pods is asked
+  odd             | no no no    | the moon is full                                |  | anything else fails
+  cpu memory      | yes no yes  | lacks memory                                    |  | two resources are short
+  refusing cpu    | no no yes   |                                                 |  | a taint refuses and room is short
+  refusing disk   | no no yes   | node(s) had no available disk                   |  | a taint refuses and a disk is in use
+  disk port       | no no no    | node(s) had no available disk                   |  | a disk is in use and a port is taken
+  odd disk        | no no no    | the moon is full; node(s) had no available disk |  | anything else fails and a disk is in use
+  disk pod-affinity odd | no no no | node(s) had no available disk | node(s) didn't match pod affinity/anti-affinity
+    | a disk is in use and the affinity of pods is asked
+`);
+for (const { failures, values, told, unexpected, why } of predicates)
+  test(`where ${why}: ${values}`, () => {
+    const [want, schedule, keep] = values.split(' ').map((value) => value === 'yes');
+    const failed = failures
+      .split(' ')
+      .filter((what) => what !== 'none')
+      .map((what) => known[what] ?? ({ failed: what } as Failure));
+    const failedPlacement = told
+      .split('; ')
+      .filter(Boolean)
+      .map((what) => lacks[what] ?? what);
+    const error = unexpected === '' ? {} : { error: `unexpected reason: DaemonSet Predicates should not return reason ${unexpected}` };
+    assert.deepEqual(evaluatePredicates(failed), { want, schedule, keep, failedPlacement, ...error });
   });
-}

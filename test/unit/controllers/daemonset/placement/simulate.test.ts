@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
-import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import type { Container, ContainerPort, PodSpec } from 'kubernetes-types/core/v1.js';
+import { footprintOf, wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
+import { portsConflict, type HostPort } from '../../../../../kube/api/pod-requests.ts';
 import { table } from '../../../../support/table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
@@ -42,20 +43,13 @@ const rows = table('wants | others | at | missing | why')(`
   cpu=500m | cpu=3, cpu=500m  |          |                                                  | what is left is enough to the last bit
   cpu=501m | cpu=3, cpu=500m  |          | cpu, requested: 501, used: 3500, capacity: 4000  | one thousandth is missing
   cpu=4 | cpu=1 /Succeeded, cpu=1 /Failed | | | pods that have ended take no room
-  cpu=4    | cpu=1 /Pending   |          | cpu, requested: 4000, used: 1000, capacity: 4000 | pods that have not begun take room
   memory=1Gi cpu=2 | cpu=1, memory=1 | small
     | pods, requested: 1, used: 2, capacity: 2; memory, requested: 1073741824, used: 1, capacity: 1073741824; cpu, requested: 2000, used: 1000, capacity: 1000
     | all that is missing is named, pods first
-  nothing  | cpu=9            | small    |                                                  | it wants nothing, and there is a place
   nothing  | nothing, nothing | small    | pods, requested: 1, used: 2, capacity: 2         | it wants nothing, and there is no place
-  memory=1 | cpu=9            |          |                                                  | others have too much of what it does not want
   example.com/gpu=1 | example.com/gpu=1 |          | example.com/gpu, requested: 1, used: 1, capacity: 1 | a device is taken
-  example.com/fpga=1 |                  |          | example.com/fpga, requested: 1, used: 0, capacity: 0 | the node has no such device
   cpu=9    | cpu=4            | critical |                                                  | it is critical
   :80 :81  | :81              |          | port                                             | a port is taken
-  :81      | :81              | critical | port                                             | a port is taken, and it is critical
-  :81      | :81 /Failed      |          |                                                  | the port was of a pod that has ended
-  :81 cpu=4 | :81 cpu=1        |          | port; cpu, requested: 4000, used: 1000, capacity: 4000 | neither port nor room are there
   cpu=9    |                  | evicting | taint                                            | a taint evicts
   cpu=9    |                  | tainted  | taint; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
 `);
@@ -84,7 +78,6 @@ const cases: Case[] = [
   },
   { why: 'the node has said its capacity alone', wants: 'cpu=4', at: { metadata: { name: 'n1' }, status: { capacity: roomy } }, found: [] },
   { why: 'it is of another node', wants: 'cpu=9', more: { nodeName: 'n2' }, found: ["node(s) didn't match the requested hostname"] },
-  { why: 'it is of this node', wants: 'cpu=4', more: { nodeName: 'n1' }, found: [] },
   { why: 'a label is missing', wants: 'cpu=9', more: { nodeSelector: { disk: 'ssd' } }, found: [noSelector] },
   {
     why: 'no affinity matches',
@@ -92,7 +85,6 @@ const cases: Case[] = [
     more: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
     found: [noSelector],
   },
-  { why: 'a taint is tolerated', wants: 'cpu=1', at: evicting, more: { tolerations: [{ operator: 'Exists' }] }, found: [] },
 ];
 
 function situation({ wants, others = [], at = node(), more, critical = false }: Omit<Case, 'why' | 'found'>): Situation {
@@ -103,20 +95,13 @@ for (const { why, found, ...given } of cases) {
   test(`simulated, ${why}`, () => assert.deepEqual(simulate(situation(given)).map(wordsOf), found));
 }
 
-test('whether a taint evicts goes along', () => {
-  const evicts = (at: Node) => simulate(situation({ wants: '', at })).map((found) => found.failed === 'taints' && found.evicts);
-  assert.deepEqual([evicts(tainted), evicts(evicting)], [[false], [true]]);
-});
-
 /** A node gets the pod, it waits there for room, it keeps one that it has, or has none; and why, by kind and details. */
 const decisions = table('wants | others | at | pod | reason | missing | why')(`
   cpu=1 |  |  | gets | fits |  | has room
   memory=2Gi | memory=3Gi, cpu=9 | | waits | resources memory 2Gi 1Gi
     | memory, requested: 2147483648, used: 3221225472, capacity: 4294967296 | has none
-  cpu=1 | cpu=4500m |  | waits | resources cpu 1 0 | cpu, requested: 1000, used: 4500, capacity: 4000 | has less than none
   :80   | :80 |  | has no | host-ports 80 |  | has its port taken
   cpu=9 |  | tainted | keeps | taint a:NoSchedule |  | refuses newcomers, and has no room
-  cpu=1 |  | evicting | has no | taint a:NoExecute |  | evicts
   nothing |  | unselected | has no | node-selector disk ssd undefined |  | has not the label
 `);
 for (const { wants, others, at, pod, reason, missing, why } of decisions)
@@ -131,3 +116,86 @@ for (const { wants, others, at, pod, reason, missing, why } of decisions)
     assert.deepEqual([is, said.join(' ')], [{ run, schedule: pod === 'gets', keep: pod !== 'has no' }, reason]);
     assert.deepEqual(failedPlacement, missing === '' ? undefined : [lacks(missing)]);
   });
+
+/** `cpu=100m memory=1Gi`, requests; after `<` limits. */
+function container(text: string): Container {
+  const [requests = '', limits = ''] = text.split('<').map((part) => part.trim());
+  const list = (part: string) => Object.fromEntries(part.split(' ').map((one) => one.split('=')));
+  return { name: 'c', resources: { ...(requests && { requests: list(requests) }), ...(limits && { limits: list(limits) }) } };
+}
+const sidecar = (text: string): Container => ({ ...container(text), restartPolicy: 'Always' });
+
+/** Containers, init containers (with + those that stay), overhead and what the pod says as a whole; and what comes of it. */
+const footprints = table('containers | init | more | requests | why')(`
+  cpu=100m memory=1Ki, cpu=1 |  |  | cpu=1100 memory=1024 | are summed over containers
+  cpu=1 < cpu=2 memory=3 |  |  | cpu=1000 memory=3 | are what limits say where they say nothing
+  cpu=lots memory=1 |  |  | memory=1 | that cannot be read are none
+  cpu=1n memory=100m, cpu=1n |  |  | cpu=2 memory=1 | are rounded up
+  example.com/gpu=2 hugepages-2Mi=4Mi attachable-volumes-x=1 ephemeral-storage=7 | |
+    | example.com/gpu=2 hugepages-2Mi=4194304 attachable-volumes-x=1 ephemeral-storage=7 | count devices, huge pages, volumes and disk
+  cpu=1, cpu=1 | cpu=3 memory=1 |  | cpu=3000 memory=1 | keep an init container that wants more
+  cpu=1 | +cpu=2 |  | cpu=3000 | add init containers that stay
+  cpu=1 | cpu=5, +cpu=2, cpu=4 |  | cpu=6000 | add those that stay to the init containers after them
+  cpu=1 |  | overhead cpu=250m, overhead memory=1 | cpu=1250 memory=1 | come with overhead
+  cpu=1 memory=1 |  | overhead cpu=1m, whole cpu=4 | cpu=4001 memory=1 | are what the pod says as a whole, and overhead
+`);
+for (const { containers, init, more, requests, why } of footprints)
+  test(`requests ${why}`, () => {
+    const said = (what: string): Record<string, string> =>
+      Object.fromEntries(
+        more.split(', ').flatMap((one) => (one.startsWith(what) ? [one.slice(what.length + 1).split('=')] : [])) as [string, string][],
+      );
+    const all = init.split(', ').filter(Boolean);
+    const spec = {
+      containers: containers.split(', ').map((one) => container(one.replace(/^-$/, ''))),
+      initContainers: all.map((one) => (one.startsWith('+') ? sidecar(one.slice(1)) : container(one))),
+      overhead: said('overhead'),
+      resources: { requests: said('whole') },
+    };
+    const found = [...footprintOf(spec).requests].map(([name, amount]) => `${name}=${amount}`);
+    assert.deepEqual(found.toSorted(), requests.split(' ').filter(Boolean).toSorted());
+    assert.equal(footprintOf(spec), footprintOf(spec), 'a spec is read once');
+  });
+
+const ports: { why: string; given: ContainerPort[]; spec?: Partial<PodSpec>; ports: HostPort[] }[] = [
+  { why: 'of the host', given: [{ containerPort: 80, hostPort: 8080 }], ports: [{ port: 8080, protocol: 'TCP', ip: '0.0.0.0' }] },
+  {
+    why: 'as they are written',
+    given: [{ containerPort: 80, hostPort: 53, protocol: 'UDP', hostIP: '127.0.0.1' }],
+    ports: [{ port: 53, protocol: 'UDP', ip: '127.0.0.1' }],
+  },
+  {
+    why: 'on the host network',
+    given: [{ containerPort: 80 }],
+    spec: { hostNetwork: true },
+    ports: [{ port: 80, protocol: 'TCP', ip: '0.0.0.0' }],
+  },
+];
+for (const { why, given, spec, ports: expected } of ports) {
+  test(`ports ${why}`, () => {
+    assert.deepEqual(footprintOf({ containers: [{ name: 'c', ports: given }], ...spec }).ports, expected);
+  });
+}
+test('ports of init containers count when they stay', () => {
+  const given = { name: 'c', ports: [{ containerPort: 1, hostPort: 1 }] };
+  assert.equal(footprintOf({ containers: [], initContainers: [given] }).ports.length, 0);
+  assert.equal(footprintOf({ containers: [], initContainers: [{ ...given, restartPolicy: 'Always' }] }).ports.length, 1);
+});
+
+/** `ip:port/protocol` */
+function port(text: string): HostPort {
+  const [, ip = '', number = '', protocol = ''] = /^(.*):(\d+)\/(.*)$/.exec(text) ?? [];
+  return { ip, port: Number(number), protocol };
+}
+const conflicts = [
+  { a: '0.0.0.0:80/TCP', b: '0.0.0.0:81/TCP', conflict: false },
+  { a: '0.0.0.0:80/TCP', b: '0.0.0.0:80/UDP', conflict: false },
+  { a: '0.0.0.0:80/TCP', b: '127.0.0.1:80/TCP', conflict: true },
+  { a: '127.0.0.1:80/TCP', b: '127.0.0.2:80/TCP', conflict: false },
+];
+for (const { a, b, conflict } of conflicts) {
+  test(`${a} and ${b} ${conflict ? 'conflict' : 'go together'}`, () => {
+    assert.equal(portsConflict(port(a), port(b)), conflict);
+    assert.equal(portsConflict(port(b), port(a)), conflict);
+  });
+}

@@ -4,7 +4,8 @@ import { pods, statefulSets } from '../../../../../kube/api/object.ts';
 import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import type { SimWorld } from '../../../../support/simulated/sim-world.ts';
 import { SetStage } from '../../simulated/stage.ts';
-import { claimsOf, isGoing, NODE, statefulSet } from './world.ts';
+import { isGoing } from '../../simulated/invariants.ts';
+import { claimsOf, NODE, statefulSet } from './world.ts';
 
 type Spec = NonNullable<StatefulSet['spec']>;
 

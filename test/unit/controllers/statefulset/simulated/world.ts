@@ -1,6 +1,5 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
-import type { Pvc, Pod, StatefulSet } from '../../../../../controllers/common/types.ts';
-import type { KubeObject } from '../../../../../kube/api/object.ts';
+import type { Pvc, StatefulSet } from '../../../../../controllers/common/types.ts';
 import type { Pace } from '../../../../support/simulated/sim-kubelets.ts';
 import { SimWorld, type SimOptions } from '../../../../support/simulated/sim-world.ts';
 
@@ -46,5 +45,3 @@ export function setsOf({ api }: Pick<SimWorld, 'api'>): StatefulSet[] {
 export function claimsOf({ api }: Pick<SimWorld, 'api'>): Pvc[] {
   return api.hooks.storage.list('/persistentvolumeclaims').objects as unknown as Pvc[];
 }
-
-export const isGoing = ({ metadata }: KubeObject | Pod | Pvc): boolean => metadata.deletionTimestamp !== undefined;
