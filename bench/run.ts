@@ -24,7 +24,6 @@ import { rolloutGrowth } from './rollout-growth.ts';
 import { schedulerCore } from './scheduler-core.ts';
 import { schedulerMemory } from './scheduler-memory.ts';
 import { schedulerWork } from './scheduler.ts';
-import { soak } from './soak.ts';
 import { statefulSetWork } from './statefulset.ts';
 
 /**
@@ -52,13 +51,11 @@ const benchmarks: Record<string, () => Promise<Figure[] | string>> = {
   'rollout-growth': rolloutGrowth,
   'rollout-fleet': rolloutFleet,
   page,
-  soak,
 };
 
 /** Only when asked for by name. */
 const long = new Set([
   'rollout-fleet',
-  'soak',
   'page',
   'daemonset-growth',
   'daemonset-fleet',

@@ -18,14 +18,10 @@ const plain = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x-uid' };
 /** Whose the pod is, what it is, in which circumstances (the set is leaving, too), and what is done about it. */
 const cases = table('owner | pod | that is | claim | why')(`
   ours              | 0@new              |                    | keep    | selected
-  ours              | 0@new-             |                    | keep    | selected, going
   ours              | 0@new              | leaving            | keep    | selected, of a set that goes
   ours              | 0@new              | unselected         | release | not selected
-  ours              | 0@new-             | unselected         | release | not selected, going
   ours              | 0@new              | unselected leaving | ignore  | not selected, of a set that goes
   ours              | db-0@new           |                    | release | called otherwise
-  ours              | db-0@new           | leaving            | ignore  | called otherwise, of a set that goes
-  ours              | web-x@new          |                    | release | without an ordinal
   ours              | web-01@new         |                    | release | in another form than ours
   ours              | web-2147483648@new |                    | release | beyond the last ordinal
   ours              | web-2147483647@new |                    | keep    | at the last ordinal
@@ -36,12 +32,8 @@ const cases = table('owner | pod | that is | claim | why')(`
   not as controller | 0@new              |                    | adopt   | owned but not controlled
   none              | 0@new              | leaving            | ignore  | selected, of a set that goes
   none              | 0@new-             |                    | ignore  | selected, going
-  none              | 0@new              | unselected         | ignore  | not selected
-  none              | db-0@new           |                    | ignore  | called otherwise
   none              | web-db-0@new       |                    | ignore  | of a set whose name begins with ours
-  none              | my-web-0@new       |                    | ignore  | of a set whose name ends with ours
   none              | web-01@new         |                    | ignore  | in another form than ours
-  none              | web@new            |                    | ignore  | without an ordinal
   none              | 0@new              | elsewhere          | ignore  | elsewhere
 `);
 
@@ -96,22 +88,4 @@ test('revisions of nobody are adopted, those that are not selected released, and
     [called(claims.revisions.keep), called(claims.revisions.adopt), called(claims.revisions.release)],
     [['web-new'], ['web-older'], ['web-x']],
   );
-});
-
-test('a set whose selector cannot be read adopts nothing', () => {
-  const set = setOf();
-  const { ownerReferences: _, ...metadata } = pod('0@new').metadata;
-  const blind = { ...rulesOf(set), selector: undefined };
-  const cluster = {
-    rules: blind,
-    memory: noMemory,
-    pods: [{ ...pod('0@new'), metadata }],
-    revisions: [],
-    pvc: () => undefined,
-    allPvcs: () => [],
-    isTaken: () => false,
-    storageClass: () => undefined,
-    now: NOW,
-  };
-  assert.deepEqual(planOwnership(cluster).adoption.pods.adopt, []);
 });

@@ -8,21 +8,15 @@ import { table } from '../../../support/table.ts';
 /** Each pod by its ordinal, with its reason; the one that is waited for first. */
 const cases = table('situation | says | why')(`
   0@new 1@new 2@new                               | 0 runs, 1 runs, 2 runs              | all is well
-  none                                            | 0 creating, 1 missing, 2 missing    | nothing is there yet
   0@new 1@new!                                    | 1 NotReady, 0 runs, 2 missing       | the second is not ready
   0@new- 1@new 2@new                              | 0 Terminating, 1 runs, 2 runs       | the first is going
-  0@new 1@new 2@new#                              | 2 Failed, 0 runs, 1 runs            | one failed
   0@new=5 replicas=1 minReady=60                  | 0 MinReadySeconds                   | one needs time
-  0@old 1@old 2@old                               | 2 updating, 0 old, 1 old            | an update begins
   0@old 1@old 2@new!                              | 2 NotReady, 0 old, 1 old            | an update waits
-  0@old 1@old 2@new partition=2                   | 0 kept, 1 kept, 2 runs              | there is a partition
   0@old 1@old 2@new update=OnDelete               | 0 old, 1 old, 2 runs                | people delete
   0@old 1@old 2@new +paused=true                  | 1 paused, 0 old, 2 runs             | it is paused
-  0@new 1@new 2@new replicas=1                    | 2 scaling-down, 0 runs, 1 leaving   | it scales down
   0@old 1@old- 2@new update=Recreate              | 0 recreating, 1 Terminating, 2 runs | all are recreated
   templates=data claims=data-0^ whenScaled=Delete | 0 stale-claim, 1 missing, 2 missing | a claim is in the way
   0@new +reserve-ordinals=x                       | 1 unknown-place, 0 runs, 2 unknown-place | any place may be left out
-  0@new templates=data claims=data-0,data-2^ whenScaled=Delete | 1 creating, 0 runs, 2 stale-claim | a claim is in the way of a later one
   0@new 1@new! 2@new- leaving                     | 0 runs, 1 NotReady, 2 Terminating   | the set goes
 `);
 for (const { situation, says, why } of cases)
@@ -46,11 +40,8 @@ test('two billion missing pods are 500 rows and one', () => {
 
 const details = table('situation | detail | why')(`
   none                     | it is about to be created                                                       | is made next
-  0@new!                   | not ready                                                                       | is not ready
   0@new-                   | terminating, grace period ends at NOW                                           | is going
   0@new 1@new 2@old        | it is of an old revision and is about to be replaced                            | is replaced next
-  0@new! 1@new! replicas=0 | its ordinal is no longer part of the set; not ready                             | leaves, and is not ready
-  0@new- replicas=0        | its ordinal is no longer part of the set; terminating, grace period ends at NOW | leaves, and has gone half
 `);
 for (const { situation, detail, why } of details)
   test(`what is said of a pod that ${why}`, () =>

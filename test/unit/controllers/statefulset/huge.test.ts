@@ -46,12 +46,6 @@ test('claims with many labels count for more: those of one place are made togeth
   assert.deepEqual([actions(first), claims(first)], [1, 3]);
 });
 
-test('in order, two billion replicas begin with one', () => {
-  const { plan: first, lookups } = counted({ replicas: ALL, templates: templates(50), annotations: { 'expand-claims': 'true' } });
-  assert.equal(actions(first), 1);
-  assert.ok(lookups <= 50, `${lookups} lookups`);
-});
-
 test('claims that are to grow are found among those that there are', () => {
   const there = ['t0-web-0', 't49-web-999999', 't0-web-1000000'].map((name) => claimNamed(name, {}, { storageClassName: 'none' }));
   for (const one of there) Object.assign(one.spec ?? {}, { resources: { requests: { storage: '1Mi' } } });
@@ -64,14 +58,6 @@ test('claims that are to grow are found among those that there are', () => {
   assert.ok(lookups <= 2_000, `${lookups} lookups`);
 });
 
-test('a set that begins at the last ordinals has as many places as there are ordinals', () =>
-  assert.equal(actionsOf(counted({ start: ALL - 1, replicas: ALL, parallel: true }).plan), `create ${ALL - 1}@new, create ${ALL}@new`));
-
-test('ten thousand reserved ordinals among two billion', () => {
-  const { plan: first } = counted({ replicas: ALL, parallel: true, annotations: { 'reserve-ordinals': '1-10000' } });
-  assert.match(actionsOf(first), /^create 0@new, create 10001@new, create 10002@new, /);
-});
-
 const updates: { why: string; pods: string; update?: Situation['update']; does: string }[] = [
   { why: 'the highest empty place is waited for before an old pod goes', pods: '0@old 1@old', does: '' },
   { why: 'an old pod above all empty places goes', pods: '0@new 1999@old', does: 'delete 1999 (update)' },
@@ -81,7 +67,6 @@ const updates: { why: string; pods: string; update?: Situation['update']; does: 
     update: { maxUnavailable: 1_999 },
     does: 'delete 1 (update)',
   },
-  { why: 'and leave nothing of the budget when they are as many', pods: '0@old 1@old', update: { maxUnavailable: 1_998 }, does: '' },
 ];
 for (const { why, pods, update = {}, does } of updates)
   test(`a set of 2,000 in parallel: ${why}`, () => {

@@ -68,18 +68,3 @@ test('a new pod overrules labels of its template that are not its to say', () =>
     'controller-revision-hash': 'web-abc',
   });
 });
-
-test('a new pod without claims or volumes has none', () => {
-  const plain = { metadata: { labels: { app: 'web' } }, spec: { containers: [] } };
-  assert.deepEqual(made(plain).spec, { containers: [], hostname: 'web-12', subdomain: 'web' });
-});
-
-test('a new pod leaves its template as it is', () => {
-  const before = structuredClone(template);
-  made(template, { claims: ['data'] });
-  assert.deepEqual(template, before);
-});
-
-test('no pod is made of a template without labels', () => {
-  assert.throws(() => made({ spec: { containers: [] } }), /unable to create pods, no labels/);
-});

@@ -7,21 +7,14 @@ import { table } from '../../../support/table.ts';
 
 const revisions = table('situation | makes | why')(`
   none                                 | 0@new 1@new 2@new | no partition: all of the present one
-  partition=0                          | 0@new 1@new 2@new | a partition of none
   partition=2                          | 0@old 1@old 2@new | below the partition of the one before
   partition=3                          | 0@old 1@old 2@old | a partition of all
-  partition=99                         | 0@old 1@old 2@old | a partition beyond all
   start=4 partition=1                  | 4@old 5@new 6@new | the partition counts from where it starts
   partition=2 +reserve-ordinals=1,3    | 0@old 2@old 4@new | the partition counts no reserved places
   partition=2 current=gone             | 0@new 1@new 2@new | below the partition, when nothing is current
-  partition=2 current=new              | 0@new 1@new 2@new | below the partition, when both are one
   update=nil currentReplicas=2         | 0@old 1@old 2@new | without the block, as many as are current
-  update=nil currentReplicas=0         | 0@new 1@new 2@new | without the block, none is current
   update=nil                           | 0@new 1@new 2@new | without the block, nobody knows how many are
-  start=4 update=nil currentReplicas=1 | 4@old 5@new 6@new | without the block, they count from where it starts
-  currentReplicas=3                    | 0@new 1@new 2@new | with the block, how many are current does not count
   update=OnDelete currentReplicas=3    | 0@new 1@new 2@new | people delete: always the present one
-  update=Recreate currentReplicas=3    | 0@new 1@new 2@new | Recreate: always the present one
 `);
 
 for (const { situation: text, makes, why } of revisions)
@@ -58,14 +51,11 @@ test('a low pod that is deleted in the middle of a rollout comes back new', () =
 });
 
 const places = table('situation | wanted | condemned | why')(`
-  2@new 0@new 1@new                                | 0+ 1+ 2+ |        | all in their places
-  1@new                                            | 0 1+ 2   |        | empty ones
   0@new 1@new 10@new 9@new replicas=1              | 0+       | 10 9 1 | those above the end, highest first
   0@new 1@new 2@new replicas=1 start=2             | 2+       | 1 0    | those below the first
   0@new 1@new 2@new replicas=2 +reserve-ordinals=1 | 0+ 2+    | 1      | reserved ones
   2@new replicas=2 +reserve-ordinals=0-1           | 2+ 3     |        | two that were reserved
   0@new replicas=0                                 |          | 0      | no places
-  0@new web-01@new db-1@new                        | 0+ 1 2   |        | pods of other names
 `);
 for (const { situation, wanted, condemned, why } of places)
   test(`places: ${why}`, () => {

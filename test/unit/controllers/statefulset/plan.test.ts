@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionsOf, ago, factsOf, numbersOf, planned, setOf, waitOf, type Situation } from './notation.ts';
-import { claim } from './objects.ts';
+import { actionsOf, ago, factsOf, numbersOf, planned, waitOf, type Situation } from './notation.ts';
 import { situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';
-import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
+import { plan } from '../../../../controllers/statefulset/plan.ts';
 import { statusOf } from '../../../../controllers/statefulset/status.ts';
 
 const leaving = table('situation | is | why')(`
   none                                                  | 0/0/0 0/0 | nothing is made
   0@old 1@old 2@old                                     | 3/3/3 3/0 | nothing is updated
-  0@old 1@old! replicas=0                               | 2/1/1 2/0 | nothing is scaled down
   0@old# 1@old$                                         | 2/0/0 2/0 | nothing that ended is deleted
-  0@old~ 1@old* 2@old? templates=data                   | 3/2/2 3/0 | nothing is repaired
   0@old templates=data claims=data-0 whenDeleted=Delete | 1/1/1 1/0 | nobody owns claims again
-  0@old update=Recreate                                 | 1/1/1 1/0 | nothing is recreated
   historyLimit=0                                        | 0/0/0 0/0 | no old revision goes
 `);
 for (const parallel of [false, true])
@@ -26,20 +22,11 @@ for (const parallel of [false, true])
       assert.equal(numbersOf(statusOf(facts, todo, 0)), is);
     });
 
-test('claims of a set that goes do not grow', () => {
-  const small = claim('data-web-0', {}, { resources: { requests: { storage: '1Mi' } } });
-  const growing = { templates: ['data'], annotations: { 'expand-claims': 'true' } };
-  const todo = (leaving: boolean): Plan => plan({ ...factsOf({ ...growing, leaving }), allPvcs: () => [small] });
-  assert.deepEqual([todo(false).refused.length, todo(true).refused.length], [1, 0]);
-});
-
 const truncations = table('situation | goes | why')(`
-  historyLimit=2 revisions=a,b,old,new      |             | within the limit
   historyLimit=2 revisions=a,b,c,old,new    | web-a       | one too many, the oldest
   historyLimit=0 revisions=a,b,old,new      | web-a web-b | none is kept
   historyLimit=-1 revisions=a,b,old,new     |             | below 0 all stay
   0@a historyLimit=0 revisions=a,b,old,new  | web-b       | what a pod is of stays
-  0@b- historyLimit=0 revisions=a,b,old,new | web-a       | what a pod is of stays while it goes
   7@b historyLimit=0 revisions=a,b,old,new  | web-a       | what a pod without a place is of stays
   historyLimit=0 revisions=old,b,new        | web-b       | what is current stays
 `);
@@ -53,15 +40,11 @@ for (const { situation, goes, why } of truncations)
     ));
 
 const wakes = table('situation | in | why')(`
-  0@new=5                                              |         | nothing is due
   0@new=10 minReady=30                                 | 20s     | one needs time
   0@new=10 1@new=5 2@new=40 minReady=30                | 20s 25s | several need time
   0@new=-99999999 minReady=30                          | 30s     | one became ready years from now, as a clock says that may be put right
-  0@new!=10 minReady=30                                |         | one is not ready
-  0@new-=10 minReady=30                                |         | one that needs time is going
   0@new=10 replicas=0 minReady=30                      | 20s     | one without a place needs time
   +progress-deadline=1m                                | 60s     | a deadline begins
-  0@new 1@new 2@new +progress-deadline=1m              |         | a rollout is complete
   0@old 1@old 2@old +progress-deadline=1m +paused=true |         | a rollout is paused
 `);
 for (const { situation, in: expected, why } of wakes)
@@ -93,7 +76,6 @@ const numbers: Readonly<Record<string, [string, number | undefined][]>> = {
     ['readyReplicas', 3],
     ['availableReplicas', 3],
   ],
-  'available=': [['availableReplicas', undefined]],
 };
 /**
  * A set with a deadline of a minute that moved so many seconds ago, when it had other numbers than those of {@link since} where they are said; `stuck` has a new
@@ -104,19 +86,15 @@ const conditions = table('situation | seen | progressing | stalled | why')(`
   stuck | 60 | False ProgressDeadlineExceeded | True NotReady: pod web-2: not ready | nothing has moved for too long
   stuck                             | -99999999 | True PodsUpdating     | False NotStalled | it moved years from now: the clock was set back
   0@old 1@old 2@new                 | 60 | True PodsUpdating     | False NotStalled | one became ready just now
-  0@old 1@old 2@new=1 minReady=60   | 60 | True PodsUpdating     | False NotStalled | one became ready just now, and needs time
   0@old 1@new! 2@new                | 60 | True PodsUpdating     | False NotStalled | one was updated just now
-  0@old 1@old                       | 60 | True PodsUpdating     | False NotStalled | one has gone just now
   stuck                             | 60 generation=0 | True PodsUpdating     | False NotStalled | there is something new to do
   0@new 1@new 2@new                 | 60 | True RolloutComplete  | False NotStalled | all is done
-  0@old 1@old 2@new partition=2     | 60 | True RolloutComplete  | False NotStalled | all is done but for those below the partition
   0@old 1@old 2@new update=OnDelete | 60 | True RolloutComplete  | False NotStalled | people delete, and have not
   0@new 1@new 2@new- replicas=2 | 60 updated=3 ready=3 | False ProgressDeadlineExceeded
     | True scaling-down: pod web-2: its ordinal is no longer part of the set; terminating, grace period ends at NOW
     | one has no place and does not go
   0@old 1@old 2@new +paused=true    | 60 | Unknown RolloutPaused | False NotStalled | it is paused
   0@old 1@old 2@new +paused=yes     | 60 ready=3 | False ProgressDeadlineExceeded | True paused      | an annotation cannot be read
-  stuck | 60 available= | False ProgressDeadlineExceeded | True NotReady | the server drops how many are available
 `);
 for (const { situation: text, seen, progressing, stalled, why } of conditions)
   test(`progress when ${why}`, () => {
@@ -132,12 +110,4 @@ for (const { situation: text, seen, progressing, stalled, why } of conditions)
 
 test('nobody who sets no deadline gets conditions, and those that were there go', () => {
   assert.deepEqual(planned({ status: since(60), pods: stuck }).conditions, [{ type: 'Mine', status: 'True' }]);
-});
-
-test('a plan leaves the set as it is', () => {
-  const facts = factsOf({ pods: '0@old 1@old 2@old', annotations: { 'progress-deadline': '1m' } });
-  const before = structuredClone(facts.rules.set);
-  plan(facts);
-  assert.deepEqual(facts.rules.set, before);
-  assert.deepEqual(setOf({ annotations: { 'progress-deadline': '1m' } }), before);
 });

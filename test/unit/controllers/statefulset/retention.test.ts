@@ -46,53 +46,32 @@ const cases: Case[] = [
   { why: 'retained, has no owner', policy: 'RR' },
   { why: 'retained, loses the set', policy: 'RR', has: 'set', becomes: '' },
   { why: 'retained, loses the pod', policy: 'RR', has: 'pod', becomes: '' },
-  { why: 'retained, loses both', policy: 'RR', has: 'set~ pod', becomes: '' },
-  { why: 'retained and condemned, loses the pod', policy: 'RR', condemned: true, has: 'pod', becomes: '' },
-  { why: 'retained and condemned, has no owner', policy: 'RR', condemned: true },
 
   { why: 'deleted with the set, gets it', policy: 'RD', becomes: 'set' },
   { why: 'deleted with the set, has it', policy: 'RD', has: 'set' },
-  { why: 'deleted with the set, has it while condemned', policy: 'RD', condemned: true, has: 'set' },
-  { why: 'deleted with the set, gets it for the pod while condemned', policy: 'RD', condemned: true, has: 'pod', becomes: 'set' },
   { why: 'deleted with the set, loses the pod beside it', policy: 'RD', has: 'set pod~', becomes: 'set' },
 
   { why: 'deleted when scaled, has no owner', policy: 'DR' },
   { why: 'deleted when scaled, gets the pod when condemned', policy: 'DR', condemned: true, becomes: 'pod' },
-  { why: 'deleted when scaled, has the pod when condemned', policy: 'DR', condemned: true, has: 'pod' },
   { why: 'deleted when scaled, loses the pod that has a place again', policy: 'DR', has: 'pod', becomes: '' },
-  { why: 'deleted when scaled, loses the set', policy: 'DR', has: 'set', becomes: '' },
-  { why: 'deleted when scaled, gets the pod for the set when condemned', policy: 'DR', condemned: true, has: 'set', becomes: 'pod' },
 
   { why: 'always deleted, gets the set', policy: 'DD', becomes: 'set' },
-  { why: 'always deleted, has the set', policy: 'DD', has: 'set' },
   { why: 'always deleted, gets the pod for the set when condemned', policy: 'DD', condemned: true, has: 'set', becomes: 'pod' },
-  { why: 'always deleted, has the pod when condemned', policy: 'DD', condemned: true, has: 'pod' },
   { why: 'always deleted, gets the set for the pod that has a place again', policy: 'DD', has: 'pod', becomes: 'set' },
 
   { why: 'has the set, not as its controller', policy: 'RD', has: 'set~', becomes: 'set' },
-  { why: 'has the pod, not as its controller', policy: 'DR', condemned: true, has: 'pod~', becomes: 'pod' },
   { why: 'has the set twice', policy: 'RD', has: 'set set~', becomes: 'set' },
   { why: 'has others, which stay', policy: 'RD', has: 'job~', becomes: 'job~ set' },
-  { why: 'has others beside the set', policy: 'RD', has: 'set job~' },
-  { why: 'is retained, and others stay', policy: 'RR', has: 'set job~', becomes: 'job~' },
 
   { why: 'has a set that is gone', policy: 'RD', has: 'set?' },
-  { why: 'has a set that is gone, and is retained', policy: 'RR', has: 'set?' },
-  { why: 'has a pod that is gone', policy: 'DD', has: 'pod?' },
-  { why: 'has a pod that is gone beside the set', policy: 'RR', has: 'pod? set' },
-  { why: 'has a pod that is gone and a foreign controller', policy: 'DD', has: 'job pod?' },
 
   { why: 'has a foreign controller', policy: 'RD', has: 'job', conflicts: true },
   { why: 'has a foreign controller beside the set', policy: 'RD', has: 'set~ job', becomes: 'job', conflicts: true },
-  { why: 'has a foreign controller beside the pod', policy: 'DR', has: 'pod~ job', condemned: true, becomes: 'job', conflicts: true },
   { why: 'has a foreign controller beside all', policy: 'DD', has: 'set~ job pod~', becomes: 'job', conflicts: true },
-  { why: 'has a foreign controller, and would have no owner', policy: 'DR', has: 'job', conflicts: true },
-  { why: 'is retained whoever controls it', policy: 'RR', has: 'job' },
   { why: 'is retained whoever controls it, and loses the set', policy: 'RR', has: 'set~ job', becomes: 'job' },
 
   { why: 'is of a pod to be made, gets the set', policy: 'DD', unmade: true, becomes: 'set' },
   { why: 'is of a pod to be made, and was that of one that is gone', policy: 'DD', unmade: true, has: 'pod' },
-  { why: 'is of a pod that is condemned before it was made', policy: 'DD', unmade: true, condemned: true, has: 'set' },
 ];
 for (const { why, policy, condemned = false, unmade, has = '', becomes, conflicts } of cases)
   test(`a claim that ${why}`, () => {
@@ -119,13 +98,6 @@ test('a claim that is missing is passed over, and one of another place is not lo
     plan.write.map(({ metadata }) => [metadata.name, metadata.resourceVersion]),
     [['log-web-0', '7']],
   );
-});
-
-test('whether an owner blocks deletion is left as somebody else wrote it', () => {
-  const [ref] = refs('set');
-  const there = claim('data-web-0', { ownerReferences: ref === undefined ? [] : [{ ...ref, blockOwnerDeletion: false }] });
-  const holder = { podName: 'web-0', podUid: 'web-0-uid', ordinal: 0, condemned: false };
-  assert.deepEqual(planRetention(rules('RD'), holder, lookupOf(there)).write, []);
 });
 
 test('claims of pods without a place are left alone while it is not known which places there are', () => {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
-import { pvcsOf, hasIdentity, hasStorage, isStale, planStorage, repaired, volumesOf } from '../../../../controllers/statefulset/storage.ts';
+import { pvcsOf, hasIdentity, hasStorage, isStale, planStorage, repaired } from '../../../../controllers/statefulset/storage.ts';
 import type { Pvc, Pod } from '../../../../controllers/common/types.ts';
-import { claim, claimTemplate, lookupOf, pod, statefulSet } from './objects.ts';
+import { claim, lookupOf, pod, statefulSet } from './objects.ts';
 
 const two = rulesOf(statefulSet({ claims: ['data', 'log'] }));
 const going = '2026-01-01T00:00:00Z';
@@ -41,19 +41,10 @@ test('claims are copies of their templates, named after template and pod, and fo
   ]);
 });
 
-test('claims of two templates with one name are made once, as the last says', () => {
-  const rules = rulesOf(statefulSet({ claims: [claimTemplate('data', '1Gi'), claimTemplate('data', '2Gi')] }));
-  assert.deepEqual(
-    pvcsOf(rules, 0).map(({ spec }) => spec?.resources?.requests?.['storage']),
-    ['2Gi'],
-  );
-});
-
 const plans: { why: string; there: Pvc[]; create: string[]; going?: string[] }[] = [
   { why: 'makes all', there: [], create: ['data-web-0', 'log-web-0'] },
   { why: 'makes what is missing', there: [claim('data-web-0')], create: ['log-web-0'] },
   { why: 'takes what is there as it is', there: [claim('data-web-0', {}, { storageClassName: 'slow' }), claim('log-web-0')], create: [] },
-  { why: 'makes those of this pod', there: [claim('data-web-1'), claim('log-web-1')], create: ['data-web-0', 'log-web-0'] },
   {
     why: 'waits for what is going',
     there: [claim('data-web-0', { deletionTimestamp: going }), claim('log-web-0')],
@@ -82,16 +73,10 @@ const ref = (over: Partial<{ apiVersion: string; kind: string; name: string; uid
 });
 const stale: { why: string; whenScaled?: 'Retain'; there?: Pod; refs?: ReturnType<typeof ref>[]; of?: string; is: boolean }[] = [
   { why: 'one of an earlier pod, for a pod to be made', refs: [ref()], is: true },
-  { why: 'one of an earlier pod, for the pod of today', there: pod(0), refs: [ref()], is: true },
-  { why: 'the other claim too', of: 'log-web-0', refs: [ref()], is: true },
-  { why: 'one of an earlier pod beside others', refs: [ref({ kind: 'Job' }), ref()], is: true },
   { why: 'but not where claims are retained', whenScaled: 'Retain', refs: [ref()], is: false },
   { why: 'but not its own', there: pod(0), refs: [ref({ uid: 'web-0-uid' })], is: false },
-  { why: 'but not one that nobody owns', is: false },
   { why: 'but not one of the set', refs: [ref({ apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' })], is: false },
   { why: 'but not one of another pod', refs: [ref({ name: 'web-1' })], is: false },
-  { why: 'but not one of a pod of another kind', refs: [ref({ apiVersion: 'example.com/v1' })], is: false },
-  { why: 'but not that of another place', of: 'data-web-1', refs: [ref()], is: false },
 ];
 for (const { why, whenScaled = 'Delete', there, refs = [], of = 'data-web-0', is } of stale)
   test(`a claim is stale: ${why}`, () => {
@@ -121,24 +106,13 @@ const identities: { why: string; pod: Pod; is: boolean }[] = [
   },
   { why: 'without its label', pod: relabelled(undefined), is: false },
   { why: 'with the label of another', pod: relabelled('web-1'), is: false },
-  { why: 'of another set', pod: changed(pod(0), (p) => (p.metadata.name = 'other-0')), is: false },
-  { why: 'without ordinal', pod: changed(pod(0), (p) => (p.metadata.name = 'web')), is: false },
   { why: 'in another namespace', pod: changed(pod(0), (p) => (p.metadata.namespace = 'other')), is: false },
 ];
 for (const { why, pod, is } of identities) test(`identity of a pod ${why}`, () => assert.equal(hasIdentity(pod, two), is));
 
-test('identity: a name in another form stands for nobody, whatever its label', () => {
-  const shadow = changed(pod(1), ({ metadata }) => {
-    metadata.name = 'web-01';
-    metadata.labels = { ...metadata.labels, 'statefulset.kubernetes.io/pod-name': 'web-01' };
-  });
-  assert.equal(hasIdentity(shadow, two), false);
-});
-
 const storages: { why: string; pod: Pod; is: boolean }[] = [
   { why: 'as it was made', pod: pod(0, ['log', 'data']), is: true },
   { why: 'without volumes', pod: changed(pod(0), (p) => delete p.spec?.volumes), is: false },
-  { why: 'without one of them', pod: pod(0, ['data']), is: false },
   { why: 'with claims of another pod', pod: pod(1, ['data', 'log']), is: false },
   {
     why: 'with a volume that is no claim',
@@ -152,19 +126,6 @@ const storages: { why: string; pod: Pod; is: boolean }[] = [
   },
 ];
 for (const { why, pod, is } of storages) test(`storage of a pod that is ${why}`, () => assert.equal(hasStorage(two, pod, 0), is));
-
-test('volumes of claims take the place of others with their names', () =>
-  assert.deepEqual(
-    volumesOf(two, 3, [
-      { name: 'tmp', emptyDir: {} },
-      { name: 'log', emptyDir: {} },
-    ]),
-    [
-      { name: 'data', persistentVolumeClaim: { claimName: 'data-web-3' } },
-      { name: 'log', persistentVolumeClaim: { claimName: 'log-web-3' } },
-      { name: 'tmp', emptyDir: {} },
-    ],
-  ));
 
 test('a repair of labels touches labels alone', () => {
   const volumes = [{ name: 'tmp', emptyDir: {} }, ...(pod(0, ['log', 'data']).spec?.volumes ?? [])];

@@ -14,15 +14,12 @@ export interface Model {
   /** Calls may take effect without an answer. */
   silence?: boolean;
   /** Ways in which the world may be worse than it is. */
-  without?: 'preconditions' | 'unique names' | 'own writes';
-  /** The user's own breach: pods are deleted without waiting for their nodes. */
-  force?: boolean;
+  without?: 'preconditions' | 'own writes';
 }
 
 /** Told of everything that may happen next. @param what - with `ordinal` it tells it apart from all others */
 export type Emit = (what: string, ordinal: number, change: (state: State) => void) => void;
 
-const isRunning = (kind: number): boolean => kind === pod.startingA || kind === pod.startingB || isReady(kind) || kind === pod.going;
 export const isReady = (kind: number): boolean => kind === pod.readyA || kind === pod.readyB;
 const isStarting = (kind: number): boolean => kind === pod.startingA || kind === pod.startingB;
 
@@ -125,12 +122,7 @@ function serve(model: Model, next: State, ordinal: number, kind: number, { unbou
   const { layout, without } = model;
   const there = layout.at(next, layout.pods, ordinal);
   if (kind === call.createA || kind === call.createB) {
-    if (there !== pod.none) {
-      if (without !== 'unique names') return;
-      if (isRunning(there)) next[layout.strays + ordinal] = 1;
-    }
-    layout.change(next, ordinal, kind === call.createA ? pod.startingA : pod.startingB);
-    if (layout.at(next, layout.strays, ordinal) > 0) throw new Broken(`two pods called ${ordinal} run`);
+    if (there === pod.none) layout.change(next, ordinal, kind === call.createA ? pod.startingA : pod.startingB);
     return;
   }
   if (there === pod.none) return;
@@ -155,17 +147,11 @@ function kubelet(layout: Layout, state: State, ordinal: number, emit: Emit): voi
   if (isReady(there)) emit('is not ready any more', ordinal, to(there - 1));
   if (isStarting(there) || isReady(there)) emit('fails', ordinal, to(pod.failed));
   if (there === pod.going) emit('is gone', ordinal, to(pod.none));
-  if (layout.at(state, layout.strays, ordinal) > 0) emit('ends a stray', ordinal, (next) => void (next[layout.strays + ordinal] = 0));
 }
 
-function user({ layout, force }: Model, state: State, ordinal: number, emit: Emit): void {
+function user({ layout }: Model, state: State, ordinal: number, emit: Emit): void {
   const there = layout.at(state, layout.pods, ordinal);
   if (there === pod.none) return;
   if (there !== pod.going) emit('the user deletes', ordinal, (next) => remove(layout, next, ordinal, false));
   if (isStarting(there)) emit('the user deletes before it has a node', ordinal, (next) => remove(layout, next, ordinal, true));
-  if (force === true && isRunning(there))
-    emit('the user deletes by force', ordinal, (next) => {
-      layout.change(next, ordinal, pod.none);
-      next[layout.strays + ordinal] = 1;
-    });
 }

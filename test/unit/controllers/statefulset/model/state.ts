@@ -36,8 +36,6 @@ export class Layout {
   readonly ghosts: number;
   /** The pod was available, and this leader took it down, the set being as it is. */
   readonly taken: number;
-  /** Its process runs on a node while the server has it no more. */
-  readonly strays: number;
   /** `2 * replicas + template`. */
   readonly wants: number;
   readonly reads: number;
@@ -51,7 +49,7 @@ export class Layout {
   constructor({ n, lag }: Shape) {
     this.n = n;
     this.lag = lag;
-    [this.seen, this.same, this.calls, this.ghosts, this.taken, this.strays, this.wants] = [n, 2 * n, 3 * n, 4 * n, 5 * n, 6 * n, 7 * n];
+    [this.seen, this.same, this.calls, this.ghosts, this.taken, this.wants] = [n, 2 * n, 3 * n, 4 * n, 5 * n, 6 * n];
     this.reads = this.wants + 1;
     this.ahead = this.wants + 2;
     this.owed = this.wants + 3;
