@@ -23,8 +23,6 @@ export interface StoryOn<S> {
   late?: { pods?: number; collisions?: boolean };
   /** A name that was taken need not be counted when the answer to the next one is lost: the revision is there then. @default false */
   mayForgetCollisions?: boolean;
-  /** Why it proves nothing where events come late. */
-  neverLate?: string;
 }
 
 /** What stories play on, again and again. */

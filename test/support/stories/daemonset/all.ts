@@ -1,9 +1,263 @@
 import { ownership } from './ownership.ts';
-import { placement } from './placement.ts';
-import { podsGoneWrong } from './pods.ts';
-import { rollouts } from './rollouts.ts';
-import { templates } from './templates.ts';
-import type { Story } from '../story.ts';
 import type { Stage } from './stage.ts';
+import { story, type Story } from '../story.ts';
 
-export const stories: readonly Story<Stage>[] = [...placement, ...rollouts, ...templates, ...ownership, ...podsGoneWrong];
+/** Played beside kube-controller-manager: what is left must be the same. */
+export const stories: readonly Story<Stage>[] = [
+  ...ownership,
+  // Which nodes get a pod, and which keep theirs.
+  story('scaled-by-labels', async (s) => {
+    await s.nodes(2, { labels: { tier: 'web' } });
+    await s.nodes(2, {}, 2);
+    await s.create({ pod: { nodeSelector: { tier: 'web' } } });
+    await s.shows({ desired: 2, available: 2 });
+    await s.label(2, { tier: 'web' });
+    await s.shows({ desired: 3, available: 3 });
+    await s.label(0, { tier: null });
+    await s.until('the pod goes', () => s.pods().length === 2);
+    await s.shows({ desired: 2, available: 2, misscheduled: 0 });
+  }),
+  story('no-node', async (s) => {
+    await s.nodes(2);
+    await s.create({ pod: { nodeSelector: { tier: 'none' } } });
+    await s.shows({ desired: 0, available: 0 });
+    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: null } } } } });
+    await s.rolledOut();
+    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: 'none' } } } } });
+    await s.until('all pods go', () => s.pods().length === 0);
+    await s.shows({ desired: 0 });
+  }),
+  story('taint-no-schedule', async (s) => {
+    await s.running(3);
+    await s.taint(1, 'busy=yes:NoSchedule');
+    await s.nudge();
+    await s.shows({ desired: 2, misscheduled: 1 });
+    await s.deletePod(s.podOn(1));
+    await s.shows({ desired: 2, misscheduled: 0 });
+    s.note(`${s.pods().length} pods while tainted`);
+    await s.taint(1);
+    await s.rolledOut();
+    await s.taint(0, 'busy=a-bit:PreferNoSchedule');
+    await s.quiet();
+  }),
+  story('taint-no-execute', async (s) => {
+    await s.running(2);
+    await s.taint(0, 'gone=yes:NoExecute');
+    await s.until('the pod goes', () => s.pods().length === 1);
+    await s.shows({ desired: 1, misscheduled: 0 });
+    await s.taint(0);
+    await s.shows({ desired: 2, available: 2 });
+  }),
+  story('nodes-come-and-go', async (s) => {
+    await s.running(2);
+    await s.nodes(2, {}, 2);
+    await s.shows({ desired: 4, available: 4 });
+    await s.removeNode(1);
+    await s.shows({ desired: 3, available: 3 });
+    await s.nodes(1, {}, 1);
+    await s.shows({ desired: 4, available: 4 });
+  }),
+  story('too-big', { anyNode: true }, async (s) => {
+    await s.nodes(2, { allocatable: { cpu: '1' } });
+    const container = (cpu: string) => ({ containers: [{ name: 'main', image: 'app:1', resources: { requests: { cpu } } }] });
+    await s.create();
+    await s.rolledOut();
+    await s.patch({ spec: { template: { spec: container('2') } } });
+    await s.shows({ desired: 2, current: 2, available: 1, updated: 1 });
+    await s.patch({ spec: { template: { spec: container('500m') } } });
+    await s.rolledOut();
+  }),
+  story('pending-for-a-lost-node', async (s) => {
+    await s.nodes(2);
+    const resources = { requests: { cpu: '100' } };
+    await s.create();
+    await s.rolledOut();
+    await s.patch({
+      spec: {
+        updateStrategy: { rollingUpdate: { maxUnavailable: 2 } },
+        template: { spec: { containers: [{ name: 'main', resources }] } },
+      },
+    });
+    await s.shows({ desired: 2, current: 2, available: 0, updated: 2 });
+    await s.removeNode(1);
+    await s.nodes(1, {}, 2);
+    await s.shows({ desired: 2, current: 2 });
+    await s.until('nothing waits for the lost node', () => s.pods().length === 2);
+  }),
+
+  // From one template to another, and back.
+  story('bad-image-then-undone', { anyNode: true }, async (s) => {
+    await s.running(3);
+    const before = new Set(s.pods().map(({ metadata }) => metadata.uid));
+    await s.image('hollow/crash:2');
+    await s.shows({ desired: 3, updated: 1, available: 2 });
+    await s.undo(1);
+    await s.rolledOut();
+    s.note(`${s.pods().filter(({ metadata }) => before.has(metadata.uid)).length} pods were never restarted`);
+  }),
+  story('undone-twice', async (s) => {
+    await s.running(2);
+    await s.rolls('app:2');
+    await s.rolls('app:3');
+    await s.undo(1);
+    await s.rolledOut();
+    await s.undo(2);
+    await s.rolledOut();
+  }),
+  story('on-delete', async (s) => {
+    await s.running(3, { spec: { updateStrategy: { type: 'OnDelete' } } });
+    await s.image('app:2');
+    await s.shows({ desired: 3, updated: 0, available: 3 });
+    await s.deletePod(s.podOn(1));
+    await s.shows({ desired: 3, updated: 1, available: 3 });
+    await s.patch({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } } } });
+    await s.rolledOut();
+  }),
+  story('restarted', async (s) => {
+    await s.running(2, { annotations: { team: 'a' } });
+    await s.patch({ spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } } });
+    await s.rolledOut();
+    await s.patch({ metadata: { annotations: { team: 'b' }, labels: { of: 'us' } } });
+    await s.quiet();
+  }),
+  story('history-limit', async (s) => {
+    await s.running(1, { spec: { revisionHistoryLimit: 2 } });
+    for (const tag of [2, 3, 4, 5]) await s.rolls(`app:${tag}`);
+    await s.until('old revisions go', () => s.revisions().length === 3);
+    await s.patch({ spec: { revisionHistoryLimit: 0 } });
+    await s.until('all old revisions go', () => s.revisions().length === 1);
+    await s.quiet();
+  }),
+  story('min-ready-seconds', async (s) => {
+    await s.nodes(2);
+    // Longer than anything holds up the controller or whoever looks: else nobody sees it.
+    await s.create({ spec: { minReadySeconds: 6 } });
+    await s.until('ready, and not available', () => (s.set().status?.numberReady ?? 0) > (s.set().status?.numberAvailable ?? 0));
+    await s.rolledOut();
+    await s.rolls('app:2');
+  }),
+  story('rolls-beside-a-dead-node', async (s) => {
+    await s.running(3, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } });
+    const stuck = s.podOn(0);
+    await s.behave(stuck, 'unready'); // as the node lifecycle controller says of pods whose node is silent
+    await s.shows({ desired: 3, available: 2 });
+    await s.kubelet(0, 'dead');
+    await s.image('app:2');
+    await s.until('the stuck one ends', () =>
+      s.pods().some(({ metadata }) => metadata.uid === stuck.metadata.uid && metadata.deletionTimestamp),
+    );
+    await s.shows({ desired: 3, updated: 2, available: 2 });
+    s.note(`${s.pods().length} pods while it is stuck`);
+    await s.kubelet(0, 'alive');
+    await s.rolledOut();
+  }),
+
+  // What comes of a template: into pods, into revisions, and past an API server that refuses.
+  story('rich-template', async (s) => {
+    await s.nodes(1);
+    await s.create();
+    await s.rolledOut();
+    await s.patch({
+      spec: {
+        template: {
+          metadata: { annotations: { 'example.com/why': '<b>"&"</b>', empty: '' }, labels: { tier: 'node' } },
+          spec: {
+            containers: [
+              {
+                name: 'main',
+                args: ['--level=3', 'ünïcode', '\u2028'],
+                ports: [{ containerPort: 80, hostPort: 8080, name: 'http' }],
+                resources: { requests: { cpu: '0.1', memory: '64Mi' }, limits: { memory: '0.5Gi' } },
+                volumeMounts: [{ name: 'host', mountPath: '/host', readOnly: true }],
+              },
+            ],
+            volumes: [{ name: 'host', hostPath: { path: '/var/log', type: '' } }],
+            priorityClassName: 'system-node-critical',
+            terminationGracePeriodSeconds: 0,
+          },
+        },
+      },
+    });
+    await s.rolledOut();
+  }),
+  story('long-name', async (s) => {
+    await s.nodes(1);
+    // Longer than what is left of it in the names of pods.
+    const name = 'a-set-with-a-name-of-more-than-the-fifty-eight-letters-that-fit';
+    await s.create({ name });
+    await s.rolledOut(name);
+    await s.rolls('app:2', name);
+  }),
+  story('recreated-at-once', async (s) => {
+    await s.running(3);
+    const before = s.pods();
+    await s.remove('Background');
+    await s.create({ image: 'app:2' });
+    await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
+    await s.rolledOut();
+  }),
+  story('refused-by-the-server', async (s) => {
+    await s.nodes(2);
+    await s.create({ pod: { priorityClassName: 'there-is-none' } });
+    await s.reported('FailedCreate');
+    await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
+    await s.rolledOut();
+  }),
+
+  // Pods that fail, end, vanish or are there twice.
+  story('failed', async (s) => {
+    await s.running(2);
+    for (let times = 0; times < 3; times++) {
+      const pod = s.podOn(0);
+      await s.behave(pod, 'failed:Evicted');
+      await s.until('it is replaced', () => s.isGone(pod) && s.pods().length === 2);
+      await s.rolledOut();
+    }
+  }),
+  story('failed-and-held', async (s) => {
+    await s.running(1);
+    const pod = s.podOn(0);
+    await s.patchPod(pod, { metadata: { finalizers: ['example.com/held'] } });
+    await s.behave(pod, 'failed:Evicted');
+    await s.until('it ends', () => s.pods().some(({ metadata }) => metadata.deletionTimestamp !== undefined));
+    await s.quiet();
+    s.note(`${s.pods().length} pods while it is held`);
+    await s.patchPod(pod, { metadata: { finalizers: null } });
+    await s.until('it is gone', () => s.isGone(pod));
+    await s.rolledOut();
+  }),
+  story('succeeded', async (s) => {
+    await s.running(2);
+    await s.behave(s.podOn(1), 'succeeded');
+    await s.until('it is over', () => s.set().status?.numberReady !== 2 || s.pods().every(({ status }) => status?.phase === 'Running'));
+    await s.quiet();
+  }),
+  story('all-deleted-by-hand', async (s) => {
+    await s.running(4);
+    const all = s.pods();
+    await Promise.all(all.map((pod) => s.deletePod(pod)));
+    await s.until('they are replaced', () => all.every((pod) => s.isGone(pod)) && s.pods().length === 4);
+    await s.rolledOut();
+  }),
+  story('deleted-on-a-dead-node', async (s) => {
+    await s.running(2);
+    const pod = s.podOn(0);
+    await s.kubelet(0, 'dead');
+    await s.deletePod(pod);
+    await s.quiet();
+    s.note(`${s.pods().length} pods while it is stuck`);
+    await s.kubelet(0, 'alive');
+    await s.until('it is gone', () => s.isGone(pod));
+    await s.rolledOut();
+  }),
+  story('twice-on-a-node', async (s) => {
+    await s.running(2);
+    const { metadata, spec } = s.podOn(0);
+    const { labels = {}, ownerReferences = [] } = metadata;
+    if (spec === undefined) throw new Error('a pod without a spec');
+    await s.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'second', namespace: s.name, labels, ownerReferences }, spec });
+    await s.until('one is left', () => s.pods().length === 2);
+    await s.rolledOut();
+    s.note(`left: ${s.pods().some((pod) => pod.metadata.name === 'second') ? 'the second' : 'the first'}`);
+  }),
+];

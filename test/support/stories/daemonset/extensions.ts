@@ -69,30 +69,10 @@ export const extensions: readonly Story<Stage>[] = [
     await s.annotate({ partition: '0' });
     await s.rolledOut();
   }),
-  story('canaries-first', async (s) => {
-    await s.nodes(3);
-    await s.label(1, { pool: 'canary' });
-    await s.create({ annotations: { 'dkc.dev/rollout-node-selector': 'pool=canary' } });
-    await s.rolledOut();
-    await s.image('app:2');
-    await s.shows({ updated: 1, available: 3 });
-    assert.deepEqual(s.images(), ['app:1', 'app:2', 'app:1']);
-    await s.annotate({ 'rollout-node-selector': null });
-    await s.rolledOut();
-  }),
   story('surges', async (s) => {
     await s.running(3, { spec: surge });
     await never(s, 3, async () => {
       await s.rolls('app:2');
     });
-  }),
-  story('surge-undone', async (s) => {
-    await s.running(2, { spec: surge });
-    const before = s.pods();
-    await s.image('hollow/unready:2');
-    await s.until('a new one is beside an old one', () => s.pods().length === 3);
-    await s.quiet();
-    await s.rolls('app:1');
-    assert.ok(!before.some((pod) => s.isGone(pod)), 'the new one went, and no old one');
   }),
 ];

@@ -25,20 +25,6 @@ export const extensions: readonly Story<Stage>[] = [
     await s.shows({ replicas: 4, updated: 2, ready: 4 }); // one that was gone comes back of the present template
     assert.equal(await course(s, () => s.annotate({ paused: null }).then(() => s.rolledOut())), '-2 +2 -1 +1');
   }),
-  story('two-at-a-time-without-order', async (s) => {
-    await s.running({ replicas: 4, parallel: true, annotations: { 'dkc.dev/max-unavailable': '2' } });
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 2, ready: 2 });
-    await s.behave(s.pod(3), 'ready');
-    await s.shows({ updated: 3, ready: 2 });
-    await s.rolls('app:3');
-  }),
-  story('forced-rollback', async (s) => {
-    await s.running({ annotations: { 'dkc.dev/forced-rollback': 'true' } });
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 1, ready: 2 });
-    assert.equal(await course(s, () => s.rolls('app:1')), '-2 +2');
-  }),
   story('a-place-is-reserved', async (s) => {
     await s.running();
     const reserved = await course(s, () => s.annotate({ 'reserve-ordinals': '1' }).then(() => s.quiet()));

@@ -102,6 +102,7 @@ export interface SetOptions {
   maxSurge?: number | string;
   onDelete?: boolean;
   minReadySeconds?: number;
+  historyLimit?: number;
   annotations?: Record<string, string>;
   /** Over a spec with one container that runs `new`. */
   spec?: Partial<PodSpec>;
@@ -110,7 +111,7 @@ export interface SetOptions {
 
 /** `ns/ds`, of generation 2. */
 export function daemonSet(options: SetOptions = {}): DaemonSet {
-  const { maxUnavailable, maxSurge, onDelete, minReadySeconds, annotations, spec, status } = options;
+  const { maxUnavailable, maxSurge, onDelete, minReadySeconds, historyLimit, annotations, spec, status } = options;
   const rollingUpdate = {
     ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
     ...(maxSurge === undefined ? {} : { maxSurge }),
@@ -124,6 +125,7 @@ export function daemonSet(options: SetOptions = {}): DaemonSet {
       template: templateOf('new', spec),
       updateStrategy: onDelete === true ? { type: 'OnDelete' } : { type: 'RollingUpdate', rollingUpdate },
       ...(minReadySeconds === undefined ? {} : { minReadySeconds }),
+      ...(historyLimit === undefined ? {} : { revisionHistoryLimit: historyLimit }),
     },
     ...(status === undefined ? {} : { status }),
   };

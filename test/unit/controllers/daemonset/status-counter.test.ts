@@ -166,16 +166,12 @@ function saying(summary: Summary): Record<string, unknown> {
   const { counts, updateStates: standings, serving, renewed, hashes } = summary;
   const pendingNodes = summary
     .inOrder()
-    .map(({ nodePods: cell, work, updateState: standing, changesAt, fresh, old, freshAvailable, serves }) => ({
-      node: cell.node,
-      pods: cell.pods.map(({ metadata }) => metadata.name),
-      work,
-      standing,
-      changesAt,
+    .map(({ nodePods: { node, pods }, fresh, old, ...rest }) => ({
+      ...rest,
+      node,
+      pods: pods.map(({ metadata }) => metadata.name),
       fresh: fresh?.metadata.name,
       old: old?.metadata.name,
-      freshAvailable,
-      serves,
     }));
   return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), pendingNodes };
 }

@@ -14,7 +14,6 @@ import { simWorld } from '../statefulset/simulated/world.ts';
 
 interface SweptStory {
   why: string;
-  neverLate?: string | undefined;
   /** {@link sweepCalls} */
   calls(kinds: (call: SeenCall, n: number) => readonly FaultKind[]): Promise<Swept>;
   /** {@link sweepEvents} */
@@ -34,7 +33,6 @@ const pace = { bindMs: () => 0, startMs: () => 300, endMs: () => 200 };
 function storiesOn<S extends AnyStage>(stories: readonly StoryOn<S>[], theatre: () => Theatre<S>): SweptStory[] {
   return stories.map((story) => ({
     why: story.why,
-    neverLate: story.neverLate,
     calls: (kinds) => sweepCalls(theatre(), story, kinds),
     events: (kinds) => sweepEvents(theatre(), story, kinds),
   }));

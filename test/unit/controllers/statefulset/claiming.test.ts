@@ -18,22 +18,16 @@ const plain = { apiVersion: 'v1', kind: 'ConfigMap', name: 'x', uid: 'x-uid' };
 /** Whose the pod is, what it is, in which circumstances (the set is leaving, too), and what is done about it. */
 const cases = table('owner | pod | that is | claim | why')(`
   ours              | 0@new              |                    | keep    | selected
-  ours              | 0@new              | leaving            | keep    | selected, of a set that goes
   ours              | 0@new              | unselected         | release | not selected
   ours              | 0@new              | unselected leaving | ignore  | not selected, of a set that goes
   ours              | db-0@new           |                    | release | called otherwise
   ours              | web-01@new         |                    | release | in another form than ours
-  ours              | web-2147483648@new |                    | release | beyond the last ordinal
-  ours              | web-2147483647@new |                    | keep    | at the last ordinal
   ours              | 7@new              |                    | keep    | without a place
   another           | 0@new              |                    | ignore  | selected
-  another           | 0@new              | unselected         | ignore  | not selected
   none              | 0@new              |                    | adopt   | selected
   not as controller | 0@new              |                    | adopt   | owned but not controlled
-  none              | 0@new              | leaving            | ignore  | selected, of a set that goes
   none              | 0@new-             |                    | ignore  | selected, going
   none              | web-db-0@new       |                    | ignore  | of a set whose name begins with ours
-  none              | web-01@new         |                    | ignore  | in another form than ours
   none              | 0@new              | elsewhere          | ignore  | elsewhere
 `);
 

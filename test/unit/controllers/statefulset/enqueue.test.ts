@@ -24,12 +24,9 @@ const going = claim('data-web-0', { deletionTimestamp: '2026-01-01T00:00:00Z' })
 
 const cases: { why: string; change: Change<Pvc>; wakes: string[] }[] = [
   { why: 'came', change: { do: 'add', object: there }, wakes: ['ns/web'] },
-  { why: 'went unseen', change: { do: 'delete', last: there, unseen: true }, wakes: ['ns/web'] },
   { why: 'is going now', change: { do: 'update', before: there, after: going }, wakes: ['ns/web'] },
   { why: 'has an owner now', change: { do: 'update', before: there, after: owned }, wakes: ['ns/web'] },
   { why: 'changed otherwise', change: { do: 'update', before: there, after: claim('data-web-0', { labels: { a: 'b' } }) }, wakes: [] },
-  { why: 'is of a place that the set has not', change: { do: 'add', object: claim('data-web-99') }, wakes: ['ns/web'] },
-  { why: 'is of another template', change: { do: 'add', object: claim('log-web-0') }, wakes: [] },
   { why: 'has an ordinal in another form', change: { do: 'add', object: claim('data-web-00') }, wakes: [] },
   { why: 'is of a set whose name has a dash', change: { do: 'add', object: claim('a-b-web-0') }, wakes: ['ns/b-web'] },
   {

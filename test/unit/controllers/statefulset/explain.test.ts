@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { explain } from '../../../../controllers/statefulset/explain.ts';
-import { factsOf, type Situation } from './notation.ts';
+import { factsOf } from './notation.ts';
 import { situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';
 
@@ -10,13 +10,10 @@ const cases = table('situation | says | why')(`
   0@new 1@new 2@new                               | 0 runs, 1 runs, 2 runs              | all is well
   0@new 1@new!                                    | 1 NotReady, 0 runs, 2 missing       | the second is not ready
   0@new- 1@new 2@new                              | 0 Terminating, 1 runs, 2 runs       | the first is going
-  0@new=5 replicas=1 minReady=60                  | 0 MinReadySeconds                   | one needs time
   0@old 1@old 2@new!                              | 2 NotReady, 0 old, 1 old            | an update waits
-  0@old 1@old 2@new update=OnDelete               | 0 old, 1 old, 2 runs                | people delete
   0@old 1@old 2@new +paused=true                  | 1 paused, 0 old, 2 runs             | it is paused
   0@old 1@old- 2@new update=Recreate              | 0 recreating, 1 Terminating, 2 runs | all are recreated
   templates=data claims=data-0^ whenScaled=Delete | 0 stale-claim, 1 missing, 2 missing | a claim is in the way
-  0@new +reserve-ordinals=x                       | 1 unknown-place, 0 runs, 2 unknown-place | any place may be left out
   0@new 1@new! 2@new- leaving                     | 0 runs, 1 NotReady, 2 Terminating   | the set goes
 `);
 for (const { situation, says, why } of cases)
@@ -46,14 +43,3 @@ const details = table('situation | detail | why')(`
 for (const { situation, detail, why } of details)
   test(`what is said of a pod that ${why}`, () =>
     assert.equal(explain(factsOf(situationOf(situation)))[0]?.detail, detail.replace('NOW', '2026-03-01T12:00:00Z')));
-
-test('what is said of old pods', () => {
-  const said = (situation: Situation): string | undefined => explain(factsOf(situation)).find(({ object }) => object === 'web-0')?.detail;
-  const pods = '0@old 1@old 2@new';
-  assert.equal(said({ pods }), 'available, of an old revision: higher ordinals are replaced first');
-  assert.equal(
-    said({ pods, update: 'OnDelete' }),
-    'available, of an old revision: with OnDelete it is replaced only once someone deletes it',
-  );
-  assert.equal(said({ pods, update: { partition: 1 } }), 'available, of an old revision: its ordinal is below the partition');
-});

@@ -27,14 +27,10 @@ function unbound(phase?: string): Pvc {
 /** Size and class of a claim (of the default one where none is said), the size that its template has, and what becomes of it: the size it gets, or why it is refused one. */
 const sizes = table('has | class | wants | becomes | why')(`
   1Gi    | fast  | 2Gi   | 2Gi                                                            | smaller
-  4611686018427387903 | fast | 4Ei | 4Ei | smaller by less than a number can tell
   2Gi    | fast  | 2Gi   |                                                                | as large
-  1Gi    | fast  | 1000M |                                                                | larger, though its number is smaller
   1Gi    |       | 2Gi   | 2Gi                                                            | of the default class
   1Gi    | fixed | 2Gi   | refused: storage class fixed does not set allowVolumeExpansion | of a class that does not grow
-  1Gi    | gone  | 2Gi   | refused: storage class gone does not exist                     | of a class that is gone
   1Gi    | none  | 2Gi   | refused: it has no storage class, so nothing can expand it     | of no class
-  1Gi    | fast  | more  |                                                                | smaller than what nobody can read
 `);
 const cases: { why: string; has: Pvc; wants: string; becomes?: string }[] = [
   ...sizes.map(({ has, class: of, ...row }) => ({ ...row, has: sized(has, of === '' ? undefined : of.replace('none', '')) })),

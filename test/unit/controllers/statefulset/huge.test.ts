@@ -4,7 +4,6 @@ import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import type { Pvc } from '../../../../controllers/common/types.ts';
 import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
-import { claim as claimNamed, claimTemplate } from './objects.ts';
 
 const ALL = 2 ** 31 - 1;
 
@@ -37,30 +36,8 @@ test('in parallel, two billion replicas with ten claims each plan 2,000 claims a
   assert.ok(lookups <= 2_000, `${lookups} lookups`);
 });
 
-test('claims with many labels count for more: those of one place are made together all the same', () => {
-  const labels = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`l${at}`, 'v']));
-  const facts = factsOf({ replicas: ALL, parallel: true });
-  const claimTemplates = ['a', 'b', 'c'].map((name) => claimTemplate(name, '1Gi', { labels }));
-  const { rules } = factsOf({ replicas: ALL, parallel: true });
-  const first = plan({ ...facts, rules: { ...rules, claimTemplates } });
-  assert.deepEqual([actions(first), claims(first)], [1, 3]);
-});
-
-test('claims that are to grow are found among those that there are', () => {
-  const there = ['t0-web-0', 't49-web-999999', 't0-web-1000000'].map((name) => claimNamed(name, {}, { storageClassName: 'none' }));
-  for (const one of there) Object.assign(one.spec ?? {}, { resources: { requests: { storage: '1Mi' } } });
-  const situation: Situation = { replicas: ALL, parallel: true, templates: templates(50), annotations: { 'expand-claims': 'true' } };
-  const { plan: first, lookups } = counted(situation, there);
-  assert.deepEqual(
-    first.refused.map(({ pvc: claim }) => claim),
-    ['t0-web-0', 't49-web-999999'],
-  );
-  assert.ok(lookups <= 2_000, `${lookups} lookups`);
-});
-
 const updates: { why: string; pods: string; update?: Situation['update']; does: string }[] = [
   { why: 'the highest empty place is waited for before an old pod goes', pods: '0@old 1@old', does: '' },
-  { why: 'an old pod above all empty places goes', pods: '0@new 1999@old', does: 'delete 1999 (update)' },
   {
     why: 'empty places that are not listed count as unavailable',
     pods: '0@old 1@old',

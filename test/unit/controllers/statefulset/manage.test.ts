@@ -6,9 +6,7 @@ const places = rows(`
 
   none                         | create 0@new           | 0 creating        | makes the first
   0@new                        | create 1@new           | 1 creating        | makes the second when the first is available
-  0@new 2@new 4@new replicas=5 | create 1@new           | 1 creating        | fills a hole before it goes on
   templates=data,log claims=log-0 | create 0@new +data-web-0 | 0 creating        | makes the claims first
-  templates=data claims=data-0- | create 0@new (data-web-0 is going) | 0 creating        | says which claim has to go first
   0@new templates=data whenScaled=Delete claims=data-0,data-1^ | | 1 stale-claim | makes nothing before a claim has gone with the pod before
   0@new templates=data claims=data-0,data-1^ | create 1@new | 1 creating | takes a claim of the pod before where claims stay
 
@@ -19,26 +17,19 @@ const places = rows(`
 
   0@new-                       |                        | 0 Terminating     | never replaces one that is going
   0@new 1@new!                 |                        | 1 NotReady        | waits for one that is not ready
-  0@new?+                      |                        | 0 MinReadySeconds | waits for one that says it is ready and does not run
   0@new=9 minReady=10          |                        | 0 MinReadySeconds | waits until one is ready for long enough
-  0@new=10 minReady=10         | create 1@new           | 1 creating        | goes on when it is
 
   0@new~                       | repair 0; create 1@new | 1 creating        | puts a label right and goes on
   0@new* templates=data claims=data-0,data-1 | repair 0; create 1@new | 1 creating        | repairs volumes and goes on
-  0@new 1@new 2@new            |                        |                   | has nothing to do
 `);
 
 const leaving = rows(`
   0@new 1@new 2@new replicas=1         | delete 2 (scaled-down) | 2 scaling-down | begins with the highest
-  0@new 9@new 10@new replicas=1        | delete 10 (scaled-down) | 10 scaling-down | is sorted by ordinal
   0@new 1@new replicas=1               | delete 1 (scaled-down) | 1 scaling-down | takes the next then
   0@new 1@new! 2@new! replicas=1       |                        | 2 scaling-down | waits while a lower one is not well and it is not either
   0@new 1@new! 2@new replicas=1        | delete 2 (scaled-down) | 2 scaling-down | takes a well one though a lower one is not
   0@new 1@new 2@new! replicas=1        | delete 2 (scaled-down) | 2 scaling-down | takes one that is not ready when all others are
-  0@new 1@new?+ replicas=1             |                        | 1 scaling-down | waits for one that says it is ready and does not run
-  0@new 1@new? replicas=1              | delete 1 (scaled-down) | 1 scaling-down | takes a pending one
   0@new! 1@new! 2@new! replicas=0      |                        | 2 scaling-down | deletes none of three that are not ready
-  0@new! 1@new 2@new replicas=1        |                        | 0 NotReady     | waits for the places first
   0@old 1@old replicas=1               | delete 1 (scaled-down) | 1 scaling-down | comes before any update
   0@new 1@new 2@new start=2 replicas=1 | delete 1 (scaled-down) | 1 scaling-down | takes those below the first, the higher one first
   0@new 1@new 2@new 3@new +reserve-ordinals=1 | delete 1 (scaled-down) | 1 scaling-down | takes one whose place is reserved now
@@ -52,11 +43,7 @@ testRows('in order, scaling down', leaving, { current: 'new' });
 
 const atOnce = rows(`
   none                    | create 0@new, create 1@new, create 2@new         | 0 creating    | makes all at once
-  1@new                   | create 0@new, create 2@new                       | 0 creating    | makes what is missing
-  0@new! 1@new            | create 2@new                                     | 0 NotReady    | does not wait for one that is not ready
   0@new# 1@new$           | delete 0 (ended), delete 1 (ended), create 2@new | 0 Failed      | deletes all that have ended
-  0@new templates=data whenScaled=Delete claims=data-0,data-1^,data-2 | create 2@new | 1 stale-claim
-    | leaves a place whose claim is about to go
   2@new? templates=data claims=data-0-,data-1,data-2- | create 1@new; create 0@new (data-web-0 is going), storage 2 (data-web-2 is going)
     | 0 creating | makes all others when a claim is being deleted
   1@new taken=0 | create 2@new; create 0@new | 0 creating | makes all others when somebody else has the name of a place
@@ -74,7 +61,6 @@ const atOnce = rows(`
   0@new 1@new 2@new replicas=1 templates=data claims=data-0,data-1,data-2 whenScaled=Delete
     | owners 2, owners 1; delete 2 (scaled-down), delete 1 (scaled-down) | 2 scaling-down | names the owners of claims first
   0@old 1@old 2@old replicas=2 | delete 2 (scaled-down); delete 1 (update)        | 2 scaling-down | scales and updates in one look
-  0@new 1@new 2@new       |                                                  |               | has nothing to do
 `);
 
 testRows('in parallel, a set', atOnce, { parallel: true });

@@ -8,10 +8,7 @@ import { table } from '../../../support/table.ts';
 const revisions = table('situation | makes | why')(`
   none                                 | 0@new 1@new 2@new | no partition: all of the present one
   partition=2                          | 0@old 1@old 2@new | below the partition of the one before
-  partition=3                          | 0@old 1@old 2@old | a partition of all
-  start=4 partition=1                  | 4@old 5@new 6@new | the partition counts from where it starts
   partition=2 +reserve-ordinals=1,3    | 0@old 2@old 4@new | the partition counts no reserved places
-  partition=2 current=gone             | 0@new 1@new 2@new | below the partition, when nothing is current
   update=nil currentReplicas=2         | 0@old 1@old 2@new | without the block, as many as are current
   update=nil                           | 0@new 1@new 2@new | without the block, nobody knows how many are
   update=OnDelete currentReplicas=3    | 0@new 1@new 2@new | people delete: always the present one
@@ -54,7 +51,6 @@ const places = table('situation | wanted | condemned | why')(`
   0@new 1@new 10@new 9@new replicas=1              | 0+       | 10 9 1 | those above the end, highest first
   0@new 1@new 2@new replicas=1 start=2             | 2+       | 1 0    | those below the first
   0@new 1@new 2@new replicas=2 +reserve-ordinals=1 | 0+ 2+    | 1      | reserved ones
-  2@new replicas=2 +reserve-ordinals=0-1           | 2+ 3     |        | two that were reserved
   0@new replicas=0                                 |          | 0      | no places
 `);
 for (const { situation, wanted, condemned, why } of places)

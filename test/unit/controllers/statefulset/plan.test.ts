@@ -9,8 +9,6 @@ import { statusOf } from '../../../../controllers/statefulset/status.ts';
 const leaving = table('situation | is | why')(`
   none                                                  | 0/0/0 0/0 | nothing is made
   0@old 1@old 2@old                                     | 3/3/3 3/0 | nothing is updated
-  0@old# 1@old$                                         | 2/0/0 2/0 | nothing that ended is deleted
-  0@old templates=data claims=data-0 whenDeleted=Delete | 1/1/1 1/0 | nobody owns claims again
   historyLimit=0                                        | 0/0/0 0/0 | no old revision goes
 `);
 for (const parallel of [false, true])
@@ -24,11 +22,9 @@ for (const parallel of [false, true])
 
 const truncations = table('situation | goes | why')(`
   historyLimit=2 revisions=a,b,c,old,new    | web-a       | one too many, the oldest
-  historyLimit=0 revisions=a,b,old,new      | web-a web-b | none is kept
   historyLimit=-1 revisions=a,b,old,new     |             | below 0 all stay
   0@a historyLimit=0 revisions=a,b,old,new  | web-b       | what a pod is of stays
   7@b historyLimit=0 revisions=a,b,old,new  | web-a       | what a pod without a place is of stays
-  historyLimit=0 revisions=old,b,new        | web-b       | what is current stays
 `);
 for (const { situation, goes, why } of truncations)
   test(`old revisions: ${why}`, () =>
@@ -82,11 +78,9 @@ const numbers: Readonly<Record<string, [string, number | undefined][]>> = {
  * pod that is not ready. Then both conditions, and what the second says.
  */
 const conditions = table('situation | seen | progressing | stalled | why')(`
-  stuck                             | 30 | True PodsUpdating     | False NotStalled | it moved lately
   stuck | 60 | False ProgressDeadlineExceeded | True NotReady: pod web-2: not ready | nothing has moved for too long
   stuck                             | -99999999 | True PodsUpdating     | False NotStalled | it moved years from now: the clock was set back
   0@old 1@old 2@new                 | 60 | True PodsUpdating     | False NotStalled | one became ready just now
-  0@old 1@new! 2@new                | 60 | True PodsUpdating     | False NotStalled | one was updated just now
   stuck                             | 60 generation=0 | True PodsUpdating     | False NotStalled | there is something new to do
   0@new 1@new 2@new                 | 60 | True RolloutComplete  | False NotStalled | all is done
   0@old 1@old 2@new update=OnDelete | 60 | True RolloutComplete  | False NotStalled | people delete, and have not

@@ -43,30 +43,24 @@ interface Case {
   conflicts?: true;
 }
 const cases: Case[] = [
-  { why: 'retained, has no owner', policy: 'RR' },
   { why: 'retained, loses the set', policy: 'RR', has: 'set', becomes: '' },
   { why: 'retained, loses the pod', policy: 'RR', has: 'pod', becomes: '' },
 
   { why: 'deleted with the set, gets it', policy: 'RD', becomes: 'set' },
-  { why: 'deleted with the set, has it', policy: 'RD', has: 'set' },
   { why: 'deleted with the set, loses the pod beside it', policy: 'RD', has: 'set pod~', becomes: 'set' },
 
-  { why: 'deleted when scaled, has no owner', policy: 'DR' },
   { why: 'deleted when scaled, gets the pod when condemned', policy: 'DR', condemned: true, becomes: 'pod' },
   { why: 'deleted when scaled, loses the pod that has a place again', policy: 'DR', has: 'pod', becomes: '' },
 
-  { why: 'always deleted, gets the set', policy: 'DD', becomes: 'set' },
   { why: 'always deleted, gets the pod for the set when condemned', policy: 'DD', condemned: true, has: 'set', becomes: 'pod' },
   { why: 'always deleted, gets the set for the pod that has a place again', policy: 'DD', has: 'pod', becomes: 'set' },
 
   { why: 'has the set, not as its controller', policy: 'RD', has: 'set~', becomes: 'set' },
-  { why: 'has the set twice', policy: 'RD', has: 'set set~', becomes: 'set' },
   { why: 'has others, which stay', policy: 'RD', has: 'job~', becomes: 'job~ set' },
 
   { why: 'has a set that is gone', policy: 'RD', has: 'set?' },
 
   { why: 'has a foreign controller', policy: 'RD', has: 'job', conflicts: true },
-  { why: 'has a foreign controller beside the set', policy: 'RD', has: 'set~ job', becomes: 'job', conflicts: true },
   { why: 'has a foreign controller beside all', policy: 'DD', has: 'set~ job pod~', becomes: 'job', conflicts: true },
   { why: 'is retained whoever controls it, and loses the set', policy: 'RR', has: 'set~ job', becomes: 'job' },
 
@@ -87,18 +81,6 @@ for (const { why, policy, condemned = false, unmade, has = '', becomes, conflict
     // What is written is right.
     assert.deepEqual(planRetention(rules(policy), holder, lookupOf(...write)).write, []);
   });
-
-test('a claim that is missing is passed over, and one of another place is not looked at', () => {
-  const plan = planRetention(
-    rules('RD', ['data', 'log', 'tmp']),
-    { podName: 'web-0', podUid: 'web-0-uid', ordinal: 0, condemned: false },
-    lookupOf(claim('log-web-0'), claim('data-web-1')),
-  );
-  assert.deepEqual(
-    plan.write.map(({ metadata }) => [metadata.name, metadata.resourceVersion]),
-    [['log-web-0', '7']],
-  );
-});
 
 test('claims of pods without a place are left alone while it is not known which places there are', () => {
   const spec = { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete', whenDeleted: 'Delete' } };

@@ -43,20 +43,14 @@ test('what a set says is read', () => {
     { key: 'app', operator: 'in', values: ['web'] },
     { key: 'tier', operator: 'exists' },
   ]);
-  assert.deepEqual(rules.matchLabels, { app: 'web' });
-  assert.equal(rules.template, set.spec?.template);
-  assert.deepEqual(rules.claimTemplates, [template]);
-  assert.equal(rules.parallel, true);
-  assert.equal(rules.minReadyMs, 5_000);
-  assert.equal(rules.historyLimit, 0);
-  assert.deepEqual(rules.retention, { whenDeleted: 'Delete', whenScaled: 'Delete' });
-  assert.equal(rules.optIns.paused, true);
+  const { matchLabels, claimTemplates, parallel, minReadyMs, historyLimit, retention, optIns } = rules;
+  assert.deepEqual([matchLabels, claimTemplates, parallel], [{ app: 'web' }, [template], true]);
+  assert.deepEqual([minReadyMs, historyLimit, retention, optIns.paused], [5_000, 0, { whenDeleted: 'Delete', whenScaled: 'Delete' }, true]);
 });
 
 const ordinals: { why: string; start?: number; replicas?: number; reserved?: string; is: number[] }[] = [
   { why: 'from where it starts', start: 5, replicas: 2, is: [5, 6] },
   { why: 'without a reserved one', replicas: 3, reserved: '1', is: [0, 2, 3] },
-  { why: 'without several', replicas: 3, reserved: '0,2-4', is: [1, 5, 6] },
   { why: 'without those reserved where it starts', start: 5, replicas: 2, reserved: '1,5-6,8', is: [7, 9] },
   { why: 'all, when what is reserved cannot be read', replicas: 2, reserved: 'x', is: [0, 1] },
   { why: 'up to the last there is', start: 2147483646, replicas: 4, is: [2147483646, 2147483647] },
@@ -86,10 +80,8 @@ const updates = table('strategy | annotated | read | why')(`
   {"type":"RollingUpdate"}                                 |     | partition= maxUnavailable=     | a type without its block
   {"type":"RollingUpdate"}                                 | 2   | partition= maxUnavailable=2    | a type without its block, annotated
   {"rollingUpdate":{"partition":2}}                        |     | partition=2 maxUnavailable=    | a block without type
-  {"rollingUpdate":{"partition":-2}}                       |     | partition=0 maxUnavailable=    | a partition below 0
   {"type":"RollingUpdate","rollingUpdate":{"partition":1,"maxUnavailable":"30%"}} |     | partition=1 maxUnavailable=30% | the field
   {"type":"RollingUpdate","rollingUpdate":{"maxUnavailable":3}} | 2 | partition=0 maxUnavailable=3 | the field rather than the annotation
-  {"type":"OnDelete"}                                      | 2   | OnDelete                       | deletion by people
   {"type":"Recreate"}                                      | 2   | Recreate                       | Recreate
   {"type":"Sideways"}                                      |     | partition= maxUnavailable=     | a type that nobody knows
 `);
@@ -131,11 +123,8 @@ const nothing: OptIns = {
 /** Annotations are written without `dkc.dev/`. `problem` is how what is read wrongly begins, when anything is. */
 const cases: { why: string; annotations: Record<string, string>; is?: Partial<OptIns>; problem?: string }[] = [
   { why: 'nothing', annotations: {} },
-  { why: 'a pause', annotations: { paused: 'true' }, is: { paused: true } },
   { why: 'a deadline', annotations: { 'progress-deadline': '10m' }, is: { progressDeadlineMs: 600000 } },
-  { why: 'a forced rollback', annotations: { 'forced-rollback': 'true' }, is: { forcedRollback: true } },
   { why: 'growing claims', annotations: { 'expand-claims': 'true' }, is: { expandClaims: true } },
-  { why: 'a count that may be down', annotations: { 'max-unavailable': '2' }, is: { maxUnavailable: 2 } },
   { why: 'none that may be down', annotations: { 'max-unavailable': '0' }, problem: 'max-unavailable is "0"' },
   { why: 'reserved ordinals', annotations: { 'reserve-ordinals': '1,3-5' }, is: { reserved: [1, 3, 4, 5] } },
   { why: 'one that is no list', annotations: { 'reserve-ordinals': 'one' }, problem: 'reserve-ordinals is "one"' },
@@ -149,17 +138,11 @@ for (const { why, annotations, is = {}, problem } of cases)
   });
 
 const lists = table('text | read | why')(`
-  1,3-5         | 1 3 4 5           | takes numbers and ranges
   7,3-5,1       | 1 3 4 5 7         | puts them in order
-  10,9          | 9 10              | puts numbers in the order of numbers
-  2147483647    | 2147483647        | takes the last there is
   2147483648    | refused           | refuses one beyond the last
   1, 3 - 5      | 1 3 4 5           | passes over blanks
-  none          |                   | takes none
   5-3           | refused           | refuses a range that runs down
-  1,two         | refused           | refuses words
   -1            | refused           | refuses what is below 0
-  1,            | refused           | refuses a comma too many
 `);
 for (const { text, read, why } of lists)
   test(`a list of ordinals ${why}`, () => assert.equal(ordinalsIn(text === 'none' ? '' : text)?.join(' ') ?? 'refused', read));

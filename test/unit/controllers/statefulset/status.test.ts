@@ -13,23 +13,19 @@ function statusFor(situation: Situation, removed = 0): StatefulSetStatus {
 /** Numbers are `replicas/ready/available current/updated`; `at` is currentRevision. */
 const cases: (Situation & { why: string; removed?: number; is: string; at?: string })[] = [
   { why: 'nothing is there', is: '0/0/0 0/0' },
-  { why: 'a pod is not ready', pods: '0@old!', is: '1/0/0 1/0' },
   { why: 'a pod is not ready for long enough', minReady: 9, pods: '0@old=5', is: '1/1/0 1/0' },
   { why: 'a pod says it is ready and does not run', pods: '0@old?+', is: '1/0/0 1/0' },
   { why: 'a pod is going: there and ready, of no revision', pods: '0@old- 1@new-', is: '2/2/2 0/0' },
-  { why: 'pods have no place', replicas: 1, pods: '0@old 1@old 2@new', is: '3/3/3 2/1' },
   { why: 'pods are of a third revision', pods: '0@old 1@older 2@new', is: '3/3/3 1/1' },
   { why: 'both revisions are one', current: 'new', pods: '0@new 1@new!', is: '2/1/1 2/2', at: 'new' },
   { why: 'the status names no revision that is there', current: 'gone', pods: '0@new 1@old', is: '2/2/2 1/1', at: 'new' },
 
   { why: 'a rollout begins', removed: 1, pods: '0@old 1@old 2@old', is: '3/3/3 2/0' },
-  { why: 'the first is back', pods: '0@old 1@old 2@new!', is: '3/2/2 2/1' },
   { why: 'the first is ready', removed: 1, pods: '0@old 1@old 2@new', is: '3/3/3 1/1' },
   { why: 'all are new, and the last is not ready', pods: '0@new! 1@new 2@new', is: '3/2/2 0/3' },
   { why: 'all are ready', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
   { why: 'all are ready, and one is going', pods: '0@new- 1@new 2@new', is: '3/3/3 0/2' },
   { why: 'all are ready, and one without a place', replicas: 2, pods: '0@new 1@new 2@new', is: '3/3/3 0/3' },
-  { why: 'the partition keeps one', update: { partition: 1 }, pods: '0@old 1@new 2@new', is: '3/3/3 1/2' },
   {
     why: 'the partition keeps none of those that are there',
     update: { partition: 1 },
@@ -37,11 +33,9 @@ const cases: (Situation & { why: string; removed?: number; is: string; at?: stri
     is: '3/3/3 3/3',
     at: 'new',
   },
-  { why: 'people have deleted some', update: 'OnDelete', pods: '0@old 1@new 2@new', is: '3/3/3 1/2' },
   { why: 'people have deleted all', update: 'OnDelete', pods: '0@new 1@new 2@new', is: '3/3/3 3/3', at: 'new' },
   { why: 'places are reserved', annotations: { 'reserve-ordinals': '1' }, pods: '0@new 2@new 3@new', is: '3/3/3 3/3', at: 'new' },
 
-  { why: 'more were removed than were current', removed: 2, pods: '0@older 1@older 2@old', is: '3/3/3 0/0' },
   { why: 'the set goes', leaving: true, pods: '0@old 1@new!', is: '2/1/1 1/1' },
 ];
 for (const { why, removed, is, at = 'old', ...situation } of cases)
@@ -94,10 +88,8 @@ const changes: {
   is: ReturnType<typeof statusChange>;
 }[] = [
   { why: 'nothing differs', is: 'nothing' },
-  { why: 'there was none', has: undefined, is: 'more' },
   { why: 'the set is newer', wants: { observedGeneration: 3 }, is: 'more' },
   { why: 'the set is older than what was seen', wants: { observedGeneration: 1 }, is: 'nothing' },
-  { why: 'more are ready', wants: { readyReplicas: 3 }, is: 'numbers' },
   { why: 'another is current', wants: { currentRevision: 'web-b' }, is: 'more' },
   { why: 'another is wanted', wants: { updateRevision: 'web-c' }, is: 'more' },
   { why: 'a condition is new', wants: { conditions: [progressing] }, is: 'more' },
@@ -110,7 +102,6 @@ const changes: {
     is: 'numbers',
   },
   { why: 'the server leaves out zeros', has: without('updatedReplicas', 'collisionCount'), wants: { updatedReplicas: 0 }, is: 'nothing' },
-  { why: 'the server left out a zero that is none now', has: without('readyReplicas'), is: 'numbers' },
 ];
 for (const { why, wants, is, ...more } of changes)
   test(`what writing a status would change when ${why}`, () =>

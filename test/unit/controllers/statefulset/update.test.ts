@@ -14,10 +14,7 @@ const oneByOne = rows(`
   0@old 1@old 2@old                     | delete 2 (update) | 2 updating        | starts at the highest
   0@old 1@old 2@new-                    |                   | 2 Terminating     | waits for the one above
   0@new 1@new 2@new                     |                   |                   | is over
-  0@ 1@new 2@new                        | delete 0 (update) | 0 updating        | replaces what says no revision
-  0@old 1@old 2@new!                    |                   | 2 NotReady        | waits for a new one that is not ready
   0@old 1@old 2@new=9 minReady=9        | delete 1 (update) | 1 updating        | goes on when it is
-  0@old 1@old 2@new partition=2         |                   |                   | stops at the partition
   0@old 1@old 2@new partition=1         | delete 1 (update) | 1 updating        | goes down to the partition
   5@old 6@old 7@new start=5 partition=1 | delete 6 (update) | 6 updating        | counts the partition in places
   0@old 1@new 2@new update=nil          | delete 0 (update) | 0 updating        | goes all the way without its block
@@ -29,9 +26,6 @@ for (const parallel of [false, true]) testRows(`an update, ${parallel ? 'in para
 const inParallel = rows(`
   0@old 1@old 2@old!             | delete 2 (update) | 2 NotReady | replaces an old one that is not ready
   0@old! 1@old 2@new!            |                   | 0 NotReady | waits above one that is not ready
-  0@new 1@old! 2@new             | delete 1 (update) | 1 NotReady | passes new ones above the one that is stuck
-  0@old 1@old                    | create 2@new      | 2 creating | waits for one that is made in the same look
-  0@old! 1@new 2@new partition=1 |                   | 0 NotReady | leaves what is broken below the partition
   0@old! 1@old 2@new partition=1 | delete 1 (update) | 0 NotReady | does not mind what is broken below the partition
 `);
 
@@ -44,16 +38,12 @@ testRows('an update, in parallel alone:', inParallel, { parallel: true });
 const several = table('may | situation | in order | in parallel | waits | why')(`
   2   | old                             | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | two
   40% | old                             | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | 40% of five
-  19% | old                             | delete 4           | delete 4               | 4 updating    | 19% of five, one at least
   0   | old                             | delete 4           | delete 4               | 4 updating    | none, one at least
-  4   | 0@old 1@new 2@old 3@new 4@new   | delete 2, delete 0 | delete 2, delete 0     | 2 updating    | as many as there are left
   4   | old partition=3                 | delete 4, delete 3 | delete 4, delete 3     | 4 updating    | down to the partition
   2 | 0@old 1@old 2@old 3@old 4@new! | | delete 3 | 4 NotReady | what is down counts, in parallel; in order it is waited for
   2   | 0@old 1@old 2@old 3@old         | create 4@new       | create 4@new; delete 3 | 4 creating    | a place without a pod counts
-  2 | 0@old! 1@old 2@old 3@old 4@old partition=1 | | delete 4 | 0 NotReady | what is down below the partition counts
   1   | 0@old 1@old 2@old 3@new! 4@new! |                    |                        | 3 NotReady    | the limit is passed
   1 | 0@old! 1@old 2@old! 3@old! 4@new! | | delete 3, delete 2, delete 0 | 0 NotReady | old ones that are down go whatever the limit
-  2 | 0@old 1@old 2@old 3@old 4@new=5 minReady=9 | | delete 3 | 4 MinReadySeconds | not ready for long enough is down
 `);
 
 for (const { may, situation: text, waits, why, ...does } of several)
@@ -78,7 +68,6 @@ const unavailability = table('situation | max | now')(`
   0@old 1@old 2@old                       | 1 | 0
   0@old! 1@old 2@new- partition=2         | 1 | 2
   0@old                                   | 1 | 2
-  replicas=9000                           | 1 | 9000
   0@old 1@old 2@old+# maxUnavailable=2 | 2 | 0
   0@old 1@old 2@new=5 minReady=9 maxUnavailable=2 | 2 | 1
   0@old 1@old 2@old +max-unavailable=2    | 2 | 0
@@ -96,7 +85,6 @@ const recreate = rows(`
   0@old 1@new 2@old    | delete 0 (recreate), delete 2 (recreate)                      | 0 recreating | new ones stay
   1@old-               |                                                               | 1 recreating | nothing is made before all are gone
   5@old- | | 5 recreating | nothing is made before those without a place are gone
-  0@new 1@new 2@new    |                                                               |              | new ones alone stay as they are
 `);
 
 for (const parallel of [false, true])
@@ -120,8 +108,6 @@ const news: (Situation & { why: string; says: string; event?: boolean })[] = [
     says: 'RecreateInProgress',
     event: true,
   },
-  { why: 'new pods come', pods: '0@new', status: progressing('RecreateInProgress'), says: 'RecreateInProgress' },
-  { why: 'the set is new', pods: '0@new', says: '' },
   { why: 'the set has another strategy', update: {}, status: progressing('RecreateComplete'), says: '' },
   {
     why: 'the set has a deadline, whose conditions say more',
@@ -143,8 +129,6 @@ for (const { why, says, event = false, ...situation } of news)
 const stuck = rows(`
   0@old 1@old 2@new!              |                            | 2 NotReady    | a new one that is never ready is waited for
   0@older 1@older 2@old!          |                            | 2 NotReady    | after a fix the broken one still stands in the way
-  0@old!                          |                            | 0 NotReady    | one broken from the first is waited for
-  0@old 1@old- 2@new              |                            | 1 Terminating | one on a lost node keeps all waiting
 `);
 
 const forced = rows(
@@ -152,13 +136,9 @@ const forced = rows(
   0@older 1@older 2@old!                    | delete 2 (forced) | 2 NotReady        | forced, the broken one goes after a fix
   0@older 1@older 2@old? templates=data claims=data-0,data-1 | delete 2 (forced) | 2 NotReady
     | forced, one that is pending goes, and its claims need not be made first
-  0@old 1@old 2@new!                        |                   | 2 NotReady        | forced, a broken one of the wanted revision stays
   0@old 1@old 2@old!-                       |                   | 2 Terminating     | forced, one that goes is not deleted again
   0@old! 1@new 2@new partition=1 | | 0 NotReady | forced, one below the partition stays: it would come back as it is
-  0@old=5 minReady=9                        |                   | 0 MinReadySeconds | forced, one that is ready and needs only time stays
   0@old! 1@old 2@new update=nil currentReplicas=2 | | 0 NotReady | forced, without the block: one that would come back as it is stays
-  0@old 1@old! 2@new update=nil currentReplicas=2 | delete 1 (forced) | 1 NotReady
-    | forced, without the block: one that would come back new goes
   0@old 1@older! 2@new update=nil currentReplicas=1 | delete 1 (forced) | 1 NotReady
     | forced, without the block: one of neither revision goes where new ones come
   0@old! update=OnDelete                    |                   | 0 NotReady        | forced, pods that people replace stay
@@ -171,9 +151,7 @@ const paused = rows(
   `
   0@old 1@old 2@old                  |                        | 2 paused       | paused, no old one is replaced
   0@old 1@old                        | create 2@new           | 2 creating     | paused, a missing one is made
-  0@old#                             | delete 0 (ended)       | 0 Failed       | paused, a failed one is deleted
   0@old 1@old replicas=1             | delete 1 (scaled-down) | 1 scaling-down | paused, scaling goes on
-  0@old 1@old 2@old +paused=false    | delete 2 (update)      | 2 updating     | no longer paused
 `,
   { annotations: { paused: 'true' } },
 );
@@ -182,7 +160,6 @@ const unreadable = rows(`
   0@old 1@old 2@old +max-unavailable=x                |                  | 2 paused       | unreadable, no old one is replaced
   0@new 1@new +reserve-ordinals=x replicas=1          |                  | 1 scaling-down | unreadable, nothing is scaled down
   0@old 1@old +paused=x                               | create 2@new     | 2 creating     | unreadable, a missing one is made
-  0@new# +paused=x                                    | delete 0 (ended) | 0 Failed       | unreadable, a failed one is deleted
 `);
 
 testRows('a rollout that is stuck or held:', [...stuck, ...forced, ...paused, ...unreadable]);

@@ -4,7 +4,7 @@ import type { Container, ContainerPort, PodSpec } from 'kubernetes-types/core/v1
 import { footprintOf, wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
-import { portsConflict, type HostPort } from '../../../../../kube/api/pod-requests.ts';
+import type { HostPort } from '../../../../../kube/api/pod-requests.ts';
 import { table } from '../../../../support/table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
@@ -40,7 +40,6 @@ const noTaint = "node(s) had taints that the pod didn't tolerate";
 /** What a pod wants, what is there, of which node (a roomy one), or how critical, and what is missing. */
 const rows = table('wants | others | at | missing | why')(`
   cpu=4 memory=4Gi example.com/gpu=1 | | | | an empty node has room
-  cpu=500m | cpu=3, cpu=500m  |          |                                                  | what is left is enough to the last bit
   cpu=501m | cpu=3, cpu=500m  |          | cpu, requested: 501, used: 3500, capacity: 4000  | one thousandth is missing
   cpu=4 | cpu=1 /Succeeded, cpu=1 /Failed | | | pods that have ended take no room
   memory=1Gi cpu=2 | cpu=1, memory=1 | small
@@ -129,12 +128,8 @@ const sidecar = (text: string): Container => ({ ...container(text), restartPolic
 const footprints = table('containers | init | more | requests | why')(`
   cpu=100m memory=1Ki, cpu=1 |  |  | cpu=1100 memory=1024 | are summed over containers
   cpu=1 < cpu=2 memory=3 |  |  | cpu=1000 memory=3 | are what limits say where they say nothing
-  cpu=lots memory=1 |  |  | memory=1 | that cannot be read are none
-  cpu=1n memory=100m, cpu=1n |  |  | cpu=2 memory=1 | are rounded up
   example.com/gpu=2 hugepages-2Mi=4Mi attachable-volumes-x=1 ephemeral-storage=7 | |
     | example.com/gpu=2 hugepages-2Mi=4194304 attachable-volumes-x=1 ephemeral-storage=7 | count devices, huge pages, volumes and disk
-  cpu=1, cpu=1 | cpu=3 memory=1 |  | cpu=3000 memory=1 | keep an init container that wants more
-  cpu=1 | +cpu=2 |  | cpu=3000 | add init containers that stay
   cpu=1 | cpu=5, +cpu=2, cpu=4 |  | cpu=6000 | add those that stay to the init containers after them
   cpu=1 |  | overhead cpu=250m, overhead memory=1 | cpu=1250 memory=1 | come with overhead
   cpu=1 memory=1 |  | overhead cpu=1m, whole cpu=4 | cpu=4001 memory=1 | are what the pod says as a whole, and overhead
@@ -158,7 +153,6 @@ for (const { containers, init, more, requests, why } of footprints)
   });
 
 const ports: { why: string; given: ContainerPort[]; spec?: Partial<PodSpec>; ports: HostPort[] }[] = [
-  { why: 'of the host', given: [{ containerPort: 80, hostPort: 8080 }], ports: [{ port: 8080, protocol: 'TCP', ip: '0.0.0.0' }] },
   {
     why: 'as they are written',
     given: [{ containerPort: 80, hostPort: 53, protocol: 'UDP', hostIP: '127.0.0.1' }],
@@ -181,21 +175,3 @@ test('ports of init containers count when they stay', () => {
   assert.equal(footprintOf({ containers: [], initContainers: [given] }).ports.length, 0);
   assert.equal(footprintOf({ containers: [], initContainers: [{ ...given, restartPolicy: 'Always' }] }).ports.length, 1);
 });
-
-/** `ip:port/protocol` */
-function port(text: string): HostPort {
-  const [, ip = '', number = '', protocol = ''] = /^(.*):(\d+)\/(.*)$/.exec(text) ?? [];
-  return { ip, port: Number(number), protocol };
-}
-const conflicts = [
-  { a: '0.0.0.0:80/TCP', b: '0.0.0.0:81/TCP', conflict: false },
-  { a: '0.0.0.0:80/TCP', b: '0.0.0.0:80/UDP', conflict: false },
-  { a: '0.0.0.0:80/TCP', b: '127.0.0.1:80/TCP', conflict: true },
-  { a: '127.0.0.1:80/TCP', b: '127.0.0.2:80/TCP', conflict: false },
-];
-for (const { a, b, conflict } of conflicts) {
-  test(`${a} and ${b} ${conflict ? 'conflict' : 'go together'}`, () => {
-    assert.equal(portsConflict(port(a), port(b)), conflict);
-    assert.equal(portsConflict(port(b), port(a)), conflict);
-  });
-}

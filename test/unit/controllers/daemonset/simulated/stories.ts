@@ -1,8 +1,6 @@
-import { HASH_LABEL } from '../../../../../controllers/common/history/contract.ts';
 import { pinnedTo } from '../../../../../controllers/daemonset/pods.ts';
 import { pods } from '../../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../../kube/client/errors.ts';
-import { behave } from '../../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../../support/simulated/sets.ts';
 import type { Stage } from './stage.ts';
 import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
@@ -66,33 +64,6 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'a taint drives a pod out, and goes',
-    nodes: two,
-    before: (stage) => stage.settledWith(daemonSet('web')),
-    act: async (stage) => {
-      await stage.world.patchNode('b', { spec: { taints: [{ key: 'k', effect: 'NoExecute' }] } });
-      await stage.pass(3_000);
-      await stage.world.patchNode('b', { spec: { taints: null } });
-    },
-  },
-  {
-    why: 'an update is taken back',
-    nodes: two,
-    before: async (stage) => {
-      await stage.settledWith(updated({ maxUnavailable: 2 }));
-      await stage.turnTo('v2');
-    },
-    act: (stage) => stage.turnTo('v1'),
-  },
-  {
-    why: 'two revisions hold one template',
-    nodes: two,
-    neverLate: 'who relabels pods and adds revisions at once is seen doing the one without the other',
-    // Nothing is replaced while the one is seen and the other is not yet.
-    before: (stage) => stage.settledWith(daemonSet('web', { updateStrategy: { type: 'OnDelete' } })),
-    act: async (stage) => duplicateRevision(stage),
-  },
-  {
     why: 'old revisions are forgotten',
     nodes: ['a'],
     before: (stage) => stage.settledWith(daemonSet('web', { revisionHistoryLimit: 0 })),
@@ -102,43 +73,11 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'a pod fails its probe for a while',
-    nodes: two,
-    before: (stage) => stage.settledWith(daemonSet('web', { minReadySeconds: 2 })),
-    act: async (stage) => {
-      const pod = stage.podOn('a');
-      await stage.world.user.patch(pods, pod, behave('unready'), { type: 'merge' });
-      await stage.pass(1_000);
-      await stage.world.user.patch(pods, pod, behave(undefined), { type: 'merge' });
-    },
-  },
-  {
     why: 'pods fail and are made again',
     nodes: two,
     before: (stage) => stage.settledWith(daemonSet('web')),
     act: async (stage) => {
       for (const node of ['a', 'b']) await stage.fail(node);
-    },
-  },
-  {
-    why: 'a pod fails again, and stays for a second',
-    nodes: two,
-    before: async (stage) => {
-      await stage.settledWith(daemonSet('web'));
-      await stage.fail('a');
-      await stage.pass(0);
-      await stage.settled();
-    },
-    act: (stage) => stage.fail('a'),
-  },
-  {
-    why: 'a pod is one too many',
-    nodes: two,
-    before: (stage) => stage.settledWith(daemonSet('web')),
-    act: async (stage) => {
-      const { metadata, spec } = stage.pod('a');
-      const { labels = {}, ownerReferences = [] } = metadata;
-      stage.add({ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'web-surplus', namespace: 'default', labels, ownerReferences }, spec });
     },
   },
   {
@@ -152,18 +91,6 @@ export const stories: readonly Story[] = [
       await stage.pass(350);
       await stage.remove();
       await stage.pass(0);
-      stage.add(updated({ maxUnavailable: 2 }));
-    },
-  },
-  {
-    why: 'a set goes without its pods, and another takes them over',
-    nodes: two,
-    // Pods that are not yet seen to be orphans are another's: their nodes look empty.
-    late: { pods: 2 },
-    before: (stage) => stage.settledWith(updated({ maxUnavailable: 2 })),
-    act: async (stage) => {
-      await stage.remove('Orphan');
-      await stage.pass(500);
       stage.add(updated({ maxUnavailable: 2 }));
     },
   },
@@ -192,21 +119,4 @@ function orphan(node: string): Record<string, unknown> {
       containers: [{ name: 'c', image: 'v0' }],
     },
   };
-}
-
-/** As a controller leaves it that serializes otherwise: one pod of three has the other's hash. */
-function duplicateRevision({ world }: Stage): void {
-  const [revision] = world.revisions();
-  if (revision === undefined) throw new Error('there is no revision');
-  const { name, uid: _, resourceVersion: __, ...metadata } = revision.metadata;
-  const { storage } = world.api.hooks;
-  const labels = { ...metadata.labels, [HASH_LABEL]: 'older' };
-  const older = { ...revision, metadata: { ...metadata, name: `${name}-older`, uid: 'older', labels }, revision: 0 };
-  const [pod] = world.pods();
-  if (pod !== undefined)
-    storage.put('/pods', `default/${pod.metadata.name}`, {
-      ...pod,
-      metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, [HASH_LABEL]: 'older' } },
-    });
-  storage.put('apps/controllerrevisions', `default/${name}-older`, older);
 }

@@ -46,14 +46,6 @@ export const stories: readonly Story[] = [
     act: async (stage) => stage.make({ replicas: 2 }),
   },
   {
-    why: 'an orphan gets its labels and is replaced',
-    before: async (stage) => {
-      stage.world.api.add({ apiVersion: 'v1', kind: 'Pod', ...orphan('web-0') });
-      await stage.pass(1_000);
-    },
-    act: async (stage) => stage.make({ replicas: 2, volumeClaimTemplates: [] }),
-  },
-  {
     why: 'a pod is let go, for its labels changed',
     before: (stage) => stage.settledWith({ replicas: 2 }),
     act: async (stage) => {
@@ -72,15 +64,6 @@ export const stories: readonly Story[] = [
       await stage.settled();
       await stage.pass(1_000);
       await stage.scale(2);
-    },
-  },
-  {
-    why: 'the set owns claims, and does not any more',
-    before: (stage) => stage.settledWith({ replicas: 2 }),
-    act: async (stage) => {
-      await stage.patch({ spec: { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Retain', whenDeleted: 'Delete' } } });
-      await stage.pass(2_000);
-      await stage.patch({ spec: { persistentVolumeClaimRetentionPolicy: { whenScaled: 'Delete', whenDeleted: 'Retain' } } });
     },
   },
   {
@@ -115,8 +98,3 @@ export const stories: readonly Story[] = [
     },
   },
 ];
-
-function orphan(name: string): object {
-  const { metadata, spec } = template('web', 'v0');
-  return { metadata: { ...metadata, name, namespace: 'default' }, spec };
-}
