@@ -1,13 +1,15 @@
+import type { Pod } from '../../../../controllers/common/types.ts';
 import type { FaultKind } from '../../../support/simulated/faulty-calls.ts';
 import type { WatchFault } from '../../../support/simulated/faulty-watches.ts';
 import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 import { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { sweepCalls, sweepEvents, type AnyStage, type StoryOn, type Swept, type Theatre } from '../../../support/simulated/sweeping.ts';
+import { rulesOf } from '../../../../controllers/daemonset/rules.ts';
+import { targetNode } from '../../../../controllers/daemonset/pods.ts';
 import { controllerOf } from '../../../../kube/controller/owners.ts';
-import { Invariants as DaemonSetInvariants } from '../daemonset/simulated/invariants.ts';
+import { SetInvariants } from './invariants.ts';
 import { Stage as DaemonSetStage } from '../daemonset/simulated/stage.ts';
 import { stories as daemonSetStories } from '../daemonset/simulated/stories.ts';
-import { Invariants as StatefulSetInvariants } from '../statefulset/simulated/invariants.ts';
 import { Stage as StatefulSetStage } from '../statefulset/simulated/stage.ts';
 import { stories as statefulSetStories } from '../statefulset/simulated/stories.ts';
 import { simWorld } from '../statefulset/simulated/world.ts';
@@ -44,7 +46,10 @@ export const subjects: readonly Subject[] = [
     stories: storiesOn(daemonSetStories, () => {
       const world = new SimWorld({ pace });
       const isMade: Theatre<DaemonSetStage>['isMade'] = ({ metadata: { generateName } }) => generateName !== undefined;
-      return { world, stage: new DaemonSetStage(world), invariants: new DaemonSetInvariants(world.api, world.clock), isMade };
+      const isSurging = (uid: string): boolean => world.sets().some((set) => set.metadata.uid === uid && rulesOf(set, 'scheduler').surging);
+      const place = (pod: Pod): string | undefined => (isMade(pod) ? targetNode(pod) : undefined);
+      const invariants = new SetInvariants(world.api, 'DaemonSet', place, (uid) => (isSurging(uid) ? 2 : 1));
+      return { world, stage: new DaemonSetStage(world), invariants, isMade };
     }),
     alsoLate: new Set(['an update, two at a time', 'a set goes in the midst of an update, and another takes its name']),
   },
@@ -53,7 +58,13 @@ export const subjects: readonly Subject[] = [
     stories: storiesOn(statefulSetStories, () => {
       const world = simWorld(pace);
       const isMade: Theatre<StatefulSetStage>['isMade'] = (pod) => controllerOf(pod)?.kind === 'StatefulSet';
-      return { world, stage: new StatefulSetStage(world), invariants: new StatefulSetInvariants(world.api, world.clock), isMade };
+      const invariants = new SetInvariants(
+        world.api,
+        'StatefulSet',
+        (pod) => /\d+$/.exec(pod.metadata.name ?? '')?.[0],
+        () => 1,
+      );
+      return { world, stage: new StatefulSetStage(world), invariants, isMade };
     }),
     alsoLate: new Set(['a set shrinks from three to one', 'an update is taken back']),
   },
