@@ -18,40 +18,16 @@ const storedByManager = `{"spec":{"template":{"$patch":"replace","metadata":{"cr
 "securityContext":{},"terminationGracePeriodSeconds":30,"volumes":[{"emptyDir":{},"name":"x"},{"ephemeral":{"volumeClaimTemplate":{"metadata":
 {"creationTimestamp":null},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}},"name":"y"}]}}}}`;
 
-/** The template of the same set as a newer server answers it, in the order of its fields. */
-const servedTemplate = {
-  metadata: { labels: { app: 'agent' } },
-  spec: {
-    volumes: [
-      { name: 'x', emptyDir: {} },
-      {
-        name: 'y',
-        ephemeral: {
-          volumeClaimTemplate: { metadata: {}, spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } } },
-        },
-      },
-    ],
-    containers: [
-      {
-        name: 'agent',
-        image: 'agent:1',
-        env: [{ name: 'NODE', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'spec.nodeName' } } }],
-        resources: { limits: { cpu: '100m' } },
-        volumeMounts: [{ name: 'x', mountPath: '/x' }],
-        terminationMessagePath: '/dev/termination-log',
-        terminationMessagePolicy: 'File',
-        imagePullPolicy: 'IfNotPresent',
-      },
-    ],
-    restartPolicy: 'Always',
-    terminationGracePeriodSeconds: 30,
-    dnsPolicy: 'ClusterFirst',
-    securityContext: {},
-    schedulerName: 'default-scheduler',
-  },
-};
-
 const parsed = (text: string): unknown => JSON.parse(text);
+
+/** The same as a newer server answers it: fields in another order, and none that is null. */
+function served(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(served);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).filter(([, below]) => below !== null);
+  return Object.fromEntries(fields.toReversed().map(([key, below]) => [key, served(below)]));
+}
+const { $patch: _patch, ...servedTemplate } = Object(served(parsed(storedByManager))).spec.template as Record<string, unknown>;
 
 const contents = [
   { why: 'word for word', with: (text: string) => text, same: true },
@@ -97,25 +73,11 @@ const json = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-/** The same with the fields of each object in another order, and some more that are null. */
-function shuffled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(shuffled);
-  if (typeof value !== 'object' || value === null) return value;
-  return {
-    ...Object.fromEntries(
-      Object.entries(value)
-        .toReversed()
-        .map(([key, below]) => [key, shuffled(below)]),
-    ),
-    'no such field': null,
-  };
-}
-
 test('order of fields and nulls change neither content nor the hash of it', () => {
   fc.assert(
     fc.property(json, fc.option(fc.nat(), { nil: undefined }), (value, count) => {
-      assert.equal(contentHash(shuffled(value), count), contentHash(value, count));
-      assert.equal(sameData(shuffled(value), value), true);
+      assert.equal(contentHash(served(value), count), contentHash(value, count));
+      assert.equal(sameData(served(value), value), true);
     }),
   );
 });
@@ -215,46 +177,17 @@ for (const { why, data, collisionCount, hash } of known) {
   test(`hash of the content ${why}`, () => assert.equal(contentHash(data, collisionCount), hash));
 }
 
-test('each collision gives another hash, 0 too', () => {
-  const data = revisionData(template('a'));
-  const hashes = [undefined, 0, 1, 2, 256, 2 ** 31 - 1].map((count) => contentHash(data, count));
-  assert.equal(new Set(hashes).size, hashes.length);
-  for (const hash of hashes) assert.match(hash, /^[4-9bcdf]{1,10}$/);
-});
-
 /** The template that the field tests its own hash with, as a server before 1.34 gives it; its fields in another order. */
-const inTheField = {
-  spec: {
-    restartPolicy: 'Always',
-    terminationGracePeriodSeconds: 30,
-    dnsPolicy: 'ClusterFirst',
-    securityContext: {},
-    schedulerName: 'default-scheduler',
-    containers: [
-      {
-        name: 'test',
-        image: 'test',
-        resources: {},
-        terminationMessagePath: '/dev/termination-log',
-        terminationMessagePolicy: 'File',
-        imagePullPolicy: 'Always',
-      },
-    ],
-  },
-  metadata: { creationTimestamp: null, labels: { app: 'foo' }, annotations: { test: 'value' } },
-};
-const { creationTimestamp: _, ...withoutTime } = inTheField.metadata;
+const inTheField =
+  parsed(`{"spec":{"restartPolicy":"Always","terminationGracePeriodSeconds":30,"dnsPolicy":"ClusterFirst","securityContext":{},
+"schedulerName":"default-scheduler","containers":[{"name":"test","image":"test","resources":{},"terminationMessagePath":"/dev/termination-log",
+"terminationMessagePolicy":"File","imagePullPolicy":"Always"}]},
+"metadata":{"creationTimestamp":null,"labels":{"app":"foo"},"annotations":{"test":"value"}}}`) as Record<string, unknown>;
 
 const ofWords = [
   { why: 'without collisions', data: revisionData(inTheField), collisionCount: 0, hash: 'c77f6d978' },
-  { why: 'with a count that was never written', data: revisionData(inTheField), collisionCount: undefined, hash: 'c77f6d978' },
   { why: 'with one collision', data: revisionData(inTheField), collisionCount: 1, hash: 'c77f6d979' },
-  {
-    why: 'of what a server from 1.34 on gives',
-    data: revisionData({ ...inTheField, metadata: withoutTime }),
-    collisionCount: 0,
-    hash: '776999688b',
-  },
+  { why: 'of what a server from 1.34 on gives', data: revisionData(served(inTheField) as object), hash: '776999688b' },
 ];
 for (const { why, data, collisionCount, hash } of ofWords) {
   test(`hash of the words ${why} is the field's`, () => assert.equal(wordHash(data, collisionCount), hash));

@@ -1,0 +1,121 @@
+import { story, type Story } from '../story.ts';
+import type { Stage } from './stage.ts';
+
+/** Whose pods and revisions they are, and what becomes of them with their set. */
+export const ownership: readonly Story<Stage>[] = [
+  story('released-and-adopted-again', async (s) => {
+    await s.running(2);
+    const pod = s.podOn(0);
+    await s.patchPod(pod, { metadata: { labels: { app: 'mine' } } });
+    await s.until('another takes its place', () => s.pods().length === 3);
+    await s.rolledOut();
+    await s.patchPod(pod, { metadata: { labels: { app: 'web' } } });
+    await s.until('one of two goes', () => s.pods().length === 2);
+    await s.rolledOut();
+    s.note(s.isGone(pod) ? 'the old one goes' : 'the old one stays');
+  }),
+  story('orphaned-and-adopted', async (s) => {
+    await s.running(3);
+    const before = new Set([...s.pods(), ...s.revisions()].map(({ metadata }) => metadata.uid));
+    await s.remove('Orphan');
+    await s.quiet();
+    s.note(`${s.pods().filter(({ metadata }) => metadata.ownerReferences === undefined).length} orphans`);
+    await s.create();
+    await s.rolledOut();
+    s.note(`${[...s.pods(), ...s.revisions()].filter(({ metadata }) => before.has(metadata.uid)).length} objects kept`);
+  }),
+  story('orphaned-and-replaced', async (s) => {
+    await s.running(3);
+    await s.remove('Orphan');
+    await s.create({ image: 'app:2' });
+    await s.rolledOut();
+  }),
+  story('made-by-hand', async (s) => {
+    await s.nodes(3);
+    const spec = (nodeName: string) => ({ nodeName, containers: [{ name: 'main', image: 'app:0' }], terminationGracePeriodSeconds: 5 });
+    const metadata = { namespace: s.name, labels: s.appLabels('web') };
+    await s.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'first' }, spec: spec(s.node(0)) });
+    await s.createPod({
+      apiVersion: 'v1',
+      kind: 'Pod',
+      metadata: { ...metadata, name: 'foreign', labels: s.appLabels('db') },
+      spec: spec(s.node(1)),
+    });
+    await s.quiet();
+    await s.create({ spec: { updateStrategy: { type: 'OnDelete' } } });
+    await s.shows({ desired: 3, available: 3, updated: 2 });
+    await s.createPod({ apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'second' }, spec: spec(s.node(2)) });
+    await s.until('only one stays', () => s.pods().length === 4);
+    await s.quiet();
+  }),
+  story('hash-taken-away', async (s) => {
+    await s.running(2);
+    await s.patchPod(s.podOn(1), { metadata: { labels: { 'controller-revision-hash': null } } });
+    await s.quiet();
+    await s.rolledOut();
+  }),
+  ...(['Background', 'Foreground'] as const).map((propagation) =>
+    story(`deleted-in-${propagation.toLowerCase()}`, async (s: Stage) => {
+      await s.running(3);
+      await s.remove(propagation);
+      await s.until('pods and revisions go', () => s.pods().length + s.revisions().length === 0);
+      await s.quiet();
+    }),
+  ),
+  // Whoever patches a revision later must find the very bytes that a server would write.
+  story('orphaned-with-a-shell-command', async (s) => {
+    await s.nodes(1);
+    const command = ['sh', '-c', 'test -e /a && test 1 \\< 2 > /dev/null; echo "\\u2028 \u2028"'];
+    await s.create();
+    await s.rolledOut();
+    await s.patch({ spec: { template: { spec: { containers: [{ name: 'main', command }] } } } });
+    await s.rolledOut();
+    await s.remove('Orphan');
+    await s.create();
+    await s.rolledOut();
+  }),
+  story('hash-collision', async (s) => {
+    await s.running(1);
+    const [revision] = s.revisions();
+    await s.remove('Foreground');
+    await s.until('its revision goes', () => s.revisions().length === 0);
+    const { name = '' } = revision?.metadata ?? {};
+    const data = { spec: { template: { $patch: 'replace', spec: { containers: [] } } } };
+    const metadata = { name, namespace: s.name, labels: { app: 'nobody' } };
+    await s.createRevision({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data });
+    await s.create();
+    await s.rolledOut();
+    s.note(`collisions: ${s.set().status?.collisionCount}`);
+  }),
+  story('duplicate-revision', async (s) => {
+    await s.running(2);
+    const [first] = s.revisions();
+    if (first === undefined) throw new Error('there is no revision');
+    const { labels = {}, annotations = {}, ownerReferences = [] } = first.metadata;
+    const metadata = {
+      name: 'web-copy',
+      namespace: s.name,
+      labels: { ...labels, 'controller-revision-hash': 'copy' },
+      annotations,
+      ownerReferences,
+    };
+    await s.createRevision({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 7, data: first.data });
+    await s.patch({ metadata: { annotations: { look: 'again' } } }); // nobody is woken by a revision that has an owner
+    await s.until('one is left', () => s.revisions().length === 1);
+    await s.rolledOut();
+  }),
+  story('revisions-lost', async (s) => {
+    await s.running(2);
+    await s.rolls('app:2');
+    const pods = new Set(s.pods().map(({ metadata }) => metadata.uid));
+    const [old, current] = s.revisions();
+    if (old === undefined || current === undefined) throw new Error('there are no two revisions');
+    await s.deleteRevision(current);
+    await s.until('it is made again', () => s.revisions().length === 2);
+    await s.quiet();
+    await s.patchRevision(old, { metadata: { ownerReferences: null } });
+    await s.until('it is adopted', () => s.revisions().every(({ metadata }) => metadata.ownerReferences?.length === 1));
+    await s.quiet();
+    s.note(`${s.pods().filter(({ metadata }) => pods.has(metadata.uid)).length} pods kept`);
+  }),
+];
