@@ -187,7 +187,7 @@ const inTheField =
 const ofWords = [
   { why: 'without collisions', data: revisionData(inTheField), collisionCount: 0, hash: 'c77f6d978' },
   { why: 'with one collision', data: revisionData(inTheField), collisionCount: 1, hash: 'c77f6d979' },
-  { why: 'of what a server from 1.34 on gives', data: revisionData(served(inTheField) as object), hash: '776999688b' },
+  { why: 'of what a server from 1.34 on gives', data: revisionData(served(inTheField) as Record<string, unknown>), hash: '776999688b' },
 ];
 for (const { why, data, collisionCount, hash } of ofWords) {
   test(`hash of the words ${why} is the field's`, () => assert.equal(wordHash(data, collisionCount), hash));
