@@ -164,15 +164,13 @@ const namesOf = (pods: readonly Readonly<Pod>[]): string[] => pods.map(({ metada
 
 function saying(summary: Summary): Record<string, unknown> {
   const { counts, updateStates: standings, serving, renewed, hashes } = summary;
-  const pendingNodes = summary
-    .inOrder()
-    .map(({ nodePods: { node, pods }, fresh, old, ...rest }) => ({
-      ...rest,
-      node,
-      pods: pods.map(({ metadata }) => metadata.name),
-      fresh: fresh?.metadata.name,
-      old: old?.metadata.name,
-    }));
+  const pendingNodes = summary.inOrder().map(({ nodePods: { node, pods }, fresh, old, ...rest }) => ({
+    ...rest,
+    node,
+    pods: pods.map(({ metadata }) => metadata.name),
+    fresh: fresh?.metadata.name,
+    old: old?.metadata.name,
+  }));
   return { counts, standings, serving, renewed, hashes: [...hashes].map(([hash, count]) => `${hash} ${count}`).toSorted(), pendingNodes };
 }
 
