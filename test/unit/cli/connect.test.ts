@@ -82,8 +82,6 @@ const cases: { argv: string; is: ConnectQuery }[] = [
   { argv: 'nodes --request-timeout=0', is: { requestTimeoutMs: Infinity } },
   { argv: '-nshop why pod big -owide --as=a', is: { as: 'a' } },
   { argv: 'rollout status --as=a --as-group=b', is: { as: 'a', asGroups: ['b'] } },
-  { argv: 'rollout approve web --as=a', is: { as: 'a' } },
-  { argv: 'why pod a/b --request-timeout=2', is: { requestTimeoutMs: 2_000 } },
 ];
 for (const { argv, is } of cases) test(`dkc ${argv}`, async () => assert.deepEqual(await asked(...argv.split(' ')), is));
 

@@ -142,6 +142,7 @@ test('dkc help prints help on stdout; dkc alone prints it on stderr, and exits 2
   assert.match(alone.stderr, /FLEET\n {2}assign/);
   assert.doesNotMatch(all.stdout, /__complete/);
   assert.match(one.stdout, /^Usage: dkc version \[flags\]/);
+  assert.match((await runCli(['help', 'controllers'])).stdout, /^Usage: dkc controllers COMMAND/);
   assert.match(
     why.stdout,
     /\nSEE ALSO\n {2}dkc why daemonset {5}Explain, node by node, what a DaemonSet waits for\n {2}dkc why statefulset /,

@@ -32,6 +32,8 @@ const lines = [
   { line: 'dkc why daemonset kube', values: ['kube-system/proxy'] },
   { line: 'dkc why daemonset kube-system/proxy --node nod', values: ['node-a'] },
   { line: 'dkc controllers run --controllers=', values: ['--controllers=daemonset', '--controllers=statefulset', '--controllers=rollout'] },
+  { line: 'dkc help why ', values: ['daemonset', 'statefulset', 'pod'] },
+  { line: `dkc assign 'a b' "c\\"d" e\\ f nod`, values: ['node-a'] },
   { line: 'dkc nonsense x', values: [] },
   { line: 'dkc __', values: [] },
 ];

@@ -53,7 +53,6 @@ for (const { argv, code, out = /^$/, err } of rows)
   });
 
 const kinds: { typed: string; is: string }[] = [
-  { typed: 'why ds web', is: 'why daemonset web' },
   { typed: 'why sts/db -o json', is: 'why statefulset db -o json' },
   { typed: 'why po/big -n shop', is: 'why pod big -n shop' },
   { typed: 'why -n shop pod big', is: 'why pod -n shop big' },

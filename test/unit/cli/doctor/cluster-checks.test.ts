@@ -77,7 +77,6 @@ const [a, b] = [node('a'), node('b')];
 const without = { reports: false, agent: null };
 check(fleetChecks, { nodes: known([a, b]), serverVersion: 'v1.36.3', version: '1.2.3' }, [
   { check: 'agents', where: 'one has none', facts: fleet(a, node('b', without)), is: 'warning', says: '1 of 2 nodes: b', todo: 'install dkc' },
-  { check: 'agents', where: 'none has one', facts: fleet(node('b', without)), is: 'warning', says: 'any of 1 nodes', todo: 'install dkc' },
   { check: 'agents', where: 'one has not answered', facts: fleet(a, node('b', { isBehind: true })), is: 'warning', says: 'have not processed the latest assignment of their node: b', todo: 'run this again in a minute' },
   { check: 'agents', where: 'a node is down', facts: fleet(a, node('b', { ready: null })), is: 'warning', says: 'not Ready: b', todo: 'dkc doctor' },
   { check: 'agent-versions', where: 'one is another', facts: fleet(a, node('b', { agent: { version: '1.2.2', trial: null } })), is: 'warning', says: '1 with 1.2.2 (b)', todo: 'install the same version' },

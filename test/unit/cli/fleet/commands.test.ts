@@ -86,6 +86,7 @@ test('nodes shows where each one stands, and json holds just the contract', asyn
   const source = { namespace: 'dkc-system', name: 'web', uid: 'u', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
   await report('node-a', { assigned: { configMap: source }, active: { configMap: source }, lastKnownGood: { configMap: source } });
   assert.match((await run('nodes')).stdout, /^node-c +no-agent +local +- +- +-$/m);
+  assert.match((await run('nodes node-a nope')).stderr, /^dkc: Node "nope" not found; `dkc nodes` lists them\n$/);
   const json = JSON.parse((await run('nodes -l pool=web -o json')).stdout) as unknown[];
   assert.deepEqual(json, [
     { node: 'node-a', state: 'trusted', assigned: source, active: source, lastKnownGood: source, error: null, carrier: 'node' },

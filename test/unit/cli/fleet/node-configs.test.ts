@@ -29,6 +29,8 @@ before(async () => {
 after(() => client.close());
 
 test('assign creates the NodeConfig with the Node as its owner, and writes to it the next time', async () => {
+  assert.equal((await run('unassign node-a')).code, 0);
+  await assert.rejects(configOf('node-a'), /not found/, 'there is nothing to take back');
   const { code, stdout, stderr } = await run('assign node-a --configmap dkc-system/web --key kubelet -o wide');
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^node-a +dkc-system\/web:kubelet +nodeconfig$/m);

@@ -160,20 +160,16 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
       assert.equal(server.hooks.storage.list(LEASES).objects.length, how === 'without election' ? 0 : 1);
     });
 
-  test(
-    `${name}: while its API server is away it is alive and says what it waits for, and asked to end it ends with 0`,
-    { timeout: 120_000 },
-    async (t) => {
-      // prettier-ignore
-      const { server, kubeconfig } = await up(t);
-      await server.hooks.pause();
-      const url = `http://127.0.0.1:${await freePort()}`;
-      const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(url).host}`]);
-      await eventually('the first failure', () => run.lines.includes(away.says));
-      assert.match(await text(`${url}/readyz`, away.waits), away.waits);
-      assert.equal(await text(`${url}/livez`), 'ok');
-      assert.equal(await run.stop(), 0);
-      assert.deepEqual([run.out(), run.err(), run.clock.sleepers], ['', '', 0]);
-    },
-  );
+  // prettier-ignore
+  test(`${name}: while its API server is away it is alive and says what it waits for, and asked to end it ends with 0`, { timeout: 120_000 }, async (t) => {
+    const { server, kubeconfig } = await up(t);
+    await server.hooks.pause();
+    const url = `http://127.0.0.1:${await freePort()}`;
+    const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(url).host}`]);
+    await eventually('the first failure', () => run.lines.includes(away.says));
+    assert.match(await text(`${url}/readyz`, away.waits), away.waits);
+    assert.equal(await text(`${url}/livez`), 'ok');
+    assert.equal(await run.stop(), 0);
+    assert.deepEqual([run.out(), run.err(), run.clock.sleepers], ['', '', 0]);
+  });
 }

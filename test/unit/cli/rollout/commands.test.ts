@@ -144,6 +144,8 @@ for (const { why, flags, spec } of made)
   });
 
 const refused = [
+  { argv: 'create web --configmap web --key kubelet --all', says: '--configmap must be NAMESPACE/NAME' },
+  { argv: `create web ${SOURCE} --all --drain-policy=pods=Evict`, says: '--drain-policy must be unmanagedPods=WHAT' },
   { argv: `create web ${SOURCE} --all --drain-policy=emptyDir=Keep`, says: 'spec.drainPolicy.emptyDir: must be Evict or Block' },
   { argv: `create Web ${SOURCE} --all`, says: 'invalid name "Web"' },
   { argv: `create web ${SOURCE}`, says: 'no nodes are selected: give -l SELECTOR or --all' },

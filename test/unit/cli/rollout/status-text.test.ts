@@ -64,7 +64,6 @@ test('the tree shows steps and the nodes that each adds; a name that a terminal 
   const lines = ['✔ a   settled', '◌ b   in-flight   its trial is running, 5m30s left', '• c   waiting', '⚠ d   not-ready   it is not Ready', '✖ e   failed   failed trial, see dkc-agent log for details']; // prettier-ignore
   for (const line of lines) assert.equal(sorted.filter((one) => one === `   ${line}`).length, 1, line);
   assert.ok(!text.includes('other'));
-  // Who was touched comes first, who cannot be touched last.
   assert.ok(Math.max(...['✔ a', '◌ b', '✖ e'].map((one) => text.indexOf(one))) < text.indexOf('• c'));
   assert.ok(text.indexOf('• c') < text.indexOf('⚠ d'));
 });

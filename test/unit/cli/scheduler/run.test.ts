@@ -58,28 +58,25 @@ longContract({
   },
 });
 
-test(
-  'scheduler run works by its file, says what in it has no effect, and takes the lease of a flag over that of the file',
-  { timeout: 120_000 },
-  async (t) => {
-    const { server, kubeconfig } = await up(t);
-    const seen: Seen = {};
-    const file = await tempFile(
-      t,
-      'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\nleaderElection: {leaseName: of-file, namespace: kube-public}',
-    );
-    const flags = [`--config=${file}`, '--leader-elect-resource-name=of-flag'];
-    const run = start(t, [...flags, `--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
-    await eventually('it works', () => seen.works === true);
-    assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
-    const started = run.fields[run.lines.indexOf('info: starting scheduler')] ?? {};
-    assert.partialDeepStrictEqual(started, { server: server.url, profiles: 'batch,default-scheduler', config: file, lease: 'kube-public/of-flag' }); // prettier-ignore
-    const suspicious = run.fields[run.lines.indexOf('warn: suspicious configuration key')];
-    assert.deepEqual(suspicious, { key: 'percentageOfNodesToScore', why: 'it has no effect: every node is scored' });
-    await run.stop();
-    assert.equal(seen.works, false);
-  },
-);
+// prettier-ignore
+test('scheduler run works by its file, says what in it has no effect, and takes the lease of a flag over that of the file', { timeout: 120_000 }, async (t) => {
+  const { server, kubeconfig } = await up(t);
+  const seen: Seen = {};
+  const file = await tempFile(
+    t,
+    'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\nleaderElection: {leaseName: of-file, namespace: kube-public}',
+  );
+  const flags = [`--config=${file}`, '--leader-elect-resource-name=of-flag'];
+  const run = start(t, [...flags, `--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
+  await eventually('it works', () => seen.works === true);
+  assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
+  const started = run.fields[run.lines.indexOf('info: starting scheduler')] ?? {};
+  assert.partialDeepStrictEqual(started, { server: server.url, profiles: 'batch,default-scheduler', config: file, lease: 'kube-public/of-flag' }); // prettier-ignore
+  const suspicious = run.fields[run.lines.indexOf('warn: suspicious configuration key')];
+  assert.deepEqual(suspicious, { key: 'percentageOfNodesToScore', why: 'it has no effect: every node is scored' });
+  await run.stop();
+  assert.equal(seen.works, false);
+});
 
 test('without a file it works by the defaults', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await up(t);

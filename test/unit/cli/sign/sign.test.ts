@@ -72,9 +72,17 @@ test('a manifest comes back whole with its signature, which a policy accepts', {
   assert.deepEqual([edited.code, /not for the content of this ConfigMap/.test(edited.stderr)], [1, true]);
 });
 
+test('what agents would not accept is not printed as a signature', { skip }, async (t) => {
+  const { dir, dkc } = await desk(t);
+  keygen(['-q', '-t', 'rsa', '-b', '1024', '-N', '', '-f', join(dir, 'short')]);
+  const ran = await dkc('sign web --key short');
+  assert.deepEqual([ran.code, ran.stdout, /RSA key of 1024 bits/.test(ran.stderr)], [3, '', true]);
+});
+
 const misuses = [
   { line: 'sign web', code: 2, says: /--key is missing/ },
   { line: 'sign web/ca.crt web/kubelet web --print-message', code: 2, says: /two files for the data key/ },
+  { line: 'sign web --allowed-signers=a --key b', code: 2, says: /--allowed-signers needs --verify/ },
   { line: 'sign web --key a --verify', code: 2, says: /--key and --verify cannot be combined/ },
   { line: 'sign web/ca.crt b=web/kubelet --print-message', code: 2, says: /there is no data key "kubelet"; .*--kubelet-config-key/ },
   { line: 'sign - --print-message', code: 2, says: /not a manifest of a ConfigMap; name its data key: KEY=-/ },
