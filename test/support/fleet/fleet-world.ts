@@ -41,6 +41,9 @@ export class FleetWorld implements AsyncDisposable {
   /** Stands between the controller and the API server. */
   between: Interceptor['call'] = (_, pass) => pass();
 
+  /** How late the next event of a watch of the controller comes, and those behind it with it. */
+  lag: () => Millis = () => 0;
+
   readonly #budget: Count | undefined;
 
   private constructor(api: LocalApi, clock: FakeClock, budget: Count | undefined) {
@@ -49,7 +52,7 @@ export class FleetWorld implements AsyncDisposable {
     this.api = api;
     this.client = localClient(api, { clock, random: seededRandom(2) });
     this.agents = new LightAgents(this.client, clock);
-    this.controller = this.#startController();
+    this.controller = this.startController();
   }
 
   /** @param maxUnavailable - of the whole cluster */
@@ -69,15 +72,24 @@ export class FleetWorld implements AsyncDisposable {
     return world;
   }
 
-  #startController(): LocalProcess {
+  /** Another controller, which works at once. @param between - @default the one of all */
+  startController(between: Interceptor['call'] = (call, pass) => this.between(call, pass)): LocalProcess {
     const maxUnavailable = this.#budget;
     const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
     return startLocally(this.api, {
       name: 'dkc-controllers',
       setup: (runtime) => [rolloutController(runtime, { serves, maxUnavailable, http: async () => this.prometheus() })],
       clock: this.clock,
-      wrap: (client) => intercepted(client, { call: (call, pass) => this.between(call, pass) }),
+      wrap: (client) => intercepted(client, { call: between, watch: (_, pass) => this.#lagging(pass()) }),
     });
+  }
+
+  async *#lagging<T>(events: AsyncIterable<T>): AsyncIterable<T> {
+    for await (const event of events) {
+      const ms = this.lag();
+      if (ms > 0) await this.clock.sleep(ms);
+      yield event;
+    }
   }
 
   async untilReady(): Promise<void> {
@@ -92,7 +104,7 @@ export class FleetWorld implements AsyncDisposable {
     const stopping = this.controller.stop();
     await this.clock.advance(30_000);
     await stopping;
-    this.controller = this.#startController();
+    this.controller = this.startController();
     await this.untilReady();
   }
 

@@ -36,7 +36,7 @@ export class LightAgents {
   readonly #states = new Map<string, State>();
   readonly #ending = new AbortController();
   /** By content of the payload: nodes behave alike when they meet it. */
-  bad: ((text: string) => Behaviour | undefined) | undefined;
+  bad: ((text: string, node: string) => Behaviour | undefined) | undefined;
   /** By ConfigMap: its last value of dkc.dev/retry. */
   #tried: Map<string, string> | undefined;
   /** Nodes that are assigned something that they do not use yet, now and at most so far. */
@@ -131,7 +131,7 @@ export class LightAgents {
     }
     const map = await this.#client.get<{ metadata: object; data?: Record<string, string> } & NodeConfig>(configMaps, spec);
     const source: Source = { ...spec, uid: map.metadata.uid ?? '', resourceVersion: map.metadata.resourceVersion ?? '' };
-    const behaviour = this.bad?.(map.data?.[spec.kubeletConfigKey] ?? '') ?? state.behaviour;
+    const behaviour = this.bad?.(map.data?.[spec.kubeletConfigKey] ?? '', name) ?? state.behaviour;
     state.isBad = behaviour !== 'good';
     if (state.isBad && this.#tried === undefined) void this.#retry((this.#tried = new Map()), signal).catch(() => {});
     if (behaviour === 'hangs') return;

@@ -20,8 +20,6 @@ import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { ModelController } from '../../../support/fleet/model-controller.ts';
-import { ModelFleet } from '../../../support/fleet/model-fleet.ts';
 import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import { patchNode } from './fleet-of.ts';
 
@@ -169,38 +167,6 @@ test('a touch that never shows counts for four minutes, wherever the wall clock 
   assert.equal(unavailable(), 1);
   await clock.advance(COUNTED_MS);
   assert.equal(unavailable(), 0);
-});
-
-/** One look, all of whose writes arrive. @returns what was written of nodes */
-function look(controller: ModelController, rollout: string): string[] {
-  const written: string[] = [];
-  const steps = controller.look(rollout);
-  for (let next = steps.next(); next.done !== true; next = steps.next('arrives')) if (next.value.node) written.push(next.value.what);
-  return written;
-}
-
-test('a process whose caches are older than the last record touches nothing: what the record names no longer is not in them yet', () => {
-  const fleet = new ModelFleet(1);
-  for (const pool of ['web', 'db', 'api']) {
-    fleet.add(`of-${pool}`, { pool });
-    fleet.publish('good', pool);
-    fleet.roll(pool, { nodeSelector: { matchLabels: { pool } }, drain: 'Never' });
-  }
-  const one = new ModelController(fleet, 'one', 2);
-  const looksAt = (rollout: string): string[] => {
-    one.syncAll();
-    return look(one, rollout);
-  };
-  for (const rollout of ['web', 'db', 'api']) assert.deepEqual(looksAt(rollout), []);
-  const other = new ModelController(fleet, 'other', 2);
-  assert.match(looksAt('web').join(), /^assign of-web /);
-  assert.match(looksAt('db').join(), /^assign of-db /);
-  other.sync('rollouts');
-  other.sync('configMaps');
-  assert.deepEqual(look(other, 'api'), []);
-  other.syncAll();
-  assert.deepEqual(look(other, 'api'), ['plan of-api']);
-  assert.equal(fleet.rollout('api').status?.waitsFor, 'ClusterMaxUnavailable');
 });
 
 test('rollouts of two pools share the budget of the cluster and take turns; a pool that is down holds both', async () => {
