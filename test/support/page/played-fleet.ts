@@ -143,11 +143,6 @@ export class PlayedFleet {
     this.#writeStatus();
   }
 
-  setRollout(name: string, rollout: NodeConfigRollout): void {
-    this.caches.rollouts.set(name, rollout);
-    this.#rolloutsChanged();
-  }
-
   removeRollout(name: string): void {
     this.caches.rollouts.delete(name);
     this.#rolloutsChanged();

@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Bell } from './bell.ts';
 import type { AgentOptions } from '../../../../agent/options.ts';
@@ -45,25 +45,9 @@ export class AgentProcess {
     return made;
   }
 
-  get pid(): number | undefined {
-    return this.#child?.pid;
-  }
-
-  kill(signal: 'SIGKILL' | 'SIGTERM'): void {
-    this.#child?.kill(signal);
-  }
-
-  /** CPU time of the process that runs now, in ms. */
-  async cpuMs(): Promise<number> {
-    const stat = await readFile(`/proc/${this.pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A tick is a hundredth of a second wherever Node runs on Linux.
-    return (Number(fields[11]) + Number(fields[12])) * 10;
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#over = true;
-    this.kill('SIGKILL');
+    this.#child?.kill('SIGKILL');
     await this.#supervised;
   }
 

@@ -5,7 +5,6 @@ import { Cluster } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { RealTime } from '../../../support/real-time.ts';
 import type { Fault } from '../../../../apiserver/faults/fault.ts';
-import { nodes } from '../../../../kube/api/object.ts';
 import { realClock } from '../../../../base/clock.ts';
 
 /** Retries that are seconds apart come in tenths of them. */
@@ -83,28 +82,6 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
       await follows(on, agent, 51);
     });
   }
-
-  test('a server that keeps no assignment: log, status and one event say what is missing, and it is not asked again and again', async (t) => {
-    const on = await cluster(t, { dynamicKubeletConfig: false });
-    await using agent = await HostedAgent.on(on);
-    agent.start();
-    const missing =
-      'no object can assign a configuration to this node: the API server (v1.36.3) drops Node.spec.configSource and does not serve nodeconfigs.dkc.dev';
-    await agent.says(missing);
-    await agent.until('the event', () => (on.events(agent.name).length > 0 ? true : undefined));
-    assert.match(String(on.events(agent.name)[0]?.['message']), /run: dkc deploy manifests --only=crds \| kubectl apply -f -$/);
-    // Heartbeats of the kubelet come every few seconds; each is a look, none a request.
-    for (let beat = 0; beat < 5; beat++) {
-      const seen = agent.calls.length;
-      await on.admin.patch(nodes, { name: agent.name }, { metadata: { labels: { beat: String(beat) } } }, { type: 'merge' });
-      assert.ok(agent.calls.length - seen <= 1);
-    }
-    await realClock.sleep(300);
-    assert.equal(agent.calls.filter((call) => call === 'patch nodes/status').length, 1);
-    assert.equal(agent.said.filter(({ text }) => text.startsWith(missing)).length, 1);
-    assert.equal(on.events(agent.name).length, 1);
-    assert.match((await agent.dkc('status')).stdout, /Assignment by: +unknown \(no object can assign/);
-  });
 
   test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
     const on = await cluster(t);

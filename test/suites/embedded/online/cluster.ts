@@ -12,13 +12,7 @@ export const NAMESPACE = 'dkc-system';
 const NODE_CONFIGS = 'dkc.dev/nodeconfigs';
 const MAX_NODES = 60;
 
-export interface ConfigMapSpec {
-  data?: Record<string, string>;
-  annotations?: Record<string, string | null>;
-  labels?: Record<string, string>;
-  immutable?: boolean;
-  namespace?: string;
-}
+type StoredConfigMap = KubeObject & { metadata: { uid: string; resourceVersion: string } };
 
 /** An embedded API server with an admin, who uses a client of its own, and with an identity for every node that a test asks for. */
 export class Cluster {
@@ -72,42 +66,34 @@ export class Cluster {
     });
   }
 
-  /** Makes it, or changes what is given. @returns it as stored */
-  async configMap(
-    name: string,
-    { namespace = NAMESPACE, ...spec }: ConfigMapSpec,
-  ): Promise<KubeObject & { metadata: { uid: string; resourceVersion: string } }> {
-    const { annotations, labels, ...rest } = spec;
-    const body = { ...rest, metadata: { name, namespace, ...(annotations ? { annotations } : {}), ...(labels ? { labels } : {}) } };
-    const there = this.server.hooks.storage.get('/configmaps', `${namespace}/${name}`) !== undefined;
-    const stored = there
-      ? await this.admin.patch<KubeObject>(configMaps, { name, namespace }, body, { type: 'merge' })
-      : await this.admin.create<KubeObject>(configMaps, body as KubeObject, { namespace });
-    return stored as KubeObject & { metadata: { uid: string; resourceVersion: string } };
+  /** Makes it, or changes its data. @returns it as stored */
+  async configMap(name: string, { data }: { data: Record<string, string> }): Promise<StoredConfigMap> {
+    const body = { data, metadata: { name, namespace: NAMESPACE } };
+    const isThere = this.server.hooks.storage.get('/configmaps', `${NAMESPACE}/${name}`) !== undefined;
+    return isThere
+      ? this.admin.patch<StoredConfigMap>(configMaps, { name, namespace: NAMESPACE }, body, { type: 'merge' })
+      : this.admin.create<StoredConfigMap>(configMaps, body as KubeObject as StoredConfigMap, { namespace: NAMESPACE });
   }
 
-  async removeConfigMap(name: string, namespace = NAMESPACE): Promise<void> {
-    await this.admin.delete(configMaps, { name, namespace });
+  async removeConfigMap(name: string): Promise<void> {
+    await this.admin.delete(configMaps, { name, namespace: NAMESPACE });
   }
 
-  /** null clears. */
-  async configSource(node: string, configSource: unknown): Promise<void> {
-    await this.admin.patch(nodes, { name: node }, { spec: { configSource } }, { type: 'merge' });
-  }
-
-  async assign(node: string, configMap: string, kubeletConfigKey = 'kubelet', namespace = NAMESPACE): Promise<void> {
-    await this.#assign(node, { namespace, name: configMap, kubeletConfigKey });
+  async assign(node: string, configMap: string): Promise<void> {
+    await this.#assign(node, { namespace: NAMESPACE, name: configMap, kubeletConfigKey: 'kubelet' });
   }
 
   async unassign(node: string): Promise<void> {
     await this.#assign(node, null);
   }
 
+  /** null clears. */
   async #assign(node: string, configMap: object | null): Promise<void> {
-    if (this.carrier === 'node') return this.configSource(node, configMap && { configMap });
-    const exists = this.server.hooks.storage.get(NODE_CONFIGS, node) !== undefined;
-    if (exists) await this.admin.patch(nodeConfigs, { name: node }, { spec: { configMap } }, { type: 'merge' });
-    else await this.admin.create(nodeConfigs, { metadata: { name: node }, spec: configMap ? { configMap } : {} });
+    const [ref, type] = [{ name: node }, 'merge' as const];
+    const isThere = this.server.hooks.storage.get(NODE_CONFIGS, node) !== undefined;
+    if (this.carrier === 'node') await this.admin.patch(nodes, ref, { spec: { configSource: configMap && { configMap } } }, { type });
+    else if (isThere) await this.admin.patch(nodeConfigs, ref, { spec: { configMap } }, { type });
+    else await this.admin.create(nodeConfigs, { metadata: ref, spec: configMap ? { configMap } : {} });
   }
 
   /** What a node reports, as `status.config` has it; undefined where it has reported nothing. */

@@ -56,8 +56,6 @@ export class HostedAgent {
   readonly exitCodes: number[] = [];
   /** Calls of the client: `list nodes`, `watch configmaps`, `patch nodes/status`, `create events`. */
   readonly calls: string[] = [];
-  /** Changes on disk, each `replace PATH` and so on. */
-  readonly writes: string[] = [];
   /** One process has no use for the kernel's locks, and they cost a process each. */
   readonly locks: Locks = waitingLocks();
   starts = 0;
@@ -269,21 +267,21 @@ export class HostedAgent {
     };
   }
 
+  /** Rings the bell at each change. */
   #disk(): Disk {
-    const wrote = async <T>(what: string, done: Promise<T>): Promise<T> => {
-      this.writes.push(what);
+    const rung = async <T>(done: Promise<T>): Promise<T> => {
       const result = await done;
       this.bell.ring();
       return result;
     };
     return {
       ...unsyncedDisk,
-      makeDir: (path, mode) => wrote(`makeDir ${path}`, unsyncedDisk.makeDir(path, mode)),
-      replace: (path, bytes, mode) => wrote(`replace ${path}`, unsyncedDisk.replace(path, bytes, mode)),
-      replaceDir: (path, files, mode) => wrote(`replaceDir ${path}`, unsyncedDisk.replaceDir(path, files, mode)),
-      append: (path, bytes, mode) => wrote(`append ${path}`, unsyncedDisk.append(path, bytes, mode)),
-      rename: (from, to) => wrote(`rename ${from}`, unsyncedDisk.rename(from, to)),
-      remove: (path) => wrote(`remove ${path}`, unsyncedDisk.remove(path)),
+      makeDir: (...args) => rung(unsyncedDisk.makeDir(...args)),
+      replace: (...args) => rung(unsyncedDisk.replace(...args)),
+      replaceDir: (...args) => rung(unsyncedDisk.replaceDir(...args)),
+      append: (...args) => rung(unsyncedDisk.append(...args)),
+      rename: (...args) => rung(unsyncedDisk.rename(...args)),
+      remove: (...args) => rung(unsyncedDisk.remove(...args)),
     };
   }
 }

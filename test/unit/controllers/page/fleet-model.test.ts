@@ -95,19 +95,6 @@ test('a client that missed more changes than are remembered gets the whole pictu
   assertSame(browser, fleet);
 });
 
-test('a change of nothing sends nothing, one of a node sends that node', () => {
-  const fleet = played(50);
-  fleet.picture.refresh();
-  const { seq } = fleet.picture.model;
-  for (const name of fleet.names) fleet.setReady(name, true);
-  fleet.picture.refresh();
-  assert.equal(fleet.picture.model.seq, seq);
-  fleet.setReady('node-0007', false);
-  fleet.picture.refresh();
-  const { nodes, rollouts, strings } = fleet.picture.model.since(seq, TIME);
-  assert.deepEqual([nodes.length, rollouts.length, strings[0]], [1, 0, 'node-0007']);
-});
-
 test('the picture has no credentials of gates, and the states of nodes and rollouts', async () => {
   const fleet = played(60);
   for (let at = 0; at < 6; at++) fleet.advance(8, at === 4 ? 1 : 0);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import { BEAT_MS, type FleetStream, MAX_CLIENTS, MAX_SEND_MS, MIN_INTERVAL_MS, type Client } from '../../../../controllers/page/stream.ts';
+import { type FleetStream, MAX_CLIENTS, MAX_SEND_MS, MIN_INTERVAL_MS, type Client } from '../../../../controllers/page/stream.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
@@ -83,14 +83,4 @@ test('a client that takes nothing is disconnected, and one too many is refused',
   ends[0]?.();
   assert.equal(stream.size, MAX_CLIENTS - 1);
   stream.close();
-});
-
-test('a quiet stream has a beat', async () => {
-  const { clock, stream } = world();
-  const client = new TestClient();
-  stream.add(client);
-  await clock.advance(2 * BEAT_MS);
-  assert.deepEqual(client.events.map(({ event }) => event), ['picture', 'beat', 'beat']); // prettier-ignore
-  stream.close();
-  assert.equal(clock.sleepers, 0);
 });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bounded, cut, MAX_MESSAGE } from '../../../../controllers/rollout/text.ts';
-import { nodeConfigs } from '../../../../agent/status/node-config.ts';
-import { readFleet } from '../../../../cli/rollout/fleet-objects.ts';
-import { viewOf } from '../../../../cli/rollout/view.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { type RolloutNode, standingOf } from '../../../../controllers/rollout/node.ts';
@@ -47,28 +44,6 @@ test('while a rollout waits the nodes that come next say so, as many as may be t
   await world.phase('web', 'Complete');
   await world.clock.advance(1_000);
   assert.deepEqual(await marked(world), []);
-});
-
-test('a node with an error of its configuration is no canary: it comes last, also in the order that people see', async () => {
-  await using world = await fleetOf(3);
-  await world.roll('web', {
-    steps: [{ nodes: 1, approve: true }, { nodes: '100%' }],
-    windows: [{ schedule: '0 2 * * *', duration: '20h' }],
-  });
-  await world.until('web', 'the window is closed', ({ status: now }) => now?.waitsFor === 'Window');
-  await world.clock.advance(1_000);
-  const [canary = ''] = await planned(world);
-  await world.client.patch(nodeConfigs, { name: canary }, { status: { observedGeneration: 1, error: statusErrors.internal } }, { type: 'merge', subresource: 'status' }); // prettier-ignore
-  await world.clock.advance(1_000);
-  const next = await planned(world);
-  assert.deepEqual([next.length, next.includes(canary)], [1, false]);
-  const { steps } = viewOf(await world.rollout('web'), await readFleet(world.client, new AbortController().signal), world.clock.now());
-  assert.deepEqual(
-    steps.map(({ nodes: of }) => of.at(-1)?.node),
-    [next[0], canary],
-  );
-  await world.until('web', 'approval', ({ status: now }) => now?.waitsFor === 'Approval', 5 * 3_600_000);
-  assert.deepEqual(world.agents.assigned, next);
 });
 
 test('waiting writes nothing more on Nodes, whatever happens; a pause and a deletion take it away, and what a person says stays', async () => {
