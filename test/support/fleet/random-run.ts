@@ -143,7 +143,7 @@ export class RandomRun {
       for (const one of this.#back.filter(({ at }) => at <= clock.monotonic())) await this.#undo(one);
     }
     this.#isRough = false;
-    for (const one of [...this.#back]) await this.#undo(one);
+    while (this.#back.length > 0) await this.#undo(this.#back[0] ?? assert.fail());
     while (this.#lives.length > 1) this.#end(this.#lives[1] ?? assert.fail());
     for (const name of this.#rollouts) if (this.#of(name).length === 0) await this.#join(() => 'good', name);
   }
@@ -297,7 +297,7 @@ export class RandomRun {
 
   /** As stored. */
   #status(name: string): RolloutStatus {
-    const stored = this.#world.api.hooks.storage.get('dkc.dev/nodeconfigrollouts', name) as NodeConfigRollout | undefined;
+    const stored: NodeConfigRollout | undefined = this.#world.api.hooks.storage.get('dkc.dev/nodeconfigrollouts', name);
     return stored?.status ?? {};
   }
 
