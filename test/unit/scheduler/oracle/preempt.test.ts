@@ -73,7 +73,7 @@ const pair = 'x@a cpu=2 priority=5, y@a cpu=2 priority=1';
 takes('who is not protected, though it is more important', 'a', pair, boss(), ['a 0: x'], beside(budget('y', 0, ofY)));
 takes('who is protected where nothing else helps', 'a', 'y@a cpu=4', boss(), ['a 1: y'], beside(budget('y', 0, ofY)));
 takes('as many as a budget allows', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 1, ofY)));
-takes('none that one budget of several protects', 'a', pair, boss(), ['a 0: x'], beside(budget('y', 1, ofY), budget('z', 0, ofY)));
+
 takes('who is counted as disrupted already', 'a', pair, boss(), ['a 0: y'], beside(budget('y', 0, ofY, ['y'])));
 
 const without = { ...budget('y', 1, ofY), status: undefined } as unknown as ReturnType<typeof budget>;

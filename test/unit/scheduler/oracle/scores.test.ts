@@ -27,9 +27,6 @@ const upAndDown = strategy('RequestedToCapacityRatio', [0, 0], [40, 80], [100, 2
 fits('what a shape says at a whole percent', 'a', '', asks().cpu('2800m').memory('819Mi'), 'a 34', upAndDown);
 
 const balances = testScore.bind(undefined, 'NodeResourcesBalancedAllocation');
-/** As kube-scheduler up to 1.35 gives them. */
-const balance = { profile: { balanced: { ...plainProfile.balanced, points: 'balance' as const } } };
-balances('everything where shares are alike', 'a', '', quarter, 'a 100', balance);
 
 balances(
   'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
@@ -100,7 +97,7 @@ spreads(
 // By default: pods of one service, and of one controller.
 const services = [service('web')];
 spreads('pods of a service by node and zone', 'a zone=1, b zone=2', 'web@a', web(), 'a 66, b 100', { services });
-spreads('having no zone as a zone for their number, and as no addend', 'a zone=1, b', 'web@a', web(), 'a 44, b 100', { services });
+
 const ofWeb = { matchLabels: { app: 'web' } };
 const replicaSets = [{ metadata: { name: 'web', namespace: 'default' }, spec: { selector: ofWeb } }];
 spreads('pods of a controller', 'a, b', 'web@a', web().ownedBy('ReplicaSet', 'web'), 'a 80, b 100', { replicaSets });

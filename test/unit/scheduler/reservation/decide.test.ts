@@ -5,7 +5,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { decide, type DecisionRules } from '../../../../scheduler/reservation/decide.ts';
 import { keeper } from '../as-kept.ts';
 import { node, pod } from '../builders.ts';
-import { agent, config, daemon, deletion, isOurs, member, web, withReady, withStatus } from './situations.ts';
+import { agent, config, daemon, deletion, isOurs, member, web, withOwner, withReady, withStatus } from './situations.ts';
 
 interface Case {
   why: string;
@@ -28,6 +28,7 @@ const disrupted = (status: string): DeletionFacts =>
 const tainted = (effect: string): DeletionFacts => deletion({ node: node('n1').taints({ key: 'k', effect }).build() });
 const kruise = new Set(['apps.kruise.io/StatefulSet']);
 
+const ofKruise = (of = member()): ReturnType<typeof member> => withOwner(of, { apiVersion: 'apps.kruise.io/v1beta1' });
 const daemons = { daemonSets: true };
 const ofDaemon = (over: Partial<DeletionFacts> = {}, of = daemon()): DeletionFacts =>
   ({ ...deletion({ pod: of, set: undefined }), daemonSet: agent(), ...over }); // prettier-ignore
@@ -73,6 +74,12 @@ const cases: Case[] = [
   { why: 'nobody deleted it: it ended while it ran', facts: deletion({ pod: alive() }), is: 'revision', says: /it terminated, or its node evicted it/ },
 
   // The node.
+  { why: 'it had succeeded before', facts: deletion({ pod: withStatus(member(), { phase: 'Succeeded' }) }), is: 'ended', says: /Succeeded/ },
+  { why: 'the DaemonSet is another', facts: ofDaemon({ daemonSet: agent({ metadata: { uid: 'x' } }) }), rules: daemons, is: 'set', says: /created again/ },
+  { why: 'it says no revision, as adopted pods do', facts: deletion({ pod: member().labels({ 'controller-revision-hash': 'none' }) }), is: 'upgrade', says: /of revision none/ },
+  { why: 'such a pod is placed by somebody else', facts: deletion({ pod: ofKruise().spec({ schedulerName: 'other' }), set: undefined }), rules: { ownerKinds: kruise }, is: 'set', says: /uses scheduler other/ },
+  { why: 'the group of a pod that nobody knows the set of is listed', facts: deletion({ pod: ofKruise(), set: undefined }), rules: { ownerKinds: kruise }, is: 'upgrade', says: /its owner is not known/ },
+  { why: 'its ordinal is left out', facts: deletion({ set: reserving('1-2', 3) }), is: 'place', says: /skips ordinal 2/ },
   { why: 'the node is gone', facts: deletion({ node: undefined }), is: 'node', says: /node n1 was deleted/ },
   { why: 'the node is cordoned', facts: deletion({ node: node('n1').cordoned().build() }), is: 'node', says: /cordoned/ },
   { why: 'the node refuses new pods', facts: tainted('NoSchedule'), is: 'node', says: /taint k:NoSchedule/ },
