@@ -5,7 +5,6 @@ import { seededRandom } from '../../../../base/random.ts';
 import { coreEvents, pods } from '../../../../kube/api/object.ts';
 import { eventually } from '../../../support/eventually.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
-import { keepAlive, quickElection } from '../cluster/kills.ts';
 import type { Subject } from '../cluster/subject.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
@@ -20,11 +19,6 @@ const ROOM = 10;
 const BINDING = 500;
 /** Of them with the server, which takes no more than so many of one client; also when the scheduler is killed again, with fewer pods left to bind. */
 const UNDER_WAY = 40;
-
-/** Of killing or freezing one of two. */
-const TURNS = 4;
-
-const election = ['--leader-elect', ...quickElection];
 
 /*
  * Whatever happens to the scheduler or the server: a pod that has a node keeps it, no node holds more than it can, every pod has a place in the end, and is told
@@ -75,45 +69,6 @@ await withRealParts('schedulers that are killed', ['etcd', 'kube-apiserver', 'ku
     bindings.delayMs = () => 0;
     await allPlaced(s, 600, watched, scheduler);
   });
-
-  test('two with a lease, killed or frozen at any moment, place every pod once', async (t) => {
-    t.diagnostic(`SEED=${seed}`);
-    const { world, bindings } = here();
-    const s = await Stage.open(world, 'pair', 25, ROOM);
-    const watched = watch(world, s);
-    bindings.delayMs = () => random() * 400;
-    await using one = await startScheduler('dkc', world.plane, { config: {}, more: election });
-    await using other = await startScheduler('dkc', world.plane, { config: {}, more: election });
-    const ending = new AbortController();
-    const kept = [one, other].map((subject) => keepAlive(subject, ending.signal));
-    try {
-      await makeAll(s, 0, 200);
-      let made = 200;
-      const left = new Set<string>();
-      for (let turn = 0; turn < TURNS; turn++) {
-        const asked = bindings.asked;
-        await s.until('bindings go on', () => bindings.asked > asked + 5 || s.pods().every((pod) => nodeOf(pod) !== ''));
-        const victim = random() < 0.5 ? one : other;
-        // Frozen for longer than the lease, it wakes up with bindings to do that are no longer its own.
-        if (turn % 2 === 0) await frozen(victim, 4_500);
-        else await victim.kill();
-        // Room changes hands meanwhile.
-        const leaving = s.pods().filter((pod) => nodeOf(pod) !== '' && !left.has(pod.metadata.name ?? '') && random() < 0.08);
-        for (const { metadata } of leaving) left.add(metadata.name ?? '');
-        await Promise.all(leaving.map((pod) => s.cluster.deletePod(pod)));
-        // By what was done and not by what the cache has seen of it by now.
-        const more = turn === TURNS - 1 ? 250 - (made - left.size) : leaving.length;
-        await makeAll(s, made, more);
-        made += more;
-      }
-      bindings.delayMs = () => 0;
-      await s.until('those that leave are gone', () => s.pods().every(({ metadata }) => metadata.deletionTimestamp === undefined));
-      await allPlaced(s, 250, watched, one, other);
-    } finally {
-      ending.abort();
-      await Promise.all(kept);
-    }
-  });
 });
 
 async function makeAll(s: Stage, from: number, count: number): Promise<void> {
@@ -128,13 +83,6 @@ async function untilBinding(scheduler: Subject, count: number): Promise<void> {
     return binding >= count;
   };
   await eventually(`${count} pods are being bound`, look, 120_000, () => `${binding} are`);
-}
-
-async function frozen({ pid }: Subject, ms: number): Promise<void> {
-  if (pid === undefined) return;
-  process.kill(pid, 'SIGSTOP');
-  await sleep(ms);
-  process.kill(pid, 'SIGCONT');
 }
 
 /** Fills with what must never be. */

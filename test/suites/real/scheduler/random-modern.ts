@@ -29,6 +29,7 @@ const runtimeClasses: Resource = {
   kind: 'RuntimeClass',
   namespaced: false,
 };
+const heavy = { metadata: { name: 'heavy' }, handler: 'heavy', overhead: { podFixed: { cpu: '150m', memory: '64Mi' } } };
 const csiDrivers: Resource = { group: 'storage.k8s.io', version: 'v1', resource: 'csidrivers', kind: 'CSIDriver', namespaced: false };
 
 /** Of server and scheduler. */
@@ -36,10 +37,7 @@ export const modernGates = '--feature-gates=TaintTolerationComparisonOperators=t
 
 /** What all clusters have: once for a control plane. */
 export const modernStock: readonly StoredObject[] = [
-  {
-    resource: runtimeClasses,
-    object: { metadata: { name: 'heavy' }, handler: 'heavy', overhead: { podFixed: { cpu: '150m', memory: '64Mi' } } },
-  },
+  { resource: runtimeClasses, object: heavy },
   { resource: csiDrivers, object: { metadata: { name: DRIVER }, spec: { storageCapacity: true } } },
   { resource: storageClasses, object: { metadata: { name: 'later' }, provisioner: DRIVER, volumeBindingMode: 'WaitForFirstConsumer' } },
   { resource: storageClasses, object: { metadata: { name: 'at-once' }, provisioner: 'other.example.com', volumeBindingMode: 'Immediate' } },
@@ -81,18 +79,9 @@ function beingResized(chance: Chance, { spec }: Pod): NonNullable<Pod['status']>
 }
 
 function modernNode(chance: Chance, node: Node): Node {
-  const taints = [
-    ...(node.spec?.taints ?? []),
-    ...(chance.of(12)
-      ? [
-          {
-            key: 'load',
-            value: chance.one(['3', '7', '0', 'high', '007']),
-            effect: chance.one(['NoSchedule', 'NoExecute', 'PreferNoSchedule']),
-          },
-        ]
-      : []),
-  ];
+  const values = ['3', '7', '0', 'high', '007'];
+  const load = () => ({ key: 'load', value: chance.one(values), effect: chance.one(['NoSchedule', 'NoExecute', 'PreferNoSchedule']) });
+  const taints = [...(node.spec?.taints ?? []), ...(chance.of(12) ? [load()] : [])];
   const allocatable: Record<string, string> = {
     ...node.status?.allocatable,
     ...chance.maybe(20, () => ({ 'hugepages-2Mi': chance.one(['4Mi', '64Mi']) })),
@@ -124,6 +113,13 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
   const whole: object = chance.of(15)
     ? { resources: { requests: { cpu: chance.one(['6', '7', '8']), ...chance.maybe(50, () => ({ memory: chance.one(['4Gi', '6Gi']) })) } } }
     : {};
+  const effect = () => ({ effect: chance.one(['NoSchedule', 'PreferNoSchedule', 'NoExecute']) });
+  const load = () => ({
+    key: 'load',
+    operator: chance.one(['Gt', 'Lt']),
+    value: chance.one(['5', '-5', '2', '0']),
+    ...chance.maybe(60, effect),
+  });
   const volumes = chance.of(isProbe ? 35 : 15) ? storage.volumes() : [];
   // Gone when the volumes are, or asked of nobody.
   const made: PodSpec = {
@@ -135,19 +131,7 @@ function modernPod(chance: Chance, pod: Pod, storage: Storage): Pod {
     ...(isProbe && constraints.length > 0 ? { topologySpreadConstraints: constraints } : {}),
     ...chance.maybe(25, () => ({ affinity: { ...spec.affinity, ...affinities(chance, isProbe) } })),
     ...chance.maybe(20, () => ({ nodeSelector: chance.one<Record<string, string>>([{ disk: 'ssd' }, { [ZONE]: 'a' }, { rack: '2' }]) })),
-    tolerations: [
-      ...(spec.tolerations ?? []),
-      ...(chance.of(25)
-        ? [
-            {
-              key: 'load',
-              operator: chance.one(['Gt', 'Lt']),
-              value: chance.one(['5', '-5', '2', '0']),
-              ...chance.maybe(60, () => ({ effect: chance.one(['NoSchedule', 'PreferNoSchedule', 'NoExecute']) })),
-            },
-          ]
-        : []),
-    ],
+    tolerations: [...(spec.tolerations ?? []), ...(chance.of(25) ? [load()] : [])],
     ...(volumes.length > 0 ? { volumes } : {}),
   };
   return {
@@ -170,20 +154,15 @@ function odd(chance: Chance): Required<Container>['resources'] {
 }
 
 function initContainers(chance: Chance): Container[] {
+  const hostIP = () => ({ hostIP: chance.one(['0.0.0.0', '::', '::1', '127.0.0.1']) });
+  const port = () => ({ containerPort: 80, hostPort: chance.one([80, 443, 81]), ...chance.maybe(40, hostIP) });
+  const memory = () => ({ memory: '1Gi' });
   return Array.from({ length: 1 + chance.upTo(3) }, (_, n) => ({
     name: `init-${n}`,
     image: chance.one(['registry.test/big:2', 'registry.test/small:1', 'app:1']),
     ...chance.maybe(50, () => ({ restartPolicy: 'Always' })),
-    resources: { requests: { cpu: chance.one(['100m', '500m', '1', '2']), ...chance.maybe(30, () => ({ memory: '1Gi' })) } },
-    ...chance.maybe(25, () => ({
-      ports: [
-        {
-          containerPort: 80,
-          hostPort: chance.one([80, 443, 81]),
-          ...chance.maybe(40, () => ({ hostIP: chance.one(['0.0.0.0', '::', '::1', '127.0.0.1']) })),
-        },
-      ],
-    })),
+    resources: { requests: { cpu: chance.one(['100m', '500m', '1', '2']), ...chance.maybe(30, memory) } },
+    ...chance.maybe(25, () => ({ ports: [port()] })),
   }));
 }
 
@@ -263,29 +242,13 @@ class Storage {
     };
     this.all.push({ resource: persistentVolumeClaims, object: claim });
     if (!isBound || chance.of(6)) return name;
-    const where = [
-      {
-        key: chance.one(['rack', ZONE, 'disk']),
-        operator: chance.one(['In', 'NotIn']),
-        values: chance.one([
-          ['1', 'a', 'ssd'],
-          ['2', 'b', 'hdd'],
-          ['7', 'c'],
-        ]),
-      },
-    ];
+    const values = chance.one([['1', 'a', 'ssd'], ['2', 'b', 'hdd'], ['7', 'c']]); // prettier-ignore
+    const where = [{ key: chance.one(['rack', ZONE, 'disk']), operator: chance.one(['In', 'NotIn']), values }];
+    const zoneLabels = [ZONE, 'topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'];
     const volume = {
       metadata: {
         name,
-        ...chance.maybe(35, () => ({
-          labels: {
-            [chance.one([ZONE, 'topology.kubernetes.io/region', 'failure-domain.beta.kubernetes.io/zone'])]: chance.one([
-              'a',
-              'b__c',
-              'r1',
-            ]),
-          },
-        })),
+        ...chance.maybe(35, () => ({ labels: { [chance.one(zoneLabels)]: chance.one(['a', 'b__c', 'r1']) } })),
       },
       spec: {
         storageClassName: className,
@@ -302,33 +265,18 @@ class Storage {
 
   volumes(): PodVolume[] {
     const chance = this.#chance;
-    return Array.from({ length: 1 + chance.upTo(3) }, (_, n): PodVolume => {
-      const name = `v${n}`;
-      switch (chance.upTo(8)) {
-        case 0:
-          return { name, gcePersistentDisk: { pdName: chance.one(['d1', 'd2']), readOnly: chance.of(50) } };
-        case 1:
-          return { name, awsElasticBlockStore: { volumeID: chance.one(['e1', 'e2']), readOnly: chance.of(50) } };
-        case 2:
-          return { name, iscsi: { targetPortal: '10.0.0.1:3260', iqn: 'iqn.2026-01.com.example:d', lun: 0, readOnly: chance.of(50) } };
-        case 3:
-          return {
-            name,
-            rbd: {
-              monitors: chance.one([['m1', 'm2'], ['m2'], ['m3']]),
-              image: 'i',
-              pool: chance.one(['p', 'q']),
-              readOnly: chance.of(50),
-            },
-          };
-        case 4:
-          return { name, persistentVolumeClaim: { claimName: chance.one(['gone', ...this.#claims]) } };
-        default:
-          return {
-            name,
-            persistentVolumeClaim: { claimName: chance.one(this.#claims.slice(0, 4)), ...chance.maybe(20, () => ({ readOnly: true })) },
-          };
-      }
-    });
+    const claim = (claims: readonly string[]) => ({ claimName: chance.one(claims), ...chance.maybe(20, () => ({ readOnly: true })) });
+    const monitors = [['m1', 'm2'], ['m2'], ['m3']]; // prettier-ignore
+    const readOnly = () => chance.of(50);
+    const own = () => ({ persistentVolumeClaim: claim(this.#claims.slice(0, 4)) });
+    const kinds: (() => Omit<PodVolume, 'name'>)[] = [
+      () => ({ gcePersistentDisk: { pdName: chance.one(['d1', 'd2']), readOnly: readOnly() } }),
+      () => ({ awsElasticBlockStore: { volumeID: chance.one(['e1', 'e2']), readOnly: readOnly() } }),
+      () => ({ iscsi: { targetPortal: '10.0.0.1:3260', iqn: 'iqn.2026-01.com.example:d', lun: 0, readOnly: readOnly() } }),
+      () => ({ rbd: { monitors: chance.one(monitors), image: 'i', pool: chance.one(['p', 'q']), readOnly: readOnly() } }),
+      () => ({ persistentVolumeClaim: { claimName: chance.one(['gone', ...this.#claims]) } }),
+      ...Array.from({ length: 3 }, () => own),
+    ];
+    return Array.from({ length: 1 + chance.upTo(3) }, (_, n): PodVolume => ({ name: `v${n}`, ...chance.one(kinds)() }));
   }
 }

@@ -123,27 +123,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     assert.match(told, /preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\./);
   });
 
-  story('two schedulers share the nodes, each with the pods that name it', 'beside', [2, 5], async (s) => {
-    const { world } = here();
-    await using _native = await startScheduler('kube-scheduler', world.plane, { schedulerName: 'native' });
-    for (let n = 0; n < 10; n++) {
-      const schedulerName = n % 2 === 0 ? 'native' : 'default-scheduler';
-      await s.create(`pod-${n}`, { spec: { schedulerName } });
-      await s.bound(`pod-${n}`);
-      const told = await s.events(`pod-${n}`, scheduled);
-      assert.equal(reporter(told.find(isScheduled)), schedulerName);
-    }
-    const load = [0, 1].map((n) => s.pods().filter((pod) => nodeOf(pod) === s.cluster.node(n)).length);
-    assert.deepEqual(load, [5, 5], 'each counts what the other has placed');
-    await s.create('nobodys', { spec: { schedulerName: 'nobody' } });
-    await s.create('late');
-    assert.match(await s.refused('late'), /^0\/2 nodes are available: 2 Insufficient cpu\./);
-    const before = nodeOf(s.pod('pod-4'));
-    await s.cluster.deletePod(s.pod('pod-4'));
-    assert.equal(await s.bound('late'), before, "a pod of the other's makes room");
-    assert.equal(s.pod('nobodys').status?.conditions, undefined, 'nobody has looked at it');
-  });
-
   story('a volume that is local to a node takes its first consumer there', 'volume', [3, 4], async (s) => {
     const { world, kubectl } = here();
     await using _binder = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'persistentvolume-binder');

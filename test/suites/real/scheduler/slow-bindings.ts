@@ -23,8 +23,6 @@ export class SlowBindings {
   delayMs: () => number = () => 0;
   /** Bindings that wait for their answer. */
   waiting = 0;
-  /** Bindings that were asked about so far. */
-  asked = 0;
   readonly #server: Server;
   #open = Promise.resolve();
   #release = (): void => {};
@@ -59,7 +57,6 @@ export class SlowBindings {
   private constructor(server: Server) {
     this.#server = server;
     server.on('request', (request, response) => {
-      this.asked += 1;
       this.waiting += 1;
       const answer = async (): Promise<void> => {
         const review = (await json(request)) as { request: { uid: string } };

@@ -22,7 +22,6 @@ const EVENTS_WITHIN_MS = 90_000;
 export interface PodOptions {
   /** @default '1' */
   cpu?: string;
-  labels?: Record<string, string>;
   /** Merged over the rest. */
   spec?: Partial<PodSpec>;
 }
@@ -59,8 +58,8 @@ export class Stage {
 
   // Pods
 
-  manifest(name: string, { cpu = '1', labels = {}, spec = {} }: PodOptions = {}): Pod {
-    return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name, labels }, spec: { ...this.#podSpec(cpu), ...spec } };
+  manifest(name: string, { cpu = '1', spec = {} }: PodOptions = {}): Pod {
+    return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name }, spec: { ...this.#podSpec(cpu), ...spec } };
   }
 
   create(name: string, options: PodOptions = {}): Promise<Pod> {

@@ -200,35 +200,29 @@ function randomPodTerm(chance: Chance): PodAffinityTerm {
 
 export function randomSelector(chance: Chance): NonNullable<PodAffinityTerm['labelSelector']> {
   const app = chance.one(appPool);
-  switch (chance.upTo(8)) {
-    case 0:
-      return {};
-    case 1:
-      return { matchExpressions: [{ key: 'tier', operator: chance.one(['Exists', 'DoesNotExist']) }] };
-    case 2:
-      return { matchExpressions: [{ key: 'app', operator: chance.one(['In', 'NotIn']), values: ['web', 'db'] }] };
-    case 3:
-      return { matchLabels: { app, tier: 'front' } };
-    default:
-      return { matchLabels: { app } };
-  }
+  const plain = () => ({ matchLabels: { app } });
+  const selectors: (() => NonNullable<PodAffinityTerm['labelSelector']>)[] = [
+    () => ({}),
+    () => ({ matchExpressions: [{ key: 'tier', operator: chance.one(['Exists', 'DoesNotExist']) }] }),
+    () => ({ matchExpressions: [{ key: 'app', operator: chance.one(['In', 'NotIn']), values: ['web', 'db'] }] }),
+    () => ({ matchLabels: { app, tier: 'front' } }),
+    ...Array.from({ length: 4 }, () => plain),
+  ];
+  return chance.one(selectors)();
 }
 
 function randomNodeTerm(chance: Chance): NodeSelectorTerm {
-  switch (chance.upTo(8)) {
-    case 0:
-      return namedTerm(chance);
-    case 1:
-      return { matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: [`n${chance.upTo(12)}`] }] };
-    case 2:
-      return { matchExpressions: [{ key: 'cores', operator: chance.one(['Gt', 'Lt']), values: ['8'] }] };
-    case 3:
-      return { matchExpressions: [{ key: 'rack', operator: 'Exists' }, { key: 'disk', operator: 'NotIn', values: ['hdd'] }] }; // prettier-ignore
-    case 4:
-      return chance.of(30) ? {} : { matchExpressions: [{ key: 'rack', operator: 'DoesNotExist' }] };
-    default:
-      return { matchExpressions: [{ key: chance.one([ZONE, 'rack']), operator: 'In', values: chance.one([['z1', '1'], ['z2', 'z3', '2', '3']]) }] }; // prettier-ignore
-  }
+  const where = [['z1', '1'], ['z2', 'z3', '2', '3']]; // prettier-ignore
+  const plain = () => ({ matchExpressions: [{ key: chance.one([ZONE, 'rack']), operator: 'In', values: chance.one(where) }] });
+  const terms: (() => NodeSelectorTerm)[] = [
+    () => namedTerm(chance),
+    () => ({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: [`n${chance.upTo(12)}`] }] }),
+    () => ({ matchExpressions: [{ key: 'cores', operator: chance.one(['Gt', 'Lt']), values: ['8'] }] }),
+    () => ({ matchExpressions: [{ key: 'rack', operator: 'Exists' }, { key: 'disk', operator: 'NotIn', values: ['hdd'] }] }),
+    () => (chance.of(30) ? {} : { matchExpressions: [{ key: 'rack', operator: 'DoesNotExist' }] }),
+    ...Array.from({ length: 3 }, () => plain),
+  ]; // prettier-ignore
+  return chance.one(terms)();
 }
 
 /** Of one node; now and then of two at once, which cannot be. */
