@@ -29,8 +29,6 @@ export interface PodOptions {
 export interface OwnerOptions {
   /** @default 'default-scheduler' */
   schedulerName?: string;
-  /** Of each pod. @default '1' */
-  cpu?: string;
   replicas: number;
 }
 
@@ -55,8 +53,6 @@ export class Stage {
     this.name = cluster.name;
     this.client = world.client;
   }
-
-  // Pods
 
   manifest(name: string, { cpu = '1', spec = {} }: PodOptions = {}): Pod {
     return { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace: this.name }, spec: { ...this.#podSpec(cpu), ...spec } };
@@ -125,18 +121,16 @@ export class Stage {
     }
   }
 
-  // What makes pods
-
-  async deployment(name: string, { schedulerName, cpu = '1', replicas }: OwnerOptions): Promise<void> {
+  async deployment(name: string, { schedulerName, replicas }: OwnerOptions): Promise<void> {
     const labels = { app: name, story: this.name };
-    const template = { metadata: { labels }, spec: { ...this.#podSpec(cpu), ...(schedulerName === undefined ? {} : { schedulerName }) } };
+    const template = { metadata: { labels }, spec: { ...this.#podSpec('1'), ...(schedulerName === undefined ? {} : { schedulerName }) } };
     const spec: DeploymentSpec = { replicas, selector: { matchLabels: labels }, template };
     const metadata = { name, namespace: this.name };
     await this.client.create<KubeObject & { spec: DeploymentSpec }>(deployments, { metadata, spec });
   }
 
   /** @param update - ordinals below this stay as they are, or `OnDelete`. @default 0 */
-  async statefulSet(name: string, { schedulerName, cpu = '1', replicas }: OwnerOptions, update: number | 'OnDelete' = 0): Promise<void> {
+  async statefulSet(name: string, { schedulerName, replicas }: OwnerOptions, update: number | 'OnDelete' = 0): Promise<void> {
     const labels = { app: name, story: this.name };
     const set: StatefulSet = {
       apiVersion: 'apps/v1',
@@ -147,7 +141,7 @@ export class Stage {
         serviceName: name,
         selector: { matchLabels: labels },
         updateStrategy: update === 'OnDelete' ? { type: update } : { type: 'RollingUpdate', rollingUpdate: { partition: update } },
-        template: { metadata: { labels }, spec: { ...this.#podSpec(cpu), ...(schedulerName === undefined ? {} : { schedulerName }) } },
+        template: { metadata: { labels }, spec: { ...this.#podSpec('1'), ...(schedulerName === undefined ? {} : { schedulerName }) } },
       },
     };
     await this.#world.hasSeen(statefulSets, await this.client.create<StatefulSet>(statefulSets, set));
