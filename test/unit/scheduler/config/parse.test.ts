@@ -22,8 +22,6 @@ const keys: [why: string, text: string, gives: Partial<SchedulerConfig>][] = [
   ['whole seconds', 'podInitialBackoffSeconds: 2\npodMaxBackoffSeconds: 2\nunschedulableFlushSeconds: 60\nvolumeBindTimeoutSeconds: 1',
     { initialBackoffMs: 2_000, maxBackoffMs: 2_000, unschedulableFlushMs: 60_000, volumeBindTimeoutMs: 1_000 }],
   ['a first wait longer than the longest by default', 'podInitialBackoffSeconds: 30', { initialBackoffMs: 30_000, maxBackoffMs: 30_000 }],
-  ['how to preempt', 'preemption: {enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1}',
-    { preemption: { enabled: false, minCandidateNodesPercentage: 0, minCandidateNodesAbsolute: 1, async: true } }],
   ['how room is kept', 'reservation:\n  reserveOn: recreate\n  placement: score\n  ttlSeconds: 1\n  claimedTtlSeconds: 10\n  upgradeFirst: false\n  ownerKinds: [apps/StatefulSet, apps.kruise.io/StatefulSet]\n  daemonSets: true\n  persist: annotation\n  mirror: true\n  mirrorImage: registry.example/pause:3.9',
     { reservation: { enabled: true, reserveOn: 'recreate', placement: 'score', ttlMs: 1_000, claimedTtlMs: 10_000, upgradeFirst: false, ownerKinds: new Set(['apps/StatefulSet', 'apps.kruise.io/StatefulSet']), daemonSets: true, persist: 'annotation', mirror: true, mirrorImage: 'registry.example/pause:3.9' } }],
   ['versions and ranges that look like numbers', 'compat: {taintMessage: 1.34, scoreRange: 10, tieBreak: random, seed: 7}',
@@ -47,7 +45,6 @@ const matchExpressions = [
 const matchFields = [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }];
 const profiles: [why: string, text: string, gives: Partial<ProfileConfig>][] = [
   ['a name alone', 'schedulerName: batch', { schedulerName: 'batch' }],
-  ['a plugin that gives no points, and filters all the same', 'plugins: {TaintToleration: {weight: 0}}', { scores: weights({ TaintToleration: 0 }) }],
   ['a plugin that does neither', 'plugins: {TaintToleration: {enabled: false}}',
     { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }],
   ['full nodes first', 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',
@@ -58,8 +55,6 @@ const profiles: [why: string, text: string, gives: Partial<ProfileConfig>][] = [
       {matchExpressions: [{key: a, operator: In, values: [b, '']}, {key: ${zone}, operator: Exists}, {key: n, operator: Gt, values: ['3']}]},
       {matchFields: [{key: metadata.name, operator: NotIn, values: [node-a]}]}]}}}}`,
     { nodeAffinity: { addedAffinity: { nodeSelectorTerms: [{ matchExpressions }, { matchFields }] } } }],
-  ['points for free storage', 'pluginArgs: {VolumeBinding: {shape: [{utilization: 0, score: 10}, {utilization: 100, score: 0}]}}',
-    { volumeBinding: { shape: [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }] } }],
   ['default constraints of its own', `pluginArgs: {PodTopologySpread: {defaultingType: List, defaultConstraints: [{topologyKey: ${zone}, maxSkew: 2, whenUnsatisfiable: ScheduleAnyway}]}}`,
     { spread: { defaults: [{ topologyKey: zone, maxSkew: 2 }] } }],
 ]; // prettier-ignore

@@ -97,18 +97,6 @@ for (const { why, of, by, says } of left)
     );
   });
 
-test('rejections that name what users chose are forgotten when they are many, and answers stay right', () => {
-  const { cluster, engine } = engineOn(2);
-  cluster.setNode(node('n1').has('example.com/gpu', '4').build());
-  for (let n = 0; n < 20_000; n++) {
-    const decision = engine.decide(podInfoOf(pod(`asks-${n}`).asks(`example.com/r-${n}`, '1').build()), profile);
-    assert.deepEqual(decision.placed ? {} : Object.fromEntries(decision.error.reasons), { [`Insufficient example.com/r-${n}`]: 2 });
-  }
-  assert.ok(engine.rejectionCount < 10_000, `${engine.rejectionCount} rejections are remembered`);
-  const decision = engine.decide(podInfoOf(pod('fits').asks('example.com/gpu', '1').build()), profile);
-  assert.equal(decision.placed && decision.node, 'n1');
-});
-
 test('each of the best that pass is as likely as the others', () => {
   const buckets = new Buckets(20, 3);
   for (let slot = 0; slot < 12; slot++) buckets.add(slot, 2);

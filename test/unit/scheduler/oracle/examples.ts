@@ -119,19 +119,18 @@ export function engineDiffers(cluster: OracleCluster, pod: Pod, profile: Profile
 
 const hasEnded = ({ status }: Pod): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed';
 
-type Nodes = Parameters<typeof clusterOf>[0];
-type Placed = Parameters<typeof clusterOf>[1];
+/** In words: what is shown; nodes and pods; who asks, and what is expected of it. */
+type Example = [
+  why: string,
+  nodes: Parameters<typeof clusterOf>[0],
+  placed: Parameters<typeof clusterOf>[1],
+  asking: PodBuilder,
+  expected: string,
+  around?: Around,
+];
 
 /** What the oracle and the engine both give each feasible node, in the order of the nodes, by this plugin alone and before weights. */
-export function testScore(
-  plugin: ScoreName,
-  why: string,
-  nodes: Nodes,
-  placed: Placed,
-  asking: PodBuilder,
-  points: string,
-  around: Around = {},
-) {
+export function testScore(plugin: ScoreName, ...[why, nodes, placed, asking, points, around = {}]: Example): void {
   test(`${plugin} counts ${why}`, () => {
     const cluster = clusterOf(nodes, placed, around);
     const profile = { ...plainProfile, ...around.profile, scores: new Map([[plugin, 1]]) };
@@ -168,7 +167,7 @@ const verdicts: Readonly<Record<string, string>> = {
  * What the oracle and the engine both say of each node, in the order of the nodes: `fits`; or the reasons, behind `now:` where taking pods away may help, behind `never:`
  * where not.
  */
-export function testFilter(why: string, nodes: Nodes, placed: Placed, asking: PodBuilder, says: string, around: Around = {}): void {
+export function testFilter(...[why, nodes, placed, asking, says, around = {}]: Example): void {
   test(`a node is judged by ${why}`, () => {
     const cluster = clusterOf(nodes, placed, around);
     const profile = { ...plainProfile, ...around.profile };

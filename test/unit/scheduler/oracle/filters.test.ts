@@ -85,7 +85,7 @@ testFilter('who is promised a place and no less important', 'a, b, c, d', '', le
 // Spreading.
 const zones = 'a zone=1, b zone=2, c';
 testFilter('how far domains may be apart, the pod itself included', zones, 'web@a, web@a, web@b', hard(by(ZONE)), 'skew ok unlabelled');
-testFilter('an empty domain where there are too few', 'a zone=1, b zone=2', 'web@a, web@b', hard(by(ZONE, { minDomains: 3 })), 'skew skew');
+
 const chosen = 'a zone=1 good=, b zone=2, c zone=3 good=';
 const choosing = (more?: Rule) => hard(by(ZONE, more)).selects({ good: '' });
 testFilter('only nodes that the pod chose', chosen, 'web@a, web@c', choosing(), 'ok affinity ok');

@@ -42,8 +42,6 @@ const having = (name: string, ...of: [image: string, bytes: number][]): NodeBuil
 
 const half: [string, number] = ['app:1', 500 * MIB];
 images('less for what few nodes have', [having('a', half), node('b')], '', quiet, 'a 23, b 0');
-const big = ['a', 'b'].map((name) => having(name, ['big:latest', 3000 * MIB]));
-images('no more than all, no less than nothing', big, '', asks().image('big'), 'a 100, b 100');
 
 const taints = testScore.bind(undefined, 'TaintToleration');
 const more = 'a, b x:PreferNoSchedule, c x:PreferNoSchedule y:PreferNoSchedule z:PreferNoSchedule';
@@ -112,9 +110,6 @@ draws('what others wish of this pod, and what they need as 1', 'a, b, c', [likin
 const towards = (...of: Parameters<typeof near>) => asks().affinity({ podAffinity: preferred(1, near(...of)) });
 const twoZones = 'a zone=1, b zone=1, c zone=2';
 draws('everybody in the zone, also those on their way out', twoZones, 'friend@a leaving', towards('friend', ZONE), 'a 100, b 100, c 0');
-
-const heedless = { profile: { interPod: { hardPodAffinityWeight: 1, ignorePreferredTermsOfExistingPods: true } } };
-draws('nobody else when told to ignore them and the pod has no wishes', 'a, b', [liking], web(), 'a 0, b 0', heedless);
 
 test('points are added up by their weights, and the best are all of those with the most', () => {
   const { totals, top, byPlugin } = evaluate(clusterOf('b, a, c cpu=2'), quarter.build(), plainProfile);

@@ -38,21 +38,6 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'a set makes more than one room on one node, grows within it, and shrinks',
-    nodes: ['a', 'b', 'c'],
-    before: async (stage) => {
-      stage.addSet('web', '1', { podManagementPolicy: 'Parallel' }, { nodeSelector: { 'kubernetes.io/hostname': 'a' } });
-      await stage.pass(3_000);
-      stage.add(...some('small', 12));
-      await stage.pass(10_000);
-    },
-    act: async (stage) => {
-      await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '500m' } } });
-      await stage.pass(8_000);
-      await stage.scale('web', 2);
-    },
-  },
-  {
     why: 'room is made for somebody more important',
     nodes: ['a', 'b', 'c'],
     before: async (stage) => {

@@ -45,7 +45,6 @@ const needed: [why: string, is: string, of: PodBuilder, claims?: ClaimBuilder[],
   ['of a bound claim', 'bound data>there', data, [own().to('there')]],
   ['of claims, the smallest first', 'delayed small delayed big', podWith('web-0', 'big', 'small'), [claim('big').class('late').asks('2Gi'), claim('small').class('late').asks('1500Mi')]],
   ['of a claim that is not there', 'VolumeBinding!: persistentvolumeclaim "data" not found', data],
-  ['of a claim on its way out', 'VolumeBinding!: persistentvolumeclaim "data" is being deleted', data, [own().to('pv').deleted()]],
   ['of a claim that lost its volume', LOST, data, [own().to('pv').phase('Lost')]],
   ['of a claim that somebody else gives its volume', 'VolumeBinding!: pod has unbound immediate PersistentVolumeClaims', data, [own().class('now')]],
   ['of a claim that is made for it, and is its own', 'delayed web-0-scratch', withScratch, [claim('web-0-scratch').class('late').ownedBy('uid-default-web-0')]],
@@ -137,7 +136,6 @@ const progress: [why: string, is: RegExp, decision: object, claim: ClaimBuilder 
   ['cannot be: the volume is gone', /^impossible: volume pv is gone/, reserves, own()],
   ['cannot be: the node does not reach it', /^impossible: .* got volume pv, which this node cannot reach/, reserves, own().to('pv'), { volumes: [volume('pv').local('node-b')] }],
   ['cannot be: the claim is gone', /^impossible: claim default\/data: it is gone/, reserves, undefined],
-  ['is made', /^bound$/, provides, chosen().to('made'), { volumes: [volume('made')] }],
   ['waits for the provisioner', /^waiting/, provides, chosen()],
   ['cannot be: the provisioner gave the node up', /^impossible: no volume could be provisioned on this node for claim default\/data/, provides, own(), { written: '1' }],
 ]; // prettier-ignore
@@ -155,7 +153,7 @@ for (const [why, is, decision, seen, { volumes = [], written, gone = false } = {
 // Points for free storage.
 
 const moreFree = [{ utilization: 0, score: 100 }, { utilization: 100, score: 0 }]; // prettier-ignore
-const moreFull = [{ utilization: 0, score: 0 }, { utilization: 50, score: 40 }, { utilization: 100, score: 100 }]; // prettier-ignore
+
 const csi = (name: string) => storageClass(name, { provisioner: 'driver' });
 const has = (of: string, capacity: string, more: object = {}) => csiCapacity(of, { nodeTopology: {}, capacity, ...more });
 const asks = (name: string, of: string, storage: string) => claim(name).class(of).asks(storage);
@@ -163,7 +161,6 @@ const claims = [asks('data', 'late', '30Gi')];
 const made: World = { classes: [csi('late'), csi('fast')], drivers: [csiDriver('driver', true)], claims };
 const points: [why: string, points: number, world: World, shape?: typeof moreFree][] = [
   ['what is left of the storage', 70, { ...made, capacities: [has('late', '100Gi')] }],
-  ['a shape that fills nodes', 24, { ...made, capacities: [has('late', '100Gi')] }, moreFull],
   ['the mean of the classes, rounded', 81, { ...made, claims: [...claims, asks('logs', 'fast', '9Gi')], capacities: [has('late', '100Gi'), has('fast', '100Gi')] }],
   ['a volume that is there', 25, { classes: [storageClass('late')], claims, volumes: [volume('pv').class('late').size('40Gi')] }],
 ]; // prettier-ignore
