@@ -1,6 +1,4 @@
-import { createLocalApi } from '../../../../apiserver/local-api.ts';
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
-import type { Fault } from '../../../../apiserver/faults/fault.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
@@ -16,7 +14,7 @@ import type { Client } from '../../../../kube/client/client.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 import '../../../../kube/client/list-stream.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { localClient } from '../../../support/embedded-api.ts';
+import { localApi, localClient } from '../../../support/embedded-api.ts';
 
 type Reads = Pick<Client, 'listEach' | 'watch'>;
 
@@ -36,31 +34,21 @@ export async function converge({ seed, changes }: { seed: number; changes: numbe
   const [random, serverRandom] = [seededRandom(seed), seededRandom(seed + 100_000)];
   const [clientRandom, retryRandom] = [seededRandom(seed + 200_000), seededRandom(seed + 300_000)];
   const clock = new FakeClock();
-  const api = createLocalApi({
-    // One that knows watches with the present state.
-    version: 'v1.34.0',
-    dynamicKubeletConfig: false,
-    clock,
-    random: serverRandom,
-    log: silentLog,
-    watchWindow: 50 + Math.floor(random() * 400),
-    bookmarkMs: 10_000,
-  });
+  // One that knows watches with the present state.
+  const server = { version: 'v1.34.0', watchWindow: 50 + Math.floor(random() * 400), bookmarkMs: 10_000 };
+  const api = localApi(clock, { ...server, dynamicKubeletConfig: false, random: serverRandom });
   const client = localClient(api, { clock, random: retryRandom, timeoutMs: 5_000 });
   const witness = new Witness();
   const weather = { backdated: false };
   // Either lists that go back and are believed in the end, or replicas that lag behind. Where the history that is believed is older than the objects,
   // "nothing older than what is known" holds no replica back any more, and on no server does both happen.
   const goesBack = seed % 4 >= 2;
+  const parts = { resource: configMaps, client: backdating(client, weather), clock, random: clientRandom, log: silentLog };
   const informer = new SharedInformer<KubeObject>({
-    resource: configMaps,
-    client: backdating(client, weather),
-    clock,
-    random: clientRandom,
-    log: silentLog,
+    ...parts,
     pageSize: 7,
-    streams: seed % 2 === 0,
     frozen: true,
+    streams: seed % 2 === 0,
     resyncMs: seed % 3 === 0 ? 4_000 : 0,
     onHandlerFailure: () => witness.problems.push('a handler failed'),
   });
@@ -118,9 +106,7 @@ function change(api: LocalApi, random: Random): void {
   storage.put(KIND, key, { metadata: { name, namespace: 'default', uid }, data: { at: String(storage.version) } });
 }
 
-type Trouble = Readonly<Record<string, unknown>>;
-
-const troubles: readonly Trouble[] = [
+const troubles = [
   { verb: 'watch', status: 'drop', probability: 0.3 },
   { verb: 'watch', status: 'gone', probability: 0.3 },
   { verb: 'watch', status: 'half-open', count: 1 },
@@ -141,34 +127,25 @@ const troubles: readonly Trouble[] = [
 const steady = troubles.filter(({ status }) => status !== 'stale');
 
 /** Some troubles at a time, now and then a restart, forgotten changes or cut connections. */
-async function disturb(api: LocalApi, random: Random, troubles: readonly Trouble[]): Promise<void> {
+async function disturb(api: LocalApi, random: Random, troubles: readonly object[]): Promise<void> {
   const chosen = troubles.filter(() => random() < 0.12).map((trouble) => ({ resource: 'configmaps', ...trouble }));
-  const faults: Fault[] = parseFaults(chosen);
-  api.hooks.setFaults(faults);
+  api.hooks.setFaults(parseFaults(chosen));
   if (random() < 0.1) api.hooks.compact();
   if (random() < 0.1) api.hooks.dropConnections();
   if (random() < 0.05) await api.hooks.pause();
   else await api.hooks.resume();
 }
 
+/** The cache, and what it told, are what the server has; and its version is neither older than that nor of the future. */
 function compare(informer: SharedInformer<KubeObject>, { hooks: { storage } }: LocalApi, { problems, held }: Witness): void {
-  const server = new Map(storage.list(KIND).objects.map((object) => [objectKey(object), object]));
-  for (const [key, object] of server) {
-    const { uid, resourceVersion } = object.metadata;
-    const cached = informer.get(key);
-    const isSame = cached?.metadata.uid === uid && cached?.metadata.resourceVersion === resourceVersion;
-    if (!isSame || JSON.stringify(cached?.['data']) !== JSON.stringify(object['data'])) {
-      problems.push(`${key} is ${uid}@${resourceVersion}, and the cache has ${cached?.metadata.uid}@${cached?.metadata.resourceVersion}`);
-    }
-    if (held.get(key) !== cached) problems.push(`${key} was not told as the cache has it`);
-  }
-  for (const object of informer.list())
-    if (!server.has(objectKey(object))) problems.push(`${objectKey(object)} is gone, and the cache has it`);
-  const newest = [...server.values()].find(({ metadata }) => isOlder(informer.version, metadata.resourceVersion ?? ''));
-  if (newest !== undefined)
-    problems.push(`the cache says it knows all up to ${informer.version}, and has ${newest.metadata.resourceVersion}`);
-  if (isOlder(String(storage.version), informer.version)) problems.push(`the cache says it knows the future, ${informer.version}`);
-  for (const key of held.keys()) if (!server.has(key)) problems.push(`${key} is gone, and nobody was told`);
+  const inWords = (objects: Iterable<KubeObject>): string =>
+    Array.from(objects, (object) => `${objectKey(object)} ${object.metadata.uid}@${object.metadata.resourceVersion} ${JSON.stringify(object['data'])}`).toSorted().join('; '); // prettier-ignore
+  const { objects } = storage.list(KIND);
+  const server = inWords(objects);
+  if (inWords(informer.list()) !== server) problems.push(`the server has ${server}, and the cache ${inWords(informer.list())}`);
+  if (inWords(held.values()) !== server) problems.push(`the server has ${server}, and told was ${inWords(held.values())}`);
+  const isBehind = objects.some(({ metadata }) => isOlder(informer.version, metadata.resourceVersion ?? ''));
+  if (isBehind || isOlder(String(storage.version), informer.version)) problems.push(`the cache says it is at ${informer.version}`);
 }
 
 /** Believes only what it is told, and notes what cannot be. */

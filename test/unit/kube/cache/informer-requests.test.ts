@@ -71,6 +71,15 @@ const exchanges = table('why | steps | asks | tells')(`
   does not turn the same page for ever
     | list 5 more: a#1@3 / list 5 more: a#1@3 / list 5: a#1@3 / watch hold / 500 ms
     | cached, page after 5, cached, watch 5 | there a#1@3
+  takes nothing from a list with an item that has no name, and forgets nothing
+    | list 5: a#1@3 / fail 410 / list 9: b#2@8 ? / list 9: b#2@8 / watch hold / 500 ms
+    | cached, watch 5, known 5, known 5, watch 9 | there a#1@3, added b#2@8, deleted a#1@3 unseen
+  takes nothing from an event without a name, and waits before it asks again
+    | list 5: a#1@3 / watch: ADDED ?, MODIFIED a#1@7 / watch hold / 499 ms
+    | cached, watch 5 | there a#1@3
+  takes no present state with an event that has no name
+    | watch: ADDED a#1@3, ADDED ?, BOOKMARK 7 end / watch hold: ADDED a#1@3, BOOKMARK 7 end / 500 ms
+    | stream, stream | there a#1@3
   leaves an object that is too large out of a list
     | list 5: a#1@3 big#2@4! c#3@5 / watch hold
     | cached, watch 5 | there a#1@3, there c#3@5

@@ -1,8 +1,9 @@
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { WatchEvent } from '../../../../kube/client/client.ts';
 
-/** `web#1@5`: the object web in namespace ns, of uid 1, at version 5. */
+/** `web#1@5`: the object web in namespace ns, of uid 1, at version 5; `?` one without a name. */
 export function object(text: string): KubeObject {
+  if (text === '?') return { metadata: { uid: '1', resourceVersion: '6' } };
   const [, name = '', uid = '', resourceVersion = ''] = /^([a-z0-9-]+)#(\w+)@(\w*)$/.exec(text) ?? [];
   if (name === '') throw new Error(`not an object: ${text}`);
   return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ns', name, uid, resourceVersion } };

@@ -1,11 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import type { WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import type { Connection } from '../../../../kube/client/connection.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
-import { Outage } from '../../../../kube/cache/failure-log.ts';
-import { TransportError } from '../../../../kube/client/errors.ts';
 import { Reflector } from '../../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -121,48 +118,4 @@ test('a server that answers nothing at all is no server without streams: it is s
   await clock.advance(500);
   assert.deepEqual(requests, ['stream', 'stream']);
   assert.deepEqual(lines, ['warn: list or watch failed, retrying']);
-});
-
-test('a watch that the server takes ends the trouble, though nothing happens', async (t) => {
-  const clock = new FakeClock();
-  let watches = 0;
-  const client: ReflectorOptions['client'] = {
-    listEach: () => Promise.resolve({ resourceVersion: '5' }),
-    // oxlint-disable-next-line require-yield -- nothing happens
-    watch: async function* (_resource: Resource, { opened }: WatchQuery, signal: AbortSignal): AsyncGenerator<never> {
-      watches += 1;
-      if (watches < 3) throw new Error('no connection');
-      opened?.();
-      if (watches === 3) throw new Error('taken, and broken at once');
-      await clock.sleep(300_000, signal);
-    },
-  };
-  const { log } = recordedLog();
-  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log, streams: false }, whole);
-  runs(t, reflector, clock);
-  await clock.advance(4_000);
-  assert.equal(watches, 4);
-  assert.match(reflector.problem?.text ?? '', /broken at once/);
-  await clock.advance(5_000);
-  assert.equal(reflector.problem, undefined);
-});
-
-test('a server that breaks every watch at its first event does not fill the log', async (t) => {
-  const clock = new FakeClock();
-  let version = 5;
-  const cut = new TransportError({ method: 'GET', path: '/pods', host: 'h' }, 'cut', { hint: 'the connection ended' });
-  const client: ReflectorOptions['client'] = {
-    listEach: () => Promise.resolve({ resourceVersion: String(version) }),
-    watch: async function* <T extends KubeObject>() {
-      version += 1;
-      yield event(`ADDED a#1@${version}`) as WatchEvent & { object: T };
-      throw cut;
-    },
-  };
-  const { log, lines } = recordedLog();
-  const options = { resource: pods, client, clock, random: () => 0, log, streams: false, outage: new Outage(clock, log) };
-  runs(t, new Reflector(options, whole), clock);
-  await clock.advance(25 * 60_000);
-  assert.ok(version > 1_000, 'it was asked again and again');
-  assert.equal(lines.filter((line) => !line.startsWith('debug')).length, 6);
 });

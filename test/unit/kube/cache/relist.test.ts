@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import type { ListQuery } from '../../../../kube/client/client.ts';
+import type { KubeObject } from '../../../../kube/api/object.ts';
 import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { diary, pods, run, runs } from './informer-world.ts';
-import { written } from './notation.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 /** `p0#1@3 p1#1@3 ...`. */
@@ -81,18 +79,6 @@ describe('while a list is applied', () => {
     assert.equal(late.told.length, 2_000);
     assert.ok(late.told.every((line) => line.startsWith('there ')));
   });
-
-  test('an object that did not change stays the very same, in a list as in a stream', async (t) => {
-    for (const streams of [false, true]) {
-      const state = (version: number) => (streams ? `watch: ADDED a#1@3, BOOKMARK ${version} end` : `list ${version}: a#1@3`);
-      const world = await run(t, [state(5), ...(streams ? [] : ['watch:']), 'fail 410', state(9)], { streams });
-      const before = world.informer.get('ns/a');
-      assert.ok(Object.isFrozen(before), 'it was kept as it came');
-      await world.clock.advance(500);
-      assert.equal(world.informer.version, '9');
-      assert.equal(world.informer.get('ns/a'), before);
-    }
-  });
 });
 
 test('wherever it is stopped, nothing is left behind and nothing is told afterwards', async () => {
@@ -135,57 +121,6 @@ test('wherever it is stopped, nothing is left behind and nothing is told afterwa
     assert.deepEqual(lines.slice(saidThen), [], `stopped after ${stopAt} turns, and took that for trouble`);
     assert.equal(told.length, toldThen, `stopped after ${stopAt} turns, and told more`);
     assert.ok(stopAt < 500, 'the script never ended');
-  }
-});
-
-describe('objects that nobody expects', () => {
-  test('an item without a name, or whose metadata are no text, is no reason to end, nor to forget the others', async (t) => {
-    for (const metadata of [
-      { uid: '1', resourceVersion: '3' },
-      { name: 'x', resourceVersion: 3 },
-      { name: 'x', uid: {} },
-    ]) {
-      const { client } = new ScriptedApi('list 5: a#1@3', 'fail 410', 'list 9: a#1@3', 'watch hold');
-      let listed = 0;
-      const hostile: InformerOptions['client'] = {
-        watch: (...call) => client.watch(...call),
-        listEach: <T extends KubeObject>(resource: Resource, query: ListQuery, each: (item: T) => void) =>
-          client.listEach<T>(resource, query, (item) => {
-            listed += 1;
-            if (listed === 2) each({ metadata } as unknown as T);
-            each(item);
-          }),
-      };
-      const { informer, fields } = begin(new ScriptedApi(), { client: hostile });
-      runs(t, informer);
-      await atRest();
-      assert.deepEqual([informer.list().map(written), informer.version], [['a#1@3'], '5']);
-      assert.match(informer.problem?.text ?? '', /Cannot read pods: the server sent one without a name/);
-      assert.equal(fields.filter(({ error }) => error !== undefined).length, 1);
-    }
-  });
-
-  for (const streams of [false, true]) {
-    test(`an event without a name is no change, in a ${streams ? 'present state' : 'watch'} either`, async (t) => {
-      const { client } = new ScriptedApi(...(streams ? [] : ['list 5: a#1@3']), 'watch hold: BOOKMARK 6');
-      let asked = 0;
-      const hostile: InformerOptions['client'] = {
-        listEach: (...call) => client.listEach(...call),
-        watch: async function* <T extends KubeObject>(...call: Parameters<typeof client.watch>) {
-          asked += 1;
-          yield { type: 'ADDED', object: { metadata: { resourceVersion: '6' } } as T };
-          yield* client.watch<T>(...call);
-        },
-      };
-      const { informer, clock } = begin(new ScriptedApi(), { client: hostile, streams });
-      runs(t, informer);
-      await atRest();
-      assert.deepEqual(informer.list().map(written), streams ? [] : ['a#1@3']);
-      assert.equal(informer.version, streams ? '' : '5');
-      assert.match(informer.problem?.text ?? '', /Cannot read pods/);
-      await clock.advance(499);
-      assert.equal(asked, 1, 'it asked again without a wait');
-    });
   }
 });
 
