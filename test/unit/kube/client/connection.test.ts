@@ -6,15 +6,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
-import { createSecureContext, type TLSSocket } from 'node:tls';
+import { type TLSSocket } from 'node:tls';
 import { nodes } from '../../../../kube/api/object.ts';
 import { type ClusterAccess } from '../../../../kube/client/access.ts';
 import { readWhole } from '../../../../kube/client/connection.ts';
-import { Http2Connection } from '../../../../kube/client/http2-connection.ts';
-import { openSocket } from '../../../../kube/client/open-socket.ts';
 import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
 import type { AddressInfo } from 'node:net';
-import type { Dial } from '../../../../kube/client/transport.ts';
 
 const trust = new Trust();
 const h2 = (t: TestContext, handler: Handler): Promise<StandIn> =>
@@ -38,16 +35,6 @@ test('a GOAWAY lets what is under way finish and sends the rest on a new connect
   assert.equal((await slow).metadata.name, 'n');
   assert.equal(server.sessions.length, 2);
   if (!first.destroyed) await once(first, 'close');
-});
-
-test('a server with an IPv6 address is called by it in brackets', async (t) => {
-  const server = await h2(t, (request, response) => json(response, 200, node(String(request.headers[':authority']), '1')));
-  const dial: Dial = async (_endpoint, { ping }, signal) => {
-    const tls = { context: createSecureContext(trust.authority), verify: true, serverName: undefined };
-    const socket = await openSocket({ server: new URL(server.url), tls }, ['h2'], 60_000, signal);
-    return new Http2Connection(new URL('https://[fd00::1]:6443'), socket, ping);
-  };
-  assert.equal((await clientOf(t, to(server), { dial }).get(nodes, { name: 'n' })).metadata.name, '[fd00::1]:6443');
 });
 
 test('what the server says it never processed is sent again, even a patch', async (t) => {

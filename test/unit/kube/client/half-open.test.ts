@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
 import { clientOf, Trust } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
-import { Liveness } from '../../../../kube/client/liveness.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { RestMetrics } from '../../../../kube/client/requests.ts';
 
@@ -54,32 +53,4 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
     assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
   };
   await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
-});
-
-test('a server is asked for a sign of life while something is under way, and only then', async (t) => {
-  t.mock.timers.enable({ apis: ['setTimeout'] });
-  let probes = 0;
-  const dead: unknown[] = [];
-  const silence = new Error('silence');
-  const probe = () => (++probes === 2 ? Promise.reject(silence) : Promise.resolve());
-  const liveness = new Liveness(probe, { everyMs: 0, timeoutMs: 1 }, (cause) => void dead.push(cause));
-  const tick = async () => {
-    t.mock.timers.tick(1);
-    await Promise.resolve();
-    await Promise.resolve();
-  };
-  liveness.begin();
-  liveness.end();
-  await tick();
-  assert.equal(probes, 0);
-  liveness.begin();
-  liveness.begin();
-  liveness.end();
-  await tick();
-  assert.deepEqual([probes, dead], [1, []]);
-  await tick();
-  assert.deepEqual([probes, dead], [2, [silence]]);
-  liveness.end();
-  await tick();
-  assert.equal(probes, 2);
 });

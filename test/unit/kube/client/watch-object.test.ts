@@ -5,7 +5,6 @@ import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { TransportError } from '../../../../kube/client/errors.ts';
 import { learn, next, type Saw, type Watch, type WatchDeps, watchObject } from '../../../../kube/client/watch-object.ts';
 import { freshPace, pace, type Turn } from '../../../../kube/client/watch-loop.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
@@ -225,24 +224,3 @@ for (const { why, fault, watch } of stubborn) {
     assert.ok(stage.failures.length >= 10, `${stage.failures.length} failures were told`);
   });
 }
-
-test('an event that is too large is not asked for again: the object is listed, and seen once it is smaller', async () => {
-  const stage = new Stage();
-  const ours = (resourceVersion: string): KubeObject => ({ metadata: { name: 'n', uid: 'u', resourceVersion } });
-  stage.over = {
-    list: (async () => {
-      const rv = stage.requests.length === 1 ? '1' : '3';
-      return { metadata: { resourceVersion: rv }, items: [ours(rv)] };
-    }) as never,
-    watch: () => {
-      if (stage.requests.length >= 4) stage.stop.abort();
-      throw new TransportError({ method: 'GET', path: '/api/v1/nodes', host: 'h' }, 'too-large', { hint: 'it has too many values' });
-    },
-  };
-  const watching = stage.watch();
-  await stage.clock.advance(10_000);
-  await watching;
-  await stage.end();
-  assert.deepEqual(stage.requests, ['list', 'watch 1', 'list', 'watch 3']);
-  assert.deepEqual(stage.versions, ['u@1', 'u@3']);
-});

@@ -46,26 +46,6 @@ test(
   },
 );
 
-test('a server that says nothing at all is waited for, and nobody has to wait for the end', { timeout: 120_000 }, async (t) => {
-  const api = newApi(t);
-  api.hooks.setFaults(parseFaults([{ verb: 'get', resource: '/version', fault: 'hang' }]));
-  const url = `http://127.0.0.1:${(await freePorts(1))[0]}`;
-  let asked = false;
-  const hanging = (client: Client, signal: AbortSignal): Promise<Setup> => {
-    asked = true;
-    return discover(client, signal);
-  };
-  const one = start(api, 'one', { setup: { discover: hanging }, metricsAddress: url.slice('http://'.length) });
-  await eventually('it is asked', () => asked);
-  assert.match(await text(`${url}/readyz`), /^\[-\]discovery failed: API discovery has not succeeded yet: the request is in progress$/m);
-  assert.equal(await one.stop(), 0);
-  assert.equal(await one.ready, undefined);
-  assert.deepEqual(
-    { sleepers: one.clock.sleepers, open: one.open(), told: one.lines.includes(FAILED) },
-    { sleepers: 0, open: 0, told: false },
-  );
-});
-
 test('the log has each failure of discovery once; tries are further apart each time', async () => {
   const clock = new FakeClock();
   const { log, lines, fields } = recordedLog();
