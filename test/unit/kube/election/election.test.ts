@@ -12,15 +12,32 @@ import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { electionMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { ModelApi } from './model-api.ts';
 
 const call = { method: 'PUT', path: '/lease', host: 'test' };
 const answer = (code: number, reason: string): ApiError => new ApiError(call, { code, reason, message: 'no' });
 
+/** A server that holds one lease. */
+class LeaseServer {
+  held: Lease | undefined;
+  #version = 0;
+
+  get(): Lease {
+    if (this.held === undefined) throw answer(404, 'NotFound');
+    return structuredClone(this.held);
+  }
+
+  put(lease: Lease, isNew = false): Lease {
+    if (isNew && this.held !== undefined) throw answer(409, 'AlreadyExists');
+    if (!isNew && lease.metadata.resourceVersion !== this.get().metadata.resourceVersion) throw answer(409, 'Conflict');
+    this.held = structuredClone({ ...lease, metadata: { ...lease.metadata, resourceVersion: String((this.#version += 1)) } });
+    return this.get();
+  }
+}
+
 /** An election on a server that answers at once, unless `trouble` has something to say. */
 class Bench {
   readonly clock = new FakeClock();
-  readonly api = new ModelApi();
+  readonly api = new LeaseServer();
   readonly recorded = recordedLog();
   readonly registry = new Registry();
   readonly announced: string[] = [];
@@ -38,9 +55,9 @@ class Bench {
       return apply() as T;
     };
     const client: ElectionOptions['client'] = {
-      get: (_resource, _ref, callOptions) => answered('get', callOptions, () => this.api.get('Lease')),
-      create: (_resource, object, callOptions) => answered('create', callOptions, () => this.api.create('Lease', object)),
-      replace: (_resource, object, callOptions) => answered('replace', callOptions, () => this.api.replace('Lease', object)),
+      get: (_resource, _ref, callOptions) => answered('get', callOptions, () => this.api.get()),
+      create: (_resource, object, callOptions) => answered('create', callOptions, () => this.api.put(object, true)),
+      replace: (_resource, object, callOptions) => answered('replace', callOptions, () => this.api.put(object)),
     };
     const parts = { client, clock: this.clock, random: seededRandom(3), log: this.recorded.log, metrics: electionMetrics(this.registry) };
     const announce = (message: string) => void this.announced.push(message);
@@ -54,13 +71,13 @@ class Bench {
   }
 
   get lease(): Lease {
-    return this.api.get('Lease');
+    return this.api.get();
   }
 
   /** Somebody else has it. */
   takenBy(holderIdentity: string): void {
     const lease = this.lease;
-    this.api.replace('Lease', { ...lease, spec: { ...lease.spec, holderIdentity, renewTime: 'later' } });
+    this.api.put({ ...lease, spec: { ...lease.spec, holderIdentity, renewTime: 'later' } });
   }
 
   async metric(name: string): Promise<string> {
@@ -136,7 +153,7 @@ test('a process that wakes up after its lease finds out with the first write, be
 test('a renewal that was refused looks first, and is counted', async () => {
   const bench = await new Bench().run();
   const { lease } = bench;
-  bench.api.replace('Lease', { ...lease, metadata: { ...lease.metadata, labels: { by: 'somebody' } } });
+  bench.api.put({ ...lease, metadata: { ...lease.metadata, labels: { by: 'somebody' } } });
   await bench.clock.advance(2_000);
   assert.equal(bench.election.mayWrite(), true);
   assert.deepEqual(bench.lease.metadata.labels, { by: 'somebody' });
@@ -155,7 +172,7 @@ for (const [why, verb, error, says] of troubles) {
   test(`an election ${why} says so once, and tries on until it leads`, async () => {
     const bench = new Bench();
     bench.trouble = (asked) => (asked === verb ? error : undefined);
-    if (verb === 'replace') bench.api.create('Lease', { metadata: { name: 'controllers', namespace: 'ns' }, spec: { holderIdentity: '' } });
+    if (verb === 'replace') bench.api.put({ metadata: { name: 'controllers', namespace: 'ns' }, spec: { holderIdentity: '' } }, true);
     await bench.run();
     await bench.clock.advance(60_000);
     const { lines, fields } = bench.recorded;
@@ -214,7 +231,7 @@ test('a write that the server refused, or one lost long ago, holds nothing up', 
 
 test('asked to end while it waits its turn, it leaves the lease alone', async () => {
   const bench = new Bench();
-  bench.api.create('Lease', { metadata: { name: 'controllers' }, spec: { holderIdentity: 'other', leaseDurationSeconds: 15 } });
+  bench.api.put({ metadata: { name: 'controllers' }, spec: { holderIdentity: 'other', leaseDurationSeconds: 15 } }, true);
   await bench.run();
   assert.equal(bench.election.holder, 'other');
   bench.asked.abort();
