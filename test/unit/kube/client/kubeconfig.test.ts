@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -112,42 +112,20 @@ test('a kubeconfig that is not there, a directory, or no YAML gives an error wit
     assert.doesNotMatch(`${error.stack} ${String(error.cause)}`, /s3cr3t/);
     return true;
   });
-  const bomb = join(dir, 'bomb');
   const levels = Array.from({ length: 30 }, (_, at) => `a${at + 1}: &a${at + 1} [*a${at},*a${at}]`);
-  await writeFile(bomb, ['a0: &a0 x', ...levels].join('\n'));
-  await assert.rejects(loadKubeconfig(bomb), { name: 'ActionError', message: /aliases expand/ });
+  await writeFile(broken, ['a0: &a0 x', ...levels].join('\n'));
+  await assert.rejects(loadKubeconfig(broken), { name: 'ActionError', message: /aliases expand/ });
 });
 
-test('a kubeconfig is read again when it changes, and a broken one leaves the last in force', async () => {
-  const path = join(dir, 'config');
-  await writeFile(path, JSON.stringify(config({ user: { token: 'one' } })));
-  const source = kubeconfigSource(path);
-  assert.equal((await source.current()).token, 'one');
-  assert.equal(await source.current(), await source.current(), 'nothing is read twice');
-  await writeFile(path, '{ half');
-  assert.equal((await source.current()).token, 'one');
-  await rm(path);
-  assert.equal((await source.current()).token, 'one');
-  await writeFile(path, JSON.stringify(config({ user: { token: 'two' } })));
-  assert.equal((await source.current()).token, 'two');
-});
-
-test('a pod reaches the API server through its service account, and follows its links', async () => {
+test('a pod reaches the API server through its service account', async () => {
   const account = join(dir, 'account');
-  await mkdir(join(account, '..first'), { recursive: true });
-  await writeFile(join(account, '..first', 'token'), 'a.b.c\n');
-  await writeFile(join(account, '..first', 'namespace'), 'apps\n');
-  await symlink('..first', join(account, '..data'));
-  await symlink('..data/token', join(account, 'token'));
-  await symlink('..data/namespace', join(account, 'namespace'));
+  await mkdir(account);
+  const [ca, tokenFile] = [{ file: join(account, 'ca.crt') }, join(account, 'token')];
+  await writeFile(tokenFile, 'a.b.c\n');
+  await writeFile(join(account, 'namespace'), 'apps\n');
   const environment = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-  assert.deepEqual(await inClusterAccess(environment, account), {
-    origin: "the pod's service account",
-    server: 'https://[fd00::1]:443',
-    ca: { file: join(account, 'ca.crt') },
-    tokenFile: join(account, 'token'),
-    namespace: 'apps',
-  });
+  const access = { origin: "the pod's service account", server: 'https://[fd00::1]:443', ca, tokenFile, namespace: 'apps' };
+  assert.deepEqual(await inClusterAccess(environment, account), access);
   await assert.rejects(inClusterAccess({}, account), { message: /this is not a pod; set a kubeconfig/ });
   await assert.rejects(inClusterAccess(environment, join(dir, 'nothing')), { message: /Cannot read service account token/ });
 });
@@ -182,7 +160,7 @@ test('the first file that has an entry gives all of it, the first that sets curr
   });
 });
 
-test('several files are one kubeconfig, also while they come and change', async () => {
+test('several files are one kubeconfig, read again as they come and change; a broken one leaves the last in force', async () => {
   const [one, two, none] = [join(dir, 'one'), join(dir, 'two'), join(dir, 'none')];
   const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
   await writeFile(one, JSON.stringify({ 'current-context': 'x', contexts, clusters: [cluster('c', { server: 'https://127.0.0.1:1' })] }));
@@ -190,12 +168,18 @@ test('several files are one kubeconfig, also while they come and change', async 
   const source = kubeconfigSource([none, one, two]);
   const first = await source.current();
   assert.deepEqual(first, { origin: `${one}:${two}`, server: 'https://127.0.0.1:1', token: 'one' });
-  assert.equal(await source.current(), first);
-  await writeFile(two, `users:\n- name: u\n  user: {token: second}\n`);
-  assert.equal((await source.current()).token, 'second');
-  await writeFile(none, JSON.stringify({ users: [user('u', { token: 'third' })] }));
+  assert.equal(await source.current(), first, 'nothing is read twice');
+  for (const [path, text, token] of [
+    [two, '{ half', 'one'],
+    [two, JSON.stringify({ users: [user('u', { token: 'second' })] }), 'second'],
+    [none, JSON.stringify({ users: [user('u', { token: 'third' })] }), 'third'],
+  ] as const) {
+    await writeFile(path, text);
+    assert.equal((await source.current()).token, token);
+  }
+  for (const path of [one, two, none]) await rm(path);
   assert.equal((await source.current()).token, 'third');
-  await assert.rejects(loadKubeconfig([join(dir, 'a'), join(dir, 'b')]), /Cannot read kubeconfig .*\/a: no such file/);
+  await assert.rejects(loadKubeconfig([one, two]), /Cannot read kubeconfig .*\/one: no such file/);
 });
 
 test('what a proxy variable says counts for a kubeconfig without proxy-url', async () => {
@@ -203,7 +187,6 @@ test('what a proxy variable says counts for a kubeconfig without proxy-url', asy
   const environment = { HTTPS_PROXY: 'http://u:p@variable:3128' };
   await writeFile(path, JSON.stringify(config({ cluster: { server: 'https://api:6443' } })));
   assert.equal((await loadKubeconfig(path, { environment })).proxy, 'http://u:p@variable:3128/');
-  assert.equal((await loadKubeconfig(path, { environment: { ...environment, NO_PROXY: 'api' } })).proxy, undefined);
   await writeFile(path, JSON.stringify(config({ cluster: { 'proxy-url': 'http://file:1' } })));
-  assert.equal((await loadKubeconfig(path, { environment: { ...environment, NO_PROXY: '*' } })).proxy, 'http://file:1/');
+  assert.equal((await loadKubeconfig(path, { environment })).proxy, 'http://file:1/');
 });

@@ -81,18 +81,18 @@ describe('a program of an exec user', () => {
     return true;
   };
 
-  for (const [answer, says] of Object.entries({
-    '{"status":{}}': /neither a token nor a certificate/,
-    '{"status":{"clientCertificateData":"x"}}': /a certificate or a key alone/,
-    '{"status":{"token":"a\\nb"}}': /characters that are not allowed/,
-    '{}': /undefined/,
-  }))
-    test(`that once answers ${answer} has failed, and is run again the next time`, async (t) => {
+  test('that once gives no credentials has failed, and is run again the next time', async (t) => {
+    for (const [answer, says] of Object.entries({
+      '{"status":{}}': /neither a token nor a certificate/,
+      '{"status":{"clientCertificateData":"x"}}': /a certificate or a key alone/,
+      '{"status":{"token":"a\\nb"}}': /characters that are not allowed/,
+    })) {
       const once = join(await tempDir(t), 'once');
       const plugin = user(`if mkdir ${once} 2>/dev/null; then printf %s '${answer}'; else echo '{"status":{"token":"t"}}'; fi`);
       await assert.rejects(pluginCredentials(plugin, ask), why(says));
       assert.deepEqual(await pluginCredentials(plugin, ask), { authorization: 'Bearer t' });
-    });
+    }
+  });
 
   test('is run once for all who ask at the same time, and once more for those whose credentials were refused', async (t) => {
     const runs = join(await tempDir(t), 'runs');
