@@ -17,7 +17,6 @@ const files = [
   'scheduler/hostile',
   'scheduler/core/rollouts',
   'endurance/controllers',
-  'endurance/convergence',
   'endurance/day',
   'endurance/hand-overs',
   'endurance/rollouts',

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import type { Connection } from '../../../../kube/client/connection.ts';
-import { createClient } from '../../../../kube/client/http-client.ts';
 import { Reflector } from '../../../../kube/cache/reflector.ts';
 import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -92,30 +90,4 @@ describe('what one object does to a sink costs that object alone', () => {
     assert.deepEqual(applied, ['a#1@7']);
     assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
   });
-});
-
-test('a server that answers nothing at all is no server without streams: it is said, waited for, and asked for a stream again', async (t) => {
-  const clock = new FakeClock();
-  const requests: string[] = [];
-  const silent: Connection = {
-    usable: true,
-    isOver: false,
-    send: ({ path, signal }) => {
-      requests.push(path.includes('sendInitialEvents=true') ? 'stream' : path);
-      return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
-    },
-    retire: () => {},
-    destroy: () => {},
-  };
-  const access = { origin: 'here', server: 'http://127.0.0.1:1' };
-  const client = createClient(access, { clock, dial: () => Promise.resolve(silent) });
-  const { log, lines } = recordedLog();
-  const reflector = new Reflector({ resource: pods, client, clock, random: () => 0, log }, whole);
-  runs(t, reflector, clock);
-  await clock.advance(30_000);
-  assert.match(reflector.problem?.text ?? '', /no answer within 30000 ms/);
-  assert.deepEqual(requests, ['stream'], 'it is asked at once, and for more');
-  await clock.advance(500);
-  assert.deepEqual(requests, ['stream', 'stream']);
-  assert.deepEqual(lines, ['warn: list or watch failed, retrying']);
 });

@@ -6,25 +6,12 @@ import { objectKey, parseKey } from '../../../../kube/cache/contract.ts';
 import { pruner, unite } from '../../../../kube/cache/fields.ts';
 import { deepFreeze, StringPool } from '../../../../kube/cache/sharing.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
-import { compareVersions } from '../../../../kube/cache/change.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const byColour = ({ metadata }: KubeObject) => Object.values(metadata.labels ?? {});
 
 test('keys go there and back', () => {
   for (const key of ['ns/name', 'node-1']) assert.equal(objectKey({ metadata: parseKey(key) }), key);
-});
-
-test('versions are compared as numbers, of any size; what is no number cannot be', () => {
-  for (const [a, b, sign] of [
-    ['9', '10', -1],
-    ['7', '7', 0],
-    ['a', 'b', undefined],
-    ['07', '7', undefined],
-    ['', '1', undefined],
-    ['9007199254740993', '9007199254740992', 1],
-  ] as const)
-    assert.equal(Math.sign(compareVersions(a, b) ?? NaN), sign ?? NaN, `${a} and ${b}`);
 });
 
 describe('the store', () => {
