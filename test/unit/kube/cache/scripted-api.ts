@@ -1,5 +1,5 @@
 import type { KubeList, KubeObject, Resource } from '../../../../kube/api/object.ts';
-import type { ListQuery, WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
+import type { Client, ListQuery, WatchEvent, WatchQuery } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { TooLarge } from '../../../../kube/client/json-bytes.ts';
 import type { ReflectorOptions } from '../../../../kube/cache/reflector.ts';
@@ -31,7 +31,12 @@ export class ScriptedApi {
     this.#steps.push(...steps);
   }
 
-  readonly client: ReflectorOptions['client'] = {
+  readonly client: ReflectorOptions['client'] & Pick<Client, 'list'> = {
+    list: async <T extends KubeObject>(resource: Resource, query: ListQuery = {}, options?: { signal?: AbortSignal }) => {
+      const items: T[] = [];
+      const metadata = await this.client.listEach<T>(resource, query, (item) => items.push(item), options);
+      return { metadata, items } as unknown as KubeList<T>;
+    },
     listEach: async <T extends KubeObject>(
       _resource: Resource,
       query: ListQuery,

@@ -1,101 +1,92 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { parseFaults } from '../../../../apiserver/faults/fault.ts';
-import { seededRandom } from '../../../../base/random.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { nodes } from '../../../../kube/api/object.ts';
-import { learn, next, type Saw, type Watch, type WatchDeps, watchObject } from '../../../../kube/client/watch-object.ts';
+import { learn, next, type Saw, type Watch, watchObject } from '../../../../kube/client/watch-object.ts';
 import { freshPace, pace, type Turn } from '../../../../kube/client/watch-loop.ts';
-import { localApi, localClient } from '../../../support/embedded-api.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { ScriptedApi } from '../cache/scripted-api.ts';
 import { table } from '../../../support/table.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import type { WatchQuery } from '../../../../kube/client/client.ts';
 
-/** A watch of the Node n on the embedded server, on fake time. */
-class Stage {
-  readonly clock = new FakeClock();
-  readonly api = localApi(this.clock, { bookmarkMs: 60_000 });
-  readonly #inner = localClient(this.api, { clock: this.clock, random: () => 0 });
-  /** `list`, `watch 5`. */
-  readonly requests: string[] = [];
-  query: WatchQuery = {};
-  readonly seen: (KubeObject | undefined)[] = [];
-  readonly failures: number[] = [];
-  readonly stop = new AbortController();
-  /** Instead of the server, where there is one. */
-  over: Partial<WatchDeps['client']> = {};
-
-  readonly client: WatchDeps['client'] = {
-    list: (resource, query, options) => {
-      this.requests.push('list');
-      return (this.over.list ?? this.#inner.list.bind(this.#inner))(resource, query, options) as never;
+/** Versions of the object `n` that are seen, `absent`; and what is asked. */
+async function watched(steps: string[], ms: number, more: { onSeen?: () => void; onFailure?: () => void; stop?: AbortController } = {}) {
+  const { onSeen, onFailure, stop = new AbortController() } = more;
+  const clock = new FakeClock();
+  const api = new ScriptedApi(...steps);
+  const seen: string[] = [];
+  const failures: number[] = [];
+  const handlers = {
+    onSeen: ({ object }: { object: KubeObject | undefined }) => {
+      onSeen?.();
+      seen.push(object === undefined ? 'absent' : `${object.metadata.uid}@${object.metadata.resourceVersion}`);
     },
-    watch: (resource, query, signal) => {
-      this.requests.push(`watch ${query.resourceVersion}`);
-      this.query = query;
-      return (this.over.watch ?? this.#inner.watch.bind(this.#inner))(resource, query, signal) as never;
+    onFailure: (_error: unknown, count: number) => {
+      onFailure?.();
+      failures.push(count);
     },
   };
-
-  /** Watches until `stop`; resolves then. */
-  watch({ onSeen, onFailure }: { onSeen?: () => void; onFailure?: () => void } = {}): Promise<void> {
-    const deps = { client: this.client, clock: this.clock, random: seededRandom(1), log: silentLog };
-    const handlers = {
-      onSeen: ({ object }: { object: KubeObject | undefined }) => {
-        onSeen?.();
-        this.seen.push(object);
-      },
-      onFailure: (_error: unknown, count: number) => {
-        onFailure?.();
-        this.failures.push(count);
-      },
-    };
-    return watchObject<KubeObject>(deps, nodes, { name: 'n' }, handlers, this.stop.signal);
-  }
-
-  async end(): Promise<void> {
-    this.stop.abort();
-    await this.#inner.close();
-    this.api.stop();
-  }
-
-  /** @returns `uid@version` as it is now */
-  put(uid: string): string {
-    return written(this.api.hooks.storage.put('/nodes', 'n', { metadata: { name: 'n', uid } }));
-  }
-
-  remove(): void {
-    this.api.hooks.storage.remove('/nodes', 'n');
-  }
-
-  set(...faults: object[]): void {
-    this.api.hooks.setFaults(parseFaults(faults.map((fault) => ({ resource: 'nodes', ...fault }))));
-  }
-
-  get versions(): string[] {
-    return this.seen.map(written);
-  }
+  const watching = watchObject<KubeObject>(
+    { client: api.client, clock, random: () => 0, log: silentLog },
+    nodes,
+    { name: 'n' },
+    handlers,
+    stop.signal,
+  );
+  await Promise.race([clock.advance(ms).then(atRest), watching]);
+  stop.abort();
+  await watching;
+  assert.equal(clock.sleepers, 0);
+  return { seen, failures, requests: api.requests };
 }
 
-const written = (object: KubeObject | undefined): string =>
-  object === undefined ? 'absent' : `${object.metadata.uid}@${object.metadata.resourceVersion}`;
-
-/** One that watches until its test ends. */
-async function started(t: TestContext, uid?: string): Promise<Stage> {
-  const stage = new Stage();
-  if (uid !== undefined) stage.put(uid);
-  const watching = stage.watch();
-  t.after(async () => {
-    await stage.end();
-    await watching;
-    assert.equal(stage.clock.sleepers, 0);
+const watches = table('why | steps | asks | sees')(`
+  an object is seen when it is there, changes, goes, and comes back
+    | list 5: / watch hold: ADDED n#a@6, MODIFIED n#a@7, DELETED n#a@8, ADDED n#b@9 | list, watch 5 | absent a@6 a@7 absent b@9
+  after a cut the object is listed and told again: the server may have been restored, and would tell nothing
+    | list 5: n#a@3 / watch break 503 / list 6: n#a@3 / watch hold / 1000 ms | list, watch 5, list, watch 6 | a@3 a@3
+  410 lists again at once, and what did not change is no news
+    | list 5: n#a@3 / watch break 410 / list 9: n#a@3 / watch hold: MODIFIED n#a@10 | list, watch 5, list, watch 9 | a@3 a@10
+  a watch that ends goes on behind its last event or bookmark
+    | list 5: n#a@3 / watch: MODIFIED n#a@6, BOOKMARK 9 / watch hold / 1000 ms | list, watch 5, watch 9 | a@3 a@6
+  waits as long as the server asks for
+    | fail 429 / list 5: / watch hold / 6999 ms | list |
+`);
+for (const { why, steps, asks, sees } of watches)
+  test(`a watch of one object: ${why}`, async () => {
+    const [script = '', ms = 0] = steps.split(/ \/ (\d+) ms$/);
+    const { seen, requests } = await watched(script.split(' / '), Number(ms));
+    const asked = requests.map((request) => request.replace(/ fieldSelector=metadata.name=n/, '').replace(' resourceVersion=', ' '));
+    assert.equal(asked.join(', '), asks);
+    assert.equal(seen.join(' '), sees);
+    assert.ok(
+      requests.every((request) => request.includes('fieldSelector=metadata.name=n')),
+      requests.join(),
+    );
   });
-  await stage.clock.advance(0);
-  await atRest();
-  return stage;
-}
+
+for (const [why, first, then] of [
+  ['fails every list', [], ['fail 500']],
+  ['ends every watch at once', ['list 5: n#a@3'], ['watch:']],
+  ['says 410 to every watch', [], ['list 5: n#a@3', 'fail 410']],
+] as const)
+  test(`a server that ${why} is asked at most 80 times in ten minutes, and told of`, async () => {
+    const again = Array.from({ length: 200 }, () => then).flat();
+    const { requests, failures } = await watched([...first, ...again], 600_000);
+    assert.ok(requests.length >= 15 && requests.length <= 80, `${requests.length} requests`);
+    assert.ok(failures.length >= 10, `${failures.length} failures were told`);
+  });
+
+test('what a handler throws ends the watch, it is no failure of the server; an aborted signal ends it quietly', async () => {
+  const mistake = (): never => {
+    throw new Error('mistake');
+  };
+  await assert.rejects(watched(['list 5:'], 0, { onSeen: mistake }), /^Error: mistake$/);
+  await assert.rejects(watched(['fail 500'], 0, { onFailure: mistake }), /^Error: mistake$/);
+  const stop = new AbortController();
+  const { requests } = await watched(['fail 500'], 0, { onFailure: () => stop.abort(), stop });
+  assert.equal(requests.length, 1);
+});
 
 /** `listed 5`, `changed 6`, `expired`; `relisting`, `watching@5`. */
 const edges = table('from | saw | to | why')(`
@@ -109,6 +100,7 @@ const edges = table('from | saw | to | why')(`
   watching@5            | cut        | relisting after a cut | a cut lists again
   relisting after a cut | failed     | relisting after a cut | a list that fails after a cut lists again
   watching@5            | expired    | relisting             | 410 lists again
+  watching@5            | too-large  | relisting             | an event that is too large lists again
 `);
 for (const { why, from, saw, to } of edges) {
   const state = (text: string): Watch => {
@@ -157,71 +149,3 @@ test('waits double to 30 s, start again after success, follow Retry-After up to 
   assert.deepEqual(waits([expired, listed, expired, listed, expired]), [0, 0, 500, 0, 1_000]);
   assert.deepEqual(waits([expired, listed, event, expired]), [0, 0, 0, 0]);
 });
-
-test('an object is seen when it is there, changes, goes, and comes back', async (t) => {
-  const stage = await started(t);
-  const { version } = stage.api.hooks.storage;
-  const expected = ['absent'];
-  for (const uid of ['a', 'a', undefined, 'b']) {
-    if (uid === undefined) stage.remove();
-    expected.push(uid === undefined ? 'absent' : stage.put(uid));
-    await atRest();
-  }
-  assert.deepEqual(stage.versions, expected);
-  assert.deepEqual(stage.requests, ['list', `watch ${version}`]);
-  const { timeoutSeconds = 0, ...query } = stage.query;
-  assert.deepEqual(query, { fieldSelector: 'metadata.name=n', resourceVersion: String(version) });
-  assert.ok(timeoutSeconds >= 300 && timeoutSeconds <= 600);
-});
-
-test('after a cut the object is listed again: the server may have been restored to an earlier state, and would tell nothing', async (t) => {
-  const stage = await started(t, 'a');
-  const from = stage.requests.at(-1);
-  stage.api.hooks.storage.put('/pods', 'default/p', { metadata: { name: 'p', namespace: 'default' } });
-  await stage.clock.advance(60_000);
-  stage.api.hooks.dropConnections();
-  await stage.clock.advance(1_000);
-  assert.deepEqual(stage.requests, ['list', from, 'list', `watch ${stage.api.hooks.storage.version}`]);
-  assert.deepEqual(stage.failures, [1]);
-  const [version] = stage.versions;
-  assert.deepEqual(stage.versions, [version, version], 'it is told again: after a restore its version may stand for another content');
-});
-
-test('what a handler throws ends the watch, it is no failure of the server', async () => {
-  for (const throws of ['onSeen', 'onFailure']) {
-    const stage = new Stage();
-    if (throws === 'onFailure') stage.set({ verb: 'list', status: 500 });
-    const mistake = (): never => {
-      throw new Error('mistake');
-    };
-    await assert.rejects(stage.watch({ [throws]: mistake }), /^Error: mistake$/);
-    await stage.end();
-  }
-});
-
-test('an aborted signal ends it quietly while it waits', async () => {
-  const stage = new Stage();
-  stage.set({ verb: 'list', status: 500 });
-  await stage.watch({ onFailure: () => stage.stop.abort() });
-  assert.deepEqual([stage.requests, stage.clock.sleepers], [['list'], 0]);
-  await stage.end();
-});
-
-const stubborn: { why: string; fault?: object; watch?: WatchDeps['client']['watch'] }[] = [
-  { why: 'fails every list', fault: { verb: 'list', status: 500 } },
-  { why: 'ends every watch at once', watch: async function* () {} },
-  { why: 'says 410 to every watch', fault: { verb: 'watch', status: 'gone' } },
-];
-for (const { why, fault, watch } of stubborn) {
-  test(`a server that ${why} is asked at most 80 times in ten minutes, and told of`, async (t) => {
-    const stage = new Stage();
-    if (fault !== undefined) stage.set(fault);
-    if (watch !== undefined) stage.over = { watch };
-    const watching = stage.watch();
-    t.after(() => watching);
-    await stage.clock.advance(600_000);
-    await stage.end();
-    assert.ok(stage.requests.length >= 15 && stage.requests.length <= 80, `${stage.requests.length} requests`);
-    assert.ok(stage.failures.length >= 10, `${stage.failures.length} failures were told`);
-  });
-}
