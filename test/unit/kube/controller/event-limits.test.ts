@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { dnsSubdomainProblems } from '../../../../kube/api/names.ts';
 import type { Resource } from '../../../../kube/api/object.ts';
 import { type AggregationLimits, EventAggregation } from '../../../../kube/controller/event-limits.ts';
 import {
@@ -115,15 +114,6 @@ test('an event has the fields of those in the field', () => {
   assert.deepEqual(eventPatch(series), { count: 3, lastTimestamp: '2026-03-01T00:00:01Z' });
   const combined = { count: 3, lastTimestamp: '2026-03-01T00:00:01Z', message: 'Created pod: a' };
   assert.deepEqual(eventPatch({ ...series, combined: true }), combined);
-});
-
-test('names are ones that the API takes', () => {
-  for (const name of ['web', 'a'.repeat(253), `${'a'.repeat(235)}-.-${'b'.repeat(15)}`, 'system:node', 'UPPER']) {
-    const series = newSeries(happening('m', { regarding: { ...happening('').regarding, name } }), false, START, 999_999);
-    assert.deepEqual(dnsSubdomainProblems(series.name), [], series.name);
-    if (/^[a-z]/.test(name) && !name.includes(':')) assert.ok(series.name.startsWith(name.slice(0, 200)), series.name);
-    else assert.match(series.name, /^daemonset\.[0-9a-f]{16}$/);
-  }
 });
 
 test('a message is cut at 1,024 bytes and never within a character', () => {

@@ -95,18 +95,6 @@ test('a version that never comes holds nobody for ever', async () => {
   assert.equal(writes.size, 0);
 });
 
-test('an owner that is gone leaves nothing behind', async () => {
-  const clock = new FakeClock();
-  const writes = new OwnWrites(clock);
-  writes.wrote('ns/web', cache('5:'), object('web-0/a@9'));
-  writes.forget('ns/web');
-  assert.equal(writes.size, 0);
-  for (let n = 0; n < 100; n++) writes.wrote(`ns/late-${n}`, cache('5:'), object('web-0/a@9'));
-  await clock.advance(LIMIT);
-  writes.wrote('ns/new', cache('5:'), object('web-0/a@9'));
-  assert.equal(writes.size, 1);
-});
-
 for (const [why, written, expected, requeueAfter, says] of [
   ['nothing for who has done nothing', false, false],
   ['a second for what was written', true, false, 1_000, 'own writes are not seen yet'],

@@ -102,19 +102,3 @@ test('each change reaches those it concerns', async (t) => {
   remove(sets, 'a');
   assert.equal(await news(), 'forget ns/a, reconcile ns/a');
 });
-
-test('stopped: it ends without a key left that waits, and listens to nothing', async (t) => {
-  const { queue, stop, ended, put, news, lines } = cluster(t);
-  put(sets, 'a');
-  put(pods, 'p', ownedBy('a'));
-  await news();
-  put(pods, 'p', ownedBy('a'), { ready: true });
-  await news();
-  assert.equal(queue.delayed, 1);
-  stop.abort();
-  await ended;
-  put(sets, 'b');
-  assert.equal(await news(), '');
-  assert.equal(queue.delayed, 0);
-  assert.deepEqual(lines, ['info: controller started', 'info: controller stopped']);
-});

@@ -146,26 +146,3 @@ test('a reconcile that takes too long at the end is cut short, and that is no fa
   assert.deepEqual(lines, ['warn: reconciles are interrupted', 'debug: reconcile was interrupted']);
   assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
 });
-
-test('reconciles that never wait still let timers and sockets in between', async () => {
-  // On a clock of our own that moves with the work: 1 ms each.
-  let now = 0;
-  const clock = { now: () => now, monotonic: () => now, sleep: () => Promise.resolve(), after: () => () => {} };
-  const queue = new WorkQueue('test', { clock });
-  const stop = new AbortController();
-  for (let n = 0; n < 1000; n++) queue.add(`key-${n}`);
-  const left: number[] = [];
-  const look = (): void => {
-    left.push(queue.length);
-    if (queue.length > 0) setImmediate(look);
-    else stop.abort();
-  };
-  setImmediate(look);
-  const reconcile: Reconcile = async () => {
-    now += 1;
-    return done;
-  };
-  await runWorkers({ queue, workers: 2, clock, log: recordedLog().log, reconcile }, stop.signal);
-  const longest = Math.max(...left.map((here, at) => (left[at - 1] ?? 1000) - here));
-  assert.ok(longest <= 20, `${longest} ms of work in one turn`);
-});

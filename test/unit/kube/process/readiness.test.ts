@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import { Discovery, healthChecks, readyChecks } from '../../../../kube/process/readiness.ts';
+import { healthChecks, readyChecks } from '../../../../kube/process/readiness.ts';
 import type { Setup } from '../../../../kube/process/contract.ts';
-import { FakeClock } from '../../../support/fake-clock.ts';
-import { recordedLog } from '../../../support/recorded-log.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 import { keyLister } from './example-controller.ts';
 import { leaseOf, newApi, start, text } from './process-world.ts';
@@ -45,27 +43,6 @@ test(
     assert.deepEqual({ sleepers: one.clock.sleepers, open: one.open() }, { sleepers: 0, open: 0 });
   },
 );
-
-test('the log has each failure of discovery once; tries are further apart each time', async () => {
-  const clock = new FakeClock();
-  const { log, lines, fields } = recordedLog();
-  const from = clock.monotonic();
-  const tries = ['a', 'b', 'a', 'b'];
-  const at: number[] = [];
-  const failing = (): Promise<Setup> => {
-    at.push(clock.monotonic() - from);
-    const error = tries[at.length - 1];
-    return error === undefined ? Promise.resolve(setup) : Promise.reject(new Error(error));
-  };
-  const discovery = new Discovery({ discover: failing }, { clock, random: () => 0, log });
-  const found = discovery.setup({} as Client, new AbortController().signal);
-  await clock.advance(60_000);
-  assert.equal(await found, setup);
-  assert.deepEqual(at, [0, 500, 1_500, 3_500, 7_500]);
-  assert.deepEqual(lines.flatMap((line, n) => (line === FAILED ? [fields[n]?.['error']] : [])), ['a', 'b']); // prettier-ignore
-  assert.deepEqual([lines.at(-1), fields.at(-1)], [SAID, { failures: 4 }]);
-  assert.deepEqual([discovery.isOver, discovery.check?.problem(), clock.sleepers], [true, undefined, 0]);
-});
 
 const minutes = (count: number): number => count * 60_000;
 
