@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { table } from '../../../support/table.ts';
-import { difference, applyEvent, replace } from '../../../../kube/cache/change.ts';
-import { objectKey } from '../../../../kube/cache/contract.ts';
+import { applyEvent, replace } from '../../../../kube/cache/change.ts';
 import type { AppliedEvent } from '../../../../kube/cache/change.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { event, object, objects, written } from './notation.ts';
+import { event, object, written } from './notation.ts';
 
 function said(changes: AppliedEvent<KubeObject>): string {
   if (changes === 'lost') return 'lost';
@@ -33,21 +32,6 @@ describe('what a listed object means', () => {
     // An empty version stands for none.
     const plain = (text: string) => (text.endsWith('@') ? unversioned(text) : held(text));
     test(why, () => assert.equal(said(replace(plain(has), plain(lists) ?? object(lists))).replaceAll('undefined', ''), means));
-  }
-});
-
-describe('what turns a store into a list', () => {
-  for (const { why, has, lists, means } of table('why | has | lists | means')(`
-    nothing where they agree         | a#1@3 b#1@4 | b#1@4 a#1@3       |
-    what is new, then what is gone   | a#1@3       | b#1@4             | add b#1@4, delete a#1@3 unseen
-    successors                       | a#1@3 b#1@4 | a#2@5 b#1@4       | delete a#1@3 unseen, add a#2@5
-    what is listed twice counts once |             | a#1@3 a#1@3 a#1@4 | add a#1@3
-    everything goes                  | a#1@3 b#1@4 |                   | delete a#1@3 unseen, delete b#1@4 unseen
-  `)) {
-    test(why, () => {
-      const changes = [...difference(objects(lists), new Map(objects(has).map((one) => [objectKey(one), one])))];
-      assert.equal(said(changes.filter((change) => change !== undefined)), means);
-    });
   }
 });
 

@@ -101,17 +101,6 @@ test('a server that is away is one line for all who call it, one more every ten 
   assert.deepEqual(fields, [{ error }, { error, waiting: 'lease,nodes,pods', forMs: 600_000 }, { afterMs: 600_000 }]);
 });
 
-test('an outage that comes and goes is said once, and every ten minutes', async () => {
-  const { clock, outage, lines } = outageOf();
-  for (let times = 0; times < 60; times++) {
-    outage.met('pods', away);
-    await clock.advance(1_000);
-    outage.over('pods');
-    await clock.advance(10_000);
-  }
-  assert.deepEqual(lines.filter((line) => !line.startsWith('debug')), [begins, ends, still, ends]); // prettier-ignore
-});
-
 test('what the server answers is no outage, and ends one', () => {
   const { outage, lines } = outageOf();
   assert.equal(outage.met('pods', forbidden), false);

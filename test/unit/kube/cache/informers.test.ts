@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Informers } from '../../../../kube/cache/informers.ts';
-import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { diary, pods, run, runs } from './informer-world.ts';
@@ -33,19 +31,6 @@ describe('handlers', () => {
     await world.clock.advance(500);
     assert.deepEqual(late.told, ['there a#1@6']);
     assert.equal(world.told.at(-1), 'updated a#1@6 a#1@7');
-  });
-
-  test('what breaks a cache ends all of it', async () => {
-    const clock = new FakeClock();
-    const broken = (): never => {
-      throw new Error('the counter is broken');
-    };
-    const { client } = new ScriptedApi('list 5: a#1@3');
-    const options = { resource: pods, client, clock, random: () => 0, log: recordedLog().log, streams: false, resyncMs: 60_000 };
-    const informer = new SharedInformer<KubeObject>({ ...options, onHandlerFailure: broken });
-    informer.addHandlers('broken', { added: broken });
-    await assert.rejects(informer.run(new AbortController().signal), /the counter is broken/);
-    assert.equal(clock.sleepers, 0);
   });
 });
 

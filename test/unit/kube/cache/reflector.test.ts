@@ -6,7 +6,7 @@ import type { ReflectorOptions, Sink } from '../../../../kube/cache/reflector.ts
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { pods, runs } from './informer-world.ts';
-import { event, written } from './notation.ts';
+import { written } from './notation.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 const whole: Sink<KubeObject> = {
@@ -69,25 +69,5 @@ describe('what one object does to a sink costs that object alone', () => {
     assert.deepEqual([replaced, ignored.length], [['a#1@3', 'a#1@3'], 1]);
     const said = lines.flatMap((line, at) => (line.startsWith('error') ? [fields[at]] : []));
     assert.deepEqual(said, [{ object: 'ns/b', uid: '2', why: 'Maximum call stack size exceeded' }]);
-  });
-
-  test('an event that it cannot apply is left out, those after it are applied, and none is asked for again', async (t) => {
-    const api = new ScriptedApi('list 5: a#1@3', 'watch: MODIFIED b#2@6, MODIFIED a#1@7', 'watch hold');
-    const applied: string[] = [];
-    const apply: Sink<KubeObject>['apply'] = (_type, object) => {
-      applied.push(written(breaksAt('b')(object)));
-      return 'applied';
-    };
-    const { log } = recordedLog();
-    const clock = new FakeClock();
-    const reflector = new Reflector(
-      { resource: pods, client: api.client, clock, random: () => 0, log, streams: false },
-      { ...whole, apply },
-    );
-    runs(t, reflector);
-    await atRest();
-    await clock.advance(1_000);
-    assert.deepEqual(applied, ['a#1@7']);
-    assert.equal(api.requests.at(-1), 'watch resourceVersion=7');
   });
 });

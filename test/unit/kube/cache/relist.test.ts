@@ -6,7 +6,7 @@ import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { diary, pods, run, runs } from './informer-world.ts';
+import { diary, pods, runs } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
 
 /** `p0#1@3 p1#1@3 ...`. */

@@ -117,20 +117,6 @@ describe('fields', () => {
   });
 });
 
-test('the pool holds two generations at most', () => {
-  const pool = new StringPool(100);
-  for (let n = 0; n < 10_000; n++) {
-    pool.one(`string ${n}`);
-    pool.one('again');
-  }
-  const { size } = pool;
-  assert.ok(size <= 200 && size > 100, `${size} strings`);
-  assert.equal(pool.one('x'.repeat(129)).length, 129);
-  assert.equal(pool.size, size, 'long strings are not kept');
-  pool.one('again');
-  assert.equal(pool.size, size);
-});
-
 test('who changes a frozen object is told at that line', () => {
   const object = deepFreeze({ metadata: { labels: { a: 'b' } }, list: [{ x: 1 }] });
   assert.throws(() => Object.assign(object.metadata.labels, { a: 'c' }), TypeError);

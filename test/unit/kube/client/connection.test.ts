@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { connect, constants, createSecureServer } from 'node:http2';
+import { connect, constants } from 'node:http2';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -12,7 +12,6 @@ import { type ClusterAccess } from '../../../../kube/client/access.ts';
 import { readWhole } from '../../../../kube/client/connection.ts';
 import { clientOf, type Handler, json, node, type Response, type StandIn, status, Trust } from './api-stand-in.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import type { AddressInfo } from 'node:net';
 
 const trust = new Trust();
 const h2 = (t: TestContext, handler: Handler): Promise<StandIn> =>
@@ -151,18 +150,6 @@ test('unusable credentials are named, and never shown', async (t) => {
   }
 });
 
-test('a server that wants a client certificate and gets none is understood', async (t) => {
-  const server = createSecureServer({ ...trust.serverPair, ca: trust.authority.ca, requestCert: true, rejectUnauthorized: true }).listen(
-    0,
-    '127.0.0.1',
-  );
-  await once(server, 'listening');
-  t.after(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const client = clientOf(t, { origin: 'test', server: `https://127.0.0.1:${port}`, ca: { data: trust.authority.ca } });
-  await assert.rejects(client.get(nodes, { name: 'n' }), { problem: 'tls', message: /it rejected the client certificate .*renew it/ });
-});
-
 const never = new AbortController().signal;
 
 test('an answer that is all there is read, although its HTTP/2 stream has closed before', async (t) => {
@@ -173,14 +160,4 @@ test('an answer that is all there is read, although its HTTP/2 stream has closed
   while (!stream.closed) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(stream.readableEnded, false);
   assert.match(await text(Readable.from(readWhole(stream, never, () => {}))), /"Node"/);
-});
-
-test('a stream that fails in the middle broke, one that nobody reads any more is ended', async () => {
-  const failing = new Readable({ read() {} });
-  failing.push('begun');
-  setImmediate(() => failing.destroy(new Error('cut')));
-  await assert.rejects(text(Readable.from(readWhole(failing, never, () => {}))), { name: 'BrokenConnection', reached: 'perhaps' });
-  const endless = new Readable({ read: () => void endless.push('more') });
-  for await (const part of readWhole(endless, never, () => {})) if (part.length > 0) break;
-  assert.equal(endless.destroyed, true);
 });

@@ -4,9 +4,7 @@ import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
 import { hasTooManyValues, MAX_JSON_VALUES, type TooLarge, withoutManagedFields } from '../../../../kube/client/json-bytes.ts';
 import { readList } from '../../../../kube/client/list-stream.ts';
-import { decodeWatch } from '../../../../kube/client/watch-stream.ts';
 import { standIn } from './api-stand-in.ts';
-import { string } from 'fast-check';
 
 const call = { method: 'GET', path: '/api/v1/nodes', host: 'h' };
 
@@ -47,24 +45,6 @@ test('an item of a list with too many values is left out by its name, and the ot
   assert.deepEqual(items, [{ metadata: { name: 'a' }, spec: { x: 1 } }]);
   assert.deepEqual(skipped, [{ of: 'values', type: undefined, metadata: left }]);
   await assert.rejects(read([odd]), { problem: 'too-large', message: /an item has more than 100000 values/ });
-});
-
-test('an event with too many values is left out by its name, and those behind it come', async () => {
-  const lines = [odd, { metadata: { name: 'a', resourceVersion: '8' } }].map(
-    (object) => `${JSON.stringify({ type: 'MODIFIED', object })}\n`,
-  );
-  const decode = async (text: string, skipped?: (what: TooLarge) => void): Promise<(string | undefined)[]> => {
-    async function* body() {
-      yield Buffer.from(text);
-    }
-    const names: (string | undefined)[] = [];
-    for await (const { object } of decodeWatch<KubeObject>(body(), call, 2 ** 24, { skipped })) names.push(object.metadata.name);
-    return names;
-  };
-  const skipped: TooLarge[] = [];
-  assert.deepEqual(await decode(lines.join(''), (what) => skipped.push(what)), ['a']);
-  assert.deepEqual(skipped, [{ of: 'values', type: 'MODIFIED', metadata: left }]);
-  await assert.rejects(decode(lines[0]?.trimEnd() ?? ''), { problem: 'too-large', message: /an event of more than 100000 values/ });
 });
 
 test('a client tells which object has too many values, and leaves out of lists and watches what has too many bytes', async (t) => {

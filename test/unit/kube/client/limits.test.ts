@@ -23,38 +23,6 @@ test('a deadline aborts when its time is up, and says how long that was; progres
   assert.equal(endless.signal.aborted, false);
 });
 
-test("the caller's signal and another end go before; nothing is left behind", () => {
-  const clock = new FakeClock();
-  const caller = new AbortController();
-  const reasons = [new Error('caller'), new Error('another')] as const;
-  {
-    using deadline = new Deadline(clock, 1_000, caller.signal);
-    using other = new Deadline(clock, 1_000, caller.signal);
-    other.end(reasons[1]);
-    caller.abort(reasons[0]);
-    assert.deepEqual([deadline.signal.reason, other.signal.reason], reasons);
-  }
-  assert.equal(clock.sleepers, 0);
-});
-
-test('slots are given in the order of asking, never more than there are, and none is lost to those who gave up', async () => {
-  const slots = new Semaphore(1);
-  const never = new AbortController().signal;
-  await assert.rejects(slots.take(AbortSignal.abort(new Error('enough'))), /enough/);
-  const first = await slots.take(never);
-  const given: string[] = [];
-  const impatient = new AbortController();
-  const gaveUp = assert.rejects(slots.take(impatient.signal), /enough/);
-  const waiting = ['a', 'b'].map((name) => slots.take(never).then((slot) => (given.push(name), slot)));
-  impatient.abort(new Error('enough'));
-  await gaveUp;
-  assert.deepEqual([slots.waiting, given], [2, []]);
-  first[Symbol.dispose]();
-  (await waiting[0])?.[Symbol.dispose]();
-  await waiting[1];
-  assert.deepEqual([given, slots.waiting, slots.isFree], [['a', 'b'], 0, false]);
-});
-
 test('a limit that lets nothing through is refused; the default ones fit on one connection with watches beside them', () => {
   for (const count of [0, Number.NaN]) assert.throws(() => new Semaphore(count), RangeError);
   for (const limits of [{ first: 0 }, { largest: 0 }])

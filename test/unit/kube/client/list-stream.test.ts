@@ -55,24 +55,6 @@ test('others have their turn every quarter of a megabyte, also within one large 
   assert.equal(pauses, Math.floor(list.length / (256 * 1024)));
 });
 
-test('what the receiver of items throws ends the reading, and the body with it', async () => {
-  let isClosed = false;
-  async function* endless() {
-    try {
-      yield Buffer.from('{"items":[');
-      for (;;) yield Buffer.from('{"metadata":{}},');
-    } finally {
-      isClosed = true;
-    }
-  }
-  const mistake = new Error('mistake');
-  const each = (): never => {
-    throw mistake;
-  };
-  await assert.rejects(readList(endless(), { ...reading, each }), (error) => error === mistake);
-  assert.ok(isClosed);
-});
-
 test('an item that is too large is left out where that is asked for, wherever the network cuts, and says which it was', async () => {
   const metadata = { name: 'big', uid: 'u', resourceVersion: '7' };
   const big = { metadata, spec: [{ text: `\\"]}${'<'.repeat(2_000)}` }] };

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
-import { mayHaveTakenEffect, TransportError } from '../../../../kube/client/errors.ts';
 import { retryWaitMs } from '../../../../kube/client/requests.ts';
 import { restMetrics } from '../../../../kube/metrics/client-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -57,26 +56,6 @@ test('each load has its limit, watches have none, and nothing waits for another 
   assert.equal(count(/never/), 0);
   stop.abort(new Error('over'));
   for (const watch of watches) await assert.rejects(watch, /over/);
-});
-
-test('what waited in vain was never sent, and is known not to have taken effect', { timeout: 120_000 }, async (t) => {
-  const clock = new FakeClock();
-  let sent = 0;
-  const { client } = await pair(t, () => void (sent += 1), { clock, limits: { writing: 1 } });
-  const patch = (timeoutMs: number) =>
-    client.patch(nodes, { name: 'n' }, {}, { type: 'merge', timeoutMs }).catch((error: unknown) => error);
-  const first = patch(400_000);
-  await eventually('sent === 1', () => sent === 1);
-  const second = patch(1_000);
-  await clock.advance(300_000);
-  const error = await second;
-  assert.ok(error instanceof TransportError && error.problem === 'timeout', String(error));
-  assert.match(error.message, /it was not sent, because too many requests are waiting for this server: no answer within 300000 ms$/);
-  assert.equal(mayHaveTakenEffect(error), false);
-  assert.equal(sent, 1);
-  await clock.advance(100_000);
-  assert.equal(mayHaveTakenEffect(await first), true);
-  assert.equal(clock.sleepers, 0);
 });
 
 test('a refused request waits without a slot and is sent again; a failure at the end of patience is the last answer', async (t) => {

@@ -85,14 +85,6 @@ test('about one object 25 are told, then one in five minutes; the count goes alo
   assert.match(telling.say(happening('m'), 100_000), /^-/, 'and not beyond');
 });
 
-test('memory is bounded: what was not touched longest is forgotten', () => {
-  const telling = new Telling({ remembered: 3 });
-  const about = (name: string): Happening => happening('m', { regarding: { ...happening('').regarding, name } });
-  for (const name of ['a', 'b', 'c', 'a', 'd']) telling.say(about(name));
-  assert.match(telling.say(about('a')), /^#1 x3 /);
-  assert.match(telling.say(about('b')), /^#5 x1 /);
-});
-
 test('an event has the fields of those in the field', () => {
   const series = newSeries(happening(''), false, START, 42);
   Object.assign(series, { message: 'Created pod: a', count: 3, lastMs: START + 1_999 });

@@ -151,18 +151,6 @@ test('when too many wait the newest is left out, which is counted and said once 
   assert.equal(stage.kept.at(-1), 'p9 x2 m', 'what was left out is in the count of the next');
 });
 
-test('a storm of warnings delays what went well by one call, and leaves none of it out', async () => {
-  const stage = new Stage({ capacity: 3 });
-  for (const n of [1, 2, 3, 4]) stage.say(`pending-${n}`, 'fits nowhere', 'FailedScheduling', 'Warning');
-  for (const n of [1, 2]) stage.say(`placed-${n}`, 'is placed', 'Scheduled');
-  await stage.sender.flush(never);
-  assert.deepEqual(
-    stage.kept.map((text) => text.split(' ')[0]),
-    ['placed-1', 'pending-1', 'placed-2', 'pending-2', 'pending-3'],
-  );
-  assert.equal(stage.told.filter((told) => told === 'dropped: full').length, 1);
-});
-
 test('an event never throws, whatever it is given', () => {
   const stage = new Stage();
   const recorder = stage.sender.recorder('c');

@@ -45,17 +45,3 @@ for (const [why, labels, owners, keys, says = []] of cases) {
     for (const [at, text] of says.entries()) assert.match(lines[at] ?? '', text);
   });
 }
-
-test('owners that overlap are said once, however many orphans come, and long lists are cut', () => {
-  const { log, lines, fields } = recordedLog();
-  const matching = matchingOwners<Owner>(({ selector }) => selector, log);
-  const store = storeOf(Object.fromEntries(Array.from({ length: 25 }, (_, n) => [`x/set-${n + 10}`, app('web')])));
-  const orphan = (n: number): KubeObject => ({ metadata: { name: `o${n}`, namespace: 'x', labels: { app: 'web' } } });
-  for (let n = 0; n < 1_000; n++) assert.equal(matching(orphan(n), store).length, 25);
-  assert.equal(lines.length, 1);
-  const { owners, more } = fields[0] ?? {};
-  assert.deepEqual([Array.isArray(owners) && owners.length, more], [10, 15]);
-  store.delete('x/set-10');
-  matching(orphan(0), store);
-  assert.equal(lines.length, 2, 'other owners are news');
-});

@@ -150,16 +150,6 @@ test('a process that wakes up after its lease finds out with the first write, be
   assert.equal(bench.ended?.why, 'lost');
 });
 
-test('a renewal that was refused looks first, and is counted', async () => {
-  const bench = await new Bench().run();
-  const { lease } = bench;
-  bench.api.put({ ...lease, metadata: { ...lease.metadata, labels: { by: 'somebody' } } });
-  await bench.clock.advance(2_000);
-  assert.equal(bench.election.mayWrite(), true);
-  assert.deepEqual(bench.lease.metadata.labels, { by: 'somebody' });
-  assert.equal(await bench.metric('leader_election_slowpath_total{'), 'leader_election_slowpath_total{name="controllers"} 1');
-});
-
 const forbidden = answer(403, 'Forbidden');
 // prettier-ignore
 const troubles: [why: string, verb: string, error: Error, says: RegExp][] = [
@@ -227,19 +217,6 @@ test('a write that the server refused, or one lost long ago, holds nothing up', 
   bench.asked.abort();
   await atRest();
   assert.deepEqual(bench.ended, { why: 'stopped', released: true });
-});
-
-test('asked to end while it waits its turn, it leaves the lease alone', async () => {
-  const bench = new Bench();
-  bench.api.put({ metadata: { name: 'controllers' }, spec: { holderIdentity: 'other', leaseDurationSeconds: 15 } }, true);
-  await bench.run();
-  assert.equal(bench.election.holder, 'other');
-  bench.asked.abort();
-  await atRest();
-  assert.deepEqual(bench.ended, { why: 'stopped', released: false });
-  assert.equal(await bench.election.whenLeading(), false);
-  assert.equal(holderOf(bench.lease), 'other');
-  assert.equal(bench.clock.sleepers, 0);
 });
 
 test('settings that cannot be safe are refused', () => {

@@ -101,7 +101,7 @@ export class HandOvers {
   }
 
   #saw(process: Participant, news: News): void {
-    process.standing = next(process.standing, { ...news, at: this.#moment(process) } as Saw, { ...this.#settings, ...process });
+    process.standing = next(process.standing, { ...news, at: this.#moment(process) }, { ...this.#settings, ...process });
   }
 
   /** Now and then it asks itself whether it may write. */

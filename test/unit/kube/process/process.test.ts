@@ -192,15 +192,6 @@ test('a controller that throws ends the others, and the process with 1; one that
   assert.equal(holder(api), '', 'it led, and lets the next one');
 });
 
-test('what cannot begin says so and leaves nothing behind', { timeout: 120_000 }, async (t) => {
-  const api = newApi(t);
-  const open = start(api, 'one', { setup: waiting, metricsAddress: '0.0.0.0:0', debug: true });
-  await assert.rejects(open.ended, /Cannot serve \/debug on 0\.0\.0\.0:0/);
-  const twice = start(api, 'one', { setup: ({ queue }) => ['a', 'a'].map((name) => ({ name: queue(name).name, run: wait })) });
-  await assert.rejects(twice.ended, /there is a queue a already/);
-  assert.deepEqual([open.open(), twice.open(), open.clock.sleepers, twice.clock.sleepers], [0, 0, 0, 0]);
-});
-
 test('docs/process.md shows the example as it is', async () => {
   const [page, example] = await Promise.all(
     ['../../../../docs/process.md', './example-controller.ts'].map((path) => readFile(new URL(path, import.meta.url), 'utf8')),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
-import type { Clock } from '../../../../base/clock.ts';
 import { RetryLimiter, TokenBucket } from '../../../../kube/queue/rate-limit.ts';
 import { DelayQueue } from '../../../../kube/queue/waiting-keys.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
@@ -156,29 +155,6 @@ test('no time at all: rung next, and not while it is asked for', async () => {
   assert.deepEqual(rang, []);
   await atRest();
   assert.deepEqual(rang, ['a at 0']);
-});
-
-test('a timer that rings early is asked again: no key is early', async () => {
-  const clock = new FakeClock();
-  let slept = 0;
-  // Real timers round down to whole milliseconds, and the two clocks drift.
-  const hasty: Clock = {
-    now: () => clock.now(),
-    monotonic: () => clock.monotonic(),
-    sleep: (ms, signal) => {
-      slept += 1;
-      return clock.sleep(slept === 1 ? ms * 0.9 : ms, signal);
-    },
-    after: (ms, ring) => clock.after(ms, ring),
-  };
-  const rang: number[] = [];
-  const waiting = new DelayQueue<string>(hasty, () => rang.push(clock.monotonic()));
-  const due = clock.monotonic() + 100;
-  waiting.set('a', 100);
-  await clock.advance(95);
-  assert.deepEqual(rang, []);
-  await clock.advance(5);
-  assert.deepEqual(rang, [due]);
 });
 
 /** Without the line of all keys, which has a test of its own. */
