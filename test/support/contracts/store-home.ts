@@ -15,43 +15,23 @@ export interface Home {
 }
 
 export const bytes = (text: string) => new TextEncoder().encode(text);
-export const source = (over: Partial<Source> = {}): Source => ({
-  namespace: 'dkc-system',
-  name: 'web',
-  uid: '8b1a9953-c461-4296-a827-abf8c47804d7',
-  resourceVersion: '41',
-  kubeletConfigKey: 'kubelet',
-  ...over,
-});
-export const payload = (of = source(), files: Record<string, string> = { kubelet: 'maxPods: 5', 'ca.crt': 'CA' }): Payload => ({
-  namespace: of.namespace,
-  name: of.name,
-  uid: of.uid,
-  resourceVersion: of.resourceVersion,
-  files: new Map(Object.entries(files).map(([key, text]) => [key, bytes(text)])),
-  annotations: { 'dkc.dev/allow': 'maxPods', 'kubectl.kubernetes.io/last-applied-configuration': '{}' },
-});
+const uid = '8b1a9953-c461-4296-a827-abf8c47804d7';
+export const source = (over: Partial<Source> = {}): Source => ({ namespace: 'dkc-system', name: 'web', uid, resourceVersion: '41', kubeletConfigKey: 'kubelet', ...over }); // prettier-ignore
+export const payload = (of = source(), files: Record<string, string> = { kubelet: 'maxPods: 5', 'ca.crt': 'CA' }): Payload => {
+  const { kubeletConfigKey: _key, ...ref } = of;
+  const annotations = { 'dkc.dev/allow': 'maxPods', 'kubectl.kubernetes.io/last-applied-configuration': '{}' };
+  return { ...ref, files: new Map(Object.entries(files).map(([key, text]) => [key, bytes(text)])), annotations };
+};
 
-export type Check = (home: Home, store: Store) => Promise<void>;
-
-export interface Suite {
-  /** A test on a place where nothing is yet. */
-  it: (name: string, check: Check) => void;
-  /** A test on an empty store. */
-  initialized: (name: string, check: Check) => void;
-}
+/** Defines a test on an empty store. @param fresh - on a place where nothing is yet */
+export type Suite = (name: string, check: (home: Home, store: Store) => Promise<void>, fresh?: 'fresh') => void;
 
 export function suiteOn(homeName: string, home: (t: TestContext) => Promise<Home>): Suite {
-  const it = (name: string, check: (home: Home, store: Store) => Promise<void>): void => {
+  return (name, check, fresh) =>
     void test(`store on ${homeName}: ${name}`, async (t) => {
       const at = await home(t);
-      await check(at, at.open());
-    });
-  };
-  const initialized = (name: string, check: (home: Home, store: Store) => Promise<void>): void =>
-    it(name, async (at, store) => {
-      await store.initialize();
+      const store = at.open();
+      if (fresh === undefined) await store.initialize();
       await check(at, store);
     });
-  return { it, initialized };
 }
