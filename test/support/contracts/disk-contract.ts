@@ -26,8 +26,8 @@ export function diskContract(name: string, home: (t: TestContext) => Promise<{ d
     assert.deepEqual(await disk.list(at()), ['f']);
     assert.equal((await disk.stat(at('f')))?.mode, 0o600);
     await disk.replace(at('f'), bytes('x'), 0o640);
-    const { uid: _owner, ...stat } = { uid: 0, ...(await disk.stat(at('f'))) };
-    assert.deepEqual({ ...stat, modifiedMs: 0 }, { kind: 'file', bytes: 1, mode: 0o640, modifiedMs: 0 });
+    const { kind, bytes: size, mode } = (await disk.stat(at('f'))) ?? {};
+    assert.deepEqual([kind, size, mode], ['file', 1, 0o640]);
   });
 
   it('leaves the old file and nothing else where a replace fails', async (disk, at) => {

@@ -3,9 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { runCli } from '../cli-context.ts';
 import { connect } from '../../../cli/connect/connect.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
-import { type KubeObject, leases, nodes, type Resource } from '../../../kube/api/object.ts';
-import { nodeConfigs } from '../../../agent/status/node-config.ts';
-import { rollouts } from '../../../controllers/rollout/types.ts';
+import { type KubeObject, type Resource } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../eventually.ts';
 
@@ -30,7 +28,6 @@ interface Line {
 
 const rbac = (resource: string, kind: string, namespaced = false): Resource => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource, kind, namespaced }); // prettier-ignore
 const clusterRoles = rbac('clusterroles', 'ClusterRole');
-const clusterRoleBindings = rbac('clusterrolebindings', 'ClusterRoleBinding');
 const definitions: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 const policies: Resource = { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy', namespaced: false }; // prettier-ignore
 
@@ -63,7 +60,7 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
         return ['crd-nodeconfigs', 'crd-rollouts'].every((check) => lines.get(check)?.result === 'ok');
       });
     };
-    /** Changes what is there, or removes it; `deploy` puts it back. */
+    /** Changes what is there. */
     const change = async (resource: Resource, object: string, edit: (found: KubeObject) => KubeObject): Promise<void> => {
       await client.replace(resource, edit(await client.get(resource, { name: object })));
     };
@@ -95,7 +92,7 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
     });
 
     test('a definition of an older dkc is named by the fields that it lacks, one of a newer dkc by those that it adds', async () => {
-      await change(definitions, 'nodeconfigs.dkc.dev', (found) => withStatusField(found, (fields) => without(fields, 'trial')));
+      await change(definitions, 'nodeconfigs.dkc.dev', (found) => withStatusField(found, ({ trial: _trial, ...fields }) => fields));
       const older = await doctor();
       assert.equal(older.code, 1);
       assert.match(older.lines.get('crd-nodeconfigs')?.detail ?? '', /differs in status\.trial$/);
@@ -125,46 +122,6 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
       assert.deepEqual(await withResult('failed'), []);
     });
 
-    test('nodes that get their rights by name have to have them, each', async () => {
-      for (const node of ['node-a', 'node-b']) await client.create(nodes, { metadata: { name: node } });
-      await client.delete(clusterRoleBindings, { name: 'dkc-agent' });
-      const { stdout } = await runCli(['deploy', 'manifests', '--only=rbac', `--kubernetes-version=${home.version}`, '--nodes=node-a']);
-      await home.apply(stdout);
-      assert.match((await doctor()).lines.get('agent-roles')?.detail ?? '', /^agents of 1 node have no rights: node-b$/);
-      await client.delete(clusterRoleBindings, { name: 'dkc:node:node-a' });
-      await deploy();
-      assert.deepEqual(await withResult('failed'), []);
-    });
-
-    test('agents, their versions and those of kubelets are compared with what is here', async () => {
-      assert.match((await doctor()).lines.get('agents')?.detail ?? '', /^no agent has reported for any of 2 nodes$/);
-      await client.create(nodeConfigs, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name: 'node-a' }, spec: {} });
-      const status = { observedGeneration: 1, agentVersion: '1.2.2' };
-      await client.patch(nodeConfigs, { name: 'node-a' }, { status }, { type: 'merge', subresource: 'status' });
-      await client.patch(nodes, { name: 'node-b' }, { status: { nodeInfo: { ...nodeInfo, kubeletVersion: 'v1.99.0' } } }, { type: 'strategic', subresource: 'status' }); // prettier-ignore
-      const { code, lines } = await doctor();
-      assert.equal(code, 1);
-      assert.match(lines.get('agents')?.detail ?? '', /^no agent has reported for 1 of 2 nodes: node-b$/);
-      assert.match(
-        lines.get('agent-versions')?.detail ?? '',
-        /^this dkc is 1\.2\.3, and other agents have other versions: 1 with 1\.2\.2 \(node-a\)$/,
-      );
-      assert.match(lines.get('kubelet-versions')?.detail ?? '', /^the kubelet of node-b is 1\.99, newer than the API server/);
-    });
-
-    test('rollouts without a controller that renews its Lease are a failure', async () => {
-      const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
-      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' }, spec: { configMap, nodeSelector: { matchLabels: { a: 'b' } }, steps: [{ nodes: '100%' }] } }); // prettier-ignore
-      assert.match((await doctor()).lines.get('rollout-controller')?.detail ?? '', /^there are rollouts, but no rollout controller/);
-      const lease = (renewTime: string) => ({ metadata: { name: 'dkc-rollout', namespace: 'dkc-system' }, spec: { holderIdentity: 'pod-a_1', leaseDurationSeconds: 15, renewTime } }); // prettier-ignore
-      await client.create(leases, lease(micro(Date.now() - 600_000)), { namespace: 'dkc-system' });
-      const stale = (await doctor()).lines.get('rollout-controller');
-      assert.deepEqual(stale?.result, 'failed');
-      assert.match(stale.detail, /was renewed 10 min ago: no rollout makes progress$/);
-      await client.patch(leases, { name: 'dkc-rollout', namespace: 'dkc-system' }, lease(micro(Date.now())), { type: 'merge' });
-      assert.match((await doctor()).lines.get('rollout-controller')?.detail ?? '', /^pod-a_1 holds Lease dkc-system\/dkc-rollout$/);
-    });
-
     test('what you may not see is skipped, and what you may not do is said', async () => {
       const { lines } = await doctor(...home.asNobody);
       assert.equal(lines.get('namespace')?.result, 'skipped');
@@ -177,15 +134,9 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
   });
 }
 
-const nodeInfo = { machineID: '', systemUUID: '', bootID: '', kernelVersion: '', osImage: '', containerRuntimeVersion: '', kubeProxyVersion: '', operatingSystem: 'linux', architecture: 'amd64' }; // prettier-ignore
-const micro = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
 const rulesOf = (role: KubeObject): readonly unknown[] => (Array.isArray(role['rules']) ? (role['rules'] as readonly unknown[]) : []);
 
 type Fields = Readonly<Record<string, unknown>>;
-
-function without(fields: Fields, name: string): Fields {
-  return Object.fromEntries(Object.entries(fields).filter(([key]) => key !== name));
-}
 
 /** The definition with other properties in `status` of its version. */
 function withStatusField(definition: KubeObject, edit: (fields: Fields) => Fields): KubeObject {
