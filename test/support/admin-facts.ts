@@ -24,16 +24,8 @@ export function entry(text: string): CheckpointEntry {
 /** A condemnation of the content that `entry(text)` has. */
 export function condemnation(text: string, over: Partial<CondemnedRecord> = {}): CondemnedRecord {
   const { ref, manifest } = entry(text);
-  return {
-    ...source(`${ref.uid}/${ref.resourceVersion}`),
-    ...contentRef(manifest?.files ?? [], 'kubelet'),
-    reason: 'kubelet exits',
-    evidence: [],
-    by: 'agent',
-    at: '2026-01-02T00:00:00.000Z',
-    retry: '',
-    ...over,
-  };
+  const of = { ...source(`${ref.uid}/${ref.resourceVersion}`), ...contentRef(manifest?.files ?? [], 'kubelet') };
+  return { ...of, reason: 'kubelet exits', evidence: [], by: 'agent', at: '2026-01-02T00:00:00.000Z', retry: '', ...over };
 }
 
 export interface Given {
@@ -74,13 +66,6 @@ function record(text: string): MetaRecord {
 function activeRecord(text: string, error: string | undefined): ActiveRecord {
   const [used, name] = text.split(' ') as [ActiveRecord['used'], string | undefined];
   const of: MaybeSource = name === undefined ? null : source(name);
-  return {
-    used,
-    source: of,
-    error: error ?? null,
-    effectiveSha256: 'e',
-    carrier: 'node',
-    why: 'it is kept',
-    at: '2026-01-03T00:00:00.000Z',
-  };
+  const about = { effectiveSha256: 'e', carrier: 'node', why: 'it is kept', at: '2026-01-03T00:00:00.000Z' } as const;
+  return { used, source: of, error: error ?? null, ...about };
 }

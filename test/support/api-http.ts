@@ -12,9 +12,7 @@ export interface ApiAddress {
 }
 
 /** JSON as it came, for tests to look into. */
-export interface Loose {
-  [field: string]: Loose;
-}
+export type Loose = { [field: string]: Loose };
 
 /** A text, number or boolean of an answer as text; '' for nothing. */
 export function text(value: unknown): string {
@@ -71,14 +69,8 @@ export class ApiHttp {
     let text = '';
     for await (const part of response.setEncoding('utf8') as AsyncIterable<string>) text += part;
     mustBeWhole(response);
-    return {
-      code: response.statusCode ?? 0,
-      headers: response.headers,
-      text,
-      get json() {
-        return JSON.parse(text);
-      },
-    };
+    const { statusCode: code = 0, headers } = response;
+    return { code, headers, text, get json() { return JSON.parse(text); } }; // prettier-ignore
   }
 
   get = (path: string, options?: CallOptions): Promise<HttpAnswer> => this.call('GET', path, options);
@@ -109,12 +101,11 @@ export class ApiHttp {
   async #send(method: string, path: string, { body, raw, type, accept, token }: CallOptions): Promise<IncomingMessage> {
     const url = new URL(this.address.url);
     const content = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+    const contentType = type ?? types[method] ?? 'application/json';
     const headers = {
       authorization: `Bearer ${token ?? this.address.token}`,
-      ...(accept === undefined ? {} : { accept }),
-      ...(content === undefined
-        ? {}
-        : { 'content-type': type ?? types[method] ?? 'application/json', 'content-length': Buffer.byteLength(content) }),
+      ...(accept !== undefined && { accept }),
+      ...(content !== undefined && { 'content-type': contentType, 'content-length': Buffer.byteLength(content) }),
     };
     // Not through URL, which would tidy up the path.
     const options = { method, headers, agent: false, hostname: url.hostname, port: url.port, path };

@@ -32,16 +32,8 @@ export async function makeAuthority(): Promise<Authority> {
   const issue = async (commonName: string, extensions: string, organizations: readonly string[] = []): Promise<KeyPair> => {
     const id = `c${made++}`;
     await writeFile(path(`${id}.ext`), extensions);
-    await openssl(
-      'req',
-      ...curve,
-      '-keyout',
-      `${id}.key`,
-      '-out',
-      `${id}.csr`,
-      '-subj',
-      `${organizations.map((name) => `/O=${name}`).join('')}/CN=${commonName}`,
-    );
+    const subject = `${organizations.map((name) => `/O=${name}`).join('')}/CN=${commonName}`;
+    await openssl('req', ...curve, '-keyout', `${id}.key`, '-out', `${id}.csr`, '-subj', subject);
     const signer = ['-CA', 'ca.crt', '-CAkey', 'ca.key', '-set_serial', String(1_000 + made)];
     await openssl('x509', '-req', '-in', `${id}.csr`, ...signer, '-out', `${id}.crt`, '-days', '1', '-extfile', `${id}.ext`);
     return { cert: await readFile(path(`${id}.crt`), 'utf8'), key: await readFile(path(`${id}.key`), 'utf8') };

@@ -62,10 +62,7 @@ export class CrashDisk implements RawFs {
     return afterPowerCut(this.#root, limit, seed).map((root) => new CrashDisk(root, this.#temps));
   }
 
-  /** The same text for the same tree, as a reader sees it. */
-  fingerprint(): string {
-    return fingerprintOf(this.#root);
-  }
+  fingerprint = (): string => fingerprintOf(this.#root);
 
   /** Puts a file there as if it had always been: for stores that somebody else wrote. */
   plant(path: string, bytes: Uint8Array | string): void {
@@ -115,12 +112,10 @@ export class CrashDisk implements RawFs {
     if (there?.kind === 'file' && node.kind === 'dir') throw failure('ENOTDIR', to);
     if (there?.kind === 'dir' && there.entries.size > 0) throw failure('ENOTEMPTY', to);
     const set = [basename(to), node] as const;
-    if (source === target) {
-      change(source, { take: basename(from), set });
-    } else {
-      change(target, { set });
-      change(source, { take: basename(from) });
-    }
+    const take = basename(from);
+    if (source === target) return change(source, { take, set });
+    change(target, { set });
+    return change(source, { take });
   }
 
   async unlink(path: string): Promise<void> {
@@ -188,12 +183,7 @@ export class CrashDisk implements RawFs {
           if (node.kind === 'file' && errorCode(error) === 'EIO') node.lostTo = node.data.length;
           throw error;
         }
-        if (this.forgotten?.(node.kind, path)) return;
-        if (node.kind === 'dir') {
-          node.durable = new Map(node.entries);
-          node.pending = [];
-        }
-        if (node.kind === 'file') synced(node);
+        if (!this.forgotten?.(node.kind, path)) synced(node);
       },
       stat: async () => {
         this.#step(`fstat ${path}`, 'read');

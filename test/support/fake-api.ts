@@ -117,15 +117,13 @@ export class FakeApi {
     const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
     const reach = (resource: Resource, method: string): void => {
       if (this.away || !alive()) throw new TransportError(call(resource, method), 'unreachable', { hint: 'nobody answers' });
+      const refuse = (code: number, reason: string, message: string): never => {
+        throw new ApiError(call(resource, method), { code, reason, message });
+      };
       if (resource.resource === 'nodeconfigs' && !this.hasNodeConfigs)
-        throw new ApiError(call(resource, method), {
-          code: 404,
-          reason: 'NotFound',
-          message: 'the server could not find the requested resource',
-        });
-      if ((this.forbidden && resource.resource === 'configmaps') || (this.podsForbidden && resource.resource === 'pods')) {
-        throw new ApiError(call(resource, method), { code: 403, reason: 'Forbidden', message: 'no relationship found' });
-      }
+        refuse(404, 'NotFound', 'the server could not find the requested resource');
+      if ((this.forbidden && resource.resource === 'configmaps') || (this.podsForbidden && resource.resource === 'pods'))
+        refuse(403, 'Forbidden', 'no relationship found');
     };
     const unused = (): never => {
       throw new Error('the agent has no need of this call');
@@ -149,20 +147,13 @@ export class FakeApi {
         return { resources: [{ name: 'nodeconfigs' }] };
       },
       close: async () => {},
-      list: async <T extends KubeObject>(resource: Resource, query = {}): Promise<KubeList<T>> => {
+      list: async <T extends KubeObject>(resource: Resource, query: ListQuery = {}): Promise<KubeList<T>> => {
         reach(resource, 'GET');
-        const items = [...this.#objects].flatMap(([key, object]) =>
-          key.startsWith(`${resource.resource}/`) && matches(object, query) ? [object as T] : [],
-        );
-        return { metadata: { resourceVersion: String(this.#rv) }, items };
+        return { metadata: { resourceVersion: String(this.#rv) }, items: this.all(resource).filter((one) => matches(one, query)) as T[] };
       },
-      listEach: async <T extends KubeObject>(
-        resource: Resource,
-        query: ListQuery,
-        each: (item: T) => void,
-      ): Promise<KubeList['metadata']> => {
+      listEach: async <T extends KubeObject>(resource: Resource, query: ListQuery, each: (item: T) => void) => {
         reach(resource, 'GET');
-        for (const [key, object] of this.#objects) if (key.startsWith(`${resource.resource}/`) && matches(object, query)) each(object as T);
+        for (const object of this.all(resource)) if (matches(object, query)) each(object as T);
         return { resourceVersion: String(this.#rv) };
       },
       create: async <T extends KubeObject>(resource: Resource, object: T): Promise<T> => {

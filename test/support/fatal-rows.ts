@@ -2,20 +2,8 @@ import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import type { HostFacts } from '../../agent/config/contract.ts';
 
-/** What a kubelet does under a configuration that passes its validation. */
-export type Fate =
-  | 'lives'
-  /** Ends before it is up. */
-  | 'dies'
-  /** Ends after it said that it is up, often after it was healthy. */
-  | 'dies late'
-  | 'never healthy'
-  | 'not registered'
-  | 'not Ready'
-  /** The kubelet is well, and pods that ran before or are new fail. */
-  | 'pods fail'
-  /** The kubelet is well, and its own server is of no use. */
-  | 'server fails';
+/** What a kubelet does under a configuration that passes its validation: `dies` before it is up, `dies late` after it said so. */
+export type Fate = 'lives' | 'dies' | 'dies late' | 'never healthy' | 'not registered' | 'not Ready' | 'pods fail' | 'server fails';
 
 /** How the real machine is made to be what the row says. */
 export interface Arrangement {
@@ -72,20 +60,13 @@ export function fatalRows(file: string): Record<string, FatalRow[]> {
 }
 
 export function factsOf({ host = {} }: FatalRow): HostFacts {
-  const { memoryBytes, diskBytes, ...facts } = JSON.parse(JSON.stringify(host).replaceAll('DIR', '/DIR')) as NonNullable<FatalRow['host']>;
-  const reserved = facts.memoryManagerState?.reserved;
+  const { memoryBytes, diskBytes, memoryManagerState: state, ...facts } = JSON.parse(JSON.stringify(host).replaceAll('DIR', '/DIR')) as NonNullable<FatalRow['host']>; // prettier-ignore
+  const reserved = state?.reserved && Object.entries(state.reserved).map(([node, bytes]) => [node, BigInt(Number(bytes))] as const);
   return {
     ...facts,
-    ...(reserved && facts.memoryManagerState
-      ? {
-          memoryManagerState: {
-            ...facts.memoryManagerState,
-            reserved: Object.fromEntries(Object.entries(reserved).map(([node, bytes]) => [node, BigInt(Number(bytes))])),
-          },
-        }
-      : {}),
-    ...(memoryBytes === undefined ? {} : { memoryBytes: BigInt(memoryBytes) }),
-    ...(diskBytes === undefined ? {} : { diskBytes: BigInt(diskBytes) }),
+    ...(state && { memoryManagerState: { ...state, ...(reserved && { reserved: Object.fromEntries(reserved) }) } }),
+    ...(memoryBytes !== undefined && { memoryBytes: BigInt(memoryBytes) }),
+    ...(diskBytes !== undefined && { diskBytes: BigInt(diskBytes) }),
   };
 }
 

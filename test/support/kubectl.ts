@@ -19,15 +19,9 @@ export const kubectlPath =
 /** Runs `tests` where there is a kubectl. Where there is none it says so; with CI=true that is a failure. */
 export function describeWithKubectl(name: string, tests: (program: string) => void): void {
   const program = kubectlPath;
-  if (program !== undefined) {
-    describe(name, () => tests(program));
-    return;
-  }
-  test(name, (t) => {
-    const why = 'there is no kubectl in PATH: install kubernetes-client, or name one in KUBECTL';
-    if (process.env['CI'] === 'true') assert.fail(why);
-    t.skip(why);
-  });
+  if (program !== undefined) return void describe(name, () => tests(program));
+  const why = 'there is no kubectl in PATH: install kubernetes-client, or name one in KUBECTL';
+  return void test(name, (t) => (process.env['CI'] === 'true' ? assert.fail(why) : t.skip(why)));
 }
 
 /** kubectl with a home and a kubeconfig of its own. */

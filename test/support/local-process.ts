@@ -24,7 +24,7 @@ export interface LocalOptions {
   onStop?: () => void;
 }
 
-/** A process of ours as it would run by itself, here beside the test. */
+/** A process of ours, here beside the test. */
 export interface LocalProcess {
   /** It works. False while it still fills its caches, or does not lead. */
   readonly ready: boolean;

@@ -24,12 +24,6 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
       if (names.length === 0) throw gone(path);
       return names.map((file) => file.slice(path.length + 1)).sort();
     },
-    makeDir: refuse,
-    replace: refuse,
-    replaceDir: refuse,
-    append: refuse,
-    rename: refuse,
-    remove: refuse,
-    settle: refuse,
+    ...{ makeDir: refuse, replace: refuse, replaceDir: refuse, append: refuse, rename: refuse, remove: refuse, settle: refuse },
   };
 }

@@ -98,22 +98,10 @@ export async function nodeOnDisk(
     condemn: async (source, over = {}) => {
       const state = await store.load(source);
       if (state.at !== 'intact') throw new Error(`no checkpoint ${source.resourceVersion}`);
-      const { uid, resourceVersion, namespace, name, kubeletConfigKey } = source;
+      const { kubeletConfigKey, ...ref } = source;
       const content = contentRef(digestFiles(state.checkpoint.payload.files), kubeletConfigKey);
-      const at = new Date(now).toISOString();
-      const record: CondemnedRecord = {
-        uid,
-        resourceVersion,
-        namespace,
-        name,
-        ...content,
-        reason: 'the kubelet exited 3 times',
-        evidence: ['exit-code 1'],
-        by: 'agent',
-        at,
-        retry: '',
-        ...over,
-      };
+      const about = { reason: 'the kubelet exited 3 times', evidence: ['exit-code 1'], by: 'agent', retry: '' } as const;
+      const record: CondemnedRecord = { ...ref, ...content, ...about, at: new Date(now).toISOString(), ...over };
       await store.setCondemned([...(await store.condemned()), record]);
       return record;
     },

@@ -127,14 +127,9 @@ export class SimulatedNode {
     this.api.put(nodes, { metadata: { name: this.name }, spec: {}, status: { nodeInfo: { kubeletVersion: 'v1.30.0' } } });
   }
 
-  /** What `dkc status` says of the assignment. */
   async tellCarrier(): Promise<void> {
     const read = parseActiveRecord(new TextDecoder().decode(await this.read(layout(ROOT).active)));
     this.tell(read.ok ? `assignment by ${read.record.carrier ?? 'nothing'}: ${read.record.why}` : `active.json: ${read.problem}`);
-  }
-
-  get options(): AgentOptions {
-    return this.#options;
   }
 
   /** For the next start of the agent. */
@@ -150,11 +145,6 @@ export class SimulatedNode {
 
   tell(line: string): void {
     this.told.push({ at: this.clock.monotonic(), line });
-  }
-
-  /** Everything told so far, once. */
-  heard(): string[] {
-    return this.told.splice(0).map(({ line }) => line);
   }
 
   /** What lies there, also on a disk that fails. */
@@ -331,19 +321,10 @@ export class SimulatedNode {
       clock: this.clock,
       random: seededRandom(this.starts),
       log: this.#log(alive),
-      exec: async (_program, args) => ({
-        code: 0,
-        stdout: args.includes('ActiveState')
-          ? this.kubelet.active
-            ? 'active\n'
-            : this.kubelet.started
-              ? 'activating\n'
-              : 'inactive\n'
-          : args.includes('MainPID')
-            ? '7\n'
-            : '',
-        stderr: '',
-      }),
+      exec: async (_program, args) => {
+        const state = this.kubelet.active ? 'active\n' : this.kubelet.started ? 'activating\n' : 'inactive\n';
+        return { code: 0, stdout: args.includes('ActiveState') ? state : args.includes('MainPID') ? '7\n' : '', stderr: '' };
+      },
       watchFiles: (paths, onChange, signal) =>
         new Promise((resolve) => {
           const watcher = { paths, onChange };
@@ -357,9 +338,7 @@ export class SimulatedNode {
         }),
       probe: async () => ({ healthy: this.kubelet.healthy, detail: this.kubelet.healthy ? 'ok' : 'no answer' }),
       notify: {
-        ready: async () => {
-          if (process.alive) await this.#handOver();
-        },
+        ready: async () => void (process.alive && (await this.#handOver())),
         status: async () => {},
         stopping: async () => {},
         keepAlive: async () => {},
@@ -379,15 +358,11 @@ export class SimulatedNode {
   #log(alive: () => boolean): Log {
     const line = (level: LogLevel) => (text: string, fields?: Readonly<Record<string, unknown>>) => {
       if (!alive()) return;
-      if (
-        this.tellLog &&
-        (level === 'warn' || level === 'error') &&
-        !/^(systemd does not report|the kubelet does not|(ConfigMap|Node) cannot be watched)/.test(text)
-      ) {
-        const { field, rule, problem, detail, error } = fields ?? {};
-        const rest = [field, rule, problem, detail, error].filter((one) => typeof one === 'string' && one !== '');
-        this.tell(`log ${level}: ${text}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}`);
-      }
+      if (!this.tellLog || !['warn', 'error'].includes(level)) return;
+      if (/^(systemd does not report|the kubelet does not|(ConfigMap|Node) cannot be watched)/.test(text)) return;
+      const { field, rule, problem, detail, error } = fields ?? {};
+      const rest = [field, rule, problem, detail, error].filter((one) => typeof one === 'string' && one !== '');
+      this.tell(`log ${level}: ${text}${rest.length > 0 ? ` (${rest.join(', ')})` : ''}`);
     };
     const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error'), with: () => log };
     return log;

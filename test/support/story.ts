@@ -6,6 +6,7 @@ import { nodeConfigs } from '../../agent/status/node-config.ts';
 import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
 
 const NAMESPACE = 'dkc-system';
+const reference = { namespace: NAMESPACE, kubeletConfigKey: 'kubelet' };
 
 /** The commands of the transcripts, on one or two simulated nodes and one API server. */
 export class Story {
@@ -70,8 +71,8 @@ export class Story {
   }
 
   async end(): Promise<{ sleepers: number; watches: number }> {
-    const ends = await Promise.all([...this.#nodes.values()].map((node) => node.end()));
-    return { sleepers: Math.max(...ends.map(({ sleepers }) => sleepers)), watches: Math.max(...ends.map(({ watches }) => watches)) };
+    for (const node of this.#nodes.values()) await node.end();
+    return { sleepers: this.node.clock.sleepers, watches: this.api.watches };
   }
 
   async #do(node: SimulatedNode, command: string, words: readonly string[]): Promise<void> {
@@ -79,15 +80,11 @@ export class Story {
     const settings = Object.fromEntries(words.filter((word) => word.includes('=')).map(split));
     switch (command) {
       case 'start':
-        return node.start();
       case 'stop':
-        return node.stop();
       case 'kill':
-        return node.kill();
       case 'reboot':
-        return node.reboot();
       case 'crash':
-        return node.crash();
+        return node[command]();
       case 'log':
         node.tellLog = true;
         return undefined;
@@ -113,7 +110,7 @@ export class Story {
       case 'delete':
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':
-        return this.#assign(node, { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet', ...settings } });
+        return this.#assign(node, { configMap: { ...reference, name: first, ...settings } });
       case 'assign-nothing':
         return this.#configSource(node, {});
       case 'unassign':
@@ -121,10 +118,7 @@ export class Story {
       // `nodeconfig web` assigns there whatever the story's carrier is; without a name it says local, and `gone` deletes it.
       case 'nodeconfig':
         if (first === 'gone') return this.api.remove(nodeConfigs, { name: node.name });
-        return this.#nodeConfig(
-          node.name,
-          first === '' ? {} : { configMap: { namespace: NAMESPACE, name: first, kubeletConfigKey: 'kubelet' } },
-        );
+        return this.#nodeConfig(node.name, first === '' ? {} : { configMap: { ...reference, name: first } });
       case 'api':
         return this.#server(words);
       // `keys ci next`: the policy accepts what these signed.
@@ -170,8 +164,7 @@ export class Story {
     else if (what === 'upgrade') this.api.version = 'v1.36.3';
     else if (what === 'with-crd') this.api.hasNodeConfigs = true;
     else if (what === 'without-crd') this.#withoutNodeConfigs();
-    else if (what === 'forbidden') this.api.forbidden = true;
-    else if (what === 'allowed') this.api.forbidden = false;
+    else if (what === 'forbidden' || what === 'allowed') this.api.forbidden = what === 'forbidden';
     else throw new Error(`the API server cannot do that: ${what}`);
   }
 
@@ -180,9 +173,7 @@ export class Story {
     const all = words.map(split);
     const special = new Map(all);
     const annotations = Object.fromEntries(all.filter(([key]) => key.startsWith('dkc.dev/')));
-    const fields = Object.fromEntries(
-      all.filter(([key]) => !key.startsWith('dkc.dev/') && !['label', 'key', 'text', 'signed-by'].includes(key)),
-    );
+    const fields = Object.fromEntries(all.filter(([key]) => !/^(dkc\.dev\/.*|label|key|text|signed-by)$/.test(key)));
     const old = this.api.get(configMaps, { name, namespace: NAMESPACE });
     const text = special.get('text') ?? configYaml(fields);
     const data =
@@ -194,15 +185,9 @@ export class Story {
     const allow = annotations['dkc.dev/allow'];
     const signed =
       signer === undefined ? data : signerNamed(signer).signed(data as Record<string, string>, allow === undefined ? {} : { allow });
-    this.api.put(configMaps, {
-      metadata: {
-        name,
-        namespace: NAMESPACE,
-        ...(label === undefined ? {} : { labels: { label } }),
-        ...(Object.keys(annotations).length > 0 ? { annotations } : {}),
-      },
-      data: signed,
-    });
+    const labels = label === undefined ? {} : { labels: { label } };
+    const noted = Object.keys(annotations).length > 0 ? { annotations } : {};
+    this.api.put(configMaps, { metadata: { name, namespace: NAMESPACE, ...labels, ...noted }, data: signed });
   }
 
   /** A definition takes its objects with it. */

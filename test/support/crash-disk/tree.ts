@@ -42,8 +42,12 @@ export function statOf(node: Node): Stat {
   return { kind: node.kind, bytes: node.kind === 'file' ? node.data.length : 4096, mode: node.mode, modifiedMs: 0 };
 }
 
-/** The file was synced. */
-export function synced(file: FileNode): void {
+export function synced(file: Node): void {
+  if (file.kind === 'dir') {
+    file.durable = new Map(file.entries);
+    file.pending = [];
+    return;
+  }
   const { data, durable, lostTo } = file;
   file.durable = lostTo > durable.length ? data.slice().fill(0, durable.length, lostTo) : data;
   file.lostTo = 0;
