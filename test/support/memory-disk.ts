@@ -9,7 +9,9 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
     if (text === undefined) throw gone(path);
     return new TextEncoder().encode(text);
   };
+  const refused = { makeDir: refuse, replace: refuse, replaceDir: refuse, append: refuse, rename: refuse, remove: refuse, settle: refuse };
   return {
+    ...refused,
     read,
     readLinked: read,
     readEnd: async (path, limit) => (await read(path)).slice(-limit),
@@ -24,6 +26,5 @@ export function memoryDisk(files: Readonly<Record<string, string>>): Disk {
       if (names.length === 0) throw gone(path);
       return names.map((file) => file.slice(path.length + 1)).sort();
     },
-    ...{ makeDir: refuse, replace: refuse, replaceDir: refuse, append: refuse, rename: refuse, remove: refuse, settle: refuse },
   };
 }

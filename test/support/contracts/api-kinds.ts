@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { table } from '../table.ts';
-import { byRelease, exchange, isRefused, said, type Here } from './contract-world.ts';
+import { byRelease, exchangesOf, isRefused, said, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 // NS is the namespace. Bodies are YAML.
@@ -13,16 +13,9 @@ const kinds: Readonly<Record<string, string>> = {
   replicasets: '/apis/apps/v1/namespaces/NS/replicasets',
   claims: '/api/v1/namespaces/NS/persistentvolumeclaims',
   volumes: '/api/v1/persistentvolumes',
-  services: '/api/v1/namespaces/NS/services',
-  controllers: '/api/v1/namespaces/NS/replicationcontrollers',
   budgets: '/apis/POLICY/namespaces/NS/poddisruptionbudgets',
   priorities: '/apis/scheduling.k8s.io/v1/priorityclasses',
   storage: '/apis/storage.k8s.io/v1/storageclasses',
-  csinodes: '/apis/storage.k8s.io/v1/csinodes',
-  drivers: '/apis/storage.k8s.io/v1/csidrivers',
-  attachments: '/apis/storage.k8s.io/v1/volumeattachments',
-  roles: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/roles',
-  bindings: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS/rolebindings',
   nodes: '/api/v1/nodes',
 };
 
@@ -85,8 +78,6 @@ const stored = table('of | given | is | today')(`
   budgets | {spec: {minAvailable: 50%}} | {spec: {minAvailable: 50%}} | {}
   priorities | {value: 10} | {value: 10, preemptionPolicy: PreemptLowerPriority} | {}
   storage | {provisioner: x/y} | {provisioner: x/y, reclaimPolicy: Delete, volumeBindingMode: Immediate} | {}
-  csinodes | {spec: {drivers: []}} | {spec: {drivers: null}} | {}
-  bindings | {roleRef: {kind: Role, name: r}, subjects: [{kind: User, name: u}]} | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: User, apiGroup: rbac.authorization.k8s.io, name: u}]} | {}
 `);
 
 // Parts of one message, between them &.
@@ -110,17 +101,8 @@ const refused = table('of | given | says')(`
   pods | {hostNetwork: true, c: {ports: [{containerPort: 80, hostPort: 81}]}} | when ´hostNetwork´ is true
   claims | {spec: {}} | spec.accessModes: Required value: at least 1 access mode is required & spec.resources[storage]: Required value
   volumes | {spec: {}} | spec: Required value: must specify a volume type
-  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /x}}} | spec.nodeAffinity: Required value: Local volume requires node affinity
-  services | {spec: {ports: [{port: 80}, {port: 81}]}} | spec.ports[0].name: Required value
-  controllers | {spec: {replicas: -1}} | spec.selector: Required value & spec.replicas: Invalid value: -1: must be greater than or equal to 0 & spec.template: Required value
   budgets | {spec: {minAvailable: 1, maxUnavailable: 150%}} | minAvailable and maxUnavailable cannot be both set & must not be greater than 100%
   priorities | {value: 1000000001} | value: Forbidden: maximum allowed value of a user defined priority is 1000000000
-  priorities | {metadata: {name: system-x}, value: 1} | priority class names with 'system-' prefix are reserved for system use only.
-  storage | {provisioner: x, reclaimPolicy: X} | reclaimPolicy: Unsupported value: "X": supported values: "Delete", "Retain"
-  csinodes | {spec: {drivers: [{name: a, nodeID: x}, {name: a, nodeID: y}]}} | spec.drivers[1].name: Duplicate value: "a"
-  attachments | {spec: {attacher: a, nodeName: n, source: {}}} | spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName
-  roles | {rules: [{nonResourceURLs: [/x], verbs: []}]} | rules[0].nonResourceURLs: Invalid value: & namespaced rules cannot apply to non-resource URLs & rules[0].verbs: Required value: verbs must contain at least one value
-  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: X, name: r}} | roleRef.kind: Unsupported value: "X": supported values: "Role", "ClusterRole"
   nodes | {spec: {taints: [{key: a b, effect: X}, {key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}}
     | metadata.taints[0].key: Invalid value: "a b": name part must & Unsupported value: "X": supported values: "NoSchedule", "PreferNoSchedule", "NoExecute" & metadata.taints[2]: Duplicate value: & taints must be unique by key and effect pair
 `);
@@ -140,16 +122,11 @@ const fixed = table('of | from | change | says')(`
   pods | {} | {spec: {nodeName: x}} | ${kept}
   pods | {} | {spec: {containers: [{name: c, image: i}, {name: d, image: x}]}} | spec.containers: Forbidden: pod updates may not add or remove containers
   claims | {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}} | {spec: {accessModes: [ReadWriteMany]}} | spec: Forbidden: spec is immutable after creation except resources.requests
-  volumes | {spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}}} | {spec: {hostPath: {path: /y}}} | spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation
-  services | {spec: {ports: [{port: 80}]}} | {spec: {clusterIP: None, clusterIPs: [None]}} | spec.clusterIPs[0]: Invalid value: & may not change once set
-  priorities | {value: 10} | {value: 11} | alue: Forbidden: may not be changed in an update.
-  storage | {provisioner: x} | {provisioner: y} | provisioner:
-  csinodes | {spec: {drivers: [{name: d, nodeID: n}]}} | {spec: {drivers: [{name: d, nodeID: m}]}} | field is immutable
-  bindings | {roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}} | {roleRef: {name: y}} | roleRef: Invalid value: & cannot change roleRef
 `);
 
 /** What is particular to one kind: defaults, rules, subresources. */
 export function kindContract(here: Here): void {
+  const exchange = exchangesOf(here);
   let made = 0;
   const path = (of: string) =>
     (kinds[of] ?? '').replace('NS', here().namespace).replace('POLICY', byRelease(here().release, 'policy/v1beta1', 'policy/v1'));
@@ -206,10 +183,7 @@ export function kindContract(here: Here): void {
       assert.equal((await pod({ containers: [{ ...container, resources: { limits, requests } }] }))['status']?.['qosClass'], quality);
   });
 
-  exchange(
-    here,
-    'pods have the priority of their class, of the one default class without one, and no other',
-    `
+  exchange('pods have the priority of their class, of the one default class without one, and no other')(`
     POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-default}, value: 7, globalDefault: true} | 201 |
     POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-second}, value: 8, globalDefault: true} | 403 | is already marked as default. Only one default can exist
     POST PODS | {metadata: {name: of-default}, spec: {schedulerName: nobody, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 201 | {spec: {priorityClassName: NS-default, priority: 7}}
@@ -217,15 +191,11 @@ export function kindContract(here: Here): void {
     POST PODS | {metadata: {name: x}, spec: {priorityClassName: nope, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 403 | no PriorityClass with name nope was found
     POST PODS | {metadata: {name: x}, spec: {priority: 5, automountServiceAccountToken: false, containers: [{name: c, image: i}]}} | 403 | the integer value of priority (5) must not be provided in pod spec
     PATCH PODS/of-default | {spec: {tolerations: []}} | 200 | {spec: {tolerations: [{key: node.kubernetes.io/not-ready}, {key: node.kubernetes.io/unreachable}]}}
-  `,
-  );
+  `);
 
   const sets =
     'spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {schedulerName: nobody, containers: [{name: c, image: i}]}}';
-  exchange(
-    here,
-    'only a new spec is a new generation, and a new template is counted once more',
-    `
+  exchange('only a new spec is a new generation, and a new template is counted once more')(`
     POST APPS/daemonsets | {metadata: {name: generations, finalizers: [example.com/hold]}, ${sets}, updateStrategy: {type: OnDelete}}} | 201 | {metadata: {generation: 1, annotations: {deprecated.daemonset.template.generation: '1'}}}
     PATCH APPS/daemonsets/generations | {metadata: {labels: {x: y}}} | 200 | {metadata: {generation: 1}}
     PATCH APPS/daemonsets/generations | {spec: {minReadySeconds: 1}} | 200 | {metadata: {generation: 2, annotations: {deprecated.daemonset.template.generation: '1'}}}
@@ -234,13 +204,9 @@ export function kindContract(here: Here): void {
     DELETE APPS/daemonsets/generations | | 200 | {metadata: {generation: 4}}
     DELETE APPS/daemonsets/generations | | 200 | {metadata: {generation: 4}}
     PATCH APPS/daemonsets/generations | {metadata: {finalizers: null}} | 200 |
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a StatefulSet stores claim templates as claims, is scaled through its scale, and counts no more ready pods than there are',
-    `
+  exchange('a StatefulSet stores claim templates as claims, is scaled through its scale, and counts no more ready pods than there are')(`
     POST APPS/statefulsets | {metadata: {name: scaled}, ${sets}, serviceName: x, replicas: 0, volumeClaimTemplates: [{metadata: {name: d}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}}]}} | 201
       | {spec: {volumeClaimTemplates: [{kind: PersistentVolumeClaim, apiVersion: v1, metadata: {name: d}, spec: {resources: {requests: {storage: 1Gi}}, volumeMode: Filesystem}, status: {phase: Pending}}]}}
     GET APPS/statefulsets/scaled/scale | | 200 | {kind: Scale, apiVersion: autoscaling/v1, metadata: {uid: UID1}, spec: {replicas: null}, status: {selector: a=b}}
@@ -249,8 +215,7 @@ export function kindContract(here: Here): void {
     PATCH APPS/statefulsets/scaled/scale | {spec: {replicas: 0}} | 200 | {spec: {replicas: null}}
     PATCH APPS/statefulsets/scaled/status | {status: {replicas: 1, readyReplicas: 2}} | 422 | status.readyReplicas: Invalid value: 2: cannot be greater than status.replicas
     DELETE APPS/statefulsets/scaled | | 200 |
-  `,
-  );
+  `);
 
   test('the data of a revision is for life, in the words in which it came; its number and labels are not', async () => {
     const { api, namespace } = here();

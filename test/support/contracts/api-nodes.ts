@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exchange, isRefused, type Here } from './contract-world.ts';
+import { exchangesOf, isRefused, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { HttpAnswer } from '../api-http.ts';
 import { eventually } from '../eventually.ts';
@@ -15,10 +15,8 @@ const bad = (field: string, value: string, says: string) =>
 
 /** Nodes with the gate DynamicKubeletConfig on. */
 export function nodeContract(here: Here): void {
-  exchange(
-    here,
-    'a new node is not validated, an update is: an assignment names a ConfigMap and a key, and nothing that a report has',
-    `
+  const exchange = exchangesOf(here);
+  exchange('a new node is not validated, an update is: an assignment names a ConfigMap and a key, and nothing that a report has')(`
     POST NODES             | {metadata: {name: contract-a}, spec: {configSource: {}}} | 201 |
     PATCH NODES/contract-a | {metadata: {labels: {a: b}}} | 422 | exactly one reference subfield must be non-nil
     PATCH NODES/contract-a | {spec: {configSource: {configMap: {namespace: default, name: cm, kubeletConfigKey: kubelet}}}} | 200 |
@@ -31,14 +29,12 @@ export function nodeContract(here: Here): void {
     ${bad('name', 'A_b', 'Invalid value: "A_b":')}
     ${bad('kubeletConfigKey', '../x', 'Invalid value: "../x":')}
     ${bad('kubeletConfigKey', '..', `Invalid value: "..": must not be '..'`)}
-  `,
-  );
+  `);
 
   const report = (of: string) => `PATCH NODES/contract-a/status | {status: {config: {${of}}}}`;
   exchange(
-    here,
     'a report names uid and version, and is stored: the node and its status do not write each other, and clearing an assignment removes it',
-    `
+  )(`
     ${report('assigned: {configMap: {name: cm}}')} | 422 | status.config.assigned.configMap.uid: Required value: uid must be set in status
     ${report('active: {configMap: {uid: u}}')} | 422 | status.config.active.configMap.resourceVersion: Required value: resourceVersion must be set in status
     ${report('lastKnownGood: {configMap: {uid: u}}')} | 422 | status.config.lastKnownGood.configMap.kubeletConfigKey: Required value: kubeletConfigKey must be set
@@ -47,8 +43,7 @@ export function nodeContract(here: Here): void {
     PATCH NODES/contract-a | {spec: {unschedulable: true}, status: {config: null}} | 200 | {spec: {unschedulable: true}, status: {config: {error: x}}}
     ${report('assigned: null, error: null')} | 200 | {status: {config: {}}}
     PATCH NODES/contract-a | {spec: {configSource: null}} | 200 | {spec: {configSource: null}}
-  `,
-  );
+  `);
 
   test('a node reads the ConfigMap it is assigned and no other node does; it reports for itself, and cannot assign itself', async () => {
     const { api, nodeTokens, namespace, configMaps } = here();

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelease, exchange, isRefused, type Here } from './contract-world.ts';
+import { byRelease, exchangesOf, isRefused, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 const MAX_BYTES = 1024 * 1024;
 
 /** What every kind has: create, read, update, patch, delete, lists and owners. */
 export function objectContract(here: Here): void {
+  const exchange = exchangesOf(here);
   test('a new object gets uid, version and time, and is read back as it was answered; generateName makes up a name', async () => {
     const { api, configMaps, namespace } = here();
     const { code, json } = await api.post(configMaps, { metadata: { generateName: 'made-' }, data: { a: '1' } });
@@ -19,10 +20,7 @@ export function objectContract(here: Here): void {
     assert.deepEqual((await api.get(`${configMaps}/${text(metadata?.['name'])}`)).json, json);
   });
 
-  exchange(
-    here,
-    'what is there already, or is not, or has a name that is none, is refused',
-    `
+  exchange('what is there already, or is not, or has a name that is none, is refused')(`
     POST CMS                                   | {metadata: {name: taken}}    | 201               |
     POST CMS                                   | {metadata: {name: taken}}    | 409 AlreadyExists | configmaps "taken" already exists
     POST /api/v1/namespaces/nowhere/configmaps | {metadata: {name: BAD}}      | 404 NotFound      | namespaces "nowhere" not found
@@ -36,13 +34,9 @@ export function objectContract(here: Here): void {
     POST CMS    | {metadata: {name: typed}, data: {a: 1}}             | 400 |
     GET /api/v1/nothing | | 404 |
     POST CMS/x  | {}   | 405 |
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'an update or patch with an old version is 409, without one it wins, and one that changes nothing keeps the version',
-    `
+  exchange('an update or patch with an old version is 409, without one it wins, and one that changes nothing keeps the version')(`
     POST CMS        | {metadata: {name: raced}}                                         | 201          |
     PUT CMS/raced   | {metadata: {name: raced, resourceVersion: RV1}, data: {a: '1'}}   | 200          | {data: {a: '1'}}
     PUT CMS/raced   | {metadata: {name: raced, resourceVersion: RV1}, data: {a: '2'}}   | 409 Conflict
@@ -51,13 +45,9 @@ export function objectContract(here: Here): void {
     PUT CMS/raced   | {metadata: {name: raced}, data: {a: '3'}} | 200 | {data: {a: '3'}, metadata: {uid: UID1}}
     PUT CMS/raced   | {metadata: {name: raced}, data: {a: '3'}} | 200 | {metadata: {resourceVersion: RV5}}
     PUT CMS/raced   | {metadata: {name: raced, uid: other}}     | 409 |
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a dry run answers and does nothing, whether the path or the body asks for it; one of another kind is refused',
-    `
+  exchange('a dry run answers and does nothing, whether the path or the body asks for it; one of another kind is refused')(`
     POST CMS?dryRun=All       | {metadata: {name: dry}}                        | 201 |
     POST CMS?dryRun=Some      | {metadata: {name: dry}}                        | 422 | dryRun: Unsupported value:
     GET CMS/dry               |                                                | 404 |
@@ -68,13 +58,9 @@ export function objectContract(here: Here): void {
     DELETE CMS?labelSelector=dry%3Ddelete&dryRun=All |                         | 200 |
     PATCH CMS/wet?dryRun=All  | {data: {a: '1'}}                               | 200 | {data: {a: '1'}}
     GET CMS/wet               |                                                | 200 | {data: null}
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a delete checks its preconditions and its policy, and a collection is deleted by selector',
-    `
+  exchange('a delete checks its preconditions and its policy, and a collection is deleted by selector')(`
     POST CMS           | {metadata: {name: guarded}}               | 201          |
     PATCH CMS/guarded  | {metadata: {labels: {group: x}}}          | 200          |
     DELETE CMS/guarded | {preconditions: {uid: other}}             | 409 Conflict |
@@ -86,13 +72,9 @@ export function objectContract(here: Here): void {
     POST CMS | {metadata: {name: two, labels: {group: y}}}         | 201          |
     DELETE CMS?labelSelector=group%3Dx |                           | 200          |
     GET CMS?labelSelector=group        |                           | 200          | names: two
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'finalizers hold an object, which may still be changed, until they are gone',
-    `
+  exchange('finalizers hold an object, which may still be changed, until they are gone')(`
     POST CMS        | {metadata: {name: held, finalizers: [example.com/a, example.com/b]}} | 201 |
     DELETE CMS/held |                                                  | 200 | {kind: ConfigMap}
     DELETE CMS/held |                                                  | 200 | {metadata: {resourceVersion: RV2}}
@@ -102,13 +84,9 @@ export function objectContract(here: Here): void {
     GET CMS/held    |                                                  | 200 | {data: {a: '1'}}
     PATCH CMS/held  | {metadata: {finalizers: null}}                   | 200 |
     GET CMS/held    |                                                  | 404 |
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a ConfigMap has safe keys, and an immutable one keeps its data and its flag',
-    `
+  exchange('a ConfigMap has safe keys, and an immutable one keeps its data and its flag')(`
     POST CMS | {metadata: {name: bad}, data: {a/b: x}} | 422 | data[a/b]: Invalid value: "a/b": a valid config key must consist of
     POST CMS | {metadata: {name: bad}, data: {..: x}}  | 422 | data[..]: Invalid value: "..": must not be '..'
     POST CMS | {metadata: {name: bad}, data: {..x: x}} | 422 | data[..x]: Invalid value: "..x": must not start with '..'
@@ -117,8 +95,7 @@ export function objectContract(here: Here): void {
     PATCH CMS/fixed  | {data: {a: '2'}}                 | 422 | data: Forbidden: field is immutable when ´immutable´ is set
     PATCH CMS/fixed  | {immutable: null}                | 422 | immutable: Forbidden: field is immutable when ´immutable´ is set
     PATCH CMS/fixed  | {metadata: {labels: {a: b}}}     | 200 |
-  `,
-  );
+  `);
 
   test('a ConfigMap holds a mebibyte and no more', async () => {
     const { api, configMaps, release } = here();
@@ -129,10 +106,7 @@ export function objectContract(here: Here): void {
     await api.delete(`${configMaps}/full`);
   });
 
-  exchange(
-    here,
-    'the three patches, each all or nothing',
-    `
+  exchange('the three patches, each all or nothing')(`
     POST CMS         | {metadata: {name: steps}, data: {a: '1', b: '2'}}                       | 201 |
     PATCH CMS/steps  | {data: {a: null, c: '3'}}                                               | 200 | {data: {a: null, b: '2', c: '3'}}
     JSON CMS/steps   | [{op: test, path: /data/b, value: '2'}, {op: add, path: /data/a, value: '9'}] | 200 | {data: {a: '9', b: '2'}}
@@ -143,15 +117,11 @@ export function objectContract(here: Here): void {
     STRATEGIC NODES/contract-strategic/status | {status: {conditions: [{type: Ready, status: 'False'}]}} | 200
       | {status: {conditions: [{type: Ready, status: 'False'}, {type: Other, status: 'False'}]}}
     DELETE NODES/contract-strategic |                                                          | 200 |
-  `,
-  );
+  `);
 
   const applied = (data: string) => `{apiVersion: v1, kind: ConfigMap, metadata: {name: applied}, data: ${data}}`;
   const part = (more: string) => `{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: part, annotations: ${more}}`;
-  exchange(
-    here,
-    'server-side apply creates, takes back what it no longer says, meets other managers, and owns what it says alone',
-    `
+  exchange('server-side apply creates, takes back what it no longer says, meets other managers, and owns what it says alone')(`
     APPLY CMS/applied?fieldManager=first             | ${applied("{a: '1', b: '2'}")} | 201 |
     APPLY CMS/applied?fieldManager=first             | ${applied("{a: '1'}")}         | 200 | {data: {a: '1', b: null}}
     APPLY CMS/applied?fieldManager=second            | ${applied("{a: '2'}")}         | 409 | Apply failed with 1 conflict: conflict with "first": .data.a
@@ -160,14 +130,10 @@ export function objectContract(here: Here): void {
     APPLY APPS/daemonsets/part?fieldManager=first    | ${part("{a: '1'}")}, spec: {selector: {matchLabels: {app: part}}, template: {metadata: {labels: {app: part}}, spec: {schedulerName: nobody, containers: [{name: main, image: app}]}}}} | 201 |
     APPLY APPS/daemonsets/part?fieldManager=second   | ${part("{b: '2'}")}}           | 200 | {metadata: {annotations: {a: '1', b: '2'}}}
     APPLY APPS/daemonsets/part?fieldManager=second   | ${part('{}')}}                 | 200 | {metadata: {annotations: {a: '1', b: null}}}
-  `,
-  );
+  `);
 
   const list = 'CMS?labelSelector=list';
-  exchange(
-    here,
-    'a list is in the order of names, has selections, and pages that show one version whatever happens in between',
-    `
+  exchange('a list is in the order of names, has selections, and pages that show one version whatever happens in between')(`
     POST CMS | {metadata: {name: list-c, labels: {list: 'yes', vowel: 'no'}}}  | 201 |
     POST CMS | {metadata: {name: list-a, labels: {list: 'yes', vowel: 'yes'}}} | 201 |
     POST CMS | {metadata: {name: list-b, labels: {list: 'yes'}}}               | 201 |
@@ -192,8 +158,7 @@ export function objectContract(here: Here): void {
     GET CMS?resourceVersion=900000000       | | 504 Timeout | Too large resource version: 900000000, current:
     GET CMS?resourceVersionMatch=Exact      | | 422 | resourceVersionMatch is forbidden unless resourceVersion is provided
     GET CMS?resourceVersionMatch=About&resourceVersion=1 | | 422 | Unsupported value: "About": supported values: "Exact", "NotOlderThan", ""
-  `,
-  );
+  `);
 
   test('what kubectl asks: a table, YAML, discovery, health and version; a stranger is 401', async () => {
     const { api, configMaps } = here();
@@ -217,41 +182,31 @@ export function objectContract(here: Here): void {
     assert.equal((await api.get(configMaps, { token: 'nobodys' })).json['reason'], 'Unauthorized');
   });
 
-  exchange(
-    here,
-    'the namespaces of a cluster are there and stay; another takes its content with it',
-    `
+  exchange('the namespaces of a cluster are there and stay; another takes its content with it')(`
     GET /api/v1/namespaces/kube-system     |                                  | 200 | {status: {phase: Active}}
     DELETE /api/v1/namespaces/kube-system  |                                  | 403 | namespaces "kube-system" is forbidden: this namespace may not be deleted
     POST /api/v1/namespaces                | {metadata: {name: NS-going}}     | 201 |
     POST /api/v1/namespaces/NS-going/configmaps | {metadata: {name: inside}}  | 201 |
     DELETE /api/v1/namespaces/NS-going     |                                  | 200 |
     ~GET /api/v1/namespaces/NS-going/configmaps/inside |                      | 404 |
-  `,
-  );
+  `);
 
   ownerContract(here);
 }
 
 /** Owner references: what is refused, and what becomes of dependents. */
 function ownerContract(here: Here): void {
+  const exchange = exchangesOf(here);
   const wrong = (fields: string) =>
     `{metadata: {name: owned, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: o, uid: u, ${fields}}]}}`;
-  exchange(
-    here,
-    'owner references are held to their rules',
-    `
+  exchange('owner references are held to their rules')(`
     POST CMS | ${wrong("apiVersion: ''").replace('apiVersion: v1, ', '')} | 422 | metadata.ownerReferences.apiVersion: Invalid value: "": version must not be empty
     POST CMS | ${wrong("kind: ''").replace('kind: ConfigMap, ', '')} | 422 | metadata.ownerReferences.kind: Invalid value: "":
     POST CMS | ${wrong("uid: ''").replace('uid: u, ', '')} | 422 | metadata.ownerReferences.uid: Invalid value: "":
     POST CMS | {metadata: {name: owned, ownerReferences: [{apiVersion: v1, kind: ConfigMap, name: o1, uid: u1, controller: true}, {apiVersion: v1, kind: ConfigMap, name: o2, uid: u2, controller: true}]}}
       | 422 | Only one reference can have Controller set to true.
-  `,
-  );
-  exchange(
-    here,
-    'in the background the owner goes first, and what it owned follows, to any depth',
-    `
+  `);
+  exchange('in the background the owner goes first, and what it owned follows, to any depth')(`
     POST CMS            | {metadata: {name: bg-owner}}                                 | 201 |
     POST CMS            | {metadata: {name: bg-child, ownerReferences: [OWNER1]}}      | 201 |
     POST CMS            | {metadata: {name: bg-grandchild, ownerReferences: [OWNER2]}} | 201 |
@@ -259,12 +214,8 @@ function ownerContract(here: Here): void {
     GET CMS/bg-owner    |                                                              | 404 |
     ~GET CMS/bg-grandchild |                                                           | 404 |
     ~GET CMS/bg-child   |                                                              | 404 |
-  `,
-  );
-  exchange(
-    here,
-    'in the foreground the owner stays until what blocks it is gone',
-    `
+  `);
+  exchange('in the foreground the owner stays until what blocks it is gone')(`
     POST CMS            | {metadata: {name: fg-owner}}                                 | 201 |
     POST CMS            | {metadata: {name: fg-child, ownerReferences: [OWNER1], finalizers: [example.com/hold]}} | 201 |
     DELETE CMS/fg-owner | {propagationPolicy: Foreground}                              | 200 | {metadata: {finalizers: [foregroundDeletion]}}
@@ -273,12 +224,10 @@ function ownerContract(here: Here): void {
     PATCH CMS/fg-child  | {metadata: {finalizers: null}}                               | 200 |
     ~GET CMS/fg-child   |                                                              | 404 |
     ~GET CMS/fg-owner   |                                                              | 404 |
-  `,
-  );
+  `);
   exchange(
-    here,
     'an orphan loses the reference and stays, as does what has another owner left; what refers to an object that never was is collected',
-    `
+  )(`
     POST CMS            | {metadata: {name: or-owner}}                                  | 201 |
     POST CMS            | {metadata: {name: other-owner}}                               | 201 |
     POST CMS            | {metadata: {name: of-two, ownerReferences: [OWNER1, OWNER2]}}    | 201 |
@@ -293,6 +242,5 @@ function ownerContract(here: Here): void {
     POST CMS            | {metadata: {name: of-another, ownerReferences: [OWNER1]}}     | 201 |
     ~GET CMS/of-another |                                                               | 404 |
     GET CMS/or-owner    |                                                               | 200 |
-  `,
-  );
+  `);
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelease, exchange, type Here } from './contract-world.ts';
+import { byRelease, exchangesOf, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 // Another scheduler's, so that none takes it.
@@ -17,10 +17,8 @@ const ascending = (a: number, b: number): number => a - b;
 
 /** Pods as a scheduler and a kubelet write them, and the leases and events of who does. */
 export function podContract(here: Here): void {
-  exchange(
-    here,
-    'a pod is bound once, to a node with a name, and not while it goes',
-    `
+  const exchange = exchangesOf(here);
+  exchange('a pod is bound once, to a node with a name, and not while it goes')(`
     ${made('bound')}
     POST PODS/bound/binding?dryRun=All | ${target('bound')} | 201 | {status: Success}
     POST PODS/bound/binding | {apiVersion: v1, kind: Binding, metadata: {name: bound, annotations: {example.com/score: '7'}}, target: {kind: Node, name: contract-node}} | 201 |
@@ -32,13 +30,9 @@ export function podContract(here: Here): void {
     POST PODS/late/binding  | ${target('late')}     | 409          |
     PATCH PODS/late         | {metadata: {finalizers: null}} | 200 |
     ${ended}
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a pod that is bound waits for its kubelet when it is deleted: a second delete shortens the grace and does not lengthen it',
-    `
+  exchange('a pod that is bound waits for its kubelet when it is deleted: a second delete shortens the grace and does not lengthen it')(`
     ${made('free')}
     DELETE PODS/free     |                          | 200 |
     GET PODS/free        |                          | 404 |
@@ -49,13 +43,9 @@ export function podContract(here: Here): void {
     DELETE PODS/graceful | {gracePeriodSeconds: 0, preconditions: {uid: other}} | 409 |
     DELETE PODS/graceful | {gracePeriodSeconds: 0}  | 200 |
     GET PODS/graceful    |                          | 404 |
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a pod and its status do not write each other, and pods are selected by node and phase',
-    `
+  exchange('a pod and its status do not write each other, and pods are selected by node and phase')(`
     ${bound('on-node')}
     ${made('nowhere')}
     PATCH PODS/on-node/status | {spec: {activeDeadlineSeconds: 5}, status: {phase: Running}} | 200 | {spec: {activeDeadlineSeconds: null}, status: {phase: Running}}
@@ -65,8 +55,7 @@ export function podContract(here: Here): void {
     GET PODS?fieldSelector=status.phase%3DPending,metadata.name!%3Don-node      | | 200 | names: nowhere
     GET PODS?fieldSelector=spec.schedulerName%3Dnobody,spec.restartPolicy%3DAlways | | 200 | names: nowhere on-node
     ${ended}
-  `,
-  );
+  `);
 
   test('a generation counts changes of the spec and the first delete, on servers of today', async () => {
     const { api, namespace, release } = here();
@@ -82,30 +71,22 @@ export function podContract(here: Here): void {
     await api.delete(pod, { gracePeriodSeconds: 0 });
   });
 
-  exchange(
-    here,
-    'events are one store under two groups',
-    `
+  exchange('events are one store under two groups')(`
     POST EVENTS | {metadata: {name: old.1}, involvedObject: {kind: ConfigMap, namespace: NS, name: x}, message: words, reason: Why, type: Normal, count: 2} | 201 |
     GET /apis/events.k8s.io/v1/namespaces/NS/events/old.1 | | 200 | {apiVersion: events.k8s.io/v1, note: words, regarding: {name: x}, deprecatedCount: 2}
     GET EVENTS?fieldSelector=involvedObject.name%3Dx,reason%3DWhy | | 200 | names: old.1
     POST EVENTS | {metadata: {name: old.2}, involvedObject: {kind: ConfigMap, namespace: default, name: x}} | 422
       | involvedObject.namespace: Invalid value: "default": does not match event.namespace
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'a lease keeps its times to the microsecond, is updated with its version only, and says no nonsense',
-    `
+  exchange('a lease keeps its times to the microsecond, is updated with its version only, and says no nonsense')(`
     POST LEASES | {metadata: {name: lease}, spec: {acquireTime: '2030-01-02T03:04:05.678901Z', renewTime: '2030-01-02T03:04:06.000000Z'}} | 201 |
     GET LEASES/lease | | 200 | {spec: {acquireTime: '2030-01-02T03:04:05.678901Z', renewTime: '2030-01-02T03:04:06.000000Z'}}
     PUT LEASES/lease | {metadata: {name: lease}, spec: {holderIdentity: b}} | 422 | must be specified for an update
     PUT LEASES/lease | {metadata: {name: lease, resourceVersion: RV1}, spec: {holderIdentity: b}} | 200 | {spec: {holderIdentity: b}}
     POST LEASES | {metadata: {name: x}, spec: {leaseDurationSeconds: 0}} | 422 | spec.leaseDurationSeconds: Invalid value: 0: must be greater than 0
     POST LEASES | {metadata: {name: x}, spec: {leaseTransitions: -1}} | 422 | spec.leaseTransitions: Invalid value: -1:
-  `,
-  );
+  `);
 
   test('of many who make or take the same lease at once one does, by update and by patch', async () => {
     const { api, namespace } = here();
@@ -128,6 +109,7 @@ export function podContract(here: Here): void {
 
 /** Evictions, as whoever empties a node asks for them. No controller keeps the budgets: their status is what the tests say. */
 export function evictionContract(here: Here): void {
+  const exchange = exchangesOf(here);
   const running = (name: string, ready = 'True') =>
     `${bound(name)}\n PATCH PODS/${name}/status | {status: {phase: Running, conditions: [{type: Ready, status: '${ready}'}]}} | 200 |`;
   const counts = (name: string, allowed: number, healthy: number) =>
@@ -138,10 +120,7 @@ export function evictionContract(here: Here): void {
     `POST PODS/${pod}/eviction${query} | {apiVersion: POLICY, kind: Eviction, metadata: {name: ${pod}}, deleteOptions: ${deleteOptions}}`;
   const refused = "429 TooManyRequests | Cannot evict pod as it would violate the pod's disruption budget.";
 
-  exchange(
-    here,
-    'an eviction that no budget minds leaves the pod to its kubelet; of another pod under its name it is 409',
-    `
+  exchange('an eviction that no budget minds leaves the pod to its kubelet; of another pod under its name it is 409')(`
     ${running('alone')}
     ${evict('alone', '{preconditions: {uid: other}}')} | 409 Conflict |
     POST PODS/alone/eviction | {apiVersion: POLICY, kind: Eviction, metadata: {name: somebody}} | 400 |
@@ -149,13 +128,11 @@ export function evictionContract(here: Here): void {
     GET PODS/alone | | 200 | {metadata: {deletionGracePeriodSeconds: 20}}
     ${evict('alone')} | 201 |
     ${evict('alone')} | 404 |
-  `,
-  );
+  `);
 
   exchange(
-    here,
     'a budget counts who was evicted and refuses the next; a dry run counts nothing; one that was not looked at yet refuses, and so do two',
-    `
+  )(`
     ${running('counted')}
     ${running('kept')}
     PATCH PODS/kept | {metadata: {labels: {app: counted}}} | 200 |
@@ -173,13 +150,9 @@ export function evictionContract(here: Here): void {
     GET PODS/kept | | 200 | {metadata: {deletionTimestamp: null}}
     DELETE BUDGETS/another | | 200 |
     ${ended}
-  `,
-  );
+  `);
 
-  exchange(
-    here,
-    'pods that do not run are nothing to a budget, and one that is not ready only where too few others are healthy',
-    `
+  exchange('pods that do not run are nothing to a budget, and one that is not ready only where too few others are healthy')(`
     ${bound('pending')}
     ${budget('pending')}
     ${counts('pending', 0, 0)}
@@ -201,6 +174,5 @@ export function evictionContract(here: Here): void {
     ${budget('going')}
     ${counts('going', 0, 1)}
     ${evict('going')} | 201 |
-  `,
-  );
+  `);
 }

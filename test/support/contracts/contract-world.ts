@@ -58,12 +58,14 @@ const patches: Readonly<Record<string, string>> = {
  * list's items, or YAML of which the answer holds everything: null stands for what is not there.
  * RV2, UID2, NAME2 and NEXT2 are version, uid, name and continue token of the second answer, OWNER2 a reference to its ConfigMap, NS the run's namespace.
  */
-export function exchange(here: Here, title: string, rows: string): void {
-  test(title, async () => {
-    const answers: HttpAnswer[] = [];
-    for (const row of table('ask | body | code | says')(rows)) answers.push(await asked(here(), answers, row));
-  });
-}
+export const exchangesOf =
+  (here: Here) =>
+  (title: string) =>
+  (rows: string): void =>
+    void test(title, async () => {
+      const answers: HttpAnswer[] = [];
+      for (const row of table('ask | body | code | says')(rows)) answers.push(await asked(here(), answers, row));
+    });
 
 type Row = Record<'ask' | 'body' | 'code' | 'says', string>;
 

@@ -115,12 +115,10 @@ describe('a definition', () => {
   // Schemas in YAML.
   const nodes = table('node | says')(`
     {} | [x].type: Required value: must not be empty for specified object fields
-    {type: foo} | [x].type: Unsupported value: "foo"
     {type: array} | [x].items: Required value: must be specified
     {type: integer, default: a} | [x].default: Invalid value: "string":  in body must be of type integer: "string"
     {type: object, anyOf: [{type: object}]} | [x].anyOf[0].type: Forbidden: must be empty to be structural
     {type: string, pattern: (} | [x].pattern: Invalid value: "("
-    {type: string, $ref: '#/a'} | [x].$ref: Forbidden: $ref is not supported
     {type: object, properties: {a: {type: string}}, additionalProperties: {type: string}} | additionalProperties and properties are mutual exclusive
   `);
   for (const { node, says } of nodes) {
@@ -172,12 +170,9 @@ const object = {
 };
 const paths: Record<string, unknown[]> = {
   '.spec.list[1].name': ['b'],
-  '.spec.list[-1].name': ['b'],
   '.spec.list[*].name': ['a', 'b'],
   '.status.conditions[?(@.type=="Ready")].status': ['True'],
   ".metadata.labels['a.b/c']": ['x'],
-  '.metadata.labels.a\\.b/c': ['x'],
-  '.spec.nothing.there': [],
   '.spec.__proto__': [],
 };
 for (const [path, found] of Object.entries(paths)) test(`the JSON path ${path}`, () => assert.deepEqual(valuesAt(object, path), found));

@@ -96,9 +96,8 @@ describe('deleting a pod', () => {
 describe('what an owner leaves behind', () => {
   const to = ({ metadata: { name = '', uid = '' } }: KubeObject, more: Partial<OwnerReference> = {}): OwnerReference => ({ apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...more }); // prettier-ignore
   function withOwners(options: Partial<LocalApiOptions> = {}) {
-    const { client, storage, api, told } = world(options);
+    const { client, storage, api } = world(options);
     return {
-      told: () => told('/configmaps'),
       add: (name: string, owners: readonly OwnerReference[] = [], metadata: object = {}): KubeObject => {
         const ownerReferences = owners.length === 0 ? {} : { ownerReferences: owners };
         return api.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, ...ownerReferences, ...metadata } });
@@ -121,15 +120,6 @@ describe('what an owner leaves behind', () => {
     add('child', [to(add('owner'))], { finalizers: ['test.io/held'] });
     await remove('owner', 'Foreground');
     assert.equal(await left(), 'child');
-  });
-
-  test('goes in the foreground level by level', async () => {
-    const { add, remove, left, told } = withOwners();
-    const child = add('child', [to(add('owner'), { blockOwnerDeletion: true })]);
-    add('grandchild', [to(child, { blockOwnerDeletion: true })]);
-    await remove('owner', 'Foreground');
-    assert.equal(await left(), '');
-    assert.match(told(), /-grandchild.* -child.* -owner$/);
   });
 
   test('stays when its owner is of a kind that is not served, and goes when there never was one in its namespace', async () => {

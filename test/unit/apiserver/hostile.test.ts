@@ -13,24 +13,17 @@ const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)
 // Every one of these gets a Status, and the server goes on. CMS is the path of ConfigMaps; a POST without a body has EMPTY.
 const written = table('request | raw | code')(`
   GET /api/v1/nodes/%zz                   |                                                 | 400
-  GET /api/v1/nodes/%2e%2e                |                                                 | 404
-  GET //                                  |                                                 | 404
   GET /api/v1/constructor                 |                                                 | 404
-  POST CMS/x/constructor                  | {}                                              | 404
   POST CMS                                | EMPTY                                           | 400
   POST CMS                                | {"metadata":{"name":"x"                         | 400
-  POST CMS                                | {"metadata":"x"}                                | 400
   POST CMS                                | {"metadata":{"name":"x","resourceVersion":"1"}} | 400
   POST CMS                                | {"metadata":{"name":"x","labels":[1]}}          | 400
   PUT /api/v1/nodes/there/status          | {"metadata":{"name":"there"},"status":3}        | 400
-  PATCH CMS/there                         | "x"                                             | 400
   PATCH CMS/there                         | {"metadata":"x"}                                | 400
   PATCH CMS/there application/json-patch+json | [{"op":"replace","path":"","value":3}]      | 400
   DELETE CMS/there                        | []                                              | 400
   GET CMS?labelSelector=%00%ff((          |                                                 | 400
-  GET CMS?limit=-1                        |                                                 | 400
   GET CMS?limit=1&continue=eyJydiI6IngifQ |                                                 | 400
-  PROPFIND CMS                            |                                                 | 405
 `);
 const requests = [
   ...written.map(({ request, raw, code }) => {
@@ -40,7 +33,6 @@ const requests = [
   }),
   { why: 'a path without end', method: 'GET', path: `/api/v1/${'x/'.repeat(500)}`, code: 404 },
   { why: 'deep nesting', method: 'POST', path: configMaps, raw: `{"metadata":{"name":"x"},"data":${deep(100_000)}}`, code: 400 },
-  { why: 'deep nesting in a patch', method: 'PATCH', path: `${configMaps}/there`, raw: deep(100_000), code: 400 },
   { why: 'invalid UTF-8', method: 'POST', path: configMaps, raw: Uint8Array.of(0x22, 0xff, 0x22), code: 400 },
 ];
 

@@ -68,19 +68,6 @@ test('goes away and comes back at the same address, with what it had; stop ends 
   await server.stop();
 });
 
-test('a watch that falls out of the window hears 410, one inside it misses nothing', async (t) => {
-  const { api } = await running(t, { tls: false, watchWindow: 5 });
-  const { json } = await api.post(configMaps, { metadata: { name: 'busy' } });
-  const version = Number(json['metadata']?.['resourceVersion']);
-  for (let n = 1; n <= 11; n++) await api.patch(`${configMaps}/busy`, { data: { n: text(n) } });
-  const from = (at: number) => api.watch(`${configMaps}?watch=1&resourceVersion=${at}&timeoutSeconds=1`);
-  const late = await from(version);
-  assert.equal((await late.next())?.object['code'], 410);
-  late.close();
-  const inside = await (await from(version + 7)).rest();
-  assert.deepEqual(inside.map((event) => event.object['data']?.['n']), ['8', '9', '10', '11']); // prettier-ignore
-});
-
 test('sendInitialEvents ends the present state with a marked bookmark, from 1.27 on', async (t) => {
   const { api } = await running(t, { tls: false, version: 'v1.34.0', dynamicKubeletConfig: false });
   await api.post(configMaps, { metadata: { name: 'first' } });
@@ -96,14 +83,6 @@ test('sendInitialEvents ends the present state with a marked bookmark, from 1.27
   const refused = await older.api.get(`${configMaps}?${query}`);
   assert.equal(refused.code, 422);
   assert.match(text(refused.json['message']), /resourceVersionMatch is forbidden for watch/);
-});
-
-test('takes manifests to start with', async (t) => {
-  const { server, api } = await running(t, { tls: false });
-  server.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'seeded' }, data: { a: 'b' } });
-  assert.equal((await api.get(`${configMaps}/seeded`)).code, 200);
-  const unknown = { apiVersion: 'v2', kind: 'Node', metadata: { name: 'x' } };
-  assert.throws(() => server.add(unknown), /no matches for kind "Node" in version "v2"/);
 });
 
 test('a namespace waits for what is held in it', async (t) => {

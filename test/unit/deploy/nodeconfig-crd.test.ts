@@ -16,19 +16,14 @@ const clock = new FakeClock();
 
 // prettier-ignore
 const cases: { why: string; configMap: object | undefined; refused?: RegExp }[] = [
-  { why: 'no ConfigMap is the local configuration', configMap: undefined },
   { why: 'a whole one is taken', configMap: spec },
   { why: 'dots in a name and a key are fine', configMap: { ...spec, name: 'web.v2', kubeletConfigKey: '.kubelet..yaml' } },
   { why: 'a namespace must be set', configMap: { ...spec, namespace: undefined }, refused: /spec\.configMap\.namespace: Required value/ },
-  { why: 'a name must be set', configMap: { ...spec, name: '' }, refused: /spec\.configMap\.name/ },
   { why: 'a key must be set', configMap: { ...spec, kubeletConfigKey: undefined }, refused: /spec\.configMap\.kubeletConfigKey: Required value/ },
-  { why: 'a namespace has no dots', configMap: { ...spec, namespace: 'a.b' }, refused: /spec\.configMap\.namespace/ },
   { why: 'a namespace has an end', configMap: { ...spec, namespace: 'a'.repeat(64) }, refused: /spec\.configMap\.namespace/ },
   { why: 'a name must not leave its path', configMap: { ...spec, name: '../nodes' }, refused: /spec\.configMap\.name/ },
   { why: 'a key is no directory', configMap: { ...spec, kubeletConfigKey: '..' }, refused: /spec\.configMap\.kubeletConfigKey/ },
-  { why: 'a key is not the directory itself', configMap: { ...spec, kubeletConfigKey: '.' }, refused: /spec\.configMap\.kubeletConfigKey/ },
   { why: 'a key must not be our manifest', configMap: { ...spec, kubeletConfigKey: '..manifest.json' }, refused: /spec\.configMap\.kubeletConfigKey/ },
-  { why: 'a key has no slash', configMap: { ...spec, kubeletConfigKey: 'a/b' }, refused: /spec\.configMap\.kubeletConfigKey/ },
   { why: 'a uid must not be set in spec', configMap: { ...spec, uid: 'u' }, refused: /spec\.configMap\.uid/ },
   { why: 'a resourceVersion must not be set in spec', configMap: { ...spec, resourceVersion: '1' }, refused: /spec\.configMap\.resourceVersion/ },
 ];
@@ -61,11 +56,8 @@ test('a NodeConfigRollout that the definition takes can be used by the controlle
 test('its status holds what the agent reports, and leaves metadata alone', async () => {
   await client.create(nodeConfigs, { metadata: { name: 'node-b' }, spec: { configMap: spec } });
   const web = source('web@3');
-  const said = {
-    ...configStatus({ assigned: web, active: web, lastKnownGood: null, error: 'x' }),
-    observedGeneration: 1,
-    agentVersion: '0.1.0',
-  };
+  const status = configStatus({ assigned: web, active: web, lastKnownGood: null, error: 'x' });
+  const said = { ...status, observedGeneration: 1, agentVersion: '0.1.0' };
   await client.patch(nodeConfigs, { name: 'node-b' }, { status: said }, { type: 'merge', subresource: 'status' });
   assert.deepEqual((await client.get(nodeConfigs, { name: 'node-b' }))['status'], said);
 });

@@ -3,15 +3,7 @@ import { test } from 'node:test';
 import { rightsFor } from '../../../cli/controllers/rights.ts';
 import type { Right } from '../../../cli/process/check-rights.ts';
 import { schedulerRights } from '../../../cli/scheduler/rights.ts';
-import {
-  rolloutWorkload,
-  controllers,
-  scheduler,
-  schedulerConfigText,
-  schedulerWorkload,
-  sets,
-  setsWorkload,
-} from '../../../deploy/deployments.ts';
+import { rolloutWorkload, controllers, scheduler, schedulerConfigText, schedulerWorkload, sets, setsWorkload } from '../../../deploy/deployments.ts'; // prettier-ignore
 import { rolloutRights } from '../../../deploy/rights.ts';
 import type { Workload } from '../../../deploy/workload.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
@@ -44,13 +36,8 @@ const needed = (rights: readonly Right[]): string[] =>
     .map(({ verb, group, resource, subresource, name = '', namespace }) => `${verb} ${group}/${resource}${subresource === undefined ? '' : `/${subresource}`} ${name} ${namespace}`)
     .toSorted(); // prettier-ignore
 
-const lease = ({ lease }: Workload) => ({
-  namespace: 'dkc-system',
-  name: lease,
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2_000,
-});
+const periods = { leaseDurationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2_000 };
+const lease = ({ lease: name }: Workload) => ({ namespace: 'dkc-system', name, ...periods });
 const config = parseSchedulerConfig(schedulerConfigText);
 assert.ok(config.ok);
 const setOptions = { daemonSet: { placement: 'scheduler' }, statefulSet: {}, rollout: { configMapNamespace: 'dkc-system' } };
