@@ -5,22 +5,13 @@ import { watchFaults } from '../../support/simulated/faulty-watches.ts';
 import { subjects } from '../../unit/controllers/simulated/subjects.ts';
 import { swept } from '../../support/in-turn.ts';
 
-for (const { kind, stories } of subjects) {
-  describe(`a ${kind} controller whose calls fail, each in every way`, () => {
+for (const { kind, stories } of subjects)
+  describe(`a ${kind} controller whose calls fail, and whose watches fail at each event, in every way`, () => {
     for (const story of swept(stories))
       test(story.why, async () => {
-        const { problems, runs } = await story.calls(() => faultKinds);
-        assert.deepEqual(problems, []);
-        assert.ok(runs > 0, 'nothing failed');
+        for (const { problems, runs } of [await story.calls(() => faultKinds), await story.events(() => watchFaults)]) {
+          assert.deepEqual(problems, []);
+          assert.ok(runs > 0, 'nothing went wrong');
+        }
       });
   });
-
-  describe(`a ${kind} controller whose watches fail at each event in every way`, () => {
-    for (const story of swept(stories))
-      test(story.why, async () => {
-        const { problems, runs } = await story.events(() => watchFaults);
-        assert.deepEqual(problems, []);
-        assert.ok(runs > 0, 'nothing went wrong');
-      });
-  });
-}

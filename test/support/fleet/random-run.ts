@@ -30,17 +30,8 @@ interface Life {
 
 /**
  * One random fleet with one or two rollouts, and perhaps a budget over both: first a good configuration, then a bad one for some of its nodes, with the real controller on the
- * embedded API server. Each write is judged by what the server stores: how many nodes have not come to rest.
- *
- * | trouble | how |
- * | --- | --- |
- * | a controller is killed | at any write, which may still arrive later |
- * | two lead | each with its own caches |
- * | faults | refused, conflict, an answer that is lost or late |
- * | old caches | watches are behind by up to 15 s, each by itself |
- * | clocks | set forward and back |
- * | nodes | come, go, are not Ready for a while |
- * | people | pause, and try again what has stopped |
+ * embedded API server. Each write is judged by what the server stores: how many nodes have not come to rest. Meanwhile controllers are killed at any write, which may still
+ * arrive later, and two lead; calls are refused, late or lost; watches are behind by up to 15 s, each by itself; the wall clock is set; nodes come, go and flap; people pause and retry.
  */
 export class RandomRun {
   readonly #seed: number;
@@ -130,6 +121,7 @@ export class RandomRun {
       failureBudget: this.#pick([1, 2]),
       nodeDeadline: '5m',
       drain: this.#pick(['Never', 'Always'] as const),
+      ...(this.#random() < 0.3 ? { spreadBy: 'zone' } : {}),
     };
   }
 
@@ -191,7 +183,7 @@ export class RandomRun {
     this.#say(`${name} comes`);
     this.#pools.set(name, pool);
     this.#fates.set(name, fateOf());
-    await this.#world.addNode(name, { labels: { pool } });
+    await this.#world.addNode(name, { labels: { pool, zone: this.#pick(['a', 'b']) } });
   }
 
   #start(): void {

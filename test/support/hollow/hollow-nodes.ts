@@ -11,7 +11,7 @@ import { done, type Outcome } from '../../../kube/controller/controller.ts';
 import { runWorkers } from '../../../kube/controller/workers.ts';
 import { WorkQueue } from '../../../kube/queue/work-queue.ts';
 import { annotation, behaviourOf, statusFor } from './behaviour.ts';
-import type { Behaviour, Pod } from './behaviour.ts';
+import type { Pod } from './behaviour.ts';
 import { hollowLabel, nodeObject } from './hollow-node.ts';
 import type { HollowNode } from './hollow-node.ts';
 import { homeOf, isDead, nextStep } from './next.ts';
@@ -32,8 +32,6 @@ export interface HollowOptions {
   workers?: number;
   /** Every node reports that it lives so often, in ms; spread over the time. @default 0, never */
   heartbeatMs?: Millis;
-  /** Decides for a pod before its annotation and image do. Asked again at each change of the pod. */
-  script?: (pod: Readonly<Pod>) => Behaviour | undefined;
 }
 
 /** What a hollow fleet has done, for ready lines and figures. */
@@ -137,7 +135,7 @@ export class HollowNodes {
   }
 
   async #play(key: Key, signal: AbortSignal): Promise<Outcome> {
-    const { client, binds = false, startMs = 0, endMs = 0, script } = this.#options;
+    const { client, binds = false, startMs = 0, endMs = 0 } = this.#options;
     const pod = this.#pods.get(key);
     if (pod === undefined) return done;
     const ref = parseKey(key);
@@ -147,18 +145,14 @@ export class HollowNodes {
       case 'nothing':
         return done;
       case 'bind': {
-        const body = {
-          apiVersion: 'v1',
-          kind: 'Binding',
-          metadata: { ...ref, uid },
-          target: { apiVersion: 'v1', kind: 'Node', name: step.node },
-        };
+        const target = { apiVersion: 'v1', kind: 'Node', name: step.node };
+        const body = { apiVersion: 'v1', kind: 'Binding', metadata: { ...ref, uid }, target };
         await client.post(podResource, ref, 'binding', body, { signal }).catch(unless(404, 409));
         this.counts.bound += 1;
         return done;
       }
       case 'report': {
-        const status = statusFor(pod, script?.(pod) ?? behaviourOf(pod), this.#now());
+        const status = statusFor(pod, behaviourOf(pod), this.#now());
         if (status === undefined) return done;
         const after = pod.status?.startTime === undefined ? this.#waitMs(`${uid} report`, startMs) : 0;
         if (after > 0) return { requeueAfter: after, why: 'it starts' };

@@ -5,7 +5,7 @@ import type { HollowNode } from './hollow-node.ts';
 import type { HollowOptions } from './hollow-nodes.ts';
 
 /** What `run.ts` takes as its argument, in JSON. */
-export interface RunOptions extends Omit<HollowOptions, 'client' | 'clock' | 'log' | 'script'>, Omit<HollowNode, 'name'> {
+export interface RunOptions extends Omit<HollowOptions, 'client' | 'clock' | 'log'>, Omit<HollowNode, 'name'> {
   /** Path. */
   kubeconfig: string;
   /** Nodes to make, all alike. @default 0, the kubelets of those alone that others make */

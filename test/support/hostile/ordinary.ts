@@ -47,34 +47,18 @@ export class Ordinary {
       const allocatable = { cpu: '1000', memory: '1Ti', pods: '100000' };
       await this.#create(nodes, nodeObject({ name: `node-${n}`, labels: { ordinary: 'yes' }, allocatable }, at));
     }
-    await inParallel(
-      many(STATEFUL_SETS, (at) => `set-${at}`),
-      (name) =>
-        this.#create(statefulSets, {
-          apiVersion: 'apps/v1',
-          kind: 'StatefulSet',
-          metadata: { name, namespace: NAMESPACE },
-          spec: {
-            serviceName: name,
-            replicas: REPLICAS,
-            podManagementPolicy: 'Parallel',
-            selector: { matchLabels: { app: name } },
-            template: labelled(name),
-          },
-        }),
-    );
-    await inParallel(
-      many(DAEMON_SETS, (at) => `daemons-${at}`),
-      (name) => {
-        const template = { ...labelled(name), spec: { ...spec(), nodeSelector: { ordinary: 'yes' } } };
-        return this.#create(daemonSets, {
-          apiVersion: 'apps/v1',
-          kind: 'DaemonSet',
-          metadata: { name, namespace: NAMESPACE },
-          spec: { selector: { matchLabels: { app: name } }, template },
-        });
-      },
-    );
+    const set = (name: string, spec: object): object => ({
+      metadata: { name, namespace: NAMESPACE },
+      spec: { selector: { matchLabels: { app: name } }, ...spec },
+    });
+    for (let n = 0; n < STATEFUL_SETS; n++) {
+      const more = { serviceName: 'ordinary', replicas: REPLICAS, podManagementPolicy: 'Parallel', template: labelled(`set-${n}`) };
+      await this.#create(statefulSets, set(`set-${n}`, more));
+    }
+    for (let n = 0; n < DAEMON_SETS; n++) {
+      const template = { ...labelled(`daemons-${n}`), spec: { ...spec(), nodeSelector: { ordinary: 'yes' } } };
+      await this.#create(daemonSets, set(`daemons-${n}`, { template }));
+    }
   }
 
   /**

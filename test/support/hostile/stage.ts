@@ -15,10 +15,7 @@ import { inParallel, Ordinary } from './ordinary.ts';
 import type { Measured } from './probe.ts';
 import type { Subject } from './subject.ts';
 
-/**
- * Longest turn of the event loop, in processor time of user mode. What is promised is 100 ms on a quiet machine. Here processes share two processors and their caches with
- * whatever else runs, which makes the same turn several times as long: the figures that are printed say how long it was.
- */
+/** Longest turn of the event loop, in processor time of user mode. What is promised is 100 ms on a quiet machine; beside others the same turn is several times as long. */
 const MAX_TURN_MS = 400;
 /** The embedded server's: one request is one turn of its own, some 100 ms for each MiB of small values (docs/limits.md) on a quiet machine. */
 const MAX_SERVER_TURN_MS = 1_600;

@@ -228,14 +228,6 @@ export class PlayedFleet {
       message: `${settled}/${selected} nodes settled; ${failed > 2 ? 'stopped: its failure budget is used up' : `${inFlight} in flight`}`,
       conditions: [
         { type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: rfc3339(this.#began), reason: phase, message: '' }, // prettier-ignore
-        {
-          type: 'Preflight',
-          status: 'True',
-          observedGeneration: 1,
-          lastTransitionTime: rfc3339(this.#began),
-          reason: 'Valid',
-          message: '',
-        },
         { type: 'Failed', status: failed > 2 ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: now, reason: phase === 'Failed' ? 'FailureBudget' : phase, message: '' }, // prettier-ignore
       ],
     };

@@ -45,14 +45,6 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     await on.server.hooks.resume();
     await follows(on, agent, 51);
     assert.equal(agent.starts, starts + 1);
-    // And once more over a restart of the agent: disk is enough.
-    await on.server.hooks.pause();
-    await agent.stop();
-    agent.start();
-    await agent.ready(4);
-    assert.equal(await agent.effectiveField('maxPods'), '51');
-    await on.server.hooks.resume();
-    await follows(on, agent, 52);
   });
 
   const failures: { why: string; action: Fault['action'] }[] = [

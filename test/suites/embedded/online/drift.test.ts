@@ -42,14 +42,12 @@ describe('drift of a node', { concurrency: 4 }, () => {
     await using agent = await assigned();
     const [written, path] = [await agent.effective(), agent.options.effectiveConfig];
     await edit(agent);
-    const { message, lastTransitionTime } = await condition(agent, 'True EffectiveFileChanged');
+    const { message } = await condition(agent, 'True EffectiveFileChanged');
     assert.equal(message, `EffectiveFileChanged: ${path} was changed by another program or by hand`);
     await agent.until('an event', () => (events(agent).length > 0 ? true : undefined));
     assert.deepEqual(events(agent), [`Warning ${message}`]);
     const shown = await status(agent);
     assert.deepEqual(shown.drift.map(({ kind }) => kind), ['EffectiveFileChanged']); // prettier-ignore
-    const apartMs = Math.abs(Date.parse(lastTransitionTime) - Date.parse(shown.drift[0]?.since ?? ''));
-    assert.ok(apartMs < 60_000, `${lastTransitionTime} and ${shown.drift[0]?.since}`);
     assert.match(shown.next, /systemctl restart dkc-agent/);
     assert.match(await agent.effective(), /podsPerCore: 7/, 'it is reported, not corrected');
 

@@ -13,7 +13,7 @@ import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/ac
 import { layout } from '../../../../agent/store/layout.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { probeHealth } from '../../../../agent/trial/health.ts';
-import { realClock, rfc3339, type Clock } from '../../../../base/clock.ts';
+import { realClock, type Clock } from '../../../../base/clock.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { describeError } from '../../../../base/errors.ts';
 import type { Locks } from '../../../../base/lock.ts';
@@ -290,33 +290,4 @@ export class HostedAgent {
 export function sourceOf({ metadata }: KubeObject, kubeletConfigKey = 'kubelet'): { configMap: Source } {
   const { namespace = NAMESPACE, name = '', uid = '', resourceVersion = '' } = metadata;
   return { configMap: { namespace, name, uid, resourceVersion, kubeletConfigKey } };
-}
-
-/** The event of a change, but for what a clock gives. */
-export function changeEvent(node: string, configMap: KubeObject | null, key = 'kubelet') {
-  const { namespace, name, uid, resourceVersion } = configMap?.metadata ?? {};
-  const to = configMap === null
-    ? 'local config'
-    : `/api/v1/namespaces/${namespace}/configmaps/${name}, UID: ${uid}, ResourceVersion: ${resourceVersion}, KubeletConfigKey: ${key}`; // prettier-ignore
-  return {
-    type: 'Normal',
-    reason: 'KubeletConfigChanged',
-    message: `Kubelet restarting to use ${to}`,
-    involvedObject: { kind: 'Node', name: node, uid: node },
-    source: { component: 'kubelet', host: node },
-    count: 1,
-  };
-}
-
-/** What of an event no clock decides; asserts the rest. */
-export function plainEvent(event: KubeObject) {
-  const { metadata, type, reason, message, involvedObject, source, count, firstTimestamp, lastTimestamp } = event;
-  const node = (involvedObject as { name: string }).name;
-  assert.equal(metadata.namespace, 'default');
-  const [, nanos = ''] = new RegExp(`^${node}\\.([0-9a-f]+)$`).exec(metadata.name ?? '') ?? [];
-  const at = Number(BigInt(`0x${nanos || '0'}`) / 1_000_000n);
-  assert.ok(Math.abs(Date.now() - at) < 600_000, `name ${metadata.name} holds the time in nanoseconds`);
-  assert.equal(firstTimestamp, rfc3339(at));
-  assert.equal(lastTimestamp, firstTimestamp);
-  return { type, reason, message, involvedObject, source, count };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { AgentProcess, builtAgent } from './agent-process.ts';
 import { Cluster } from './cluster.ts';
-import { config, HostedAgent, plainEvent, sourceOf } from './hosted-agent.ts';
+import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const times = (many: number, one: (n: number) => string): string => Array.from({ length: many }, (_, n) => one(n)).join('');
@@ -64,9 +64,9 @@ describe('configs beyond the limits', { concurrency: 2 }, () => {
       const made = await cluster.configMap(`${name}-${at}`, { data });
       await cluster.assign(name, `${name}-${at}`);
       await reported(why, error);
-      const refusals = cluster.events(name).map(plainEvent).filter(({ message }) => String(message).includes(made.metadata.uid)); // prettier-ignore
+      const refusals = cluster.events(name).filter(({ message }) => String(message).includes(made.metadata.uid)); // prettier-ignore
       assert.deepEqual(refusals.map(({ reason }) => reason), ['KubeletConfigRefused'], why); // prettier-ignore
-      assert.match(String(refusals[0]?.message), says, why);
+      assert.match(String(refusals[0]?.['message']), says, why);
       const { uid, resourceVersion } = made.metadata;
       assert.equal((await home.store().load({ uid, resourceVersion })).at, unsaved ? 'missing' : 'intact', why);
       assert.ok((await home.store().refused())?.findings.length, why);

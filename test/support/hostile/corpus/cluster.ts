@@ -1,8 +1,6 @@
 import {
   configMaps,
   coreEvents,
-  csiNodes,
-  leases,
   nodes,
   persistentVolumeClaims,
   persistentVolumes,
@@ -62,15 +60,6 @@ export const hostileStorage: Hostile[] = [
     allowedTopologies: many(5_000, (at) => ({ matchLabelExpressions: [{ key: `k-${at}`, values: ['v'] }] })),
   })),
   row(storageClasses, '300 default storage classes', () => ({ provisioner: 'p', metadata: { annotations: isDefault } }), { count: 300 }),
-  row(
-    csiNodes,
-    'a CSINode with 5,000 drivers',
-    () => {
-      const driver = { nodeID: 'n', allocatable: { count: 1 } };
-      return { spec: { drivers: many(5_000, (at) => ({ ...driver, name: `d-${at}.example.com`, topologyKeys: [`k-${at}`] })) } };
-    },
-    { name: 'node-0' },
-  ),
 ];
 
 /** A server of 1.20 knows the older version alone. */
@@ -102,7 +91,4 @@ export const hostileRest: Hostile[] = [
     resource: coreEvents,
     objects: (server) => many(server === 'real' ? 5_000 : 500, (at) => named(`e-${at}`, 'v1', 'Event', event)),
   },
-  row(leases, 'a lease that is 100,000 characters long', () => ({
-    spec: { holderIdentity: marks.slice(0, 100_000), leaseDurationSeconds: 2 ** 31 - 1 },
-  })),
 ];

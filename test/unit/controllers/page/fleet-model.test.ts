@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { array, assert as check, constant, constantFrom, nat, oneof, property, record } from 'fast-check';
 import { seededRandom } from '../../../../base/random.ts';
 import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
-import { MAX_CHANGES, type Message } from '../../../../controllers/page/fleet-model.ts';
+import { type Message } from '../../../../controllers/page/fleet-model.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
@@ -73,26 +73,6 @@ test('after any changes, sent one by one or many at once, a browser has what a f
     }),
     { numRuns: 200 },
   );
-});
-
-test('a client that missed more changes than are remembered gets the whole picture', () => {
-  const fleet = played(10);
-  const browser = new Fleet();
-  fleet.picture.refresh();
-  const first = fleet.picture.model.since(undefined, TIME);
-  browser.apply(sent(first));
-  fleet.removeNode('node-0003');
-  fleet.picture.refresh();
-  for (let at = 0; at < MAX_CHANGES / 2; at++) {
-    fleet.addNode(`brief-${at}`);
-    fleet.picture.refresh();
-    fleet.removeNode(`brief-${at}`);
-    fleet.picture.refresh();
-  }
-  const message = fleet.picture.model.since(first.seq, TIME);
-  assert.equal(message.full, true);
-  browser.apply(sent(message));
-  assertSame(browser, fleet);
 });
 
 test('the picture has no credentials of gates, and the states of nodes and rollouts', async () => {

@@ -32,22 +32,6 @@ function world(): { clock: FakeClock; fleet: PlayedFleet; stream: FleetStream } 
   return { clock, fleet, stream: fleet.stream };
 }
 
-test('changes within an interval are one event', async () => {
-  const { clock, fleet, stream } = world();
-  const client = new TestClient();
-  stream.add(client);
-  await clock.advance(1_000);
-  for (let at = 0; at < 100; at++) fleet.setReady(`node-00${10 + (at % 20)}`, at % 2 === 0);
-  await clock.advance(MIN_INTERVAL_MS - 1);
-  assert.equal(client.events.length, 1, 'the picture');
-  await clock.advance(1);
-  assert.deepEqual(client.events.slice(1).map(({ event, nodes }) => ({ event, nodes })), [{ event: 'changes', nodes: 10 }]); // prettier-ignore
-  await clock.advance(5_000);
-  assert.equal(client.events.length, 2, 'nothing changes, nothing is sent');
-  stream.close();
-  assert.equal(clock.sleepers, 0);
-});
-
 test('a slow client gets what is newest once it takes more, and others do not wait for it', async () => {
   const { clock, fleet, stream } = world();
   const [slow, quick] = [new TestClient(), new TestClient()];

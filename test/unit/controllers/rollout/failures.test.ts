@@ -155,6 +155,24 @@ test('a node that failed after the rollout was complete, and has gone or was mad
   assert.deepEqual(failuresOfThose(failures, { at } as unknown as Groups), failures.slice(0, 1));
 });
 
+test('a canary that its revision has left not Ready gets an edit, though nothing else may be unavailable', async () => {
+  await using world = await fleetOf(4);
+  await world.roll('web', { steps: [{ nodes: 1 }, { nodes: '100%' }], maxUnavailable: 1, drain: 'Never' });
+  await world.phase('web', 'Complete');
+  await world.payload({ maxPods: 130 });
+  await world.until('web', 'the canary is in flight', ({ status }) => status?.nodes?.inFlight === 1 && status.complete !== true);
+  const canary = world.agents.assigned.at(-1) ?? '';
+  await world.setReady(canary, false);
+  await world.clock.advance(120_000);
+  const before = world.agents.assigned.length;
+  await world.payload({ maxPods: 140 });
+  await world.until('web', 'the canary gets it', () => world.agents.assigned.length > before, 600_000);
+  assert.equal(world.agents.assigned.at(-1), canary);
+  await world.setReady(canary, true);
+  await world.phase('web', 'Complete');
+  assert.deepEqual(new Set(await wantedIn(world)), new Set([await revisionIn(world)]));
+});
+
 test('each rollout has a series of its phase and reason, and one for each count of nodes', async () => {
   const { registry, meters } = allMetrics();
   const counts = { selected: 3, updated: 2, settled: 1, inFlight: 1, failed: 0, refused: 0 };

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Course, Placer } from '../../../../controllers/rollout/placing.ts';
+import { inOrder } from '../../../../controllers/rollout/grouping.ts';
+import { Fleet } from '../../../../controllers/rollout/fleet.ts';
 import { bounded, cut, MAX_MESSAGE } from '../../../../controllers/rollout/text.ts';
+import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
 import { type RolloutNode, standingOf } from '../../../../controllers/rollout/node.ts';
@@ -34,6 +38,15 @@ test('while a rollout waits the nodes that come next say so, as many as may be t
   const next = await planned(world);
   assert.equal(next.length, 3);
   assert.ok(!next.includes(canary));
+  // One with an error of its configuration comes last.
+  const says = (error: string | null) =>
+    world.client.patch(nodeConfigs, { name: next[0] ?? '' }, { status: { error } }, { type: 'merge', subresource: 'status' });
+  await says(statusErrors.internal);
+  await world.clock.advance(1_000);
+  assert.ok(!(await planned(world)).includes(next[0] ?? ''));
+  await says(null);
+  await world.clock.advance(1_000);
+  assert.deepEqual(await planned(world), next);
   await approve(world);
   await world.until('web', 'they are touched', ({ status }) => status?.nodes?.inFlight === 3);
   assert.deepEqual(world.agents.assigned.slice(1).toSorted(), next);
@@ -97,4 +110,31 @@ test('a node on its way back to its local config is waited for until the deadlin
     standingOf({ ...node, wanted }, wanted, { deadlineMs: 300_000, now, triedAgain: undefined });
   assert.equal(standing(before).at, 'failed');
   assert.deepEqual(standing(null), { at: 'in-flight', why: statusErrors.failedTrial, failsAt: Date.parse('2026-03-01T00:13:00Z') });
+});
+
+test('nodes of a large fleet are placed in several looks, those that change meanwhile too; what a plan names is placed in each', () => {
+  const unassigned = { wanted: null, assigned: null, active: null, lastKnownGood: null };
+  const nodeOf = (at: number): RolloutNode => ({ ...unassigned, node: `node-${at}` }) as RolloutNode;
+  let placed = 0;
+  const place: Placer = (node) => {
+    placed += 1;
+    return { node, standing: { at: 'waiting' }, groups: ['left'], failsAt: Infinity, isUnavailable: false };
+  };
+  const course = { key: 'a', now: 0, drains: new Map(), pending: new Map(), rules: { uid: 'b' } } as unknown as Course;
+  const fleet = new Fleet(Array.from({ length: 2_500 }, (_, at) => nodeOf(at)));
+  const look = (at = course) => {
+    placed = 0;
+    return fleet.groups(place, at)?.of('left');
+  };
+  assert.deepEqual([look(), placed], [undefined, 1_000]);
+  fleet.set(nodeOf(7));
+  fleet.delete('node-8');
+  // A drain that goes on does not wait for the others, and does not keep them waiting.
+  const drains = new Map(Array.from({ length: 1_200 }, (_, at) => [`node-${at}`, { at: 'drained' as const, revision: 'c', attempt: 1 }]));
+  assert.equal(look({ ...course, drains }), undefined);
+  const all = look({ ...course, drains });
+  assert.deepEqual([all?.length, fleet.size], [2_499, 2_499]);
+  assert.equal(all?.find(({ node }) => node.node === 'node-7')?.node, fleet.get('node-7'));
+  const left = Array.from({ length: 2_500 }, (_, at) => fleet.get(`node-${at}`) ?? []).flat();
+  assert.deepEqual(all?.map(({ node }) => node), inOrder(left, 'b')); // prettier-ignore
 });

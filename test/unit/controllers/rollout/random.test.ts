@@ -5,7 +5,7 @@ import { ClockGaps } from '../../../../controllers/rollout/clock-gaps.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { RandomRun } from '../../../support/fleet/random-run.ts';
 
-const RUNS = 4;
+const RUNS = 8;
 
 // test/suites/endurance/rollouts.test.ts plays a hundred.
 test(`${RUNS} random runs: budgets hold at every write, what is good completes, what is bad is taken back`, async () => {

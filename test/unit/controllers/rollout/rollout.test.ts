@@ -46,6 +46,17 @@ test('a bad one stops at the first canary, and the node is taken back; tried aga
   assert.deepEqual([undone.status?.revision, undone.status?.nodes?.settled], [good, 6]);
 });
 
+test('a rollout that is made before the agents start waits for them, and begins with its canary', async () => {
+  await using world = await FleetWorld.start();
+  for (const name of ['node-0', 'node-1', 'node-2']) await world.addNode(name, { ready: false });
+  await world.payload({ maxPods: 100 });
+  await world.roll('web', { maxUnavailable: '100%' });
+  await world.until('web', 'it waits for nodes', ({ status }) => status?.waitsFor === 'Nodes' && status.phase === 'Pending');
+  for (const name of ['node-0', 'node-1', 'node-2']) await world.setReady(name, true);
+  await world.until('web', 'the canary', ({ status }) => status?.nodes?.updated === 1 && status.step === 1);
+  await world.phase('web', 'Complete');
+});
+
 test('a ConfigMap that has the name of the copy and is not its own is named and left, and waited for', async () => {
   await using world = await fleetOf(1);
   await world.roll('web', { signature: { required: true } });
@@ -119,6 +130,12 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   const conflict = all?.conditions?.find(({ type }) => type === 'Conflict');
   assert.deepEqual([all?.nodes?.selected, conflict?.status], [1, 'True']);
   assert.match(conflict?.message ?? '', /older rollouts \(web\) also select/);
+  await world.roll('same', { nodeSelector: { matchLabels: { pool: 'web' } } });
+  const none = await world.until('same', 'it has no node', ({ status }) => status?.waitsFor === 'Nodes');
+  assert.match(
+    none.status?.message ?? '',
+    /^older rollouts \(web\) also select 6 nodes, which are left to them; no other node is selected$/,
+  );
   const waits = await world.until('web', 'approval', ({ status }) => status?.waitsFor === 'Approval');
   assert.equal(waits.status?.nodes?.settled, 3);
   await world.edit('web', { paused: true });

@@ -96,6 +96,8 @@ const writes: { why: string; step: DrainStep; get?: unknown; patch?: unknown; is
   { why: 'the cordon is taken away by what the server has', step: uncordon, get: node('drain'), patch: node(), is: 'patched', calls: 'get patch' },
   { why: 'nothing of it is left', step: uncordon, get: node('cordon'), is: 'patched', calls: 'get' },
   { why: 'the node is gone before it is given back', step: uncordon, get: error(404), is: 'gone', calls: 'get' },
+  { why: 'it waits', step: { do: 'wait', why: '', isHeld: false, requeueAfterMs: 1 }, is: 'nothing', calls: '' },
+  { why: 'it is over', step: { do: 'drained' }, is: 'nothing', calls: '' },
   { why: 'the node cannot be read', step: uncordon, get: error(500), is: 'ApiError', calls: 'get' },
 ]; // prettier-ignore
 for (const { why, step, get, patch, is, calls: wanted } of writes)
