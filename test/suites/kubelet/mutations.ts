@@ -1,42 +1,6 @@
 import type { Random } from '../../../base/random.ts';
 
-const PIECES = [
-  ' ',
-  '  ',
-  '\t',
-  '\n',
-  ':',
-  ': ',
-  '-',
-  '- ',
-  '#',
-  ' #',
-  '"',
-  "'",
-  '{',
-  '}',
-  '[',
-  ']',
-  ',',
-  '&a ',
-  '*a',
-  '|',
-  '>',
-  '~',
-  '!',
-  '%',
-  '@',
-  '?',
-  '? ',
-  '---\n',
-  '...\n',
-  '0',
-  'x',
-  '\r',
-  '\\',
-  '<<: ',
-  'é',
-];
+const PIECES = [' ', '  ', '\t', '\n', ':', ': ', '-', '- ', '#', ' #', '"', "'", '{', '}', '[', ']', ',', '&a ', '*a', '|', '>', '~', '!', '%', '@', '?', '? ', '---\n', '...\n', '0', 'x', '\r', '\\', '<<: ', 'é']; // prettier-ignore
 
 /** Endless texts that are one or two slips of the pen away from real configurations. */
 export function* mutatedTexts(random: Random, originals: readonly string[]): Generator<string> {

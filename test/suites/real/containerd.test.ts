@@ -6,7 +6,7 @@ import { LOCAL_PODS, overlay, releaseConfig } from './inside/configs.ts';
 import { onNode } from './machine.ts';
 import { containerd } from './runtimes.ts';
 import type { ContainerdStory } from './scenarios/containerd.ts';
-import { onReleaseNodes } from './suite.ts';
+import { onNodes } from './suite.ts';
 
 const good = { maxPods: 120, containerLogMaxFiles: 7, logging: { verbosity: 3 } };
 /** Validation and preflight find no error in it, and by its annotation the node's policy lets it pass. */
@@ -72,4 +72,4 @@ const define = (): void => {
     assert.deepEqual(undone.pod, before, 'the crashes and the way back changed the pod');
   });
 };
-await onReleaseNodes('a node whose pods run on containerd', parts, define, containerdParts);
+await onNodes('a node whose pods run on containerd', parts, define, { findOthers: containerdParts });

@@ -1,19 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  existsSync,
-  globSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  closeSync,
-  openSync,
-  readFileSync,
-  readSync,
-  rmSync,
-} from 'node:fs';
+import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, closeSync, openSync, readFileSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -24,9 +12,7 @@ import { command, printed } from '../../support/image/pod.ts';
 import { type } from '../../support/console.ts';
 import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
 import { onPath } from '../../support/real-parts/prometheus.ts';
-import { AgentProcess } from '../embedded/online/agent-process.ts';
-import { Cluster } from '../embedded/online/cluster.ts';
-import { config, HostedAgent, sourceOf } from '../embedded/online/hosted-agent.ts';
+import { config } from '../embedded/online/hosted-agent.ts';
 import { root } from './cluster/subject.ts';
 import { orSkip } from './suite.ts';
 
@@ -71,16 +57,6 @@ orSkip(await whyNoImage(), 'container image', () => {
     for (const [lower = Infinity, upper = Infinity] of mib) assert.ok(lower < 50 && upper < 2, `${lower} MiB, ${upper} MiB`);
   });
 
-  test('a blob with a byte more is noticed by this test', () => {
-    const copy = join(dir, 'copy');
-    cpSync(built, copy, { recursive: true });
-    const [layer] = mine().layers;
-    const path = join(copy, 'blobs', layer?.digest.replace(':', '/') ?? '');
-    cpSync(join(copy, 'index.json'), path);
-    assert.throws(() => readLayout(copy), /incorrect header check/);
-    rmSync(copy, { recursive: true });
-  });
-
   test('a second build, by the command that docs/packages.md shows, gives the same bytes', async () => {
     const again = join(dir, 'again');
     const shown = commandsOn('docs/packages.md').find((part) => isPlayedBy('test/suites/real/image.test.ts', 'docs/packages.md', part));
@@ -120,7 +96,7 @@ orSkip(await whyNoImage(), 'container image', () => {
     test(`dkc ${args.join(' ')} runs in it, as its user with a root that nobody can write to`, () =>
       assert.match(printed(rootOf(machineArch), mine().config, args), says));
 
-  // qemu runs the programs of arm64 with the libraries of its image; what they start themselves, such as flock, is this machine's.
+  // qemu runs the programs of arm64 with the libraries of its image.
   const emulated = (): string[] => {
     const libraries = join(rootOf('arm64'), 'usr/lib/aarch64-linux-gnu');
     return [join(libraries, 'ld-linux-aarch64.so.1'), '--library-path', libraries, join(rootOf('arm64'), 'usr/lib/dkc/node')];
@@ -139,27 +115,6 @@ orSkip(await whyNoImage(), 'container image', () => {
     const there = by('qemu-aarch64', [...emulated(), bundle()]);
     assert.deepEqual(there, by(process.execPath, [bundle()]));
     assert.equal(there.status, 1);
-  });
-
-  test('arm64: the agent takes an assignment from an API server: checkpoint, exit, effective file, status', noQemu, async () => {
-    const cluster = await Cluster.start({ carrier: 'nodeconfig' });
-    try {
-      await using node = await HostedAgent.on(cluster, { trialHealth: 'kubelet' });
-      const made = await cluster.configMap('tuned', { data: { kubelet: config({ maxPods: 50 }) } });
-      await cluster.assign(node.name, 'tuned');
-      const program = [...emulated(), bundle(), 'agent', 'run'];
-      await using agent = await AgentProcess.start(program, {
-        dir: node.dir,
-        options: node.options,
-        bell: cluster.bell,
-        runner: 'qemu-aarch64',
-      });
-      await node.until('the first agent to leave', () => (agent.exitCodes.length > 0 ? true : undefined));
-      await node.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
-      assert.deepEqual([agent.exitCodes, await node.effectiveField('maxPods')], [[0], '50']);
-    } finally {
-      await cluster.stop();
-    }
   });
 
   test('dkc deploy hold goes on until it is asked to end, and ends with 0', async () => {

@@ -17,12 +17,6 @@ export const runtimeFlags = ['--container-runtime=remote', `--container-runtime-
 export interface NodeOptions {
   /** Keys of /etc/dkc/agent.yaml besides those that every node here has. `none`: dkc is still to be installed. */
   agent?: Readonly<Record<string, unknown>> | 'none';
-  /** Of the kubelet's unit, in s. @default 1 */
-  restartSec?: number;
-  /** Units that start while booting. */
-  enable?: readonly string[];
-  /** Folder outside that is /var/lib/dkc inside. */
-  state?: string;
   /** The kubelet is no standalone one: it registers its Node with the kubeconfig at KUBELET_KUBECONFIG, which the scenario writes. */
   registered?: boolean;
   /** Whose kubelet. @default 1.20.2 */
@@ -52,19 +46,17 @@ async function kubeletOf(release: Release): Promise<{ program: string; flags: st
  */
 export async function onNode<Result>(
   name: string,
-  { agent = {}, restartSec = 1, enable, state, registered = false, release = builtRelease, runtime, files, options }: NodeOptions = {},
+  { agent = {}, registered = false, release = builtRelease, runtime, files, options }: NodeOptions = {},
 ): Promise<Result> {
   const { program, flags, local, fake } = await kubeletOf(release);
   const { unit, keep, files: ofRuntime } = runtime ?? fake;
   const kubeletFlags = [...flags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
-    agent: agent === 'none' ? 'none' : 'bundle',
-    ...(enable ? { enable } : {}),
+    bare: agent === 'none',
     keep: {
       [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
       [program]: '/usr/lib/kubelet/kubelet:ro',
       ...keep,
-      ...(state === undefined ? {} : { [state]: '/var/lib/dkc' }),
     },
     files: {
       '/var/lib/kubelet/config.yaml': local,
@@ -82,7 +74,7 @@ Wants=${unit}
 After=${unit}
 [Service]
 Environment=KUBELET_COVER=${kubeletCover}
-RestartSec=${restartSec}
+RestartSec=1
 `,
       ...files,
     },

@@ -1,23 +1,25 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { type Millis, realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
 import { FleetRecord } from '../../../cli/demo/fleet/fleet-record.ts';
 import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
 import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
-import { type NodeConfigRollout, rollouts } from '../../../controllers/rollout/types.ts';
+import { readRecord, RECORD } from '../../../controllers/rollout/cluster/record.ts';
+import { type NodeConfigRollout, rollouts, type RolloutStatus } from '../../../controllers/rollout/types.ts';
 import { definitions } from '../../../deploy/manifests.ts';
 import { configMaps, type KubeObject, namespaces, nodes, pods, type Resource } from '../../../kube/api/object.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
+import { createZoneRollout } from '../../support/fleet/zone-rollout.ts';
 import { Kubectl } from '../../support/kubectl.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { comparedReleases } from '../../support/real-parts/release.ts';
+import { comparedReleases, givenRelease, type Release } from '../../support/real-parts/release.ts';
 import { startSubject } from './cluster/controllers.ts';
 import { ACCOUNT, accountToken, addEvictable, allowRollouts } from './cluster/rollout-account.ts';
 import { withRealParts } from './suite.ts';
@@ -31,21 +33,48 @@ const AGENTS_OF_A_CONNECTION = 15;
 const PATIENCE_MS: Millis = Math.max(300_000, NODES * 3_000);
 const crds: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 
-/** What the server tells of its nodes, write by write. @returns once it tells of all that is there */
-async function follow(client: Client, record: FleetRecord, signal: AbortSignal): Promise<void> {
+interface Write {
+  kind: string;
+  type: 'MODIFIED' | 'DELETED';
+  object: Readonly<KubeObject>;
+}
+
+/** Every write of Nodes and NodeConfigs that the server tells of. @returns once it tells of all that is there */
+async function follow(client: Client, onWrite: (write: Write) => void, signal: AbortSignal): Promise<void> {
   const informers = new Informers({ client, clock: realClock, random: seededRandom(1), log: silentLog });
   for (const resource of [nodes, nodeConfigs]) {
     const kind = `${resource.group}/${resource.resource}`;
-    const see = (type: 'MODIFIED' | 'DELETED', object: Readonly<KubeObject>): void =>
-      record.see(kind, { key: object.metadata.name ?? '', type, object });
     informers.of(resource, { fields: 'all' }).addHandlers('record', {
-      added: (object) => see('MODIFIED', object),
-      updated: (_, after) => see('MODIFIED', after),
-      deleted: (last) => see('DELETED', last),
+      added: (object) => onWrite({ kind, type: 'MODIFIED', object }),
+      updated: (_, object) => onWrite({ kind, type: 'MODIFIED', object }),
+      deleted: (object) => onWrite({ kind, type: 'DELETED', object }),
     });
   }
   void informers.run(signal);
   await informers.whenSynced(signal);
+}
+
+const see = (record: FleetRecord, { kind, type, object }: Write): void =>
+  record.see(kind, { key: object.metadata.name ?? '', type, object });
+
+/** A control plane with what rollouts need, and how to become its clients. */
+async function begin(t: TestContext, release: Release) {
+  const plane = await startControlPlane({ release, extraTokens: [accountToken] });
+  t.after(() => plane.stop());
+  const connect = (): Client => {
+    const one = adminClient(plane);
+    t.after(() => one.close());
+    return one;
+  };
+  const client = connect();
+  for (const definition of definitions({ cel: release.minor >= 28 })) await client.create(crds, definition);
+  await eventually('NodeConfigRollouts are served', () => client.list(rollouts).then(() => true as const, () => undefined), 30_000); // prettier-ignore
+  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
+  await allowRollouts(client);
+  const ending = new AbortController();
+  t.after(() => ending.abort());
+  const byRole = { ...plane, kubeconfig: () => plane.kubeconfig(ACCOUNT) };
+  return { plane, connect, client, signal: ending.signal, byRole };
 }
 
 for (const release of await comparedReleases('rollout'))
@@ -54,26 +83,12 @@ for (const release of await comparedReleases('rollout'))
     ['etcd', 'kube-apiserver', 'kubectl'],
     () => {
       test(`${NODES} nodes: a good one completes though the controller is killed, a bad one stops at its budget and is taken back`, async (t) => {
-        const plane = await startControlPlane({ release, extraTokens: [accountToken] });
-        t.after(() => plane.stop());
-        const connect = (): Client => {
-          const one = adminClient(plane);
-          t.after(() => one.close());
-          return one;
-        };
-        const client = connect();
+        const { plane, connect, client, signal, byRole } = await begin(t, release);
         const connections = Array.from({ length: Math.ceil(NODES / AGENTS_OF_A_CONNECTION) }, connect);
         const clientOf = (at: number): Client => connections[Math.floor(at / AGENTS_OF_A_CONNECTION)] ?? client;
-        for (const definition of definitions({ cel: release.minor >= 28 })) await client.create(crds, definition);
-        const isServed = () => client.list(rollouts).then(() => true as const, () => undefined); // prettier-ignore
-        await eventually('NodeConfigRollouts are served', isServed, 30_000);
-        await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
         await client.create(configMaps, { ...configMap('good'), metadata: { name: 'web', namespace: NAMESPACE } });
-        await allowRollouts(client);
-        const ending = new AbortController();
-        t.after(() => ending.abort());
         const record = new FleetRecord();
-        await follow(client, record, ending.signal);
+        await follow(client, (write) => see(record, write), signal);
         await using fleet = new LightFleet({
           count: NODES,
           pace,
@@ -88,7 +103,6 @@ for (const release of await comparedReleases('rollout'))
         await addEvictable(client, node?.metadata.name ?? '');
         record.resetPeaks();
 
-        const byRole = { ...plane, kubeconfig: () => plane.kubeconfig(ACCOUNT) };
         await using controller = await startSubject('dkc', byRole, ['--leader-elect=false'], 'rollout');
         const { kubectl: program } = await release.programs(['kubectl']);
         const kubectl = await Kubectl.start(program, plane.kubeconfig());
@@ -154,3 +168,85 @@ for (const release of await comparedReleases('rollout'))
     },
     release,
   );
+
+/** Of the budget that rollouts share. */
+const FEW = 15;
+const SHARED = 3;
+const ZONES = ['zone-a', 'zone-b', 'zone-c'];
+/** Nodes that have been touched when a controller is killed. */
+const KILLS = [2, 5, 9];
+const quick = { ...pace, trialDuration: 300, syncInterval: 300, restartMs: 50 };
+const SHORT_MS: Millis = 120_000;
+
+/** What the fleet went through. Two watches tell of two kinds, each at its pace: the version says which write was before which. */
+function replayed(writes: readonly Write[], from: bigint): FleetRecord {
+  const record = new FleetRecord();
+  const versionOf = ({ object }: Write): bigint => BigInt(object.metadata.resourceVersion ?? 0);
+  let isReset = false;
+  for (const write of writes.toSorted((a, b) => (versionOf(a) < versionOf(b) ? -1 : 1))) {
+    if (!isReset && versionOf(write) > from) record.resetPeaks();
+    isReset ||= versionOf(write) > from;
+    see(record, write);
+  }
+  return record;
+}
+
+const today = await givenRelease();
+await withRealParts(
+  `the budget of the whole cluster on a real API server ${today.version}`,
+  ['etcd', 'kube-apiserver'],
+  () => {
+    test(`${FEW} nodes, three rollouts, two controllers that both work and are killed: never more than ${SHARED} nodes are unavailable`, async (t) => {
+      const { connect, client, signal, byRole } = await begin(t, today);
+      const writes: Write[] = [];
+      const assigned = new Set<string>();
+      await follow(
+        client,
+        (write) => {
+          writes.push(write);
+          if ((write.object as { spec?: { configMap?: unknown } }).spec?.configMap) assigned.add(write.object.metadata.name ?? '');
+        },
+        signal,
+      );
+      await using fleet = new LightFleet({ count: FEW, pace: quick, clock: realClock, random: seededRandom(3), version: '0.1.0', client: connect() }); // prettier-ignore
+      await fleet.start(AbortSignal.timeout(SHORT_MS));
+
+      const flags = ['--leader-elect=false', `--rollout-max-unavailable=${SHARED}`];
+      const start = () => startSubject('dkc', byRole, flags, 'rollout');
+      const [one, other] = await Promise.all([start(), start()]);
+      await using _one = one;
+      await using _other = other;
+      const from = BigInt((await client.list(nodes)).metadata.resourceVersion ?? 0);
+      const began = performance.now();
+      // One of them drains its nodes: their cordons count as well.
+      for (const [at, zone] of ZONES.entries()) await createZoneRollout(client, zone, { drain: at === 0 ? 'Always' : 'Never' });
+      const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
+      for (const [at, count] of KILLS.entries()) {
+        await eventually(`${count} nodes are touched`, () => assigned.size >= count, SHORT_MS, async () => JSON.stringify(await statuses())); // prettier-ignore
+        const victim = at % 2 === 0 ? one : other;
+        await victim.kill();
+        void victim.start().catch(() => {});
+      }
+      await eventually(
+        'all are complete',
+        async () => (await statuses()).every(({ phase }) => phase === 'Complete'),
+        SHORT_MS,
+        async () => JSON.stringify(await statuses()),
+      );
+      await eventually('nodes are given back', async () => {
+        const { items } = await client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
+        return items.every(({ spec }) => spec?.unschedulable !== true);
+      });
+      const { peaks } = replayed(writes, from);
+      t.diagnostic(`${((performance.now() - began) / 1_000).toFixed(1)} s; ${writes.length} writes; peaks ${JSON.stringify(peaks)}`);
+      assert.ok(peaks.unavailable <= SHARED, `${peaks.unavailable} nodes were unavailable at once, not ${SHARED}`);
+      // A budget that is never used up would prove nothing.
+      assert.equal(peaks.unavailable, SHARED);
+      assert.ok(peaks.cordoned > 0);
+      const record = await client.get<KubeObject & { data?: Record<string, string> }>(configMaps, { name: RECORD, namespace: NAMESPACE });
+      assert.equal(readRecord(record).maxUnavailable, String(SHARED));
+      for (const { logFile } of [one, other]) assert.doesNotMatch(await readFile(logFile, 'utf8'), /forbidden/i);
+    });
+  },
+  today,
+);

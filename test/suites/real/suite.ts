@@ -6,33 +6,26 @@ import type { Release } from '../../support/real-parts/release.ts';
 import { whyNoMachine } from '../systemd/machine.ts';
 
 /**
- * Tests on a machine with a real kubelet. Where there can be none they are skipped, with the reason; with CI=true that is a failure.
- * The first ever builds the kubelet, for minutes.
- * @param parts - what else is needed of `test/support/real-parts`
+ * Tests on a machine with a kubelet and other programs of a release. Where there can be none they are skipped, with the reason; with CI=true that is a failure.
+ * The first ever with 1.20.2 builds its programs, for minutes.
+ * @param findOthers - throws RealPartsUnavailable where something else is missing
  */
-export async function onRealNodes(name: string, define: () => void, parts: readonly string[] = []): Promise<void> {
-  orSkip((await whyNoMachine()) ?? (await whyNoParts(['kubelet', ...parts])), name, define);
+export async function onNodes(
+  name: string,
+  parts: readonly string[],
+  define: () => void,
+  { release, findOthers = () => {} }: { release?: Release; findOthers?: () => void } = {},
+): Promise<void> {
+  const why = (await whyNoMachine()) ?? (await whyNoParts(parts, release ?? (await givenRelease()))) ?? (await whyWithout(findOthers));
+  orSkip(why, name, define);
 }
 
-/** Tests with programs of a release and without a machine, such as a control plane; else as {@link onRealNodes}. */
+/** Tests with programs of a release and without a machine, such as a control plane; else as {@link onNodes}. */
 export async function withRealParts(name: string, parts: readonly string[], define: () => void, release = builtRelease): Promise<void> {
   orSkip(await whyNoParts(parts, release), name, define);
 }
 
-/**
- * As {@link onRealNodes}, with programs of the release that DKC_REAL_KUBERNETES names.
- * @param findOthers - throws RealPartsUnavailable where something else is missing
- */
-export async function onReleaseNodes(
-  name: string,
-  parts: readonly string[],
-  define: () => void,
-  findOthers: () => void = () => {},
-): Promise<void> {
-  orSkip((await whyNoMachine()) ?? (await whyNoParts(parts, await givenRelease())) ?? (await whyWithout(findOthers)), name, define);
-}
-
-/** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onRealNodes}. */
+/** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onNodes}. */
 export async function withRelease(name: string, parts: readonly string[], define: () => void): Promise<void> {
   const why = process.getuid?.() === 0 ? await whyNoParts(parts, await givenRelease()) : 'a kubelet needs root';
   orSkip(why, name, define);
@@ -57,6 +50,3 @@ async function whyWithout(find: () => unknown): Promise<string | undefined> {
     throw error;
   }
 }
-
-/** Of a machine with a real API server and the client that goes with it. */
-export const onlineParts = ['etcd', 'kube-apiserver', 'kubectl'];

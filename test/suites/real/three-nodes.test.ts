@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { onNode } from './machine.ts';
 import type { Outcome, ThreeNodes } from './scenarios/three-nodes.ts';
-import { onReleaseNodes } from './suite.ts';
+import { onNodes } from './suite.ts';
 
 const parts = ['kubelet', 'cri-v1.proto', 'etcd', 'kube-apiserver', 'kube-scheduler', 'kube-controller-manager', 'kubectl'];
 const FREE = { unschedulable: false, lifecycle: [], annotations: [], ready: 'True' };
 
-await onReleaseNodes('a fleet of today with one real kubelet under systemd and two simulated ones', parts, () => {
+await onNodes('a fleet of today with one real kubelet under systemd and two simulated ones', parts, () => {
   test('is drained and changed node by node within a disruption budget; what the real kubelet dies of is taken back', async (t) => {
     const release = await givenRelease();
     const found = await onNode<ThreeNodes>('three-nodes', {
@@ -22,7 +22,6 @@ await onReleaseNodes('a fleet of today with one real kubelet under systemd and t
     t.diagnostic(good.blocked);
     t.diagnostic(bad.watched.stdout.trimEnd().replaceAll('\n', ' | '));
 
-    t.diagnostic(`cordons: ${found.cordons.join(' ')}`);
     const all = (name: string | undefined): Outcome['active'] =>
       Object.fromEntries(['node-0', 'node-1', 'node-2'].map((node) => [node, `${name} ${name}`]));
     assert.match(good.blocked, /shop-\w+-\w+ .*disruption budget shop needs 3 healthy pods and has 3 currently/);

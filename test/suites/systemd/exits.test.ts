@@ -6,7 +6,7 @@ import { machines } from './suite.ts';
 
 await machines('kubelet-stopped', () => {
   test('writes a line for every end of a kubelet, with the hash of its configuration', async () => {
-    const { cutTo, ...seen } = await onMachine<ExitsResult>('exits', { agent: 'stand-in' });
+    const { cutTo, ...seen } = await onMachine<ExitsResult>('exits');
     assert.deepEqual(seen, {
       exits: [
         'success exited 0 local',

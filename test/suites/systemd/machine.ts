@@ -3,15 +3,14 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
-import type { AgentName } from './inside/agent.ts';
 import { kubeletConfig } from './inside/kubelet.ts';
 
 const here = import.meta.dirname;
 const project = join(here, '../../..');
 
 export interface MachineOptions {
-  /** `none`: a node as kubeadm leaves it, for whom dkc is still to be installed. */
-  agent: AgentName | 'none';
+  /** A node as kubeadm leaves it, for whom dkc is still to be installed. @default false */
+  bare?: boolean;
   /** Units that start while booting. */
   enable?: readonly string[];
   /** Folders that outlive the machine: folder outside -> folder inside. */
@@ -58,21 +57,18 @@ function theBundle(): string {
 }
 
 /** The files of an installation below `layer`, as the package brings them. */
-function install(layer: string, agent: AgentName): void {
+function install(layer: string): void {
   const lib = join(layer, 'usr/lib/dkc');
   for (const script of ['kubelet-sync', 'kubelet-stopped']) cpSync(join(project, 'systemd', script), join(lib, script));
   cpSync(join(project, 'systemd/tmpfiles.d'), join(layer, 'usr/lib/tmpfiles.d'), { recursive: true });
   cpSync(join(project, 'systemd/dkc-agent.service'), join(layer, 'usr/lib/systemd/system/dkc-agent.service'));
-  if (agent === 'bundle') cpSync(theBundle(), join(lib, 'dkc.js'));
-  if (agent === 'stand-in') bundle('agent.ts', join(lib, 'dkc.js'));
+  cpSync(theBundle(), join(lib, 'dkc.js'));
 }
-
-const bundle = (from: string, to: string) =>
-  buildSync({ entryPoints: [join(here, 'stand-ins', from)], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
 
 /** @param node - what runs it */
 function installKubelet(layer: string, node: string): void {
-  bundle('kubelet.ts', join(layer, 'usr/lib/kubelet-stand-in/kubelet.cjs'));
+  const [from, to] = [join(here, 'stand-ins/kubelet.ts'), join(layer, 'usr/lib/kubelet-stand-in/kubelet.cjs')];
+  buildSync({ entryPoints: [from], outfile: to, bundle: true, platform: 'node', format: 'cjs' });
   write(join(layer, 'usr/bin/kubelet'), `#!/bin/sh\nexec ${node} /usr/lib/kubelet-stand-in/kubelet.cjs "$@"\n`, 0o755);
   write(join(layer, 'var/lib/kubelet/config.yaml'), kubeletConfig());
 }
@@ -83,29 +79,24 @@ function write(path: string, text: string, mode = 0o644): void {
 }
 
 /**
- * DKC_TEST_SYSTEMD names a folder with another systemd, laid over this machine's: its unpacked packages and libraries, without etc/,
- * tmpfiles.d/, system-generators/ and the *.wants/ of its units.
- *
  * Boots a machine with agent and kubelet installed, runs `scenarios/NAME.ts` on it, and returns what that printed.
  * @throws when the scenario fails, with its stderr and the end of the machine's journal
  */
-export async function onMachine<Result>(name: string, { agent, ...given }: MachineOptions): Promise<Result> {
+export async function onMachine<Result>(name: string, { bare = false, ...given }: MachineOptions = {}): Promise<Result> {
   const temp = mkdtempSync(join(tmpdir(), 'dkc-machine-'));
   try {
     const [layer, units, journal] = [join(temp, 'layer'), join(temp, 'units'), join(temp, 'journal')];
-    if (agent !== 'none') install(layer, agent);
-    installKubelet(layer, agent === 'none' ? realpathSync(process.execPath) : '/usr/lib/dkc/node');
+    if (!bare) install(layer);
+    installKubelet(layer, bare ? realpathSync(process.execPath) : '/usr/lib/dkc/node');
     for (const [path, text] of Object.entries(given.files ?? {})) write(join(layer, path), text);
     cpSync(join(here, 'units'), units, { recursive: true });
-    if (agent !== 'none') cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
+    if (!bare) cpSync(join(project, 'systemd/kubelet.service.d'), join(units, 'kubelet.service.d'), { recursive: true });
 
-    const other = process.env['DKC_TEST_SYSTEMD'];
-    const args = other === undefined ? [] : ['-l', other];
-    args.push('-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 600));
-    if (agent !== 'none') args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
+    const args = ['-u', units, '-l', layer, '-j', journal, '-t', String(given.timeout ?? 600)];
+    if (!bare) args.push('-b', `${realpathSync(process.execPath)}:/usr/lib/dkc/node:ro`);
     for (const unit of given.enable ?? []) args.push('-e', unit);
     for (const [outside, inside] of Object.entries(given.keep ?? {})) args.push('-b', `${outside}:${inside}`);
-    const options = JSON.stringify({ agent, ...given.options });
+    const options = JSON.stringify(given.options ?? {});
     const { code, stdout, stderr } = await withSystemd([...args, '--', process.execPath, join(here, 'scenarios', `${name}.ts`), options]);
     if (code !== 0) {
       const tail = await import('node:fs/promises').then((fs) => fs.readFile(journal, 'utf8')).catch(() => '');

@@ -6,7 +6,7 @@ import { machines } from './suite.ts';
 
 await machines('a local config that is not where the agent looks for it', () => {
   test('leaves the kubelet alone, is said aloud, and is taken once it is there', async () => {
-    const seen = await onMachine<NoLocalResult>('no-local', { agent: 'bundle' });
+    const seen = await onMachine<NoLocalResult>('no-local');
     const well = { effective: true, status: 0, drill: 0, said: false };
     const ill = { effective: true, status: 1, drill: 1, said: true };
     assert.deepEqual(seen, {

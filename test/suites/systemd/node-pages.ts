@@ -69,7 +69,7 @@ export async function playNodePages(packages: readonly string[], arch: string): 
     return played.map((part) => ({ command: part.command.replaceAll('amd64', arch), is: 'shown', page, part }));
   });
   const asked = scenes.map(({ command, is, name }): Scene => ({ command, is, ...(name === undefined ? {} : { name }) }));
-  const typed = await onMachine<Typed[]>('node-pages', { agent: 'none', options: { packages, scenes: asked } });
+  const typed = await onMachine<Typed[]>('node-pages', { bare: true, options: { packages, scenes: asked } });
   const shown = scenes.filter(({ is }) => is === 'shown');
   const seen = new Map(shown.map(({ part }, at) => [part, typed[at]]));
   return [...left].flatMap(([page, open]) => [

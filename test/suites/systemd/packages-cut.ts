@@ -15,17 +15,12 @@ export interface Cut {
 export const cuts: Readonly<Record<PackageKind, readonly Cut[]>> = {
   deb: [
     { during: 'install', file: 'node.dpkg-new', afterwards: 'again' },
-    { during: 'install', call: 'systemctl restart', afterwards: 'purge' },
     { during: 'upgrade', file: 'node.dpkg-new', afterwards: 'back' },
     { during: 'remove', call: 'systemctl try-restart', afterwards: 'again' },
   ],
-  rpm: [
-    { during: 'install', file: 'node;', afterwards: 'again' },
-    { during: 'upgrade', file: 'node;', afterwards: 'back' },
-  ],
+  rpm: [{ during: 'upgrade', file: 'node;', afterwards: 'back' }],
   tar: [
     { during: 'install', file: 'node.dkc-new', afterwards: 'purge' },
-    { during: 'install', call: 'mv -fT /usr/lib/systemd/system/dkc-agent.service.dkc-new', afterwards: 'again' },
     { during: 'upgrade', call: 'mv -fT /usr/lib/dkc/kubelet-sync.dkc-new', afterwards: 'back' },
     { during: 'remove', call: 'rm -f /usr/lib/dkc/dkc.js', afterwards: 'again' },
   ],

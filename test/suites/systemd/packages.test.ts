@@ -31,7 +31,7 @@ await machines(
   'packages',
   () => {
     const dir = mkdtempSync(join(tmpdir(), 'dkc-packages-'));
-    const [older, newer, again] = [join(dir, 'older'), join(dir, 'newer'), join(dir, 'again')];
+    const [older, newer] = [join(dir, 'older'), join(dir, 'newer')];
     /** Images of both versions, each as a runtime would unpack it. */
     const unpackedImages = async (): Promise<{ older: string; newer: string }> => {
       const unpackedOf = async (called: string): Promise<string> => {
@@ -48,18 +48,9 @@ await machines(
     before(async () => void (await Promise.all([buildPackages(older, version), buildPackages(newer, next)])));
     after(() => rmSync(dir, { recursive: true }));
 
-    test('two builds give the same bytes', async () => {
-      await buildPackages(again, version);
-      const sums = (of: string): string => readFileSync(join(of, 'SHA256SUMS'), 'utf8');
-      assert.equal(sums(again), sums(older));
-      assert.equal(
-        sums(older).split('\n').length,
-        packageKinds.length + 4,
-        'a line for each package, the bill of materials, the plugin and its manifest',
-      );
-    });
-
-    test('so does the command that docs/packages.md shows, for what it makes', async () => {
+    test('another build, by the command that docs/packages.md shows, gives the same bytes', async () => {
+      const lines = readFileSync(join(older, 'SHA256SUMS'), 'utf8').split('\n').length;
+      assert.equal(lines, packageKinds.length + 4, 'a line for each package, the bill of materials, the plugin and its manifest');
       const shown = commandsOn('docs/packages.md').find((part) =>
         isPlayedBy('test/suites/systemd/packages.test.ts', 'docs/packages.md', part),
       );
@@ -95,7 +86,7 @@ await machines(
       const skip = kind === 'image' ? noImage : kind === 'dnf' ? noDnf : undefined;
       test(`${kind}: an upgrade restarts no kubelet, and removal gives it back`, skipped(skip), async () => {
         const folders = kind === 'image' ? await unpackedImages() : { older, newer };
-        const { steps, ...seen } = await onMachine<PackagesResult>('packages', { agent: 'none', options: { kind, ...folders } });
+        const { steps, ...seen } = await onMachine<PackagesResult>('packages', { bare: true, options: { kind, ...folders } });
         const ours = '/var/lib/dkc/kubelet.yaml';
         const row = (kubeletStarts: number, config: string, maxPods: number, agent: string, version: string): Step => ({ kubeletStarts, config, maxPods, agent, version }); // prettier-ignore
         const local = '/var/lib/kubelet/config.yaml';
@@ -130,7 +121,7 @@ await machines(
 
     for (const kind of packageKinds)
       test(`${kind}: what was cut short is finished or undone by the next command`, async () => {
-        const seen = await onMachine<Record<string, CutResult>>('packages-cut', { agent: 'none', options: { kind, older, newer, cuts: cuts[kind] } }); // prettier-ignore
+        const seen = await onMachine<Record<string, CutResult>>('packages-cut', { bare: true, options: { kind, older, newer, cuts: cuts[kind] } }); // prettier-ignore
         const up = `${version}, active, /var/lib/dkc/kubelet.yaml`;
         const local = 'none, inactive, /var/lib/kubelet/config.yaml';
         const wanted = cuts[kind].map((cut): [string, CutResult] => [

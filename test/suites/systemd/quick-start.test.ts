@@ -18,7 +18,7 @@ await machines(PAGE, () => {
   for (const { heading, place, before } of cases)
     test(`${heading}: the kubelet reads the effective file after the commands that the page shows`, async () => {
       const commands = played.flatMap((part) => (part.heading === heading ? [part.command] : [])).join('\n');
-      const seen = await onMachine<QuickStartResult>('quick-start', { agent: 'bundle', options: { place, commands } });
+      const seen = await onMachine<QuickStartResult>('quick-start', { options: { place, commands } });
       assert.deepEqual(seen, { starts: [...before, '/var/lib/dkc/kubelet.yaml 142'], same: true });
     });
 });

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -23,8 +23,6 @@ export interface ControlPlaneOptions {
   scheduler?: boolean;
   /** The value of `--controllers`, such as `garbagecollector,namespace`. Without it there is no controller-manager. */
   controllers?: string;
-  /** Where the API server listens; etcd and the others stay on loopback. @default '127.0.0.1' */
-  address?: string;
   extraTokens?: readonly { token: string; user: string; groups: readonly string[] }[];
   apiServerArgs?: readonly string[];
 }
@@ -32,7 +30,7 @@ export interface ControlPlaneOptions {
 export type ControlPlanePart = 'etcd' | 'kube-apiserver' | 'kube-scheduler' | 'kube-controller-manager';
 
 export interface ControlPlane {
-  /** `https://ADDRESS:PORT`. */
+  /** `https://127.0.0.1:PORT`. */
   url: string;
   /** PEM; of the API server's certificate and of client certificates. */
   ca: string;
@@ -41,27 +39,16 @@ export interface ControlPlane {
   nodeToken(name: string): string;
   /** YAML. @param token - whose. @default the admin's */
   kubeconfig(token?: string): string;
-  /** A client certificate that the API server takes: for `user` in `groups`. */
-  clientCertificate(user: string, groups?: readonly string[]): Promise<KeyPair>;
-  /** Undefined for what does not run. */
   readonly release: Release;
-  readonly pids: Readonly<Record<ControlPlanePart, number | undefined>>;
   /** A certificate of 127.0.0.1 that {@link ca} vouches for, for a program that serves beside this one. */
   servingCertificate(): Promise<KeyPair>;
   /** Ends the API server and starts it anew: same port, same data. */
   restartApiServer(): Promise<void>;
-  /** Keeps what etcd has now; `restore` sets it back to that: versions go on from there, as with a snapshot. Both restart etcd and the API server. */
-  backUp(): Promise<void>;
-  restore(): Promise<void>;
   /**
    * Makes etcd forget all versions before now. The API server still tells changes out of its memory until it is restarted.
    * @returns the version that remains
    */
   compact(): Promise<number>;
-  /** The last lines of a part's log, for failures. */
-  logs(part: ControlPlanePart): Promise<string>;
-  /** PEM. A kubelet that has it as `clientCAFile` lets the API server in, which shows a certificate of system:masters. */
-  kubeletClientCa: string;
   /** Ends all of it; the data is gone. Twice is harmless. */
   stop(): Promise<void>;
 }
@@ -102,7 +89,6 @@ async function start(
   names: readonly ControlPlanePart[],
   options: Started,
 ): Promise<ControlPlane> {
-  const address = options.address ?? '127.0.0.1';
   const home = await mkdtemp(join(tmpdir(), 'dkc-control-plane-'));
   const authority = await makeAuthority();
   const daemons = new Map<ControlPlanePart, Daemon>();
@@ -117,18 +103,16 @@ async function start(
     atExit();
   };
   try {
-    const files = await writeFiles(home, authority, address, options);
-    const ports = await freePorts(3);
-    const [etcdPort = 0, schedulerPort = 0, controllersPort = 0] = ports;
-    const [apiPort = 0] = await freePorts(1, address);
-    const url = `https://${address}:${apiPort}`;
+    const files = await writeFiles(home, authority, options);
+    const [etcdPort = 0, apiPort = 0, schedulerPort = 0, controllersPort = 0] = await freePorts(4);
+    const url = `https://127.0.0.1:${apiPort}`;
     const etcdUrl = `http://127.0.0.1:${etcdPort}`;
     const kubeconfig = (token = ADMIN_TOKEN): string => kubeconfigText(url, authority.ca, token);
     await writeFile(join(home, 'scheduler.kubeconfig'), kubeconfig(SCHEDULER_TOKEN));
     await writeFile(join(home, 'admin.kubeconfig'), kubeconfig());
     const args: Record<ControlPlanePart, string[]> = {
       etcd: etcdArgs(home, etcdUrl),
-      'kube-apiserver': apiServerArgs(files, address, apiPort, etcdUrl, options),
+      'kube-apiserver': apiServerArgs(files, apiPort, etcdUrl, options),
       'kube-scheduler': clientArgs(files, join(home, 'scheduler.kubeconfig'), schedulerPort, options.release),
       'kube-controller-manager': [
         ...clientArgs(files, join(home, 'admin.kubeconfig'), controllersPort, options.release),
@@ -160,14 +144,6 @@ async function start(
       daemons.set(name, daemon);
       return daemon;
     };
-    const withoutEtcd = async (work: () => Promise<void>): Promise<void> => {
-      const [server, etcd] = [daemons.get('kube-apiserver'), daemons.get('etcd')];
-      await server?.stop(RESTART_GRACE_MS);
-      await etcd?.stop(RESTART_GRACE_MS);
-      await work();
-      await etcd?.start();
-      await server?.start();
-    };
     for (const name of names) {
       await daemonOf(name).start();
       if (name === 'kube-apiserver') await firstNamespaces(new ApiHttp({ url, ca: authority.ca, token: ADMIN_TOKEN }));
@@ -179,24 +155,13 @@ async function start(
       adminToken: ADMIN_TOKEN,
       nodeToken,
       kubeconfig,
-      clientCertificate: (user, groups) => authority.client(user, groups),
       servingCertificate: () => authority.server('IP:127.0.0.1'),
-      pids: pidsOf(daemons),
       async restartApiServer() {
         const server = daemons.get('kube-apiserver');
         await server?.stop(RESTART_GRACE_MS);
         await server?.start();
       },
-      backUp: () => withoutEtcd(() => cp(join(home, 'etcd'), join(home, 'backup'), { recursive: true })),
-      async restore() {
-        await withoutEtcd(async () => {
-          await rm(join(home, 'etcd'), { recursive: true });
-          await cp(join(home, 'backup'), join(home, 'etcd'), { recursive: true });
-        });
-      },
       compact: () => compact(etcdUrl),
-      logs: async (part) => (await daemons.get(part)?.tail()) ?? '',
-      kubeletClientCa: authority.ca,
       stop,
     };
   } catch (error) {
@@ -217,14 +182,13 @@ interface Files {
   certDir: string;
 }
 
-async function writeFiles(home: string, authority: Authority, address: string, options: ControlPlaneOptions): Promise<Files> {
+async function writeFiles(home: string, authority: Authority, options: ControlPlaneOptions): Promise<Files> {
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(home, name);
     await writeFile(path, text, { mode: 0o600 });
     return path;
   };
-  const names = [...new Set([address, '127.0.0.1', '10.96.0.1'])].map((ip) => `IP:${ip}`);
-  const server = await authority.server([...names, 'DNS:localhost', 'DNS:kubernetes'].join(','));
+  const server = await authority.server('IP:127.0.0.1,IP:10.96.0.1,DNS:localhost,DNS:kubernetes');
   const kubelets = await authority.client('kube-apiserver-kubelet-client', ['system:masters']);
   const accounts = await authority.server();
   const certDir = join(home, 'certs');
@@ -266,11 +230,11 @@ function etcdArgs(home: string, url: string): string[] {
   ];
 }
 
-function apiServerArgs(files: Files, address: string, port: number, etcdUrl: string, options: Started): string[] {
+function apiServerArgs(files: Files, port: number, etcdUrl: string, options: Started): string[] {
   return [
     `--etcd-servers=${etcdUrl}`,
-    `--bind-address=${address}`,
-    `--advertise-address=${address}`,
+    '--bind-address=127.0.0.1',
+    '--advertise-address=127.0.0.1',
     `--secure-port=${port}`,
     ...(hasInsecurePorts(options.release) ? ['--insecure-port=0'] : []),
     `--cert-dir=${files.certDir}`,
@@ -332,24 +296,6 @@ async function compact(etcdUrl: string): Promise<number> {
   const { header } = await ask('range', { key: Buffer.from('none').toString('base64') });
   await ask('compaction', { revision: header.revision, physical: true });
   return Number(header.revision);
-}
-
-function pidsOf(daemons: ReadonlyMap<ControlPlanePart, Daemon>): ControlPlane['pids'] {
-  const pid = (part: ControlPlanePart): number | undefined => daemons.get(part)?.pid;
-  return {
-    get etcd() {
-      return pid('etcd');
-    },
-    get 'kube-apiserver'() {
-      return pid('kube-apiserver');
-    },
-    get 'kube-scheduler'() {
-      return pid('kube-scheduler');
-    },
-    get 'kube-controller-manager'() {
-      return pid('kube-controller-manager');
-    },
-  };
 }
 
 function kubeconfigText(server: string, ca: string, token: string): string {

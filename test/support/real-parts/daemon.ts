@@ -14,7 +14,7 @@ export interface DaemonPlan {
   log: string;
   home: string;
   /** Answers 200 as soon as it is of use. */
-  ready: { url: string; token?: string; authorization?: string };
+  ready: { url: string; token?: string };
   /** PEM that its certificate is checked with. */
   ca: string;
   /** Restarts it when it exits after it was ready, as a kubelet does with a static pod; at most RESTARTS times. @default false */
@@ -121,8 +121,7 @@ export class Daemon {
 
   async #isReady(): Promise<boolean> {
     const { ready, ca } = this.plan;
-    const authorization = ready.token === undefined ? ready.authorization : `Bearer ${ready.token}`;
-    const headers = authorization === undefined ? {} : { authorization };
+    const headers = ready.token === undefined ? {} : { authorization: `Bearer ${ready.token}` };
     const options = { headers, agent: false, signal: AbortSignal.timeout(2_000) };
     return new Promise((resolve) => {
       const request = ready.url.startsWith('https:') ? tlsRequest(ready.url, { ...options, ca }) : plainRequest(ready.url, options);

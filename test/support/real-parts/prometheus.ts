@@ -2,7 +2,6 @@ import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { stringify } from 'yaml';
-import type { KeyPair } from '../certificates.ts';
 import { Daemon } from './daemon.ts';
 import { freePorts } from './free-ports.ts';
 
@@ -16,28 +15,6 @@ export interface Rule {
   name: string;
   health: string;
   state: string;
-  lastError?: string;
-  /** When it was evaluated last; the year 1 before that. */
-  lastEvaluation: string;
-}
-
-/** A server's certificate, and one user with his password. */
-export interface Guard extends KeyPair {
-  ca: string;
-  username: string;
-  password: string;
-  /** Of the password, by bcrypt. */
-  hash: string;
-}
-
-const basic = ({ username, password }: Guard): string => `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
-
-async function writeGuard(home: string, { cert, key, username, hash }: Guard): Promise<string> {
-  await writeFile(join(home, 'server.crt'), cert);
-  await writeFile(join(home, 'server.key'), key);
-  const web = { tls_server_config: { cert_file: 'server.crt', key_file: 'server.key' }, basic_auth_users: { [username]: hash } };
-  await writeFile(join(home, 'web.yaml'), stringify(web));
-  return join(home, 'web.yaml');
 }
 
 /** A real Prometheus, of Debian's package, which scrapes and evaluates a few times a second. */
@@ -46,8 +23,8 @@ export class Prometheus {
   readonly #daemon: Daemon;
   readonly #home: string;
 
-  /** @param jobs - targets `HOST:PORT` by job @param rules - what is a file of rules @param guard - who is let in */
-  static async start(program: string, jobs: Readonly<Record<string, string>>, rules: object, guard?: Guard): Promise<Prometheus> {
+  /** @param jobs - targets `HOST:PORT` by job @param rules - what is a file of rules */
+  static async start(program: string, jobs: Readonly<Record<string, string>>, rules: object): Promise<Prometheus> {
     const home = await mkdtemp(join(tmpdir(), 'dkc-prometheus-'));
     await writeFile(join(home, 'rules.yaml'), stringify(rules));
     const scrapes = Object.entries(jobs).map(([job_name, target]) => ({ job_name, static_configs: [{ targets: [target] }] }));
@@ -55,22 +32,16 @@ export class Prometheus {
     await writeFile(join(home, 'prometheus.yaml'), stringify({ global, rule_files: ['rules.yaml'], scrape_configs: scrapes }));
     await mkdir(join(home, 'data'));
     const [port] = await freePorts(1);
-    const url = `${guard === undefined ? 'http' : 'https'}://127.0.0.1:${port}`;
-    const web = guard === undefined ? [] : [`--web.config.file=${await writeGuard(home, guard)}`];
-    const args = [
-      `--config.file=${home}/prometheus.yaml`,
-      `--storage.tsdb.path=${home}/data`,
-      `--web.listen-address=127.0.0.1:${port}`,
-      ...web,
-    ];
+    const url = `http://127.0.0.1:${port}`;
+    const args = [`--config.file=${home}/prometheus.yaml`, `--storage.tsdb.path=${home}/data`, `--web.listen-address=127.0.0.1:${port}`];
     const daemon = new Daemon({
       name: 'prometheus',
       program,
       args,
       log: join(home, 'log'),
       home,
-      ready: { url: `${url}/-/ready`, ...(guard === undefined ? {} : { authorization: basic(guard) }) },
-      ca: guard?.ca ?? '',
+      ready: { url: `${url}/-/ready` },
+      ca: '',
     });
     await daemon.start();
     return new Prometheus(url, daemon, home);

@@ -60,33 +60,6 @@ export function baseKubeletConfig<T extends { port: number; healthzPort: number 
   };
 }
 
-export type KubeletPlaces = {
-  /** the configuration file */
-  config: string;
-  /** what the kubelet keeps: pods, volumes, plugin sockets */
-  rootDir: string;
-  /** where its own serving certificate goes */
-  certDir: string;
-  criSocket: string;
-  /** of the fake docker; without it each start takes five seconds longer */
-  dockerSocket: string;
-  /** the name of the node */
-  name: string;
-};
-
-/** Flags of a standalone kubelet. A registered one takes `--kubeconfig` and `--node-ip` besides. */
-export function kubeletArgs({ config, rootDir, certDir, criSocket, dockerSocket, name }: KubeletPlaces): string[] {
-  return [
-    `--config=${config}`,
-    `--root-dir=${rootDir}`,
-    `--cert-dir=${certDir}`,
-    '--container-runtime=remote',
-    `--container-runtime-endpoint=unix://${criSocket}`,
-    `--docker=unix://${dockerSocket}`,
-    `--hostname-override=${name}`,
-  ];
-}
-
 export type ValidatorAnswer = {
   /** where a kubelet would give up: while decoding, at a feature gate (from 1.32 on that is a panic while defaulting), at the validation; or not at all */
   stage: 'ok' | 'decode' | 'gates' | 'validate' | 'panic';

@@ -7,7 +7,6 @@ import { defaultSchedulerConfig } from '../../../scheduler/config/config.ts';
 import { schedulerRunnable, servedKinds } from '../../../scheduler/scheduler.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type LocalProcess, startLocally } from '../local-process.ts';
-import type { Play } from './play.ts';
 import { World, type WorldOptions } from './world.ts';
 import { localClient } from '../embedded-api.ts';
 
@@ -48,15 +47,4 @@ export async function startSimulated(setup: (runtime: Runtime) => Runnable[], op
     await clock.advance(1_000);
   }
   return { world, controllers, [Symbol.asyncDispose]: () => world.stop() };
-}
-
-/** One after the other. @returns what each left behind, by its name */
-export async function playInTurn<S extends { name: string }>(
-  { world }: Simulated,
-  stories: readonly S[],
-  play: Play<S>,
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const left = new Map<string, readonly string[]>();
-  for (const story of stories) left.set(story.name, await play(world, story));
-  return left;
 }

@@ -29,13 +29,6 @@ export interface Compared {
   play: (subject: SubjectName) => Promise<Played>;
   /** Upstream's lines in the words that ours have. @default as they are */
   inWords?: (line: string) => string;
-  /** Plays them to ours in fake time as well, on the embedded server. */
-  inFakeTime?: {
-    play: () => Promise<ReadonlyMap<string, readonly string[]>>;
-    /** What the embedded server, which plays a later version, writes otherwise than a real 1.20. */
-    plain: (line: string) => string;
-    only: readonly RegExp[];
-  };
 }
 
 /** Every story is played to kube-controller-manager and to ours; what is left at the end must be equal, but for the differences that are named. */
@@ -46,18 +39,13 @@ export function compareWithUpstream({
   release,
   play,
   inWords = (line) => line,
-  inFakeTime,
 }: Compared): void {
   const differences = Object.fromEntries(Object.entries(all).filter(([, one]) => isOf(one, release)));
   describe(`a story leaves behind what it does with kube-controller-manager ${release.version}`, () => {
     let [upstream, ours]: (Played | undefined)[] = [];
-    let simulated: ReadonlyMap<string, readonly string[]> = new Map();
     const shown = new Set<Pattern>();
     const anywhere = everywhere.filter((one) => isOf(one, release)).flatMap(patternsOf);
-    before(async () => {
-      [upstream, ours] = await Promise.all([play('kube-controller-manager'), play('dkc')]);
-      if (inFakeTime !== undefined) simulated = await inFakeTime.play();
-    });
+    before(async () => void ([upstream, ours] = await Promise.all([play('kube-controller-manager'), play('dkc')])));
     after(() => {
       const stale = Object.keys(all).filter((name) => !stories.includes(name));
       assert.deepEqual(stale, [], 'differences of stories that are not played');
@@ -79,17 +67,6 @@ export function compareWithUpstream({
           return by.length === 0;
         });
         assert.deepEqual(unexplained, [], 'lines that only one of the two left (- upstream, + ours), and no difference that explains them');
-        if (inFakeTime !== undefined) {
-          const { plain, only } = inFakeTime;
-          const otherwise = differing(own.map(plain), (simulated.get(name) ?? []).map(plain)).filter(
-            (line) => !only.some((one) => one.test(line)),
-          );
-          assert.deepEqual(
-            otherwise,
-            [],
-            'lines that only one of two left: ours on the real server (-), and in fake time on the embedded one (+)',
-          );
-        }
         const idle = expected.filter((one) => !shown.has(one)).map(written);
         assert.deepEqual(idle, [], `no longer differs, so take it out of the differences: ${differences[name]?.why}`);
       });

@@ -3,7 +3,7 @@ import { after, before } from 'node:test';
 import type { Pod } from '../../../../controllers/common/types.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
-import { type Release, releases } from '../../../support/real-parts/release.ts';
+import { givenRelease, type Release } from '../../../support/real-parts/release.ts';
 import { withRealParts } from '../suite.ts';
 import type { Stage, WorkloadSet } from '../../../support/stories/stage.ts';
 import type { Subject } from './controllers.ts';
@@ -23,7 +23,8 @@ export async function withSets(
   start: (world: RealWorld) => Promise<Subject>,
   suite: (here: () => SetsAtWork) => void,
 ): Promise<void> {
-  const run = (release: Release): void => {
+  const release = await givenRelease();
+  const run = (): void => {
     let started: SetsAtWork | undefined;
     before(async () => {
       const world = await begin(release);
@@ -48,8 +49,7 @@ export async function withSets(
       return started;
     });
   };
-  for (const release of await releases())
-    await withRealParts(`${kinds} on a real API server ${release.version}`, [...worldParts, 'kubectl'], () => run(release), release);
+  await withRealParts(`${kinds} on a real API server ${release.version}`, [...worldParts, 'kubectl'], run, release);
 }
 
 /** Who they are, and their versions: any write shows. */

@@ -1,6 +1,4 @@
 import { daemonSets } from '../../../../kube/api/object.ts';
-import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
-import { playInTurn, startSimulated } from '../../../support/stories/simulated.ts';
 import { comparedReleases } from '../../../support/real-parts/release.ts';
 import { stories } from '../../../support/stories/daemonset/all.ts';
 import { playDaemonSets } from '../../../support/stories/play.ts';
@@ -23,20 +21,6 @@ for (const release of await comparedReleases('daemonset')) {
       play: async (subject) => {
         const world = await RealWorld.begin({ release, fence: daemonSets });
         return playStories(world, () => startSubject(subject, world.planeFor(subject)), { stories, atOnce: 8, play: playDaemonSets });
-      },
-      inFakeTime: {
-        play: async () => {
-          await using home = await startSimulated((runtime) => [daemonSetController(runtime)]);
-          return await playInTurn(home, stories, playDaemonSets);
-        },
-        // A real server has not made up the rest of the name yet when it finds that the class is missing.
-        plain: (line) => line.replace('pods "web-*" is forbidden: no PriorityClass', 'pods "web-" is forbidden: no PriorityClass'),
-        only: [
-          // Of servers before 1.22.
-          /^\+ DaemonSet \S+ spec\.updateStrategy\.rollingUpdate\.maxSurge = 0$/,
-          // Of servers from 1.33 on.
-          /^- Pod \S+ on \S+ metadata\.generation = 1$/,
-        ],
       },
     });
   await withRealParts('DaemonSet controllers compared', worldParts, compare, release);

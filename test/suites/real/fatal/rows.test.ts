@@ -66,7 +66,6 @@ for (const { file, minor, release, parts } of tables) {
           t.after(() => started.stop());
         }
         const wrong: string[] = [];
-        const counts = new Map<string, number>();
         let next = 0;
         const one = async (): Promise<void> => {
           for (let n = next++; n < rows.length; n = next++) {
@@ -76,15 +75,6 @@ for (const { file, minor, release, parts } of tables) {
               await stage.before();
               const found = await preflightHere(stage, release);
               const seen = await stage.play();
-              const by = row.refused
-                ? 'validation'
-                : row.error !== undefined
-                  ? 'preflight'
-                  : row.kubelet === 'lives'
-                    ? 'nobody'
-                    : 'the trial';
-              const key = `${seen.fate}: found by ${by}`;
-              counts.set(key, (counts.get(key) ?? 0) + 1);
               const problems = [
                 sameFate(seen.fate, row.kubelet) || (row.orLives === true && seen.fate === 'lives')
                   ? ''
@@ -106,7 +96,6 @@ for (const { file, minor, release, parts } of tables) {
           }
         };
         await Promise.all(Array.from({ length: AT_ONCE }, one));
-        for (const [key, count] of [...counts].toSorted(([a], [b]) => a.localeCompare(b))) t.diagnostic(`${key}: ${count}`);
         assert.deepEqual(wrong, []);
       });
     },

@@ -29,8 +29,7 @@ export async function joinedNode(programs: string, options: ControlPlaneOptions 
   run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
   const release = await givenRelease(programs);
   const { kubectl } = await release.programs(['kubectl']);
-  const apiServerArgs = ['--enable-admission-plugins=NodeRestriction'];
-  const plane = await startControlPlane({ release, nodes: [NODE], apiServerArgs, ...options });
+  const plane = await startControlPlane({ release, nodes: [NODE], ...options });
   writePrivate(ADMIN, plane.kubeconfig());
   writePrivate(KUBELET_KUBECONFIG, plane.kubeconfig(plane.nodeToken(NODE)));
   return { plane, kubectl };

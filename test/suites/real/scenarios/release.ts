@@ -1,10 +1,11 @@
+import { chmodSync } from 'node:fs';
 import { eventually } from '../../../support/eventually.ts';
 import { scenario } from '../../systemd/inside/scenario.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
-import { KEY, NAMESPACE, NODE } from '../inside/names.ts';
+import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE } from '../inside/names.ts';
 import { releaseCluster } from '../inside/release-cluster.ts';
-import { configureAgent, crashes, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
+import { configureAgent, crashes, dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
 import { whyBesideConfigz, type WhyBesideConfigz } from '../inside/why.ts';
 
 const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
@@ -27,15 +28,32 @@ export interface ReleaseStory {
   refused: { error: string; before: KubeletLife; after: KubeletLife; events: string[] };
   undone: { error: string; active: string | null; ms: number; crashes: number; reason: string };
   away: { starts: number; agentStarts: boolean; active: string | undefined };
-  back: Status;
+  /** `dkc doctor` on the node as it was installed: its exit code, `CHECK RESULT: DETAIL` of all that is not ok and of the versions, and the table. */
+  doctor: { code: number | null; unusual: string[]; versions: string[]; table: string };
+}
+
+function examined(): ReleaseStory['doctor'] {
+  const { code, stdout } = dkc('doctor', '-o', 'json');
+  const lines = JSON.parse(stdout) as { check: string; result: string; detail: string }[];
+  const say = ({ check, result, detail }: (typeof lines)[number]): string => `${check} ${result}: ${detail}`;
+  return {
+    code,
+    unusual: lines.filter(({ result }) => result !== 'ok').map(say),
+    versions: lines.filter(({ check }) => ['kubelet-version', 'version-skew', 'kubelet-ports', 'agent-rights'].includes(check)).map(say),
+    table: dkc('doctor').stdout,
+  };
 }
 
 /** The life of a node on a cluster of today: assigned by its NodeConfig, trusted, refused, rolled back, without an API server. */
 await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory> => {
   const { api, plane } = await releaseCluster(programs);
+  systemctl('enable', 'dkc-agent.service', 'kubelet.service');
+  for (const path of ['/etc/dkc/agent.yaml', KUBECONFIG, KUBELET_KUBECONFIG]) chmodSync(path, 0o600);
   systemctl('start', 'kubelet.service');
   await eventually('the Node', () => api.send<object>('GET', `/api/v1/nodes/${NODE}`).catch(() => undefined));
   await healthyOn(LOCAL_PODS);
+  await settled();
+  const doctor = examined();
 
   let made = false;
   const assign = async (name: string, config: string): Promise<number> => {
@@ -97,5 +115,5 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
   await healthyOn(120);
   const shown = dkcJson<{ active: { name: string } | null }>('status');
   const away = { starts: starts() - from, agentStarts: property('dkc-agent.service', 'MainPID') !== agent, active: shown.active?.name };
-  return { carrier: assignment.carrier, good, why, refused, undone, away, back: rolledBack };
+  return { carrier: assignment.carrier, good, why, refused, undone, away, doctor };
 });

@@ -53,8 +53,6 @@ export interface ThreeNodes {
   seen: { mostCordoned: number; fewestReady: number };
   /** Of each node, the pods of the application that were evicted. */
   evictedFrom: string[];
-  /** `+NODE` and `-NODE`, as nodes were cordoned and uncordoned. */
-  cordons: string[];
   /** The pod of a DaemonSet on the real node, before and after. */
   daemon: { before: string; after: string };
   /** What the controller was refused by the API server, and events on the real Node by our writers. */
@@ -103,17 +101,15 @@ const isReady = (object: { status?: { conditions?: { type: string; status: strin
   object.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 /** Follows nodes and pods until the signal aborts. */
-function follow(client: Client, signal: AbortSignal): Pick<ThreeNodes, 'seen' | 'evictedFrom' | 'cordons'> & { begin(): void } {
+function follow(client: Client, signal: AbortSignal): Pick<ThreeNodes, 'seen' | 'evictedFrom'> & { begin(): void } {
   const [cordoned, ready] = [new Set<string>(), new Set<string>()];
-  const result = { seen: { mostCordoned: 0, fewestReady: Infinity }, evictedFrom: [] as string[], cordons: [] as string[], begins: false };
+  const result = { seen: { mostCordoned: 0, fewestReady: Infinity }, evictedFrom: [] as string[], begins: false };
   const watchNodes = async (): Promise<void> => {
     for await (const { type, object } of client.watch<Kube<Node>>(nodes, {}, signal)) {
       if (type === 'BOOKMARK') continue;
       const { name = '' } = object.metadata;
-      const before = cordoned.has(name);
       if (object.spec?.unschedulable === true) cordoned.add(name);
       else cordoned.delete(name);
-      if (before !== cordoned.has(name)) result.cordons.push(`${before ? '-' : '+'}${name}`);
       result.seen.mostCordoned = Math.max(result.seen.mostCordoned, cordoned.size);
     }
   };
@@ -238,13 +234,12 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
   systemctl('stop', 'dkc-controllers.service');
   await client.close();
   await plane.stop();
-  const { seen, evictedFrom, cordons } = followed;
+  const { seen, evictedFrom } = followed;
   return {
     good,
     bad,
     seen,
     evictedFrom,
-    cordons,
     daemon: { before: daemonBefore, after: daemonAfter },
     forbidden,
     events: [...new Set(events)].toSorted(),

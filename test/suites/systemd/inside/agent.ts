@@ -1,28 +1,7 @@
-import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { Api } from './api.ts';
 import { run } from './program.ts';
 import { eventually } from '../../../support/eventually.ts';
-
-/** How a scenario steers an agent: the same scenarios run with the stand-in and with the bundle. */
-export interface AgentUnderTest {
-  /** Brings up what the agent talks to. Before dkc-agent.service is started. */
-  prepare(): Promise<void>;
-  /** Asks for this kubelet configuration; resolves once it is asked for, not once it is effective. */
-  assign(config: string): Promise<void>;
-}
-
-export type AgentName = 'stand-in' | 'bundle';
-
-/** Its API server is a file. */
-const standIn: AgentUnderTest = {
-  async prepare() {
-    mkdirSync('/srv/api', { recursive: true });
-  },
-  async assign(config) {
-    writeFileSync('/srv/new', config);
-    renameSync('/srv/new', '/srv/api/wanted.yaml');
-  },
-};
 
 export const NODE = 'machine';
 export const NAMESPACE = 'dkc-system';
@@ -30,7 +9,7 @@ const KUBECONFIG = '/etc/dkc/kubeconfig';
 const KEY = 'kubelet';
 
 /** dist/dkc.js as installed, on its own embedded API server. */
-export class Bundle implements AgentUnderTest {
+export class Bundle {
   readonly #settings: string;
   readonly #release: string | undefined;
   #api: Api | undefined;
@@ -42,6 +21,7 @@ export class Bundle implements AgentUnderTest {
     this.#release = release;
   }
 
+  /** Brings up what the agent talks to. Before dkc-agent.service is started. */
   async prepare(): Promise<void> {
     mkdirSync('/etc/dkc', { recursive: true, mode: 0o700 });
     const assignment = this.#release === undefined ? 'node' : 'auto';
@@ -58,6 +38,7 @@ export class Bundle implements AgentUnderTest {
     return this.#api;
   }
 
+  /** Asks for this kubelet configuration; resolves once it is asked for, not once it is effective. */
   async assign(config: string): Promise<void> {
     const name = `kubelet-${++this.#assigned}`;
     const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [KEY]: config } };
@@ -65,8 +46,4 @@ export class Bundle implements AgentUnderTest {
     const source = { configMap: { namespace: NAMESPACE, name, kubeletConfigKey: KEY } };
     await this.api.send('PATCH', `/api/v1/nodes/${NODE}`, { spec: { configSource: source } });
   }
-}
-
-export function agentUnderTest(name: AgentName): AgentUnderTest {
-  return name === 'bundle' ? new Bundle() : standIn;
 }

@@ -7,10 +7,6 @@ import { scenario } from '../inside/scenario.ts';
 import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-export interface BrokenDiskOptions {
-  how: 'full' | 'read-only';
-}
-
 export interface BrokenDiskResult {
   /** maxPods of the kubelet's starts, one for each run of equal ones. */
   starts: unknown[];
@@ -32,8 +28,8 @@ interface Node {
   status?: { config?: { lastKnownGood?: { configMap?: { name?: string } } } };
 }
 
-/** A killer is on trial as the disk of the store goes bad. That disk is a file system of its own. */
-await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => {
+/** A killer is on trial as the disk of the store gets full. That disk is a file system of its own. */
+await scenario(async (): Promise<BrokenDiskResult> => {
   execFileSync('mkdir', ['-p', DIR]);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=700,size=4m', 'disk', DIR]);
   const agent = new Bundle('trialDuration: 1s\nsyncInterval: 1s\n');
@@ -50,7 +46,8 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   await agent.assign(kubeletConfig({ maxPods: KILLER, registryPullQPS: 4242 }));
   await eventually('the killer', () => kubeletStarts().some((start) => start.maxPods === KILLER));
   await eventually('an agent on it', () => property('dkc-agent.service', 'SubState') === 'running');
-  await breakDisk(how);
+  spawnSync('dd', ['if=/dev/zero', `of=${DIR}/filler`, 'bs=4k'], { stdio: 'ignore' });
+  if (statfsSync(DIR).bfree > 0) throw new Error('the disk is not full');
   const last = (): unknown => kubeletStarts().at(-1)?.maxPods;
   await eventually('the way back', () => last() === 101);
   const exits = kubeletExits().filter((exit) => exit.result === 'exit-code');
@@ -61,7 +58,7 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
   await sleep(1000);
   const afterRestart = last();
   const pid = property('kubelet.service', 'MainPID');
-  repairDisk(how);
+  execFileSync('rm', [`${DIR}/filler`]);
   systemctl('restart', 'dkc-agent.service');
   await settled();
   await eventually('a written condemnation', () => spawnSync('grep', ['-q', 'kubelet exited', `${DIR}/store/meta/condemned.json`]).status === 0); // prettier-ignore
@@ -77,18 +74,3 @@ await scenario(async ({ how }: BrokenDiskOptions): Promise<BrokenDiskResult> => 
     isUntouched: property('kubelet.service', 'MainPID') === pid,
   };
 });
-
-async function breakDisk(how: BrokenDiskOptions['how']): Promise<void> {
-  if (how === 'read-only') {
-    // The kernel refuses as long as a file is open for writing, such as one that the agent saves at this moment.
-    await eventually('a disk that is read-only', () => spawnSync('mount', ['-o', 'remount,ro', DIR]).status === 0);
-    return;
-  }
-  spawnSync('dd', ['if=/dev/zero', `of=${DIR}/filler`, 'bs=4k'], { stdio: 'ignore' });
-  if (statfsSync(DIR).bfree > 0) throw new Error('the disk is not full');
-}
-
-function repairDisk(how: BrokenDiskOptions['how']): void {
-  if (how === 'read-only') execFileSync('mount', ['-o', 'remount,rw', DIR]);
-  else execFileSync('rm', [`${DIR}/filler`]);
-}

@@ -3,15 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import { dropIn, property, settled } from '../inside/systemctl.ts';
+import { property, settled } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 export interface ChangesOptions {
-  count: number;
-  /** Kill the agent by SIGKILL somewhere in each change. One more change comes first, undisturbed: it tells how long one takes here. */
-  kill: boolean;
-  /** RestartSec= of the agent; the unit's own when absent. */
-  restartSec?: string;
+  /** Undisturbed changes, which come first: one at least, as it tells how long a change takes here. */
+  calm: number;
+  /** Changes with a SIGKILL of the agent somewhere in each. */
+  killed: number;
 }
 
 export interface ChangesResult {
@@ -45,19 +44,15 @@ async function killAgent(): Promise<boolean> {
   return looks > 1;
 }
 
-await scenario(async (options: ChangesOptions & { agent: 'stand-in' | 'bundle' }): Promise<ChangesResult> => {
-  if (options.restartSec !== undefined) dropIn('dkc-agent.service', `[Service]\nRestartSec=${options.restartSec}\n`);
-  const agent = await bothUp(options.agent);
+await scenario(async ({ calm, killed }: ChangesOptions): Promise<ChangesResult> => {
+  const agent = await bothUp();
   const result: ChangesResult = { starts: [], mismatches: 0, effective: null, latencies: [], waited: 0 };
-
-  const changes = options.kill ? options.count + 1 : options.count;
-  for (let n = 1; n <= changes; n++) {
+  for (let n = 1; n <= calm + killed; n++) {
     const askedAt = Date.now();
     await agent.assign(kubeletConfig({ maxPods: 100 + n }));
-    const [undisturbedMs] = result.latencies;
-    if (options.kill && undisturbedMs !== undefined) {
-      // One moment in each slice of the time, and of some more: random, and yet none is left out.
-      await sleep(((n - 2 + Math.random()) / options.count) * undisturbedMs * 1.5);
+    if (n > calm) {
+      // One moment in each slice of the time that a change takes, and of some more: random, and yet none is left out.
+      await sleep(((n - calm - 1 + Math.random()) / killed) * (result.latencies[0] ?? 0) * 1.5);
       if (await killAgent()) result.waited++;
     }
     const start = await kubeletStart(n + 1);

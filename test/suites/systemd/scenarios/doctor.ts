@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { Bundle } from '../inside/agent.ts';
 import { kubeletStart, kubeletStarts, LOCAL } from '../inside/kubelet.ts';
@@ -43,8 +43,6 @@ interface Case {
 const reload = (): string => systemctl('daemon-reload');
 const LATER = '/etc/systemd/system/kubelet.service.d/90-mine.conf';
 const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
-const SETTINGS = '/etc/dkc/agent.yaml';
-const RECORD = '/var/lib/dkc/store/meta/assigned';
 
 async function restartKubelet(): Promise<void> {
   const before = kubeletStarts().length;
@@ -54,9 +52,6 @@ async function restartKubelet(): Promise<void> {
 }
 
 function cases(): Record<string, Case> {
-  const kept = new Map<string, string>();
-  const keep = (path: string): void => void kept.set(path, readFileSync(path, 'utf8'));
-  const putBack = (path: string): void => writeFileSync(path, kept.get(path) ?? '');
   const taken = createServer();
   return {
     'a drop-in that comes later': {
@@ -88,28 +83,6 @@ function cases(): Record<string, Case> {
         await settled();
       },
     },
-    'settings that anybody may change': {
-      damage: () => chmodSync(SETTINGS, 0o666),
-      repair: () => chmodSync(SETTINGS, 0o600),
-    },
-    'a mistake in the settings': {
-      damage: () => {
-        keep(SETTINGS);
-        appendFileSync(SETTINGS, 'maxPods: 3\n');
-      },
-      repair: () => putBack(SETTINGS),
-    },
-    'a damaged record': {
-      damage: () => {
-        keep(RECORD);
-        writeFileSync(RECORD, '{');
-      },
-      repair: () => putBack(RECORD),
-    },
-    'no local config': {
-      damage: () => renameSync(LOCAL, `${LOCAL}.away`),
-      repair: () => renameSync(`${LOCAL}.away`, LOCAL),
-    },
     'another program on the health port of a stopped kubelet': {
       damage: async () => {
         systemctl('stop', 'kubelet.service');
@@ -120,17 +93,13 @@ function cases(): Record<string, Case> {
         await restartKubelet();
       },
     },
-    'an API server that is away': {
-      damage: () => systemctl('kill', '-s', 'STOP', 'apiserver.service'),
-      repair: () => systemctl('kill', '-s', 'CONT', 'apiserver.service'),
-    },
   };
 }
 
 await scenario(async (): Promise<DoctorResult> => {
   const agent = new Bundle('', '1.36.3');
   await agent.prepare();
-  run('chmod', '600', SETTINGS, '/etc/dkc/kubeconfig');
+  run('chmod', '600', '/etc/dkc/agent.yaml', '/etc/dkc/kubeconfig');
   systemctl('enable', 'dkc-agent.service', 'kubelet.service');
   systemctl('start', 'kubelet.service');
   await kubeletStart(1);

@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import type { AgentName } from '../inside/agent.ts';
 import { EXITS, LOCAL, kubeletConfig, kubeletExits, kubeletPid, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { bothUp, scenario } from '../inside/scenario.ts';
 import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
@@ -25,10 +24,10 @@ const KUBELET = 'kubelet.service';
 const exits = (n: number) => eventually(`${n} lines of exits`, () => kubeletExits().length >= n);
 const stopped = (env: Record<string, string>) => execFileSync('/usr/lib/dkc/kubelet-stopped', { env: { PATH: '/usr/bin:/bin', ...env } });
 
-await scenario(async ({ agent: name }: { agent: AgentName }): Promise<ExitsResult> => {
+await scenario(async (): Promise<ExitsResult> => {
   dropIn(KUBELET, '[Service]\nRestartSec=100ms\n');
-  dropIn('dkc-agent.service', '[Service]\nRestartSec=100ms\n');
-  const agent = await bothUp(name);
+  // So that it leaves the kubelet to die.
+  const agent = await bothUp('maxKubeletExits: 100\n');
   const from = Date.now();
 
   systemctl('stop', KUBELET);

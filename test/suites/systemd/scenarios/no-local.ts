@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentUnderTest, type AgentName } from '../inside/agent.ts';
+import { Bundle } from '../inside/agent.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, LOCAL } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
@@ -16,7 +16,7 @@ const DROP_IN = '/etc/systemd/system/kubelet.service.d';
 const OWN = '/etc/kubernetes/kubelet-config.yaml';
 
 /** The kubelet of a distribution that keeps its configuration elsewhere than the agent looks for it. */
-await scenario(async ({ agent: name }: { agent: AgentName }): Promise<NoLocalResult> => {
+await scenario(async (): Promise<NoLocalResult> => {
   const result: NoLocalResult = {};
   const dkc = (...args: string[]) => spawnSync('/usr/lib/dkc/node', ['/usr/lib/dkc/dkc.js', ...args]).status;
   let saidBefore = 0;
@@ -52,7 +52,7 @@ await scenario(async ({ agent: name }: { agent: AgentName }): Promise<NoLocalRes
 
   renameSync('/root/20-dkc.conf', `${DROP_IN}/20-dkc.conf`);
   systemctl('daemon-reload');
-  const agent = agentUnderTest(name);
+  const agent = new Bundle();
   await agent.prepare();
   systemctl('start', 'dkc-agent.service');
   await note('installed, with the default of localConfig');

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { Bundle, type AgentName } from '../inside/agent.ts';
+import { Bundle } from '../inside/agent.ts';
 import { kubeletConfig, kubeletPid, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { act, installedVersion, installers, listing, type InstallerKind } from '../inside/packages.ts';
 import { run } from '../inside/program.ts';
@@ -37,7 +37,6 @@ export interface PackagesResult {
 }
 
 interface Options {
-  agent: AgentName;
   kind: InstallerKind;
   /** Folders with packages of two versions. */
   older: string;

@@ -1,6 +1,5 @@
 import { existsSync, lstatSync, readdirSync } from 'node:fs';
 import { bothUp, scenario } from '../inside/scenario.ts';
-import type { AgentName } from '../inside/agent.ts';
 import { run } from '../inside/program.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, sha256Of } from '../inside/kubelet.ts';
 import { settled, systemctl } from '../inside/systemctl.ts';
@@ -23,7 +22,7 @@ export interface PlacesResult {
 }
 
 /** /var/lib/dkc is something else than the directory that systemd would make. */
-await scenario(async ({ agent: name, make, repair }: PlacesOptions & { agent: AgentName }): Promise<PlacesResult> => {
+await scenario(async ({ make, repair }: PlacesOptions): Promise<PlacesResult> => {
   run('sh', '-ec', `rm -rf /var/lib/dkc /etc/dkc; ${make}`);
   let says: string | undefined;
   if (repair !== undefined) {
@@ -34,7 +33,7 @@ await scenario(async ({ agent: name, make, repair }: PlacesOptions & { agent: Ag
     });
     run('sh', '-ec', repair);
   }
-  const agent = await bothUp(name);
+  const agent = await bothUp();
   await agent.assign(kubeletConfig({ maxPods: 142 }));
   const last = await kubeletStart(2);
   await settled();

@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { agentUnderTest, type AgentName } from '../inside/agent.ts';
+import { Bundle } from '../inside/agent.ts';
 import { EFFECTIVE, kubeletConfig, kubeletStart, kubeletStarts, LOCAL, sha256Of } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
 import { scenario } from '../inside/scenario.ts';
@@ -46,29 +46,27 @@ const writeUnit = (name: string, command: string): void =>
   writeFileSync(`/etc/systemd/system/${name}`, `[Service]\nExecStart=${command}\nRestart=always\n`);
 
 /** A kubelet whose unit nobody made for dkc, and the commands that an administrator is told to type there. */
-await scenario(
-  async ({ agent: name, place, commands }: { agent: AgentName; place: Place; commands: string }): Promise<QuickStartResult> => {
-    const { config, unit, prepare } = places[place];
-    renameSync(LOCAL, config);
-    rmSync('/etc/systemd/system/kubelet.service.d/10-kubeadm.conf');
-    const agent = agentUnderTest(name);
-    await agent.prepare();
-    prepare();
-    systemctl('daemon-reload');
-    systemctl('start', unit);
-    await kubeletStart(1);
-    if (place === 'plain') await settled();
-    run('sh', '-ec', commands);
-    const before = await kubeletStart(2);
-    await settled();
-    // The agent may have asked for the restart already that the last command asks for.
-    const count = kubeletStarts().length;
-    await agent.assign(kubeletConfig({ maxPods: 142 }));
-    const last = await kubeletStart(count + 1);
-    await settled();
-    return {
-      starts: [kubeletStarts()[0] ?? before, before, last].map(({ config, maxPods }) => `${config} ${String(maxPods)}`),
-      same: last.sha256 === sha256Of(EFFECTIVE),
-    };
-  },
-);
+await scenario(async ({ place, commands }: { place: Place; commands: string }): Promise<QuickStartResult> => {
+  const { config, unit, prepare } = places[place];
+  renameSync(LOCAL, config);
+  rmSync('/etc/systemd/system/kubelet.service.d/10-kubeadm.conf');
+  const agent = new Bundle();
+  await agent.prepare();
+  prepare();
+  systemctl('daemon-reload');
+  systemctl('start', unit);
+  await kubeletStart(1);
+  if (place === 'plain') await settled();
+  run('sh', '-ec', commands);
+  const before = await kubeletStart(2);
+  await settled();
+  // The agent may have asked for the restart already that the last command asks for.
+  const count = kubeletStarts().length;
+  await agent.assign(kubeletConfig({ maxPods: 142 }));
+  const last = await kubeletStart(count + 1);
+  await settled();
+  return {
+    starts: [kubeletStarts()[0] ?? before, before, last].map(({ config, maxPods }) => `${config} ${String(maxPods)}`),
+    same: last.sha256 === sha256Of(EFFECTIVE),
+  };
+});

@@ -1,13 +1,13 @@
-import { chmodSync, existsSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { scenario } from '../../../systemd/inside/scenario.ts';
 import { run } from '../../../systemd/inside/program.ts';
 import { systemctl } from '../../../systemd/inside/systemctl.ts';
 import { config } from '../../inside/configs.ts';
 import { KEY } from '../../inside/names.ts';
-import { journal, since } from '../../inside/node.ts';
+import { configureAgent, journal, since } from '../../inside/node.ts';
 import { eventually } from '../../../../support/eventually.ts';
-import { RealCluster } from '../inside/cluster.ts';
-import { kubeconfigsOf, kubeletUnitOf, nativeDir, nodeIps, nodeOf } from '../side-by-side/places.ts';
+import { RealCluster } from '../side-by-side/cluster.ts';
+import { kubeconfigsOf, kubeletUnitOf, nativeDir, nativeIp, nodeOf } from '../side-by-side/native.ts';
 import { Recorder } from '../side-by-side/recorder.ts';
 import { nodeNames, steps, type Act, type NodeName, type Step } from '../side-by-side/steps.ts';
 
@@ -36,23 +36,14 @@ const POLL_MS = 250;
 /** Deaths that show a crash loop. */
 const DEATHS = 3;
 const recorder = new Recorder();
-const LONG_TRIAL = '10m';
 
-/** Gives three nodes the same, and writes down what each says of it. */
+/** Gives two nodes the same, and writes down what each says of it. */
 await scenario(async (): Promise<SideBySideResult> => {
-  for (const path of ['/usr/bin/kubelet-plain', '/usr/lib/dkc-plain/kubelet-sync', '/usr/lib/dkc-plain/kubelet-stopped'])
-    chmodSync(path, 0o755);
-  await using cluster = await RealCluster.start(Object.values(nodeOf), { dynamicKubeletConfig: true });
-  for (const ip of [nodeIps.native, nodeIps.plain]) run('ip', 'address', 'add', `${ip}/32`, 'dev', 'lo');
+  await using cluster = await RealCluster.start(Object.values(nodeOf));
+  run('ip', 'address', 'add', `${nativeIp}/32`, 'dev', 'lo');
   for (const name of nodeNames) cluster.credentials(nodeOf[name], ...kubeconfigsOf[name]);
-  trialOf(LONG_TRIAL);
   recorder.open(cluster.plane);
-  const result: SideBySideResult = {
-    steps: [],
-    events: { native: [], plain: [], ours: [] },
-    trusted: { before: '', after: '' },
-    badKey: '',
-  };
+  const result: SideBySideResult = { steps: [], events: { native: [], ours: [] }, trusted: { before: '', after: '' }, badKey: '' };
   for (const step of steps) {
     if (step.acts[0]?.do === 'time-passes') result.trusted.before = trustedByNative();
     result.steps.push({ step: step.step, seen: await take(cluster, step) });
@@ -96,7 +87,7 @@ async function take(cluster: RealCluster, step: Step): Promise<Record<NodeName, 
     starts: starts(name) - (before[name]?.starts ?? 0),
     ms: times[name] ?? 0,
   });
-  return { native: seen('native'), plain: seen('plain'), ours: seen('ours') };
+  return { native: seen('native'), ours: seen('ours') };
 }
 
 async function perform(cluster: RealCluster, act: Act): Promise<void> {
@@ -123,13 +114,14 @@ async function perform(cluster: RealCluster, act: Act): Promise<void> {
       return;
     case 'trial-over':
       age();
-      trialOf('1s');
+      await configureAgent({ trialDuration: '1s' });
       await eventually(
         'both to trust it',
-        async () => (nodeNames.every((name) => recorder.now(nodeOf[name]).includes('last-known-good')) ? true : undefined),
+        () => nodeNames.every((name) => recorder.now(nodeOf[name]).includes('last-known-good')),
         PATIENCE_MS,
+        () => nodeNames.map((name) => recorder.now(nodeOf[name])).join(' | '),
       );
-      trialOf(LONG_TRIAL);
+      await configureAgent({ trialDuration: '10m' });
       return;
     case 'time-passes':
       age();
@@ -141,20 +133,6 @@ async function perform(cluster: RealCluster, act: Act): Promise<void> {
 function age(): void {
   const past = Date.now() / 1000 - 11 * 60;
   utimesSync(`${nativeDir}/dynamic/store/meta/assigned`, past, past);
-}
-
-/** Sets the length of a trial for both agents, and starts those anew that run. */
-function trialOf(duration: string): void {
-  for (const [file, unit] of [
-    ['/etc/dkc/agent.yaml', 'dkc-agent.service'],
-    ['/etc/dkc-plain/agent.yaml', 'dkc-agent-plain.service'],
-  ] as const) {
-    const others = readFileSync(file, 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('trialDuration:'));
-    writeFileSync(file, `${[...others, `trialDuration: ${duration}`].join('\n')}\n`);
-    systemctl('try-restart', unit);
-  }
 }
 
 function trustedByNative(): string {

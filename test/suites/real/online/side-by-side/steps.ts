@@ -1,11 +1,7 @@
-import { killers } from '../../inside/configs.ts';
+import { killer } from '../../inside/configs.ts';
 
-/**
- * The nodes that are given the same at the same time:
- * native: a kubelet with --dynamic-config-dir; plain: our agent with --preflight=false and no policy, so with nothing that looks before;
- * ours: our agent as it comes.
- */
-export const nodeNames = ['native', 'plain', 'ours'] as const;
+/** The nodes that are given the same at the same time: a kubelet with --dynamic-config-dir, and our agent with nothing that judges before it assigns. */
+export const nodeNames = ['native', 'ours'] as const;
 export type NodeName = (typeof nodeNames)[number];
 
 export type Act =
@@ -16,7 +12,7 @@ export type Act =
   | { do: 'delete'; name: string }
   | { do: 'assign'; name: string; key?: string }
   | { do: 'clear' }
-  /** Ten minutes of a trial pass in no time: for the native kubelet a file gets older, for the agents a setting shorter. */
+  /** Ten minutes of a trial pass in no time: for the native kubelet a file gets older, for the agent a setting shorter. */
   | { do: 'trial-over' }
   /** The same, for those that get older alone. */
   | { do: 'time-passes' };
@@ -35,7 +31,6 @@ export interface Step {
   acts: readonly Act[];
   /** Where the native kubelet's status.config ends: ConfigMap@version, or what is absent. */
   end: string;
-  plain?: Difference;
   ours?: Difference;
   /** Starts of a kubelet that the step costs, at least; `dies` = again and again. */
   starts: Readonly<Record<NodeName, number | 'dies'>>;
@@ -43,14 +38,11 @@ export interface Step {
   quietMs?: number;
 }
 
-const each = (starts: number) => ({ native: starts, plain: starts, ours: starts });
+const each = (starts: number) => ({ native: starts, ours: starts });
 const load = 'error=failed to load config, see Kubelet log for details';
 const validate = 'error=failed to validate config, see Kubelet log for details';
 const download = 'error=failed to sync: failed to download config, see Kubelet log for details';
 const failedTrial = 'error=failed trial, see dkc-agent log for details';
-
-const preflight =
-  'Q9: preflight. The refused config is never assigned, so there is no restart into it, and the one before runs on instead of the last known good';
 
 export const steps: readonly Step[] = [
   { step: 'The nodes register, nothing is assigned', acts: [{ do: 'nothing' }], end: '{}', starts: each(1) },
@@ -64,7 +56,6 @@ export const steps: readonly Step[] = [
     step: 'The assignment is cleared again',
     acts: [{ do: 'clear' }],
     end: download,
-    plain: { end: '{}', design: 'Q7: the error goes as soon as its cause is gone, not at the next restart' },
     ours: { end: '{}', design: 'Q7: the error goes as soon as its cause is gone, not at the next restart' },
     starts: each(0),
     quietMs: 13_000,
@@ -100,9 +91,8 @@ export const steps: readonly Step[] = [
     step: 'Its label is touched',
     acts: [{ do: 'touch', name: 'good' }],
     end: 'assigned=good@3 active=good@3',
-    plain: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
     ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
-    starts: { native: 1, plain: 0, ours: 0 },
+    starts: { native: 1, ours: 0 },
   },
   {
     step: 'The trial is over',
@@ -117,9 +107,8 @@ export const steps: readonly Step[] = [
       { do: 'assign', name: 'invalid' },
     ],
     end: `assigned=invalid@1 active=good@3 last-known-good=good@3 ${validate}`,
-    ours: { end: `assigned=good@3 active=good@3 last-known-good=good@3 ${validate}`, design: preflight },
-    starts: { native: 1, plain: 0, ours: 0 },
-    plain: { design: 'Section 2: the kubelet is restarted only when its file changes, and the last known good is what it runs' },
+    starts: { native: 1, ours: 0 },
+    ours: { design: 'Section 2: the kubelet is restarted only when its file changes, and the last known good is what it runs' },
   },
   {
     step: 'A config with a field that no kubelet has is assigned',
@@ -134,14 +123,12 @@ export const steps: readonly Step[] = [
     step: 'A key that it does not have is assigned',
     acts: [{ do: 'assign', name: 'odd', key: 'absent' }],
     end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${load}`,
-    ours: { end: `assigned=odd@1 active=odd@1 last-known-good=good@3 ${load}`, design: preflight },
-    starts: { native: 1, plain: 1, ours: 0 },
+    starts: each(1),
   },
   {
     step: 'A ConfigMap that does not exist is assigned, with one in use',
     acts: [{ do: 'assign', name: 'late' }],
     end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${download}`,
-    ours: { end: `assigned=odd@1 active=odd@1 last-known-good=good@3 ${download}`, design: preflight },
     starts: each(0),
   },
   {
@@ -160,41 +147,37 @@ export const steps: readonly Step[] = [
     step: 'It is made again, as it was',
     acts: [{ do: 'make', name: 'late', fields: { maxPods: 123 } }],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    plain: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
     ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
-    starts: { native: 1, plain: 0, ours: 0 },
+    starts: { native: 1, ours: 0 },
   },
   {
     step: 'A config that validates and kills is assigned',
     acts: [
-      { do: 'make', name: 'killer', fields: { maxPods: 124, ...killers[0].fields } },
+      { do: 'make', name: 'killer', fields: { maxPods: 124, ...killer } },
       { do: 'assign', name: 'killer' },
     ],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    plain: {
+    ours: {
       end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
       design: 'Section 4: three deaths condemn it, and the last known good comes back',
     },
-    ours: { end: `assigned=late@2 active=late@2 last-known-good=good@3 ${validate}`, design: preflight },
-    starts: { native: 'dies', plain: 'dies', ours: 0 },
+    starts: { native: 'dies', ours: 'dies' },
   },
   {
     step: 'Ten minutes pass',
     acts: [{ do: 'time-passes' }],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    plain: {
+    ours: {
       end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
       design: 'Q11, Q12: the native kubelet trusts what kills it, on its disk, and cannot say so; ours stays on what it trusted',
     },
-    ours: { end: `assigned=late@2 active=late@2 last-known-good=good@3 ${validate}`, design: preflight },
-    starts: { native: 'dies', plain: 0, ours: 0 },
+    starts: { native: 'dies', ours: 0 },
   },
   {
     step: 'The assignment is cleared, to rescue it',
     acts: [{ do: 'clear' }],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
-    plain: { end: '{}', design: 'Q11, Q12: the native kubelet dies before it looks at its Node; the agent lives apart from it' },
     ours: { end: '{}', design: 'Q11, Q12: the native kubelet dies before it looks at its Node; the agent lives apart from it' },
-    starts: { native: 'dies', plain: 1, ours: 1 },
+    starts: { native: 'dies', ours: 1 },
   },
 ];
