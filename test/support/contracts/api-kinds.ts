@@ -169,20 +169,6 @@ export function kindContract(here: Here): void {
       await remove(of, name);
     });
 
-  test('an image is pulled by its tag, and limits and requests make a quality', async () => {
-    const images = { 'r:5000/x': 'Always', 'x:latest': 'Always', 'x:1': 'IfNotPresent', [`x@sha256:${'0'.repeat(64)}`]: 'IfNotPresent' };
-    const containers = Object.keys(images).map((image, at) => ({ name: `c${at}`, image }));
-    const pod = async (spec: object) => (await create('pods', { spec: { ...base['pods'], ...spec } })).json;
-    const pulled = Object.values((await pod({ containers }))['spec']?.['containers'] ?? {});
-    assert.deepEqual(pulled.map((one) => text(one['imagePullPolicy'])), Object.values(images)); // prettier-ignore
-    for (const [limits, requests, quality] of [
-      [{ cpu: '1', memory: '1Gi' }, {}, 'Guaranteed'],
-      [{ cpu: '2', memory: '1Gi' }, { cpu: '1' }, 'Burstable'],
-      [{ 'a.b/c': '1' }, {}, 'BestEffort'],
-    ] as const)
-      assert.equal((await pod({ containers: [{ ...container, resources: { limits, requests } }] }))['status']?.['qosClass'], quality);
-  });
-
   exchange('pods have the priority of their class, of the one default class without one, and no other')(`
     POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-default}, value: 7, globalDefault: true} | 201 |
     POST /apis/scheduling.k8s.io/v1/priorityclasses | {metadata: {name: NS-second}, value: 8, globalDefault: true} | 403 | is already marked as default. Only one default can exist

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { byRelease, exchangesOf, type Here } from './contract-world.ts';
+import { exchangesOf, type Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 
 // Another scheduler's, so that none takes it.
@@ -56,20 +56,6 @@ export function podContract(here: Here): void {
     GET PODS?fieldSelector=spec.schedulerName%3Dnobody,spec.restartPolicy%3DAlways | | 200 | names: nowhere on-node
     ${ended}
   `);
-
-  test('a generation counts changes of the spec and the first delete, on servers of today', async () => {
-    const { api, namespace, release } = here();
-    const path = `/api/v1/namespaces/${namespace}/pods`;
-    const pod = `${path}/counted`;
-    const first = await api.post(path, { metadata: { name: 'counted' }, spec: { schedulerName: 'nobody', containers: [{ name: 'c', image: 'i' }] } }); // prettier-ignore
-    await api.post(`${pod}/binding`, { metadata: { name: 'counted' }, target: { kind: 'Node', name: 'contract-node' } });
-    const labelled = await api.patch(pod, { metadata: { labels: { a: 'b' } } });
-    const changed = await api.patch(pod, { spec: { activeDeadlineSeconds: 7 } });
-    const [deleted, again] = [await api.delete(pod), await api.delete(pod)];
-    const seen = [first, labelled, changed, deleted, again].map(({ json }) => json['metadata']?.['generation'] ?? null);
-    assert.deepEqual(seen, byRelease<unknown[]>(release, [null, null, null, null, null], [1, 1, 2, 3, 3]));
-    await api.delete(pod, { gracePeriodSeconds: 0 });
-  });
 
   exchange('events are one store under two groups')(`
     POST EVENTS | {metadata: {name: old.1}, involvedObject: {kind: ConfigMap, namespace: NS, name: x}, message: words, reason: Why, type: Normal, count: 2} | 201 |

@@ -123,17 +123,6 @@ export function watchContract(here: Here): void {
     assert.equal(line(await watch.next()), 'MODIFIED resume-late');
     watch.close();
   });
-
-  test('as a table each event is a table of one row, the first with columns; one on an unknown field is 400', async () => {
-    const { api, configMaps } = here();
-    await api.post(configMaps, { metadata: { name: 'tabled' } });
-    const watch = await api.watch(`${configMaps}?${only('tabled')}`, { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' });
-    const first = await watch.next();
-    const counts = ['columnDefinitions', 'rows'].map((field) => Object.keys(first?.object[field] ?? {}).length);
-    assert.deepEqual([first?.object['kind'], ...counts], ['Table', 3, 1]);
-    watch.close();
-    assert.equal((await api.get(`${configMaps}?watch=1&fieldSelector=data.a%3D1`)).code, 400);
-  });
 }
 
 /** A server that has forgotten its past. Comes last: it may have been restarted for it. */

@@ -144,11 +144,6 @@ export function nodeRightsContract(name: string, start: () => Promise<RightsHome
     ] as const)
       test(`${who} ${isAllowed ? 'may' : 'may not'} ${what}`, () => check(who, what, isAllowed, body));
 
-    test('a status patch changes nothing of the spec', async () => {
-      const { json } = await tried('kubelet', 'PATCH NC/mine/status', { ...status, ...spec });
-      assert.deepEqual([json['spec'], json['status']], [undefined, status.status]);
-    });
-
     test('a ServiceAccount renews its token with the one that it has', async (t) => {
       if (!home.isReal) return t.skip('the embedded server does not serve it');
       const path = '/api/v1/namespaces/dkc-system/serviceaccounts/mine/token';

@@ -11,17 +11,8 @@ export interface Pointer {
   platform?: { architecture: string; os: string };
   annotations?: Record<string, string>;
 }
-interface Index {
-  schemaVersion: number;
-  mediaType: string;
-  manifests: Pointer[];
-}
-interface Manifest {
-  schemaVersion: number;
-  mediaType: string;
-  config: Pointer;
-  layers: Pointer[];
-}
+type Index = { schemaVersion: number; mediaType: string; manifests: Pointer[] };
+type Manifest = { mediaType: string; config: Pointer; layers: Pointer[] };
 export interface ImageConfig {
   architecture: string;
   os: string;
@@ -52,11 +43,8 @@ export function readLayout(dir: string): { name: string | undefined; images: Ima
     return bytes;
   };
   const json = <T>(bytes: Uint8Array): T => JSON.parse(Buffer.from(bytes).toString('utf8')) as T;
-  const typed = (seen: { mediaType: string }, pointer: Pointer, suffix: string): unknown =>
-    wrong(
-      seen.mediaType === pointer.mediaType && seen.mediaType === `application/vnd.oci.image.${suffix}`,
-      `${pointer.digest} is a ${seen.mediaType}`,
-    );
+  const typed = ({ mediaType }: { mediaType: string }, pointer: Pointer, suffix: string): unknown =>
+    wrong(mediaType === pointer.mediaType && mediaType === `application/vnd.oci.image.${suffix}`, `${pointer.digest} is a ${mediaType}`);
 
   const { imageLayoutVersion } = json<{ imageLayoutVersion: string }>(readFileSync(join(dir, 'oci-layout')));
   wrong(imageLayoutVersion === '1.0.0', `imageLayoutVersion is ${imageLayoutVersion}`);
@@ -70,15 +58,10 @@ export function readLayout(dir: string): { name: string | undefined; images: Ima
     const manifest = json<Manifest>(blob(pointer));
     typed(manifest, pointer, 'manifest.v1+json');
     const config = json<ImageConfig>(blob(manifest.config));
+    const { architecture, os, rootfs, history } = config;
     wrong(manifest.config.mediaType === 'application/vnd.oci.image.config.v1+json', `${manifest.config.digest} is no configuration`);
-    wrong(
-      config.architecture === pointer.platform?.architecture && config.os === pointer.platform.os,
-      `${pointer.digest} is for another platform`,
-    );
-    wrong(
-      config.rootfs.type === 'layers' && config.history.length === manifest.layers.length,
-      `${pointer.digest} has no history for each layer`,
-    );
+    wrong(architecture === pointer.platform?.architecture && os === pointer.platform.os, `${pointer.digest} is for another platform`);
+    wrong(rootfs.type === 'layers' && history.length === manifest.layers.length, `${pointer.digest} has no history for each layer`);
     const diffIds = manifest.layers.map((layer) => {
       wrong(layer.mediaType === 'application/vnd.oci.image.layer.v1.tar+gzip', `${layer.digest} is a ${layer.mediaType}`);
       return hex(gunzipSync(blob(layer)));

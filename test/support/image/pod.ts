@@ -19,9 +19,7 @@ export interface Container {
   securityContext: { readOnlyRootFilesystem: boolean };
   volumeMounts?: { name: string; mountPath: string }[];
 }
-interface Probe {
-  httpGet: { path: string; port: string };
-}
+type Probe = { httpGet: { path: string; port: string } };
 
 const ACCOUNT_DIR = '/var/run/secrets/kubernetes.io/serviceaccount';
 
@@ -104,12 +102,7 @@ export function podPlan(
     return `http://127.0.0.1:${found?.containerPort}${httpGet.path}`;
   };
   const probes = { live: url(container.livenessProbe), ready: url(container.readinessProbe) };
-  const args = [
-    '-i',
-    'PATH=/usr/sbin:/usr/bin:/sbin:/bin',
-    ...env.filter((line) => !line.startsWith('PATH=')),
-    'unshare',
-    ...inRoot(root, user, mounts, command),
-  ];
+  const others = env.filter((line) => !line.startsWith('PATH='));
+  const args = ['-i', 'PATH=/usr/sbin:/usr/bin:/sbin:/bin', ...others, 'unshare', ...inRoot(root, user, mounts, command)];
   return { name, program: 'env', args, log: join(home, 'log'), home, ready: { url: probes.ready }, ca: plane.ca, probes };
 }

@@ -97,20 +97,8 @@ describe('a definition', () => {
     await assert.rejects(client.list(things), { code: 404 });
   });
 
-  test('whose names are taken is not served', async () => {
-    await client.create(definitions, define());
-    const second = define(({ names }) => Object.assign(names, { plural: 'others', singular: 'other' }));
-    const made = await client.create<KubeObject>(definitions, { ...second, metadata: { name: 'others.test.io' } });
-    const [names, established] = (made['status'] as Status).conditions;
-    assert.deepEqual([names?.message, established?.reason], ['"ThingList" is already in use', 'NotAccepted']);
-    await assert.rejects(client.list({ ...things, resource: 'others' }), { code: 404 });
-  });
-
   const wrong: [why: string, change: (spec: Spec) => unknown, says: string][] = [
     ['without a schema', ({ versions }) => delete versions[0]?.['schema'], 'openAPIV3Schema: Required value: schemas are required'],
-    ['without a storage version', ({ versions }) => Object.assign(versions[0] ?? {}, { storage: false }), 'exactly one version'],
-    ['of another scope', (spec) => Object.assign(spec, { scope: 'X' }), 'spec.scope: Unsupported value: "X"'],
-    ['of another name', ({ names }) => Object.assign(names, { plural: 'x' }), 'must be spec.names.plural+"."+spec.group'],
   ];
   // Schemas in YAML.
   const nodes = table('node | says')(`

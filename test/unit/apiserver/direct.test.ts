@@ -165,15 +165,6 @@ describe('a stale answer', () => {
     assert.equal(names(await client.list(configMaps, any)), 'a b c');
   });
 
-  test('is given neither to who wants the newest nor to who wants one version, and that uses up no count', async () => {
-    const { client, make } = world({ ...stale(2), count: 1 });
-    const resourceVersion = make('a', 'b', 'c');
-    assert.equal(names(await client.list(configMaps)), 'a b c');
-    assert.equal(names(await client.list(configMaps, { resourceVersion, resourceVersionMatch: 'Exact' })), 'a b c');
-    assert.equal(names(await client.list(configMaps, any)), 'a');
-    assert.equal(names(await client.list(configMaps, any)), 'a b c');
-  });
-
   test('of one object is what it was, or that it is not there', async () => {
     const { client, make } = world(stale(1));
     make('a');

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { connect as connectTcp } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { table } from '../../support/table.ts';
@@ -75,20 +74,6 @@ describe('hostile requests', () => {
     const parts = Array.from({ length: 4 }, () => `100000\r\n${'x'.repeat(1024 * 1024)}\r\n`);
     // The last part never comes: the answer does not wait for it.
     assert.match(await spoken(server, [head('transfer-encoding: chunked'), ...parts]), tooLarge);
-  });
-
-  test('noise instead of HTTP, and a client that goes away in the middle of a body, close their connections and nothing else', async () => {
-    const port = Number(new URL(server.url).port);
-    const noise = connectTcp(port, '127.0.0.1');
-    noise.end('\x16\x03\x01 noise \r\n\r\n');
-    noise.resume();
-    await once(noise, 'close');
-    const gone = connectTcp(port, '127.0.0.1');
-    gone.write(`${head('content-length: 100')}{"meta`);
-    await once(gone, 'connect');
-    gone.destroy();
-    await once(gone, 'close');
-    assert.equal((await api.get('/healthz')).code, 200);
   });
 });
 

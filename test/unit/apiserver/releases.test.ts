@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { fieldErrorsText, invalidValue, required, tooLong } from '../../../apiserver/errors.ts';
 import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
-import { humanDuration } from '../../../apiserver/kinds/kind.ts';
 import { parseTypes, schemaAt } from '../../../apiserver/openapi/schema.ts';
 import { started } from './started.ts';
 
@@ -23,15 +22,6 @@ const decoded = [
 ];
 const decode = (given: unknown, at: number) => decodeBySchema(given, schemaAt(types.get('Thing') ?? assert.fail(), at), '');
 for (const { why, given, at, is } of decoded) test(`decoding for 1.${at} ${why}`, () => assert.deepEqual(decode(given, at), is));
-for (const given of [{ name: 1 }, { count: 1.5 }, { count: '1' }, { labels: [] }, { labels: { a: 1 } }, { items: 'x' }, { items: [1] }, []])
-  test(`${JSON.stringify(given)} is of the wrong type`, () => assert.throws(() => decode(given, 34), { code: 400 }));
-
-test('a table of types that cannot be read says so', () => {
-  assert.throws(() => parseTypes('a.v1.A\n  b Nobody'), /no type Nobody/);
-  assert.throws(() => parseTypes('  b text'), /fields without a type/);
-  for (const text of ['b', 'b text @x']) assert.throws(() => parseTypes(`a.v1.A\n  ${text}`), /no field/);
-});
-
 async function on(t: TestContext, version: string, path: string, body: object) {
   const { server, api } = await started({ tls: false, version });
   t.after(() => server.stop());
@@ -77,12 +67,6 @@ for (const [version, served] of [
     assert.deepEqual(Object.values(json['versions'] ?? {}).map((one) => one['version']), served); // prettier-ignore
     for (const other of served) assert.equal((await api.get(`${path(other)}/x`)).json['apiVersion'], `policy/${other}`);
   });
-
-const [second, hour] = [1000, 3_600_000];
-test('ages are printed as kubectl prints them', () => {
-  const of = [-5 * second, 0, 119 * second, 200 * second, 659 * second, 5.2 * hour, 8.9 * hour, 47 * hour, 52 * hour, 196 * hour, 760 * 24 * hour, 2921 * 24 * hour]; // prettier-ignore
-  assert.equal(of.map(humanDuration).join(' '), '<invalid> 0s 119s 3m20s 10m 5h12m 8h 47h 2d4h 8d 2y30d 8y');
-});
 
 test('one error stands plain, several in brackets, a repeated one once', () => {
   const [name, size] = [required('a.b', 'must be set'), tooLong('', 5)];

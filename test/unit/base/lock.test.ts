@@ -1,6 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { chmodSync, readFileSync, rmSync, statSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -21,20 +19,6 @@ test('a lock keeps everybody else out until it is released', async (t) => {
   await first.release();
   await using second = await waiting;
   assert.ok(second);
-});
-
-test('the kernel releases the lock of a process that is killed', async (t) => {
-  const path = join(await tempDir(t), 'lock');
-  const flockUrl = new URL('../../../base/lock.ts', import.meta.url).href;
-  const program = `const { flock } = await import(${JSON.stringify(flockUrl)}); await flock.take(${JSON.stringify(path)}, 0); console.log('held'); setInterval(() => {}, 1000);`;
-  const holder = spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
-  t.after(() => holder.kill('SIGKILL'));
-  await once(holder.stdout, 'data');
-  await assert.rejects(flock.take(path, 0), LockError);
-  const waiting = flock.take(path, 60_000);
-  holder.kill('SIGKILL');
-  await using taken = await waiting;
-  assert.ok(taken);
 });
 
 test('a lock file that was removed while we waited is not the lock any more', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { alerts } from '../../../deploy/monitoring.ts';
-import { boardText, rows } from '../../../deploy/board.ts';
+import { rows } from '../../../deploy/board.ts';
 import { asked, codeMetrics } from '../../support/code-metrics.ts';
 
 const metrics = await codeMetrics();
@@ -31,16 +31,6 @@ function problems(expr: string): string[] {
 
 for (const { alert, expr } of alerts) test(`${alert} asks for what the code counts`, () => assert.deepEqual(problems(expr), []));
 for (const expr of queries) test(`the board asks for what the code counts: ${expr}`, () => assert.deepEqual(problems(expr), []));
-
-test('panels of the board have numbers of their own and do not overlap', () => {
-  const { panels } = JSON.parse(boardText) as { panels: { id: number; gridPos: { x: number; y: number; w: number; h: number } }[] };
-  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
-  const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) => {
-    assert.ok(x + w <= 24);
-    return Array.from({ length: h }, (_, i) => `${x} ${y + i}`);
-  });
-  assert.equal(new Set(cells).size, cells.length);
-});
 
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('<', '&lt;');
 const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { allFlags } from '../../../cli/args/parse.ts';
@@ -9,15 +7,11 @@ import { commands } from '../../../cli/commands.ts';
 import { restrictedPod } from '../../../deploy/workload.ts';
 import { base, USER } from '../../../scripts/image/base.ts';
 import { imageConfig } from '../../../scripts/image/documents.ts';
-import { packageDirs, readBundled } from '../../../scripts/licenses.ts';
 import { MESSAGE_FOLDERS, messageFiles, textsOf } from '../../../scripts/message-texts.ts';
-import { packageVersion } from '../../../scripts/package/formats.ts';
 import { EXAMPLE_BASE, krewManifest, pluginName } from '../../../scripts/package/krew.ts';
 import { commandPage } from '../../../scripts/package/man.ts';
 import { checkBinary, checkIntegrity, pinnedNode } from '../../../scripts/package/node-binary.ts';
-import { npmPurl } from '../../../scripts/package/sbom.ts';
 import { packagedSettings } from '../../../scripts/package/tree.ts';
-import { tempDir } from '../../support/temp-dir.ts';
 
 /** Words that made readers of `npm run messages` read a line twice: each has a plain word in Kubernetes' own language. */
 const DIALECT = /\b(?:whoever|anew|by itself|somebody|anybody|everybody|taken back|trying again|exclude each other|goes on by)\b/i;
@@ -43,11 +37,6 @@ test('another binary than the pinned one, which npm installs, or another tarball
   for (const { package: name } of Object.values(pinnedNode.binaries)) assert.equal(optionalDependencies[name], pinnedNode.version);
 });
 
-test('versions and package URLs are written as their registries want them', () => {
-  assert.equal(packageVersion('1.0.0-rc.1'), '1.0.0~rc.1');
-  assert.equal(npmPurl('@kubernetes/client-node', '2.0.1'), 'pkg:npm/%40kubernetes/client-node@2.0.1');
-});
-
 test('the manifest for krew has an archive for each architecture, a version with v, and a description as krew wants it', () => {
   const archives = (['amd64', 'arm64'] as const).map((arch) => ({ arch, file: pluginName('1.0.0', arch), sha256: arch.padEnd(64, '0') }));
   const { metadata, spec } = parse(krewManifest({ version: '1.0.0', archives, base: EXAMPLE_BASE })) as {
@@ -70,17 +59,6 @@ test('a manual page has every flag of --help, and no line that roff takes for a 
       if (flag.hidden !== true) assert.ok(text.includes(`\\-\\-${flag.name.replaceAll('-', '\\-')}`), `${name}: ${flag.name}`);
     assert.deepEqual(text.split('\n').filter((line) => /^['.]/.test(line) && !/^\.(TH|SH|TP|PP|EX|EE|BR|nh)\b/.test(line)), []); // prettier-ignore
   }
-});
-
-test('a package with bundled code is listed once, with its license; one without a license file is not shipped', async (t) => {
-  assert.deepEqual(packageDirs(['cli/main.ts', 'node_modules/yaml/dist/index.js', 'node_modules/yaml/x.js', 'node_modules/@a/b/x.js']), [
-    'node_modules/@a/b',
-    'node_modules/yaml',
-  ]);
-  assert.match(JSON.stringify(readBundled('node_modules/yaml')), /Copyright Eemeli Aro/);
-  const dir = await tempDir(t);
-  await writeFile(join(dir, 'package.json'), '{"name":"bare","version":"1.0.0"}');
-  assert.throws(() => readBundled(dir), /cannot bundle bare: .* has no license file/);
 });
 
 test("the image's user is the one of the pods' manifests, and Debian's packages are pinned for both architectures", () => {
