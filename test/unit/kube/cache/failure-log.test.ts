@@ -110,3 +110,14 @@ test('what the server answers is no outage, and ends one', () => {
   assert.equal(outage.met('pods', forbidden), false);
   assert.equal(lines.at(-1), ends);
 });
+
+test('an outage that comes and goes is said once, and every ten minutes', async () => {
+  const { clock, outage, lines } = outageOf();
+  for (let times = 0; times < 60; times++) {
+    outage.met('pods', away);
+    await clock.advance(1_000);
+    outage.over('pods');
+    await clock.advance(10_000);
+  }
+  assert.deepEqual(lines.filter((line) => !line.startsWith('debug')), [begins, ends, still, ends]); // prettier-ignore
+});

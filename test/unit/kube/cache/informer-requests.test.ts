@@ -74,6 +74,15 @@ const exchanges = table('why | steps | asks | tells')(`
   takes no present state with an event that has no name
     | watch: ADDED a#1@3, ADDED ?, BOOKMARK 7 end / watch hold: ADDED a#1@3, BOOKMARK 7 end / 500 ms
     | stream, stream | there a#1@3
+  takes the newest of each object out of a present state that comes in disorder
+    | watch hold: ADDED a#1@5, ADDED a#1@4, ADDED b#2@4, DELETED b#2@3, BOOKMARK 6, BOOKMARK 7 end, MODIFIED a#1@8
+    | stream | there a#1@5, there b#2@4, updated a#1@5 a#1@8
+  lists where such a watch never says that it is complete
+    | watch: ADDED a#1@3 / watch: ADDED a#1@3 / list 5: a#1@3 / watch hold / 2000 ms
+    | stream, stream, cached, watch 5 | there a#1@3
+  leaves an object that is too large out of a present state
+    | watch hold: ADDED a#1@3, ADDED big#2@4!, BOOKMARK 5 end, MODIFIED a#1@6
+    | stream | there a#1@3, updated a#1@3 a#1@6
   leaves an object that is too large out of a list
     | list 5: a#1@3 big#2@4! c#3@5 / watch hold
     | cached, watch 5 | there a#1@3, there c#3@5

@@ -7,8 +7,7 @@ import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { written } from './notation.ts';
-import { ScriptedApi } from './scripted-api.ts';
+import { written, ScriptedApi } from './scripted-api.ts';
 
 export const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 

@@ -3,7 +3,6 @@ import type { Client, ListQuery, WatchEvent, WatchQuery } from '../../../../kube
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { TooLarge } from '../../../../kube/client/json-bytes.ts';
 import type { ReflectorOptions } from '../../../../kube/cache/reflector.ts';
-import { event, object } from './notation.ts';
 
 /**
  * What the server does with one request, in order:
@@ -101,4 +100,31 @@ function failure(code: number): ApiError {
 
 function silence(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true }));
+}
+
+/** `web#1@5`: the object web in namespace ns, of uid 1, at version 5; `?` one without a name. */
+export function object(text: string): KubeObject {
+  if (text === '?') return { metadata: { uid: '1', resourceVersion: '6' } };
+  const [, name = '', uid = '', resourceVersion = ''] = /^([a-z0-9-]+)#(\w+)@(\w*)$/.exec(text) ?? [];
+  if (name === '') throw new Error(`not an object: ${text}`);
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ns', name, uid, resourceVersion } };
+}
+
+export function objects(text: string): KubeObject[] {
+  return text.split(' ').filter(Boolean).map(object);
+}
+
+/** The other way round; `-` for nothing. */
+export function written(of: KubeObject | undefined): string {
+  return of === undefined ? '-' : `${of.metadata.name}#${of.metadata.uid}@${of.metadata.resourceVersion}`;
+}
+
+/** `ADDED web#1@5`; `BOOKMARK 9`, `BOOKMARK 9 end` for the end of the initial events. */
+export function event(text: string): WatchEvent {
+  const [type = '', what = '', end] = text.split(' ');
+  if (type === 'BOOKMARK') {
+    const annotations = end === undefined ? {} : { annotations: { 'k8s.io/initial-events-end': 'true' } };
+    return { type, object: { metadata: { resourceVersion: what, ...annotations } } };
+  }
+  return { type: type as WatchEvent['type'], object: object(what) };
 }

@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { objectKey, parseKey } from '../../../../kube/cache/contract.ts';
 import { pruner, unite } from '../../../../kube/cache/fields.ts';
-import { deepFreeze, StringPool } from '../../../../kube/cache/sharing.ts';
+import { deepFreeze, StringPool, StructuralSharing } from '../../../../kube/cache/sharing.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 
 const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
@@ -121,4 +121,75 @@ test('who changes a frozen object is told at that line', () => {
   const object = deepFreeze({ metadata: { labels: { a: 'b' } }, list: [{ x: 1 }] });
   assert.throws(() => Object.assign(object.metadata.labels, { a: 'c' }), TypeError);
   assert.throws(() => object.list.push({ x: 2 }), TypeError);
+});
+
+test('the pool holds two generations at most, and no long strings', () => {
+  const pool = new StringPool(100);
+  for (let n = 0; n < 10_000; n++) pool.one(`string ${n}`);
+  const { size } = pool;
+  assert.ok(size <= 200, `${size} strings`);
+  assert.deepEqual([pool.one('x'.repeat(129)).length, pool.size], [129, size]);
+});
+
+test('of half a million values only the first thousands are looked at', () => {
+  let looked = 0;
+  const get = (of: unknown[], key: string | symbol): unknown => (
+    typeof key === 'string' && /^\d+$/.test(key) && looked++,
+    Reflect.get(of, key)
+  );
+  const many = (): unknown[] =>
+    new Proxy(
+      Array.from({ length: 500_000 }, () => ({})),
+      { get },
+    );
+  const [read, siblings] = [pruner(pods, 'all', new StringPool()), new StructuralSharing()];
+  const kept = siblings.share(read({ metadata: { name: 'a' }, data: many() }), undefined);
+  siblings.share(read({ metadata: { name: 'a' }, data: many() }), kept);
+  assert.ok(looked < 200_000, `looked at ${looked}`);
+});
+
+/** JSON of a few words, so that parts are often alike. */
+const json = fc.letrec((tie) => ({
+  value: fc.oneof({ maxDepth: 4 }, fc.constantFrom(null, true, 1, 2, 'a', 'b', ''), tie('list'), tie('object')),
+  list: fc.array(tie('value'), { maxLength: 4 }),
+  object: fc.dictionary(fc.constantFrom('a', 'b', 'c', '__proto__', 'length'), tie('value'), { maxKeys: 4 }),
+})).value;
+
+const pod = (name: string, owner: string, spec: unknown): KubeObject => ({
+  metadata: { name, ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: owner }] },
+  spec: structuredClone(spec),
+});
+
+describe('what is alike is kept once', () => {
+  test('what is kept says what came, word for word and in its order, and nothing that was kept before changes', () => {
+    fc.assert(
+      fc.property(fc.array(json, { minLength: 2, maxLength: 6 }), (specs) => {
+        const siblings = new StructuralSharing();
+        const kept = specs.map((spec, n) => deepFreeze(siblings.share(pod(`p${n}`, 'u', spec), undefined)));
+        assert.deepEqual(
+          kept.map((object) => JSON.stringify(object['spec'])),
+          specs.map((spec) => JSON.stringify(spec)),
+        );
+      }),
+    );
+  });
+
+  test('of the state before, else of siblings: the parts that are the same, even in a list where others differ', () => {
+    const siblings = new StructuralSharing();
+    const spec = (of: KubeObject) => of['spec'] as { x: unknown; y: unknown };
+    const before = siblings.share(pod('a', 'u', { x: [1], y: 1 }), undefined);
+    const sibling = siblings.share(pod('b', 'u', { x: [1], y: 2 }), undefined);
+    assert.equal(spec(sibling).x, spec(before).x);
+    assert.equal(sibling.metadata.ownerReferences, before.metadata.ownerReferences);
+    assert.deepEqual([spec(before).y, spec(sibling).y], [1, 2]);
+    siblings.share(pod('c', 'u', { x: [2] }), undefined);
+    const after = siblings.share(pod('a', 'u', { x: [1], y: 3 }), before);
+    assert.equal(spec(after).x, spec(before).x);
+  });
+
+  test('the memory for owners is bounded', () => {
+    const siblings = new StructuralSharing();
+    for (let n = 0; n < 20_000; n++) siblings.share(pod('a', `u${n}`, {}), undefined);
+    assert.ok(siblings.size <= 10_000, `${siblings.size}`);
+  });
 });

@@ -117,3 +117,12 @@ test('a message is cut at 1,024 bytes and never within a character', () => {
   ] as const)
     assert.equal(cutMessage(text), cut);
 });
+
+test('memory is bounded: what was not touched longest is forgotten; events about what lives in no namespace live in default', () => {
+  const telling = new Telling({ remembered: 3 });
+  const about = (name: string): Happening => happening('m', { regarding: { ...happening('').regarding, name } });
+  for (const name of ['a', 'b', 'c', 'a', 'd']) telling.say(about(name));
+  assert.deepEqual([telling.say(about('a')), telling.say(about('b'))], ['#1 x3 m', '#5 x1 m']);
+  const regarding = referenceTo({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', uid: 'n1' } });
+  assert.equal(eventObject(newSeries(happening('m', { regarding }), false, START, 0)).metadata.namespace, 'default');
+});

@@ -114,3 +114,14 @@ for (const [why, written, expected, requeueAfter, says] of [
     if (expected) pass.notCreated();
     assert.equal(holdBack('ns/web', { expectations, ownWrites, caches: [cache('9:')] }), undefined);
   });
+
+test('an owner that is gone leaves nothing behind, told or not', async () => {
+  const clock = new FakeClock();
+  const writes = new OwnWrites(clock);
+  for (const owner of ['ns/web', 'ns/late']) writes.wrote(owner, cache('5:'), object('web-0/a@9'));
+  writes.forget('ns/web');
+  assert.equal(writes.size, 1);
+  await clock.advance(LIMIT);
+  writes.wrote('ns/new', cache('5:'), object('web-0/a@9'));
+  assert.equal(writes.size, 1);
+});

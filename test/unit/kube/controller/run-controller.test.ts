@@ -4,7 +4,7 @@ import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
 import { nodes, type KubeObject, type Resource } from '../../../../kube/api/object.ts';
-import { type Lister, objectKey } from '../../../../kube/cache/contract.ts';
+import { type Informer, type Lister, objectKey } from '../../../../kube/cache/contract.ts';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import { type Controller, done } from '../../../../kube/controller/controller.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
@@ -101,4 +101,34 @@ test('each change reaches those it concerns', async (t) => {
   assert.equal(await news(1), 'reconcile ns/a', 'after its first backoff');
   remove(sets, 'a');
   assert.equal(await news(), 'forget ns/a, reconcile ns/a');
+});
+
+test('no key is reconciled in the middle of a relist, and a process that ends there waits for nobody', async () => {
+  let relist = Promise.withResolvers<void>();
+  const primary = {
+    settled: false,
+    whenSynced: () => Promise.resolve(),
+    whenSettled: (signal: AbortSignal) =>
+      Promise.race([relist.promise, new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))]),
+    addHandlers: () => ({ synced: true, remove: () => {} }),
+  };
+  const [clock, stop, seen] = [new FakeClock(), new AbortController(), [] as string[]];
+  const queue = new WorkQueue('daemonset', { clock });
+  const reconcile = async (key: string) => (seen.push(key), done);
+  const controller = { name: 'daemonset', primary: primary as unknown as Informer<KubeObject>, reconcile };
+  const ended = runController(controller, { queue, workers: 1, log: silentLog, clock }, stop.signal);
+  queue.add('ns/a');
+  await atRest();
+  assert.deepEqual(seen, []);
+  primary.settled = true;
+  relist.resolve();
+  await atRest();
+  assert.deepEqual(seen, ['ns/a']);
+  primary.settled = false;
+  relist = Promise.withResolvers();
+  queue.add('ns/b');
+  await atRest();
+  stop.abort();
+  await ended;
+  assert.deepEqual([seen, clock.sleepers], [['ns/a'], 0]);
 });
