@@ -18,7 +18,7 @@ before(async () => {
   const { kubeconfig } = await server.said;
   const path = String(kubeconfig);
   client = createClient(await loadKubeconfig(path));
-  stage = new Stage({ server: 'embedded', embedded: server, client, start: () => startPrograms(path), say: (text) => console.error(text) });
+  stage = new Stage({ server: 'embedded', embedded: server, client, start: () => startPrograms(path) });
   await stage.open();
 });
 after(async () => {

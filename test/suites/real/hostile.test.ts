@@ -34,7 +34,7 @@ await withRealParts('hostile objects', ['etcd', 'kube-apiserver', 'kube-controll
     const kubeconfig = join(home, 'kubeconfig');
     await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
     client = createClient(await loadKubeconfig(kubeconfig));
-    stage = new Stage({ server: 'real', client, start: () => startPrograms(kubeconfig), say: (text) => console.error(text) });
+    stage = new Stage({ server: 'real', client, start: () => startPrograms(kubeconfig) });
     await stage.open();
   });
   after(async () => {

@@ -4,9 +4,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
  * Loaded before a program of ours (`node --expose-gc --import probe.ts cli/main.ts ...`), with a channel to the test that started it. It measures from
  * within, changes nothing, and keeps nothing alive.
  *
- * A turn of the event loop is measured by a timer: when it comes late, something has kept the loop for at least as long. What counts is the smaller of how
- * late it came and of the processor time that the thread took meanwhile in user mode: on a busy machine the loop may stand still because others have the
- * processors, and on a virtual one the kernel may take as long again to hand out memory that was never touched. Neither says anything about the program.
+ * A turn of the event loop is measured by a timer: how late it comes, or the processor time that the thread took meanwhile in user mode, whichever is less. On a busy or a virtual
+ * machine the loop may stand still for reasons that say nothing about the program.
  */
 
 /** What is asked. `mark` starts a new measurement. */

@@ -35,8 +35,6 @@ export interface StageOptions {
   start: () => Promise<Subject[]>;
   /** The server, where it is a program of ours: its turns are measured too. It is neither started nor stopped here. */
   embedded?: Subject;
-  /** Is told why a server refuses what it should take. */
-  say?: (text: string) => void;
 }
 
 /** What came of one or several rows. */
@@ -55,6 +53,8 @@ export class Stage {
   readonly #ordinary: Ordinary;
   #subjects: Subject[] = [];
   #aloneMs = 0;
+  /** The last answer of a server that did not take an object. */
+  #refusal = '';
 
   constructor(options: StageOptions) {
     this.#options = options;
@@ -108,7 +108,8 @@ export class Stage {
     for (const row of rows) {
       const took = await this.#put(row);
       const refused = row.refusedBy?.includes(this.#options.server) === true;
-      if (refused !== (took.length === 0)) problems.push(`${row.why}: the server ${refused ? 'takes it by now' : 'refuses it'}`);
+      if (refused !== (took.length === 0))
+        problems.push(`${row.why}: the server ${refused ? 'takes it by now' : `refuses it: ${this.#refusal}`}`);
       taken.push(...took);
     }
     let besideMs = Number.NaN;
@@ -119,7 +120,7 @@ export class Stage {
     } catch (error) {
       problems.push(`ordinary objects are not served: ${String(error)}`);
     }
-    const beside = await this.#ask('look', problems);
+    await this.#ask('look', problems);
     await this.#takeAway(taken);
     const after = await this.#settled(before, problems);
     for (const subject of this.#subjects) if (subject.ended !== undefined) problems.push(`${subject.ended}\n${subject.log}`);
@@ -130,11 +131,7 @@ export class Stage {
       const left = heapBytes - (before.get(name)?.heapBytes ?? 0);
       if (left > MAX_LEFT_BYTES) problems.push(`${name}: ${(left / 2 ** 20).toFixed(1)} MB are still in use`);
     }
-    const figures = [...after].map(([name, now]) => {
-      const mb = (bytes = 0): string => (bytes / 2 ** 20).toFixed();
-      const heap = [before, beside, after].map((seen) => mb(seen.get(name)?.heapBytes)).join(' ');
-      return `${name}: turn ${now.longestTurnMs.toFixed()} ms, heap ${heap} MB, piece ${now.pieceMs.toFixed(1)} ms`;
-    });
+    const figures = [...after].map(([name, now]) => `${name}: turn ${now.longestTurnMs.toFixed()} ms, piece ${now.pieceMs.toFixed(1)} ms`);
     if (serverTurn !== undefined) figures.push(`server: turn ${serverTurn.longestTurnMs.toFixed()} ms`);
     return { problems, taken: taken.length, figures: `${besideMs.toFixed()} ms (alone ${this.#aloneMs.toFixed()}); ${figures.join('; ')}` };
   }
@@ -144,19 +141,17 @@ export class Stage {
     const { client, server } = this.#options;
     const resource = server === 'real' && row.resource === podDisruptionBudgets ? podDisruptionBudgetsBeta : row.resource;
     const took: [Resource, KubeObject][] = [];
-    let refused: string | undefined;
     await inParallel(row.objects(server), async (object) => {
       try {
         const within = resource.namespaced ? { namespace: NAMESPACE } : {};
         const { metadata } = await client.create<KubeObject>(resource, object, { ...within, timeoutMs: 60_000 });
         took.push([resource, { metadata }]);
       } catch (error) {
-        refused ??= `${row.why}: ${String(error).slice(0, 300)}`;
+        this.#refusal = String(error).slice(0, 300);
         // Anything else is a server that has gone, and that is no answer.
         if (!(error instanceof ApiError)) throw new Error(`${row.why}: ${String(error)}`, { cause: error });
       }
     });
-    if (took.length === 0 && row.refusedBy?.includes(server) !== true) this.#options.say?.(refused ?? '');
     return took;
   }
 

@@ -110,11 +110,8 @@ export class PlayedFleet {
   setReady(name: string, ready: boolean): void {
     const node = this.caches.nodes.get(name);
     if (node === undefined) return;
-    const conditions = [
-      { type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'KubeletReady' : 'NodeStatusUnknown', message: '' },
-    ];
-    const status = { ...(node as { status?: object }).status, conditions };
-    this.caches.nodes.set(name, { ...node, status });
+    const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', reason: ready ? 'KubeletReady' : 'NodeStatusUnknown', message: '' }]; // prettier-ignore
+    this.caches.nodes.set(name, { ...node, status: { ...(node as { status?: object }).status, conditions } });
     this.#changed(node);
   }
 

@@ -40,3 +40,10 @@ test('a stream begins with the picture and goes on with changes', async () => {
   await reading;
   await eventually('their places are free', () => served.fleet.stream.size === 0);
 });
+
+test('without the token nothing is served', async () => {
+  await using served = await servePage(3, 'letmein');
+  const ask = async (headers: Record<string, string>) =>
+    (await fetch(`${served.url}/fleet.json`, { headers: { connection: 'close', ...headers } })).status;
+  assert.deepEqual([await ask({}), await ask({ authorization: 'Bearer letmein' })], [401, 200]);
+});

@@ -20,8 +20,7 @@ import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { isNotFound } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
-import { patchNode } from './fleet-of.ts';
+import { patchNode, FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 const serves = { version: 'v1.36.3', servesNodeConfigs: true, hasConfigSource: false };
 const touch = (node: string, more: Partial<ClusterTouch> = {}): ClusterTouch => ({

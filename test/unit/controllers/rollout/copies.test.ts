@@ -4,8 +4,7 @@ import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import type { FleetWorld } from '../../../support/fleet/fleet-world.ts';
-import { fleetOf, patchNode } from './fleet-of.ts';
+import { fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 async function copies({ client }: FleetWorld): Promise<string[]> {
   const { items } = await client.list(configMaps, { namespace: 'dkc-system' });

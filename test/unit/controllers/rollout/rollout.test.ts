@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rollouts } from '../../../../controllers/rollout/types.ts';
-import { configMaps, type KubeObject, nodes, pods } from '../../../../kube/api/object.ts';
+import { configMaps, type KubeObject, pods } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
-import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
-import { approve, cordonedIn, fleetOf, nodesOf, patchNode } from './fleet-of.ts';
+import { approve, cordonedIn, fleetOf, nodesOf, patchNode, FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 test('a good configuration goes through the steps, never with more nodes in flight than maxUnavailable', async () => {
   await using world = await fleetOf(10);
@@ -148,20 +147,6 @@ test('holds, approvals, pause, a second rollout on the same nodes, and an abort'
   assert.deepEqual([back.status?.nodes?.updated, back.status?.stopped, back.status?.approvals], [0, 'Aborted', approvals]);
 });
 
-test('a node that vanishes in flight, one that hangs, and one that is not Ready', async () => {
-  await using world = await fleetOf(5);
-  await world.addNode('down', { ready: false });
-  world.agents.behave('node-1', 'hangs');
-  await world.roll('web', { failureBudget: 2, maxUnavailable: '100%', nodeDeadline: '5m', steps: [{ nodes: '100%' }], onFailure: 'Pause' });
-  await world.until('web', 'in flight', ({ status }) => (status?.nodes?.inFlight ?? 0) >= 5);
-  await world.client.delete(nodes, { name: 'node-2' });
-  const { status } = await world.phase('web', 'Complete');
-  assert.deepEqual([status?.nodes?.selected, status?.nodes?.settled, status?.nodes?.failed], [5, 3, 1]);
-  assert.match(status?.failures?.[0]?.error ?? '', /not settled by the deadline/);
-  await world.setReady('down', true);
-  await world.until('web', 'the node that came back has it', (now) => now.status?.nodes?.settled === 4);
-});
-
 test('a field that needs it drains each node first, gives it back after, and leaves the cordon of somebody else', async () => {
   await using world = await fleetOf(3);
   // The node that somebody cordoned is one of the two.
@@ -208,26 +193,6 @@ test('a drain that does not end in time is named while others wait for it, and f
   const { status } = await world.phase('web', 'RolledBack');
   assert.match(status?.failures?.[0]?.error ?? '', /^drain: Timeout: .*stuck-\d is terminating/);
   await world.clock.advance(60_000);
-  assert.deepEqual(await cordonedIn(world), []);
-});
-
-test('a node that leaves the selection in the middle of its drain is given back, and so is one whose rollout was deleted while no controller ran', async () => {
-  await using world = await fleetOf(2, { labels: { pool: 'a' } });
-  for (const node of ['node-0', 'node-1']) await world.addPod(`stuck-${node}`, node, { finalizers: ['example.com/hold'] });
-  const nodeSelector = { matchLabels: { pool: 'a' } };
-  await world.roll('web', { nodeSelector, maxUnavailable: '100%', drain: 'Always', drainTimeout: '1h', steps: [{ nodes: '100%' }] });
-  await world.clock.advance(30_000);
-  assert.deepEqual(await cordonedIn(world), ['node-0', 'node-1']);
-  await patchNode(world, 'node-0', { metadata: { labels: { pool: 'b' } } });
-  await world.clock.advance(10_000);
-  assert.deepEqual(await cordonedIn(world), ['node-1']);
-  const stopping = world.controller.stop();
-  await world.clock.advance(30_000);
-  await stopping;
-  await world.client.delete(rollouts, { name: 'web' });
-  assert.deepEqual(await cordonedIn(world), ['node-1']);
-  await world.restartController();
-  await world.clock.advance(10_000);
   assert.deepEqual(await cordonedIn(world), []);
 });
 

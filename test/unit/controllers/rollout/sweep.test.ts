@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { FleetWorld } from '../../../support/fleet/fleet-world.ts';
-import { nodesOf } from './fleet-of.ts';
+import { nodesOf, FleetWorld } from '../../../support/fleet/fleet-world.ts';
 import type { SeenCall } from '../../../support/simulated/intercepted.ts';
 
 const WRITES: ReadonlySet<string> = new Set(['create', 'post', 'replace', 'patch', 'delete']);

@@ -29,12 +29,10 @@ const rows = table('node | pods | given | step | why')(`
   begun | a+tolerant b+late | at=90 | evict a b
     | evicts a tolerant pod that was there before, and a late one that does not tolerate the cordon
   new | a b+bare |  | failed Blocked: shop/b has no controller | fails before it cordons where a pod has no controller
-  begun | a b+bare |  | failed Blocked: shop/b has no controller | fails where such a pod comes later
   new | a+bare b+bare c+bare d+bare e+bare |
     | failed Blocked: shop/a has no controller; shop/b has no controller; shop/c has no controller; and 2 more
     | names three pods that block it and counts the others
   begun | a+bare | unmanagedPods=Evict | evict a | evicts pods without a controller where the policy says so
-  begun | a+emptydir |  | evict a | evicts pods with an emptyDir
   new | a+emptydir | emptyDir=Block | failed Blocked: shop/a has an emptyDir volume | fails on an emptyDir where the policy says so
   begun | a | gracePeriodSeconds=5 | evict a in 5 s | passes on its own grace period
   begun | a b | held=a:3 | evict b | evicts the others while a budget holds one
@@ -49,8 +47,6 @@ const rows = table('node | pods | given | step | why')(`
   begun | a | at=-60 | restart timer: drain-started=2026-02-28T23:59:00Z | counts from now on after the clock was set back
   begun uncordon | a | | failed Uncordoned: the node was uncordoned while it was being drained
     | fails when somebody uncordons the node, and does not cordon it again
-  cordon drain uncordon | a | | failed Uncordoned: the node was uncordoned while it was being drained
-    | fails the same where the cordon was not ours
   drain +MaintenanceInProgress +Drained | a+daemon |  | drained | ends when its condition says so
   drain |  | at=600 | drained | ends without conditions where it could not write them in its time
   drain +DrainInProgress:person +Drained:other | a | | set conditions +MaintenanceInProgress
