@@ -22,13 +22,8 @@ interface Sweep {
   kubeletStarts: number;
 }
 
-interface Arrival {
-  effective: RegExp;
-  assigned: string | undefined;
-  active: string | undefined;
-  lastKnownGood: string | undefined;
-  error: string | undefined;
-}
+/** The texts of what Node.status.config names, and of the effective file. */
+type Arrival = Record<'assigned' | 'active' | 'lastKnownGood' | 'error', string | undefined> & { effective: RegExp };
 
 /** Short, so that a node that trusts something is made quickly. */
 const TRIAL_MS = 30_000;
@@ -39,13 +34,8 @@ const fatal = configYaml({ maxPods: 50, providerID: 'fatal' });
 
 const [forty, fortyOne, local] = [/maxPods: 40/, /maxPods: 41/, /maxPods: 110/];
 /** Where a node arrives that had trusted `good`. */
-const arrives = (effective: RegExp, assigned: string, active: string, error?: string): Arrival => ({
-  effective,
-  assigned,
-  active,
-  lastKnownGood: good,
-  error,
-});
+const arrives = (effective: RegExp, assigned: string, active: string, error?: string): Arrival =>
+  ({ effective, assigned, active, lastKnownGood: good, error }); // prettier-ignore
 const FAILED = 'failed trial, see dkc-agent log for details';
 const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
 
@@ -156,23 +146,14 @@ async function arrived(node: SimulatedNode, { arrives, why }: Sweep, n: number):
       ? new TextDecoder().decode(state.checkpoint.payload.files.get('kubelet'))
       : `a checkpoint that is ${state.at}`;
   };
-  const seen = {
-    assigned: await text(config.assigned),
-    active: await text(config.active),
-    lastKnownGood: await text(config.lastKnownGood),
-    error: config.error,
-  };
+  const { assigned, active, lastKnownGood, error } = config;
+  const seen = { assigned: await text(assigned), active: await text(active), lastKnownGood: await text(lastKnownGood), error };
   const { effective: _checked, ...expected } = arrives;
   assert.deepEqual(seen, expected, at);
 }
 
 type Member = { configMap: { uid: string; resourceVersion: string } } | undefined;
-interface Status {
-  assigned?: Member;
-  active?: Member;
-  lastKnownGood?: Member;
-  error?: string;
-}
+type Status = { assigned?: Member; active?: Member; lastKnownGood?: Member; error?: string };
 
 function assign(node: SimulatedNode, text: string, labels: Record<string, string> = {}): KubeObject {
   const web = node.api.put(configMaps, { metadata: { name: 'web', namespace: NAMESPACE, labels }, data: { kubelet: text } });

@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { adminFacts, condemnation, type Given, source } from '../../../support/admin-facts.ts';
-import { steadyDrill } from '../../../../agent/admin/drill/execute.ts';
+import { test, type TestContext } from 'node:test';
+import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
+import { liveDrill, type LiveDeps } from '../../../../agent/admin/drill/execute.ts';
 import {
   checkBoot,
   describePeek,
   hasSwitched,
   isHealthyOn,
-  type Peek,
   planDrill,
   planLiveDrill,
   report,
+  type Peek,
 } from '../../../../agent/admin/drill/plan.ts';
+import { assignedAndTrusted } from '../../../support/node-on-disk.ts';
+import type { ActiveRecord } from '../../../../agent/store/active-record.ts';
+import type { Clock } from '../../../../base/clock.ts';
 
 const both: Given = { stored: '9 8', assigned: '9', lkg: '8' };
 // In the order: as it is, assigned damaged, assigned condemned, both damaged, record damaged.
@@ -41,23 +44,6 @@ for (const { why, given, ends } of cases) {
   });
 }
 
-test('a drill begins again where a trial ended under it, three times at most', async () => {
-  const inTrial: Given = { ...both, lkg: '-' };
-  for (const { passes, tries } of [
-    { passes: [false, true], tries: 2 },
-    { passes: [false, false, false], tries: 3 },
-  ]) {
-    const [looks, rehearsed] = [[inTrial, both, inTrial, both], [] as boolean[]];
-    const look = async () => adminFacts(looks.shift() ?? assert.fail('it looked once more'));
-    const { passed } = await steadyDrill(look, async () => {
-      const held = passes[rehearsed.length] ?? assert.fail('it began once more');
-      rehearsed.push(held);
-      return { passed: held, steps: [] };
-    });
-    assert.deepEqual([passed, rehearsed.length], [passes.at(-1), tries]);
-  }
-});
-
 test('a step passes only with the expected source and a usable file', () => {
   const scenario = { step: 's', harm: 'none', expected: 'local' } as const;
   assert.equal(checkBoot(scenario, { used: 'local', usable: true }, 3).passed, true);
@@ -86,11 +72,6 @@ for (const { why, given, there, refused } of live) {
   });
 }
 
-test('a live drill condemns as an admin would', () => {
-  const plan = planLiveDrill(adminFacts(runsIt), at);
-  assert.deepEqual(plan.at === 'planned' && plan.record, condemnation('9', { by: 'admin', at, reason: 'drill' }));
-});
-
 test('the agent has arrived when it says so of the very file that is there', () => {
   const active = adminFacts({ active: 'last-known-good 8' }).active;
   const place = { used: 'last-known-good', source: source('8') } as const;
@@ -102,4 +83,59 @@ test('the agent has arrived when it says so of the very file that is there', () 
   assert.deepEqual([isHealthyOn(there), describePeek(there)], [true, 'last-known-good']);
   const { startedSha256: _, ...unknown } = there;
   assert.equal(isHealthyOn(unknown), true);
+});
+
+/** A node and an agent that follows its condemnations in memory, two looks late. */
+async function nodeWithAgent(t: TestContext, { follows = true }: { follows?: boolean } = {}) {
+  const node = await assignedAndTrusted(t);
+  const { trusted, assigned } = node;
+  const plan = planLiveDrill(await node.observe(), new Date(node.now()).toISOString());
+  assert.ok(plan.at === 'planned');
+  let [at, seen] = [0, 0];
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    signal?.throwIfAborted();
+    at += ms;
+  };
+  const clock: Clock = { now: () => node.now() + at, monotonic: () => at, sleep, after: () => () => {} };
+  const peek = async (): Promise<Peek> => {
+    const condemned = (await node.store.condemned()).length > 0;
+    seen = condemned ? seen + 1 : 0;
+    const fallen = follows && condemned && seen > 2;
+    const place = fallen ? ({ used: 'last-known-good', source: trusted } as const) : ({ used: 'assigned', source: assigned } as const);
+    const effectiveSha256 = fallen ? 'b' : 'a';
+    const record: ActiveRecord = { ...place, error: null, effectiveSha256, carrier: 'node', why: '', at: '' };
+    return { active: { ok: true, record }, effectiveSha256, startedSha256: effectiveSha256, healthy: true };
+  };
+  const control = new AbortController();
+  const deps: LiveDeps = { store: node.store, clock, signal: control.signal, peek, say: () => {}, timeoutMs: 10_000 };
+  return { node, plan, deps, control, assigned };
+}
+
+test('an agent that does not follow fails the drill, and all is taken back', async (t) => {
+  const { node, plan, deps } = await nodeWithAgent(t, { follows: false });
+  const other = await node.condemn(await node.save('3'));
+  const { passed, steps } = await liveDrill(plan, deps);
+  assert.equal(passed, false);
+  assert.deepEqual(
+    steps.map((step) => [step.seen, step.passed]),
+    [
+      ['assigned after 10 s', false],
+      ['assigned', true],
+      ['assigned', true],
+    ],
+  );
+  assert.deepEqual(await node.store.condemned(), [other], 'what was condemned before stays');
+});
+
+test('an interrupted drill takes its condemnation back before it ends', async (t) => {
+  const { node, plan, deps, control } = await nodeWithAgent(t, { follows: false });
+  const peek = async () => {
+    if ((await node.store.condemned()).length > 0) control.abort(new Error('ended by SIGINT'));
+    return deps.peek();
+  };
+  await assert.rejects(
+    liveDrill(plan, { ...deps, peek }),
+    /Cannot finish the drill at "fall back: .*: it was interrupted; its condemnation is cleared/,
+  );
+  assert.deepEqual(await node.store.condemned(), []);
 });

@@ -114,32 +114,6 @@ test('a rollback records who, what, why, and the retry annotation of that moment
   assert.deepEqual(record, { do: 'condemn', record: wanted });
 });
 
-const refusedByBoot: Candidate = { at: 'unusable', source: source('8'), stage: 'validate', problem: 'maxPods: must not be negative' };
-const write = { do: 'write', bytes: new Uint8Array() } as const;
-const keep = { do: 'keep' } as const;
-// prettier-ignore
-const arrivals: { why: string; to?: string; effective: Landing['effective']; made: string; says: RegExp }[] = [
-  { why: 'refuses a --to that boot refuses', to: 'u1/8', effective: keep, made: 'refused', says: /^--to u1\/8: .*maxPods: must/ },
-  { why: 'names what boot has against last-known-good, and goes local', effective: write, made: condemn, says: /kubelet@8.*maxPods: must not be negative, so this node reverts/ },
-  { why: 'says that without a local config the file stays', effective: keep, made: condemn, says: /keeps its current effective file/ },
-];
-for (const { why, to, effective, made, says } of arrivals)
-  test(`rollback ${why}`, () => {
-    const intent = intendRollback(adminFacts(base), { at, ...(to === undefined ? {} : { to }) });
-    assert.ok(intent.at === 'intended');
-    const way = intent.ways.at(to === undefined ? -1 : 0);
-    assert.ok(way);
-    const planned = planRollback(intent, way, {
-      used: 'local',
-      source: null,
-      effective,
-      assigned: { at: 'none' },
-      lastKnownGood: refusedByBoot,
-    });
-    assert.equal(steps(planned), made);
-    assert.match(said(planned), says);
-  });
-
 const condemned = [condemnation('9'), condemnation('8', { by: 'admin' }), condemnation('5')];
 const retries: { why: string; ref?: string; all?: true; cleared: string; says: RegExp }[] = [
   { why: 'clears the assigned alone unless told otherwise', cleared: '9', says: /^ns\/web:kubelet@9 is no longer condemned$/ },

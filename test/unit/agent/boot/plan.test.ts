@@ -6,7 +6,6 @@ import { content, source } from '../../../support/builders.ts';
 const LOAD = 'failed to load config, see Kubelet log for details';
 const INTERNAL = 'internal failure, see Kubelet log for details';
 const TRIAL = 'failed trial, see dkc-agent log for details';
-const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -34,22 +33,10 @@ const files = {
   none: { at: 'missing' },
 } as const;
 
-interface Row {
-  why: string;
-  assigned: string;
-  lkg: string;
-  local?: keyof typeof local;
-  file?: keyof typeof files;
-  damaged?: true;
-  refused?: true;
-  /** A kubelet's unit is restarted on the file. */
-  unit?: true;
-  /** `assigned`, `lkg` or `local`, the error, and what happens to the effective file. */
-  used: 'assigned' | 'last-known-good' | 'local';
-  error: string | null;
-  effective: string;
-  promote?: true;
-}
+/** The effective file: content that is written, `kept` or `minimal`; `unit`: a kubelet's unit is restarted on it. */
+// prettier-ignore
+type Row = { why: string; assigned: string; lkg: string; local?: keyof typeof local; file?: keyof typeof files; damaged?: true; refused?: true; unit?: true;
+  used: 'assigned' | 'last-known-good' | 'local'; error: string | null; effective: string; promote?: true };
 
 // prettier-ignore
 const rows: Row[] = [
@@ -58,25 +45,20 @@ const rows: Row[] = [
   { why: 'uses the assigned config without looking at the trusted one', assigned: 'A', lkg: 'B!load', used: 'assigned', error: null, effective: 'A' },
   { why: 'goes to local when a torn config has no fall back', assigned: 'A!load', lkg: 'none', used: 'local', error: LOAD, effective: 'local' },
   { why: 'goes to last known good when the config does not load', assigned: 'A!load', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
-  { why: 'goes to last known good when flags cannot be parsed over it', assigned: 'A!internal', lkg: 'B', used: 'last-known-good', error: INTERNAL, effective: 'B' },
   // Q5: where upstream exits, ours goes on
   { why: 'does not stop the node when neither loads', assigned: 'A!load', lkg: 'B!load', used: 'local', error: LOAD, effective: 'local' },
   { why: 'goes to last known good while the assigned is unknown', assigned: '?', lkg: 'B', used: 'last-known-good', error: INTERNAL, effective: 'B' },
   { why: 'goes to local while neither is known', assigned: '?', lkg: '?', used: 'local', error: INTERNAL, effective: 'local' },
-  { why: 'says that a record was damaged though the assigned is fine', assigned: 'A', lkg: '?', damaged: true, used: 'assigned', error: INTERNAL, effective: 'A' },
   { why: 'says that a record was damaged though nothing is assigned', assigned: 'none', lkg: '?', damaged: true, used: 'local', error: INTERNAL, effective: 'local' },
   // Condemned
   { why: 'goes back from what failed its trial', assigned: 'A*agent', lkg: 'B', used: 'last-known-good', error: TRIAL, effective: 'B' },
-  { why: 'goes back from what an admin took away', assigned: 'A*admin', lkg: 'B', used: 'last-known-good', error: ROLLED_BACK, effective: 'B' },
   { why: 'goes to local when the trusted config is condemned too', assigned: 'A*agent', lkg: 'B*agent', used: 'local', error: TRIAL, effective: 'local' },
   // Local missing or broken
   { why: 'leaves the file that is there without a local config', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', used: 'local', error: null, effective: 'kept' },
   { why: 'writes the smallest file without local config and file', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', used: 'local', error: null, effective: 'minimal' },
-  { why: 'writes the smallest file when nothing loads and none is there', assigned: 'A!load', lkg: 'none', local: 'broken', file: 'none', used: 'local', error: LOAD, effective: 'minimal' },
   { why: 'does not leave the very file that was condemned', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'minimal' },
   { why: 'never writes the smallest file over a local config', assigned: 'A*agent', lkg: 'none', file: 'good', refused: true, used: 'local', error: TRIAL, effective: 'local' },
   // Local missing or broken, and a kubelet of ours: all defaults would cut its node off
-  { why: 'leaves the file of a kubelet of ours that is there', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', unit: true, used: 'local', error: null, effective: 'kept' },
   { why: 'gives a kubelet of ours no file of all defaults', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: INTERNAL, effective: 'kept' },
   { why: 'says the nearer reason when nothing at all can be had', assigned: 'A!load', lkg: 'none', local: 'missing', file: 'none', unit: true, used: 'local', error: LOAD, effective: 'kept' },
   { why: 'leaves even the condemned file when there is nothing to put in its place', assigned: 'A*agent', lkg: 'none', local: 'missing', file: 'good', refused: true, unit: true, used: 'local', error: TRIAL, effective: 'kept' },
@@ -113,11 +95,3 @@ for (const row of rows)
     assert.deepEqual(plan.content, from?.at === 'usable' ? from.content : undefined);
     assert.notEqual(plan.why, '', 'the log is told a reason');
   });
-
-test('boot does not take the same bytes under another key for the same content', () => {
-  const at = candidate('A', 'assigned');
-  assert.ok(at.at === 'usable');
-  const other: Candidate = { ...at, source: source('trusted@A:other'), content: { ...at.content, kubeletConfigKey: 'other' } };
-  const facts: BootFacts = { assigned: at, lastKnownGood: other, local: local.ok, damagedMeta: false, current: files.none, currentIsRefused: false, handsOver: true }; // prettier-ignore
-  assert.equal(planBoot(facts).promote, undefined);
-});

@@ -44,21 +44,6 @@ test('configurations compare by leaf, gates one by one, secrets masked', () => {
   ]);
 });
 
-test('every field is explained: value, origin, class, shadowed', () => {
-  const explained = explainFields({
-    local: { maxPods: 5, port: 1 },
-    dynamic: { maxPods: 6, eventBurst: 9 },
-    merge: 'overlay',
-    args: ['--event-burst=3'],
-    version,
-  });
-  const find = (name: string): unknown => explained.find(({ field }) => field === name);
-  assert.deepEqual(find('maxPods'), { field: 'maxPods', value: 6, origin: 'dynamic', class: 'needs-drain', shadowed: false });
-  assert.deepEqual(find('port'), { field: 'port', value: 1, origin: 'local', class: 'dangerous', shadowed: false });
-  assert.deepEqual(find('eventBurst'), { field: 'eventBurst', value: 3, origin: 'flag', class: 'safe', shadowed: true });
-  assert.deepEqual(find('eventRecordQPS'), { field: 'eventRecordQPS', value: 50, origin: 'default', class: 'safe', shadowed: false });
-});
-
 test('defaults follow the version and each other', () => {
   assert.equal(applyDefaults({}, parseKubeletVersion('1.26'))['eventBurst'], 10);
   assert.equal(applyDefaults({}, parseKubeletVersion('1.27'))['eventBurst'], 100);

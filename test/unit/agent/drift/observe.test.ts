@@ -6,8 +6,6 @@ import { sha256 } from '../../../../agent/checkpoint/payload.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { configYaml, SimulatedNode } from '../../../support/simulated-node.ts';
-import { configMaps, nodes } from '../../../../kube/api/object.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
 const PATH = '/var/lib/dkc/kubelet.yaml';
@@ -42,24 +40,6 @@ const looks: (Parameters<typeof seen>[0] & { why: string; is: string })[] = [
   { why: 'a kubelet on another file', files: { '/run/dkc/kubelet-started.yaml': 'before' }, is: 'KubeletDiffers' },
 ]; // prettier-ignore
 for (const { why, is, ...over } of looks) test(`a look at ${why} finds ${is || 'nothing'}`, async () => assert.equal(await seen(over), is));
-
-// As where an ExecStart= of the administrator's has lost $KUBELET_CONFIG_ARGS.
-for (const [line, isTrusted] of [
-  ['/usr/bin/kubelet --config=/var/lib/kubelet/config.yaml', false],
-  [`/usr/bin/kubelet --config ${PATH}`, true],
-] as const)
-  test(`a healthy kubelet that runs as ${line} ${isTrusted ? 'ends' : 'does not end'} a trial`, async () => {
-    const node = new SimulatedNode();
-    node.fs.plant('/proc/7/cmdline', `${line.replaceAll(' ', '\0')}\0`);
-    const configMap = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
-    node.api.put(configMaps, { metadata: configMap, data: { kubelet: configYaml({ maxPods: 50 }) } });
-    node.api.put(nodes, { metadata: { name: node.name }, spec: { configSource: { configMap } } });
-    await node.start();
-    await node.clock.advance(15 * 60_000);
-    const trusted = await node.store().record('last-known-good');
-    assert.equal(trusted.at === 'known' && trusted.source !== null, isTrusted);
-    await node.end();
-  });
 
 const URL = 'https://127.0.0.1:10250/configz';
 
@@ -98,21 +78,4 @@ test('the kubelet is asked every five minutes, and again before a difference is 
   assert.deepEqual([await check.fields(true), kubelet.asked], [['maxPods', 'evictionHard'], 2]);
   check.forget();
   assert.deepEqual([(await check.fields(false))?.length, kubelet.asked], [2, 3]);
-});
-
-test('a kubelet that cannot be asked keeps its last answer, and is a notice from the second failure on until it answers', async () => {
-  const { check, clock, kubelet, notices, lines } = checked();
-  await check.fields(false);
-  const good = kubelet.answer;
-  for (const answer of [new Error('connection refused'), { kind: 'Status' }, new Error('403')]) {
-    kubelet.answer = answer;
-    await clock.advance(300_000);
-    assert.deepEqual(await check.fields(false), []);
-  }
-  assert.equal(notices.length, 1);
-  assert.match(notices[0] ?? '', /^the kubelet is not compared with the effective file: https:.*has no kubeletconfig$/);
-  assert.equal(lines.length, 1);
-  kubelet.answer = good;
-  await check.fields(false);
-  assert.deepEqual(notices.slice(1), [null]);
 });

@@ -35,10 +35,8 @@ async function directory(t: TestContext, files: Readonly<Record<string, string>>
 const read = (dir: string, minor = version) => readDropIns(realDisk, { args: [`--config-dir=${dir}`], version: minor });
 
 const flags: { why: string; args: string[]; minor?: string; dir: string | undefined }[] = [
-  { why: 'none', args: ['--config=/a'], dir: undefined },
   { why: 'one word', args: ['--config-dir=/a', '--v=2'], dir: '/a' },
   { why: 'twice', args: ['--config-dir=/a', '--config-dir=/b'], dir: '/b' },
-  { why: 'empty', args: ['--config-dir='], dir: undefined },
   { why: 'a kubelet that has no such flag', args: ['--config-dir=/a'], minor: '1.27', dir: undefined },
 ];
 for (const { why, args, minor = '1.36', dir } of flags)
@@ -70,9 +68,7 @@ test('drop-ins are merged in lexical order through directories, and other names 
 const merges: { why: string; base: JsonObject; text: string; args?: string[]; gives: Record<string, Json> }[] = [
   { why: 'a default that follows the file, not the drop-in', base: { nodeStatusUpdateFrequency: '7s' }, text: 'nodeStatusUpdateFrequency: 20s', gives: { nodeStatusUpdateFrequency: '20s', nodeStatusReportFrequency: '7s' } },
   { why: 'pulls that are in parallel by the drop-in alone, which such a kubelet refuses', base: {}, text: 'maxParallelImagePulls: 5', gives: { serializeImagePulls: true } },
-  { why: 'thresholds taken away', base: {}, text: 'evictionHard: ~', gives: { evictionHard: {} } },
   { why: 'thresholds with the defaults for those that are not set', base: { mergeDefaultEvictionSettings: true, evictionHard: { 'memory.available': '1Gi' } }, text: 'evictionHard: {nodefs.available: 3%}', gives: { evictionHard: { ...EVICTION, 'memory.available': '1Gi', 'nodefs.available': '3%' } } },
-  { why: 'a value that needs a gate which a flag turns off', base: {}, text: 'maxPods: 9', args: ['--feature-gates=KubeletCrashLoopBackOffMax=false'], gives: { 'crashLoopBackOff.maxContainerRestartPeriod': null } },
 ]; // prettier-ignore
 for (const { why, base, text, args = [], gives } of merges)
   test(`a drop-in on the kubelet's file gives ${why}`, async (t) => {
@@ -85,7 +81,6 @@ for (const { why, base, text, args = [], gives } of merges)
 
 const problems: { why: string; files: Record<string, string>; says: RegExp }[] = [
   { why: 'a field of the wrong type', files: { 'a.conf': 'maxPods: many\n', 'b.conf': 'podsPerCore: 1\n' }, says: /a\.conf keeps the kubelet from starting: maxPods must be/ },
-  { why: 'a key twice', files: { 'a.conf': 'maxPods: 1\nmaxPods: 2\n' }, says: /a\.conf keeps the kubelet from starting: maxPods is set more than once/ },
 ]; // prettier-ignore
 for (const { why, files, says } of problems)
   test(`a drop-in that cannot be used is a finding that names it: ${why}`, async (t) => {

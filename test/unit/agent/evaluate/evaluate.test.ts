@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { MAX_FINDINGS } from '../../../../agent/config/contract.ts';
 import { test } from 'node:test';
 import { defaultPolicy, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { evaluate, type EvaluatedConfig, type NodeInputs } from '../../../../agent/evaluate/evaluate.ts';
@@ -48,12 +49,7 @@ const dropIns = (...texts: (string | undefined)[]): Partial<NodeInputs> => ({
   ),
 });
 
-interface Case {
-  why: string;
-  config: EvaluatedConfig;
-  inputs?: Partial<NodeInputs>;
-  verdict: string;
-}
+type Case = { why: string; config: EvaluatedConfig; inputs?: Partial<NodeInputs>; verdict: string };
 
 // prettier-ignore
 const cases: Case[] = [
@@ -104,4 +100,14 @@ test('no finding holds a value', () => {
     assert.ok(!evaluated.ok);
     assert.doesNotMatch(JSON.stringify(evaluated.findings), /hunter2|77777/);
   }
+});
+
+test('of very many findings a hundred are told, and how many there are', () => {
+  const evaluated = evaluate(
+    input('', { files: filesOf({ kubelet: KIND + Array.from({ length: 5000 }, (_, n) => `k${n}: 1\n`).join('') }) }),
+    inputs,
+  );
+  const told = evaluated.ok ? evaluated.warnings : evaluated.findings;
+  assert.ok(told.length <= MAX_FINDINGS + 1, `${told.length}`);
+  assert.match(told.at(-1)?.message ?? '', /and 4900 more/);
 });

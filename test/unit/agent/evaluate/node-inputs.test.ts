@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseKubeletVersion } from '../../../../agent/config/config.ts';
-import { loadNodeInputs, type NodeInputsOptions, type Gathered } from '../../../../agent/evaluate/node-inputs.ts';
+import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { loadNodeInputs, type Gathered, type NodeInputsOptions } from '../../../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
+import { effectiveOfLocal, parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const POLICY = 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe]\n';
@@ -54,17 +55,10 @@ for (const { why, files, broken, line } of locals) {
   });
 }
 
-interface PolicyCase {
-  why: string;
-  files?: Record<string, string>;
-  flag?: string;
-  broken?: string;
-  policy: (policy: Gathered['inputs']['policy']) => boolean;
-  problem?: RegExp;
-}
-const isNone: PolicyCase['policy'] = (policy) => policy === 'none';
-const isOwn: PolicyCase['policy'] = (policy) => policy !== 'none' && policy.allow.size === 1;
-const policies: PolicyCase[] = [
+type Gatherings = { why: string; files?: Record<string, string>; flag?: string; broken?: string; policy: (policy: Gathered['inputs']['policy']) => boolean; problem?: RegExp }; // prettier-ignore
+const isNone: Gatherings['policy'] = (policy) => policy === 'none';
+const isOwn: Gatherings['policy'] = (policy) => policy !== 'none' && policy.allow.size === 1;
+const policies: Gatherings[] = [
   { why: 'the file where every node has it', files: { [DEFAULT_POLICY_FILE]: POLICY }, policy: isOwn },
   { why: 'the file that was named, before that one', files: { [DEFAULT_POLICY_FILE]: 'x', [MINE]: POLICY }, flag: MINE, policy: isOwn },
   { why: 'none, whatever files there are', files: { [DEFAULT_POLICY_FILE]: POLICY }, flag: 'none', policy: isNone },
@@ -80,5 +74,34 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies) {
     if (problem) assert.match(policyProblem ?? '', problem);
     else assert.equal(policyProblem, undefined);
     assert.deepEqual(lines, problem ? ['error: policy file cannot be used: new configs are rejected until it is fixed'] : []);
+  });
+}
+
+const version = parseKubeletVersion('1.30');
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+function present(fields: string): Extract<LocalConfig, { at: 'present' }> {
+  const local = parseLocal(bytesOf(KIND + fields), '/var/lib/kubelet', version);
+  assert.ok(local.at === 'present', fields);
+  return local;
+}
+
+test('a local config with a relative path is rendered with it made absolute: the effective file lies elsewhere', () => {
+  const local = present('staticPodPath: manifests\nmaxPods: 110\n');
+  assert.equal(local.hasRelativePaths, true);
+  const effective = effectiveOfLocal(local);
+  assert.match(textOf(effective), /^staticPodPath: \/var\/lib\/kubelet\/manifests$/m);
+  const again = decode(effective, version);
+  assert.ok(again.ok);
+  assert.deepEqual(again.written, local.resolved);
+});
+
+for (const text of ['', 'kind: [', `${KIND}maxPods: hunter2\n`]) {
+  test(`a local config that reads ${JSON.stringify(text)} is broken, and the problem holds no value`, () => {
+    const local = parseLocal(bytesOf(text), '/', version);
+    assert.ok(local.at === 'broken');
+    assert.notEqual(local.problem, '');
+    assert.doesNotMatch(local.problem, /hunter2/);
   });
 }

@@ -64,18 +64,6 @@ async function node(): Promise<Node> {
   return one;
 }
 
-test('what a journal held before the first start is history', async () => {
-  const one = await node();
-  one.trust();
-  const announcer = await one.start();
-  assert.deepEqual(one.messages, []);
-  one.trust();
-  announcer.notify();
-  await one.clock.advance(0);
-  assert.deepEqual(one.messages, ['line 1']);
-  await one.stop();
-});
-
 test('an agent that dies after the server took an event, and before its mark, does not make a second one', async () => {
   const one = await node();
   await one.start();
@@ -90,22 +78,6 @@ test('an agent that dies after the server took an event, and before its mark, do
   assert.deepEqual(one.messages, ['line 0', 'line 1']);
   await one.start(one.fs.afterKill().disk());
   assert.deepEqual(one.messages, ['line 0', 'line 1'], 'the names are those of the lines, so the server has them already');
-  await one.stop();
-});
-
-test('with the API server away all of it waits, and goes out when the server answers', async () => {
-  const one = await node();
-  const announcer = await one.start();
-  one.api.setAway(true);
-  one.trust();
-  announcer.notify();
-  announcer.say('the kubelet does badly');
-  await one.clock.advance(3_600_000);
-  assert.deepEqual(one.messages, []);
-  one.api.setAway(false);
-  announcer.retry();
-  await one.clock.advance(0);
-  assert.deepEqual(one.messages, ['line 0', 'the kubelet does badly']);
   await one.stop();
 });
 

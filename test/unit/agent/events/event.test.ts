@@ -84,6 +84,7 @@ const cases = [
     '1 Warning KubeletConfigCondemned: Condemned dkc-system/web:kubelet@2: why',
     '2 Warning KubeletConfigRolledBack: Rolled back from dkc-system/web:kubelet@2 to dkc-system/web:kubelet@1: why' ] },
   { why: 'no way back at later boots', lines: ['rolled-back web@2', 'booted web@1', 'booted web@1'], is: ['1 Normal KubeletConfigRolledBack: Rolled back from dkc-system/web:kubelet@2 to dkc-system/web:kubelet@1: why'] },
+  { why: 'no way back where it was tried again before a boot', lines: ['rolled-back web@2', 'retried web@2', 'booted web@2'], is: ['1 Normal KubeletConfigRetried: Allowed to try dkc-system/web:kubelet@2 again: why'] },
   { why: 'nothing of assignments, refusals, resets, damage and plain boots', lines: ['assigned web@1', 'refused web@2', 'reset local', 'damaged local', 'booted local'], is: [] },
 ] as const;
 

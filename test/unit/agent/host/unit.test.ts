@@ -7,16 +7,8 @@ import type { Ran } from '../../../../base/exec.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import * as line from '../../../../agent/host/unit.ts';
 
-interface Case {
-  why: string;
-  unit?: string;
-  /** Text of the file the kubelet was started on; absent: the drop-in made no copy. */
-  started?: string;
-  answer?: Partial<Ran>;
-  /** Asked for where it is activating. */
-  sub?: string;
-  running: line.Running;
-}
+/** `started` is the text of the file that the kubelet was started on, and `sub` what is asked for where it is activating. */
+type Case = { why: string; unit?: string; started?: string; answer?: Partial<Ran>; sub?: string; running: line.Running };
 const cases: Case[] = [
   { why: 'active on this file', started: 'now', answer: { stdout: 'active\n' }, running: true },
   { why: 'active on an older file', started: 'before', answer: { stdout: 'active\n' }, running: false },
@@ -59,7 +51,6 @@ const ends = [
   { why: 'a kubelet that is stopped', states: ['inactive'], system: 'stopping', down: true },
   { why: 'a kubelet that runs, and a machine that goes on', states: ['active'], system: 'running', down: false },
   { why: 'a kubelet that goes down beside the agent', states: ['active', 'deactivating', 'inactive'], system: 'stopping', down: true },
-  { why: 'a kubelet that outlives the agent', states: ['active'], system: 'stopping', down: false },
 ];
 for (const { why, states, system, down } of ends)
   test(`the end of an agent beside ${why} is ${down ? '' : 'not '}a clean stop`, async () => {
@@ -70,7 +61,6 @@ for (const { why, states, system, down } of ends)
 // prettier-ignore
 const words: { why: string; text: string; are: string[] }[] = [
   { why: 'words at blanks', text: ' a  b\tc ', are: ['a', 'b', 'c'] },
-  { why: 'double quotes', text: '--x="a b" c', are: ['--x=a b', 'c'] },
   { why: 'a backslash before a blank', text: 'a\\ b', are: ['a b'] },
   { why: 'a quote that never ends', text: '"a b', are: ['a b'] },
 ];

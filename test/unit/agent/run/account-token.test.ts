@@ -25,21 +25,6 @@ for (const { why, of, is } of kinds)
     assert.equal(read && `${read.namespace}/${read.name}`, is);
   });
 
-test('it is due after four fifths of its life, for as long a one; another account is no renewal, nor an older one', () => {
-  const [now, next, other] = [token(0, 0), token(0, 1), token(0, 1, { sub: 'system:serviceaccount:dkc-system:node-b' })].map(
-    parseAccountToken,
-  );
-  assert.ok(now && next);
-  assert.deepEqual(
-    [renewalWait(now, 0), renewalWait(now, 0.3 * HOUR), renewalWait(now, HOUR), renewalSpec(now)],
-    [0.8 * HOUR, 0.5 * HOUR, 0, { audiences: ['api'], expirationSeconds: 3600 }],
-  );
-  assert.deepEqual(
-    [isRenewal(next, now), isRenewal(now, next), isRenewal(other, now), isRenewal(undefined, now)],
-    [true, false, false, false],
-  );
-});
-
 // prettier-ignore
 const skews: { why: string; aheadHours: number; renewals: number }[] = [
   { why: 'a clock that agrees with the server', aheadHours: 0, renewals: 3 },

@@ -4,22 +4,14 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openNotify, type Notify } from '../../../../agent/run/notify.ts';
 import { type Ran } from '../../../../base/exec.ts';
-import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const PID = 4711;
 const done: Ran = { code: 0, stdout: '', stderr: '' };
 
-interface Told {
-  notify: Notify;
-  clock: FakeClock;
-  /** Programs run, with their arguments. */
-  ran: string[];
-  lines: string[];
-}
-
-function opened(env: Record<string, string>, answer: () => Promise<Ran> = async () => done): Told {
+function opened(env: Record<string, string>, answer: () => Promise<Ran> = async () => done) {
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const ran: string[] = [];
@@ -28,6 +20,17 @@ function opened(env: Record<string, string>, answer: () => Promise<Ran> = async 
     return answer();
   };
   return { notify: openNotify({ env, pid: PID, exec, clock, log }), clock, ran, lines };
+}
+
+/** A watch that runs for `ms`, and what it told. */
+async function watched({ notify, clock, ran }: ReturnType<typeof opened>, ms: number): Promise<string[]> {
+  const end = new AbortController();
+  const alive = notify.keepAlive(end.signal);
+  await clock.advance(ms);
+  end.abort();
+  await alive;
+  assert.equal(clock.sleepers, 0);
+  return ran;
 }
 
 async function sayAll(notify: Notify): Promise<void> {
@@ -45,9 +48,9 @@ async function passed(t: TestContext): Promise<{ fd: number; text: () => string 
 }
 
 /** The environment that passes `fd` under the name notify, behind others. */
-function listening(fd: number, over: Record<string, string> = {}): Record<string, string> {
+function listening(fd: number): Record<string, string> {
   const names = [...Array.from({ length: fd - 3 }, (_, n) => `other${n}`), 'notify'];
-  return { LISTEN_PID: String(PID), LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':'), ...over };
+  return { LISTEN_PID: String(PID), LISTEN_FDS: String(names.length), LISTEN_FDNAMES: names.join(':') };
 }
 
 test('with a socket passed by systemd every notification is a plain write to it, a status is one line', async (t) => {
@@ -58,60 +61,28 @@ test('with a socket passed by systemd every notification is a plain write to it,
   assert.deepEqual([ran, lines], [[], []]);
 });
 
-const notOurs = [
-  { why: 'meant for another process', over: { LISTEN_PID: '1' } },
-  { why: 'under another name', over: { LISTEN_FDNAMES: '' } },
-];
-for (const { why, over } of notOurs) {
-  test(`descriptors ${why} are left alone`, async (t) => {
-    const { fd, text } = await passed(t);
-    const { notify, ran } = opened({ NOTIFY_SOCKET: '/run/systemd/notify', ...listening(fd, over) });
-    await notify.stopping();
-    assert.equal(text(), '');
-    assert.deepEqual(ran, ['systemd-notify STOPPING=1']);
-  });
-}
-
 test('without systemd nothing is said, and nothing waited for', async () => {
-  for (const NOTIFY_SOCKET of [undefined, '']) {
-    const { notify, ran, lines, clock } = opened(NOTIFY_SOCKET === undefined ? {} : { NOTIFY_SOCKET });
-    await sayAll(notify);
-    await notify.keepAlive(new AbortController().signal);
-    assert.deepEqual([ran, lines, clock.sleepers], [[], [], 0]);
-  }
+  const told = opened({});
+  await sayAll(told.notify);
+  assert.deepEqual([await watched(told, 60_000), told.lines], [[], []]);
 });
 
 const socket = { NOTIFY_SOCKET: '/run/systemd/notify' };
 
-test('the watchdog is told three times in its span until the agent ends', async () => {
-  const { notify, ran, clock } = opened({ ...socket, WATCHDOG_USEC: '30000000', WATCHDOG_PID: String(PID) });
-  const end = new AbortController();
-  const alive = notify.keepAlive(end.signal);
-  await atRest();
-  assert.deepEqual(ran.splice(0), ['systemd-notify WATCHDOG=1'], 'at once');
-  await clock.advance(9999);
-  assert.equal(ran.length, 0);
-  await clock.advance(1);
-  assert.equal(ran.length, 1);
-  await clock.advance(20_000);
-  assert.equal(ran.length, 3);
-  end.abort();
-  await alive;
-  assert.equal(clock.sleepers, 0);
-});
-
-const unwatched: { why: string; env: Record<string, string> }[] = [
-  { why: 'nobody set one', env: {} },
-  { why: 'it watches another process', env: { WATCHDOG_USEC: '30000000', WATCHDOG_PID: '1' } },
+const TELL = 'systemd-notify WATCHDOG=1';
+const SPAN = { ...socket, WATCHDOG_USEC: '30000000' };
+const watchdogs: { why: string; env: Record<string, string>; ms: number; times: number }[] = [
+  { why: 'at once', env: { ...SPAN, WATCHDOG_PID: String(PID) }, ms: 9999, times: 1 },
+  { why: 'three times in its span, without a pid too', env: SPAN, ms: 30_000, times: 4 },
+  { why: 'never where nobody set one', env: socket, ms: 60_000, times: 0 },
+  { why: 'never where it watches another process', env: { ...SPAN, WATCHDOG_PID: '1' }, ms: 60_000, times: 0 },
 ];
-for (const { why, env } of unwatched) {
-  test(`there is no watchdog where ${why}`, async () => {
-    const { notify, ran, clock } = opened({ ...socket, ...env });
-    const end = new AbortController();
-    const alive = notify.keepAlive(end.signal);
-    await atRest();
-    end.abort();
-    await alive;
-    assert.deepEqual([ran, clock.sleepers], [[], 0]);
-  });
-}
+for (const { why, env, ms, times } of watchdogs)
+  test(`the watchdog is told ${why}`, async () => assert.deepEqual(await watched(opened(env), ms), Array(times).fill(TELL)));
+
+test('a watchdog that cannot be told is told again: the log knows, the agent goes on', async () => {
+  const answers = [async () => ({ ...done, code: 1 }), () => Promise.reject(new Error('gone'))];
+  const told = opened(SPAN, () => (answers.shift() ?? (async () => done))());
+  assert.equal((await watched(told, 30_000)).length, 4);
+  assert.deepEqual(told.lines, ['warn: sd_notify failed', 'warn: sd_notify failed']);
+});

@@ -78,15 +78,3 @@ test('active.json follows every change; its moment is that of the file in use', 
   await memo.settled();
   assert.deepEqual([record().source?.resourceVersion, record().at], ['2', '2026-03-01T00:01:00.000Z']);
 });
-
-test('an active.json that cannot be written is only logged, and written at the next change', async () => {
-  const { memo, configState, file, record, lines } = kept();
-  file.full = true;
-  memo.note();
-  await memo.settled();
-  assert.deepEqual(lines, ['warn: active.json cannot be written']);
-  file.full = false;
-  configState.update({ error: 'later' });
-  await memo.settled();
-  assert.equal(record().error, 'later');
-});

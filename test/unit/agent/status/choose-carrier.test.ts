@@ -61,7 +61,6 @@ for (const { why, version, has, probed, is } of versions)
 
 for (const [version, flag] of [
   ['v1.20.2', ' --kubernetes-version=1.20'],
-  ['v1.136.0', ''],
   ['', ''],
 ] as const)
   test(`what ${version || 'a server without a version'} lacks is brought by a command that it takes`, () =>

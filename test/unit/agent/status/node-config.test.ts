@@ -68,12 +68,6 @@ test('a condition keeps the time of its last transition, and gets a new one when
   ]); // prettier-ignore
 });
 
-test('conditions that others wrote stay; what is none goes', () => {
-  const theirs = { type: 'Audited', status: 'True', reason: 'Seen', message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };
-  const seen = object({ status: { conditions: ['x', null, theirs] as unknown as Condition[] } });
-  assert.match(conditionsOf(seen, local), /Trusted=\S+ Audited=True\(Seen\)$/);
-});
-
 // prettier-ignore
 const wanted: { why: string; spec: unknown; is: string }[] = [
   { why: 'no spec is local', spec: undefined, is: 'local' },

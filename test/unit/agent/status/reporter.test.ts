@@ -41,31 +41,6 @@ function reporting(t: TestContext, answers: (Reported | Error)[], complete?: Pro
   return { clock, configState, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
 }
 
-test('the first report waits for the first look', async (t) => {
-  const look = Promise.withResolvers<void>();
-  const { clock, reporter, configState, reports, times } = reporting(t, [KEPT], look.promise);
-  reporter.notify();
-  await clock.advance(1500);
-  assert.deepEqual(times(), []);
-  configState.update({ error: 'failed to sync' });
-  look.resolve();
-  await clock.advance(0);
-  assert.deepEqual(times(), [1500]);
-  assert.equal(reports[0]?.picture.error, 'failed to sync', 'it says what the look found');
-});
-
-test('a report speaks of before while a look is under way or the agent exits for it, and comes again when the look is over', async (t) => {
-  const { clock, reporter, configState, reports } = reporting(t, [SAME]);
-  const show = configState.hold();
-  configState.update({ error: 'half' });
-  reporter.notify();
-  await clock.advance(1000);
-  configState.update({ error: null });
-  show();
-  await clock.advance(1000);
-  assert.deepEqual(reports.map(({ at, isComplete, picture: { error } }) => [at, isComplete, error]), [[0, false, null], [1000, true, null]]); // prettier-ignore
-});
-
 test('another writer of the same fields is answered once a second, not at once', async (t) => {
   const { clock, reporter, configState, times, reports } = reporting(t, [KEPT]);
   reporter.notify();

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { open, stat, writeFile } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { condemnedText, journalText, MAX_CONDEMNED } from '../../../../agent/store/records.ts';
+import { MAX_CONDEMNED, journalText } from '../../../../agent/store/records.ts';
 import { contentRef, digestFiles } from '../../../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
-import type { CondemnedRecord } from '../../../../agent/store/store.ts';
+import { StoreError, type CondemnedRecord } from '../../../../agent/store/store.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
-import { condemned, line, payload, source } from './store-changes.ts';
+import { ROOT, condemned, line, livedIn, openStore, paths, payload, source } from './store-changes.ts';
+import { CrashDisk, type Fault } from '../../../support/crash-disk.ts';
 
 const MIB = 1024 * 1024;
 
@@ -46,18 +47,6 @@ test('the newest condemnations are kept, and those of what is assigned and trust
   assert.deepEqual(uids(await store.condemned()), uids([...old, ...all.slice(2 - MAX_CONDEMNED)]));
 });
 
-test('a condemned.json that is too large to be read is not forgotten: its newest records count, which is told once', async (t) => {
-  const { store, damage, bytes, paths } = await emptyStore(t);
-  await writeFile(paths.condemned, condemnedText(range(0, 30_000).map((n) => numbered(n))));
-  assert.ok((await bytes(paths.condemned)) > 8 * MIB);
-  const kept = await store.condemned();
-  assert.deepEqual([kept.length > 100, kept.at(-1)?.uid], [true, 'u29999']);
-  assert.deepEqual(damage, [`it is too large: only the newest ${kept.length} condemnations in it count, and are kept`]);
-  assert.ok((await bytes(paths.condemned)) < 2 * MIB);
-  assert.deepEqual(uids(await store.condemned()), uids(kept).slice(-MAX_CONDEMNED));
-  assert.equal(damage.length, 1);
-});
-
 /** A file of this size whose end is `text`; what is before takes no room on the disk. */
 async function endingWith(path: string, bytes: number, text: string): Promise<void> {
   const file = await open(path, 'w');
@@ -83,3 +72,39 @@ test('records of a gigabyte are damage, and are not read', async (t) => {
   assert.deepEqual([await store.trial(), await store.condemned(), await store.refused()], [undefined, [], undefined]);
   assert.equal(damage.length, 3);
 });
+
+async function lived(): Promise<CrashDisk> {
+  const disk = new CrashDisk();
+  await livedIn(openStore(disk));
+  return disk.settled();
+}
+
+const broken: { kind: Fault['kind']; why: string; remedy: RegExp }[] = [
+  { kind: 'EROFS', why: 'a read-only disk', remedy: /file system is read-only: .*remount/ },
+  { kind: 'ENOSPC', why: 'a full disk', remedy: /disk is full: make room/ },
+];
+for (const { kind, why, remedy } of broken) {
+  test(`${why}: all is read, and every change says where and what to do`, async () => {
+    const disk = await lived();
+    disk.fault = { kind, at: 1 };
+    const store = new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: { now: () => 0 } });
+    assert.equal(await store.initialize(), false);
+    assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
+    assert.equal((await store.load(source('a'))).at, 'intact');
+    const changes: [string, () => Promise<unknown>][] = [
+      [paths.meta('assigned'), () => store.setRecord('assigned', source('b'))],
+      [paths.checkpoint(source('c')), () => store.save(payload(source('c'), 'c'))],
+      [paths.condemned, () => store.setCondemned([condemned('z')])],
+    ];
+    for (const [path, change] of changes) {
+      await assert.rejects(change, (error) => {
+        assert.ok(error instanceof StoreError && error.cause !== undefined, String(error));
+        assert.equal(error.path, path);
+        assert.match(error.message, remedy);
+        return true;
+      });
+    }
+    assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
+    if (kind === 'EROFS') await assert.rejects(store.addToJournal(line('x')), StoreError);
+  });
+}

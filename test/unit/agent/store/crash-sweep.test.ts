@@ -35,11 +35,6 @@ const dirAt =
 const brokenBy: readonly { change: string; forgotten: Forgotten; of: string }[] = [
   { change: 'setRecord assigned', forgotten: anyFile, of: 'files' },
   { change: 'save a second version', forgotten: (_, path) => path.endsWith('/ca.crt'), of: 'one file of a checkpoint' },
-  { change: 'save a second version', forgotten: dirAt(`${paths.checkpoints}/a`), of: 'checkpoints/UID/' },
-  { change: 'save, then assign', forgotten: dirAt(paths.checkpoints), of: 'checkpoints/ with a new UID in it' },
-  { change: 'save over one of upstream', forgotten: dirAt(`${paths.checkpoints}/u/1`), of: 'the directory that gets a manifest' },
-  { change: 'initialize', forgotten: dirAt(paths.root), of: 'the root' },
-  { change: 'setTrial', forgotten: anyDir, of: 'directories' },
   { change: 'removeCheckpoint', forgotten: anyDir, of: 'directories' },
 ];
 

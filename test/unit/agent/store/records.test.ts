@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parseCondemned, parseJournal, parseManifest, parseRefused, parseTrial } from '../../../../agent/store/records.ts';
+import { parseActiveRecord, printActiveRecord, sinceBefore, type ActiveRecord } from '../../../../agent/store/active-record.ts';
 
 const bytes = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -53,3 +54,29 @@ test('the journal skips lines that are cut, foreign or behind a hole', () => {
     ['1', '3', '4'],
   );
 });
+
+const record: ActiveRecord = {
+  used: 'assigned',
+  source: { namespace: 'ns', name: 'web', uid: 'u1', resourceVersion: '7', kubeletConfigKey: 'kubelet' },
+  error: null,
+  effectiveSha256: 'abc',
+  carrier: 'node',
+  why: 'the API server keeps spec.configSource',
+  at: '2026-01-01T00:00:00.000Z',
+};
+
+test('an active record reads back as it was written', () => {
+  for (const one of [record, { ...record, used: 'local' as const, source: null, carrier: null, error: 'failed' }]) {
+    assert.deepEqual(parseActiveRecord(printActiveRecord(one)), { ok: true, record: one });
+  }
+});
+
+const bad: [string, unknown][] = [
+  ['an unknown use', { ...record, used: 'best' }],
+  ['half a source', { ...record, source: { ...record.source, uid: '' } }],
+];
+for (const [what, json] of bad) {
+  test(`an active record that is ${what} is a problem, not an exception`, () => {
+    assert.equal(parseActiveRecord(JSON.stringify(json)).ok, false);
+  });
+}

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Executor } from '../../../../agent/sync/execute.ts';
-import type { CheckpointState, JournalLine, Store } from '../../../../agent/store/store.ts';
+import type { CheckpointState, JournalEvent, JournalLine, Store } from '../../../../agent/store/store.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { payload, source } from '../../../support/builders.ts';
+import { content, payload, source } from '../../../support/builders.ts';
 import { localSituation } from '../../../support/situations.ts';
+import { MAX_FINDINGS } from '../../../../agent/config/config.ts';
+import { MAX_FINDING_TEXT, parseRefused, refusedRecord, refusedText } from '../../../../agent/store/records.ts';
+import { SAVED_AGAIN, isDue, spoiled } from '../../../../agent/sync/observe.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */
 function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?: boolean; back?: CheckpointState } = {}) {
-  const [messages, exits, journal, assigned]: [unknown[], string[], string[], unknown[]] = [[], [], [], []];
+  const [messages, journal, assigned]: [unknown[], string[], unknown[]] = [[], [], []];
   const configState = localSituation();
   // All that these steps use.
   const store: Pick<Store, 'save' | 'load' | 'addToJournal' | 'setRecord'> = {
@@ -23,21 +26,11 @@ function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?:
     messages.push(object['message']);
     return object;
   };
-  const exit = (why: string): Promise<never> => {
-    exits.push(why);
-    return new Promise(() => {});
-  };
+  const exit = (): Promise<never> => new Promise(() => {});
   const world = { client: { create }, nodeName: 'node-a', clock: realClock, random: () => 0, log: silentLog };
   const executor = new Executor({ ...world, store: store as Store, configState, onCheckpoint: () => {}, exitWaits, exit });
-  return { executor, configState, messages, exits, journal, assigned };
+  return { executor, configState, messages, journal, assigned };
 }
-
-test('an exit that is put off does not keep the next assignment from being looked at', async () => {
-  const { executor, exits } = executing();
-  await executor.run([{ do: 'exit', to: source('web@1') }]);
-  await executor.run([{ do: 'exit', to: null }]);
-  assert.equal(exits.length, 2);
-});
 
 test('while an exit is put off, each destination is announced once', async () => {
   const { executor, messages } = executing();
@@ -54,29 +47,56 @@ test('what a look changes is shown at its end, and before an exit only where tha
     await executor.run(steps);
     assert.equal(configState.shown.error, exitWaits ? 'e' : null);
   }
-  const { executor, configState } = executing({ exitWaits: false });
-  await executor.run(steps.slice(0, 1));
-  assert.equal(configState.shown.error, 'e');
 });
 
 const web = source('web@1');
 const assign = { do: 'assign', to: web, why: 'it changed' } as const;
-const saveAndAssign = (again: boolean) => [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, again } as const, assign];
+const saveAndAssign = [{ do: 'save', payload: payload(web, { kubelet: 'x' }), source: web, again: false } as const, assign];
 
 const damaged: CheckpointState = { at: 'damaged', path: '/store/checkpoints/web', problem: 'its sha256 is another one' };
 const reason = /\/store\/checkpoints\/web.*reading it back failed: its sha256 is another one; check the disk/;
-const readings: { why: string; back: CheckpointState; again?: true; refused?: RegExp }[] = [
+const readings: { why: string; back: CheckpointState; refused?: RegExp }[] = [
   { why: 'damaged', back: damaged, refused: reason },
   { why: 'not at all', back: { at: 'missing' }, refused: /reading it back failed: it is not there/ },
   { why: 'as it was saved', back: { at: 'intact' } as CheckpointState },
 ];
-for (const { why, back, again = false, refused } of readings)
+for (const { why, back, refused } of readings)
   test(`a checkpoint that reads back ${why} is ${refused ? 'not ' : ''}assigned`, async () => {
     const { executor, assigned, journal } = executing({ back });
-    const error = await executor.run(saveAndAssign(again)).then(() => 'none', String);
+    const error = await executor.run(saveAndAssign).then(() => 'none', String);
     assert.match(error, refused ?? /^none$/);
     assert.deepEqual(
       [assigned.length, journal],
       refused ? [0, ['damaged: its checkpoint is damaged: saved again']] : [1, ['assigned: it changed']],
     );
   });
+
+/** `damaged web@7`, one a minute. */
+function journalOf(...lines: string[]): JournalLine[] {
+  return lines.map((text, minute) => {
+    const [event = '', name = '', ...more] = text.split(' ');
+    const detail = event === 'damaged' ? SAVED_AGAIN : more.join(' ');
+    return { at: new Date(minute * 60_000).toISOString(), event: event as JournalEvent, source: source(name), detail };
+  });
+}
+
+// prettier-ignore
+const cases: { why: string; lines: string[]; times: number }[] = [
+  { why: 'one saved again', lines: ['assigned web@7', 'damaged web@7'], times: 1 },
+  { why: 'falls back in between', lines: ['assigned web@7', 'damaged web@7', 'booted web@3 using last-known-good: x', 'damaged web@7'], times: 2 },
+  { why: 'others that are saved again', lines: ['damaged web@7', 'damaged db@9', 'damaged web@8'], times: 1 },
+  { why: 'a boot that could use it', lines: ['damaged web@7', 'booted web@7 using assigned', 'damaged web@7'], times: 1 },
+  { why: 'a new assignment of it', lines: ['damaged web@7', 'damaged web@7', 'assigned web@7'], times: 0 },
+];
+for (const { why, lines, times } of cases)
+  test(`${why}: saved again in vain ${times} times`, () => assert.equal(spoiled(journalOf(...lines), source('web@7'))?.times ?? 0, times));
+
+test('the wait doubles from 30 s to an hour, and ends at once when the clock was set back', () => {
+  const waits = [1, 2, 3, 7, 8, 500].map((times) => {
+    for (const seconds of [30, 60, 120, 1920, 3600]) if (isDue({ times, lastMs: 0 }, seconds * 1000)) return seconds;
+    return undefined;
+  });
+  assert.deepEqual(waits, [30, 60, 120, 1920, 3600, 3600]);
+  assert.equal(isDue({ times: 1, lastMs: 0 }, 29_999), false);
+  assert.equal(isDue({ times: 8, lastMs: 1_000_000 }, 0), true);
+});

@@ -36,31 +36,20 @@ async function node({ before = 0, stopped, trusted = false }: { before?: number;
   return { fs, boot, seen };
 }
 
-test('a clean stop keeps health, and its mark is used up', async () => {
-  const { boot, seen } = await node({ stopped: 'b1' });
-  await boot('b2');
-  assert.deepEqual(await seen(), { healthyMs: 180_000, uncleanBoots: 0, exits: 0, mark: undefined, condemned: [] });
-});
-
-test('a start of the agent in the boot that it left cleanly takes the mark back: what ends the machine now is no clean stop', async () => {
-  const { boot, seen } = await node({ stopped: 'b1' });
-  await boot('b1');
-  await boot('b2');
-  assert.deepEqual(await seen(), { healthyMs: 0, uncleanBoots: 1, exits: 0, mark: undefined, condemned: [] });
-});
-
-test('the boot that reaches the limit condemns', async () => {
-  const { boot, seen } = await node({ before: 2 });
-  await boot('b2');
-  const reason = 'the machine went down 3 times without a clean stop';
-  assert.deepEqual(await seen(), { healthyMs: undefined, uncleanBoots: undefined, exits: undefined, mark: undefined, condemned: [reason] });
-});
-
-test('content that is last known good is not condemned', async () => {
-  const { boot, seen } = await node({ before: 2, trusted: true });
-  await boot('b2');
-  assert.deepEqual((await seen()).condemned, []);
-});
+const gone = { healthyMs: undefined, uncleanBoots: undefined, exits: undefined, mark: undefined };
+// prettier-ignore
+const boots: { why: string; given: Parameters<typeof node>[0]; boots: string[]; is: object }[] = [
+  { why: 'a clean stop keeps health, and its mark is used up', given: { stopped: 'b1' }, boots: ['b2'], is: { healthyMs: 180_000, uncleanBoots: 0, exits: 0, mark: undefined, condemned: [] } },
+  { why: 'a start of the agent in the boot that it left cleanly takes the mark back', given: { stopped: 'b1' }, boots: ['b1', 'b2'], is: { healthyMs: 0, uncleanBoots: 1, exits: 0, mark: undefined, condemned: [] } },
+  { why: 'the boot that reaches the limit condemns', given: { before: 2 }, boots: ['b2'], is: { ...gone, condemned: ['the machine went down 3 times without a clean stop'] } },
+  { why: 'content that is last known good is not condemned', given: { before: 2, trusted: true }, boots: ['b2'], is: { healthyMs: 0, uncleanBoots: 3, exits: 0, mark: undefined, condemned: [] } },
+];
+for (const { why, given, boots: ids, is } of boots)
+  test(why, async () => {
+    const { boot, seen } = await node(given);
+    for (const id of ids) await boot(id);
+    assert.deepEqual(await seen(), is);
+  });
 
 test('a start that dies at any write neither counts a boot twice nor forgets it', async () => {
   for (let at = 1, done = false; !done; at++) {

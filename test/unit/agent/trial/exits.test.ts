@@ -18,15 +18,6 @@ const lines = [
 
 for (const { why, text, ok } of lines) test(`a line with ${why} is ${ok ? 'an exit' : 'skipped'}`, () => assert.equal(parseExit(text) !== undefined, ok)); // prettier-ignore
 
-test('a hash that nobody knew is absent, not a dash', () => {
-  assert.deepEqual(parseExit(line(0, '-')), {
-    at: '2026-03-01T00:00:00Z',
-    serviceResult: 'exit-code',
-    exitCode: 'exited',
-    exitStatus: '255',
-  });
-});
-
 // prettier-ignore
 const results = [
   ...['success', 'timeout', 'oom-kill'].map((result) => ({ result, counts: false })),
@@ -73,13 +64,3 @@ for (const { why, text, from, seen, bad, to } of files)
     const read = readExits(bytes(text), from);
     assert.deepEqual({ seen: read.exits.length, bad: read.bad, to: read.offset }, { seen, bad, to });
   });
-
-test('every way to cut the file into two readings sees each exit once', () => {
-  const text = one + two + one;
-  for (let cut = 0; cut <= text.length; cut++) {
-    const first = readExits(bytes(text.slice(0, cut)), 0);
-    const second = readExits(bytes(text), first.offset);
-    assert.equal(first.exits.length + second.exits.length, 3, `cut at ${cut}`);
-    assert.equal(first.bad + second.bad, 0, `cut at ${cut}`);
-  }
-});

@@ -29,78 +29,46 @@ const CA = 'authentication: {x509: {clientCAFile: /etc/ca.crt}}';
 // Both sides of every limit in preflight: what just passes, and what just does not.
 // prettier-ignore
 const edges: [text: string, finds?: string, known?: Known][] = [
-  ['evictionHard: {memory.available: 100%, nodefs.available: 0%}'],
   ['evictionHard: {memory.available: -1%}', 'evictionHard.memory.available eviction-percent'],
   ['evictionMinimumReclaim: {memory.available: "-1"}', 'evictionMinimumReclaim.memory.available eviction-positive'],
   ['evictionHard: {containerfs.available: 1Gi}', 'evictionHard.containerfs.available eviction-signal', { minor: '1.28' }],
-
   [`${STATIC}kubeReserved: {cpu: "0"}`, 'cpuManagerPolicy cpu-manager-reserved', NONE],
-  [FULL, 'cpuManagerPolicyOptions policy-option'],
   [`${RESERVED}cpuManagerPolicyOptions: {full-pcpus-only: maybe}`, option('full-pcpus-only'), NONE],
-  // 1.22 brought the first option and one gate for all
-  [`${RESERVED}${FULL}`, 'cpuManagerPolicyOptions policy-option', { minor: '1.22', ...NONE }],
-  [`${OPTIONS}${RESERVED}cpuManagerPolicyOptions: {distribute-cpus-across-numa: "true"}`, option('distribute-cpus-across-numa'), { minor: '1.22', ...NONE }],
   [`${TOPOLOGY}topologyManagerPolicyOptions: {max-allowable-numa-nodes: "7"}`, NUMA_NODES],
-  // the policy none reads no options
-  ['topologyManagerPolicyOptions: {max-allowable-numa-nodes: x, foo: bar}'],
-  // without its gate a manager reads nothing
   ['featureGates: {MemoryManager: false}\nmemoryManagerPolicy: foo', '', { minor: '1.31' }],
-  ['', '', { cpuManagerState: { policyName: '' }, memoryManagerState: { policyName: '' } }],
-
-  // evictionHard keeps 100Mi by default
   ['systemReserved: {memory: 925Mi}', 'systemReserved.memory reserved-capacity', GIB],
-  ['systemReserved: {memory: 925Mi}\nevictionHard: {memory.available: 100%}', '', GIB],
   ['systemReserved: {ephemeral-storage: 1Gi}', 'systemReserved.ephemeral-storage reserved-capacity', { diskBytes: 1n << 30n }],
-  ['localStorageCapacityIsolation: false\nsystemReserved: {ephemeral-storage: 2Gi}', '', { diskBytes: 1n << 30n }],
-  ['kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}', 'kubeReserved.memory reserved-capacity', GIB],
   [
     'kubeReserved: {memory: 900Gi, cpu: "1"}\nsystemReserved: {cpu: "900", memory: 1Mi}',
     'kubeReserved.memory reserved-capacity, systemReserved.cpu reserved-capacity',
     { ...GIB, onlineCpus: [0, 1] },
   ],
-  // reservedSystemCPUs beats what the quantities say
-  ['systemReserved: {cpu: "3"}\nreservedSystemCPUs: "0"', '', { onlineCpus: [0, 1] }],
   ['reservedSystemCPUs: 0-2', 'reservedSystemCPUs cpuset-host', { onlineCpus: [0, 2] }],
-  ['containerLogMaxFiles: 1', 'containerLogMaxFiles log-files', { minor: '1.32' }],
-
-  ['', '', { args: ['--bootstrap-kubeconfig=/b'] }],
   ['readOnlyPort: 0\nhealthzPort: 0', '~healthzPort healthz-off'],
   ['readOnlyPort: 10255', 'readOnlyPort port-taken', { listening: [{ address: '::', port: 10_255 }] }],
   ['enableServer: false', '~enableServer server-off', { listening: [{ address: '127.0.0.1', port: 10_250 }] }],
   ['address: "2001:db8::1::2"', 'address ip'],
-  ['address: "::"\nhealthzBindAddress: "::1"', '', { addresses: [] }],
   ['tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_256_GCM_SHA384]', 'tlsCipherSuites http2-cipher'],
-  ['tlsPrivateKeyFile: /k', 'tlsCertFile tls-pair', { paths: { '/k': 'file' } }],
-
-  ['allowedUnsafeSysctls: [vm.swappiness]', 'allowedUnsafeSysctls sysctl-namespace'],
-  ['featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {net.core.somaxconn: "1024"}', '', { minor: '1.37', cgroupVersion: 2 }],
   [
     'featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {vm.swappiness: "10"}',
     '~defaultPodSysctls sysctl-namespace',
     { minor: '1.37', cgroupVersion: 2 },
   ],
-  ['featureGates: {DefaultPodSysctls: true}\ndefaultPodSysctls: {"net.a b": "10"}', '~defaultPodSysctls sysctl-pattern', { minor: '1.37', cgroupVersion: 2 }],
   ['singleProcessOOMKill: false', 'singleProcessOOMKill cgroup-v1', { cgroupVersion: 1 }],
-  ['singleProcessOOMKill: false', '~singleProcessOOMKill cgroup-v1'],
   [SWAP, 'memorySwap.swapBehavior cgroup-v1', { minor: '1.28', cgroupVersion: 1 }],
-  // a gate on the command line counts as one in the text
   ['qosReserved: {memory: x%}', 'qosReserved.memory qos-percent', { args: ['--kubeconfig=/k', '--feature-gates=QOSReserved=true'] }],
-
-  // a CA file; a sandbox may hide one, maybe not from the kubelet
   [CA, 'authentication.x509.clientCAFile file', { paths: { '/etc/ca.crt': 'missing' } }],
   [CA, '~authentication.x509.clientCAFile file', { paths: { '/etc/ca.crt': 'unreadable' } }],
-
   ['runtimeRequestTimeout: 9999us', 'runtimeRequestTimeout runtime-timeout'],
   ['runtimeRequestTimeout: 999ms', '~runtimeRequestTimeout runtime-timeout'],
 ];
+
 for (const [at, [text, ...rest]] of edges.entries())
   finds(`preflight at an edge, ${at}: ${text.replaceAll('\n', ' ')} ${rest[1]?.minor ?? '1.34'}`, text, ...rest);
 
 const HUGE = 'reservedMemory: [{limits: {memory: 100Mi, hugepages-2Mi: 4Mi}}]';
 const GIVEN = 'reservedMemory: [{limits: {memory: 1Gi}}]';
 const LEAST = 'reservedMemory: [{limits: {memory: 100Mi}}]'; // what evictionHard keeps by default
-const HALF = 'reservedMemory: [{limits: {memory: 2Gi}}]';
-const ONE = { numaNodes: [0], memoryBytes: 4n << 30n } satisfies HostFacts;
 const ALL = `kubeReserved: {memory: 1Gi}\n${GIVEN}`;
 const STATE = { policyName: 'Static', reserved: { 0: 100n << 20n } };
 const SUM = 'reservedMemory memory-manager-sum';
@@ -109,11 +77,8 @@ const SUM = 'reservedMemory memory-manager-sum';
 const memory: [why: string, text: string, finds?: string, known?: Known][] = [
   ["counts evictionHard's default", LEAST],
   ['refuses a sum that lacks it', ALL, SUM],
-  ['counts no evictionHard that is off', `kubeReserved: {memory: 1Gi}\nevictionHard: {memory.available: 0%}\n${GIVEN}`],
   ['counts the default that is merged', `mergeDefaultEvictionSettings: true\nevictionHard: {}\n${LEAST}`],
   ['warns of a share of an unknown memory', `evictionHard: {memory.available: 10%}\n${LEAST}`, `~${SUM}`],
-  ['refuses a wrong share', `evictionHard: {memory.available: 25%}\n${HALF}`, SUM, ONE],
-  ['heeds the switch that ignores eviction', ALL, '', { args: ['--kubeconfig=k', '--experimental-allocatable-ignore-eviction'] }],
   ['refuses huge pages that are not', HUGE, 'reservedMemory huge-pages', { numaNodes: [0], hugePages: [] }],
   ['keeps to what its state file was written with', LEAST, '', { numaNodes: [0], memoryManagerState: STATE }],
   ['refuses a NUMA node that is not there', 'reservedMemory: [{numaNode: 1, limits: {memory: 100Mi}}]', 'reservedMemory numa', { numaNodes: [0] }],
@@ -127,10 +92,8 @@ const gone = { '/sys/fs/cgroup/a/kube-let.slice': 'missing', '/sys/fs/cgroup/kub
 const V2 = (there: string): Known => ({ cgroupVersion: 2, paths: { ...gone, [`/sys/fs/cgroup/${there}`]: 'dir' } });
 const cgroups: [why: string, text: string, finds?: string, known?: Known][] = [
   ['is missing gives a warning', ENFORCED, '~kubeReservedCgroup cgroup', { cgroupVersion: 2, paths: gone }],
-  ['is there for the driver cgroupfs is fine', ENFORCED, '', V2('a/kube-let.slice')],
   ['is there for the driver systemd is fine', ENFORCED, '', V2('kube.slice/kube-let.slice')],
   ['is only where version 1 would have it gives a warning', ENFORCED, '~kubeReservedCgroup cgroup', V2('memory/a/kube-let.slice')],
   ['is a root of pods gives a warning', 'cgroupRoot: /k', '~cgroupRoot cgroup'],
-  ['is the root of pods but unused is not looked at', 'cgroupRoot: /k\ncgroupsPerQOS: false\nenforceNodeAllocatable: []'],
 ];
 for (const [why, ...rest] of cgroups) finds(`a cgroup that ${why}`, ...rest);

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
   isSignatureOf,
-  MAX_SIGNATURE,
   parseSignatureKeys,
   parseSshSignature,
   signedMessage,
@@ -49,12 +48,7 @@ for (const type of KEY_TYPES)
     assert.equal(verdict(signer(type).signed(files), { keys }), `signed by ${type}-owner`);
   });
 
-interface Row {
-  why: string;
-  content: Record<string, string>;
-  over?: Parameters<typeof verdict>[1];
-  says: RegExp;
-}
+type Row = { why: string; content: Record<string, string>; over?: Parameters<typeof verdict>[1]; says: RegExp };
 const signed = ci.signed(files);
 const allowed = ci.signed(files, { allow: 'cgroupDriver, port' });
 const made = (parts: Parts, by = ci): Record<string, string> => ({
@@ -68,7 +62,6 @@ const other = /^was made by ci@example.com, but not for the content of this Conf
 // prettier-ignore
 const rows: Row[] = [
   { why: 'counts whatever the order of the keys', content: Object.fromEntries(Object.entries(signed).toReversed()), says: /^signed/ },
-  { why: 'counts with RSA and SHA-256', content: made({ algorithm: 'rsa-sha2-256' }, rsa), over: { keys: [rsa] }, says: /^signed/ },
   { why: 'counts with the annotation it was made with, in another spelling', content: allowed, over: { allow: 'port,cgroupDriver' }, says: /^signed/ },
   { why: 'is missing', content: files, says: /^is missing/ },
   { why: 'does not count for another configuration', content: { ...signed, kubelet: 'maxPods: 51\n' }, says: other },
@@ -81,37 +74,9 @@ const rows: Row[] = [
   { why: 'does not count with SHA-1 in RSA', content: made({ algorithm: 'ssh-rsa' }, rsa), over: { keys: [rsa] }, says: /uses SHA-1/ },
   { why: 'does not count under the algorithm of another key', content: made({ algorithm: 'rsa-sha2-512' }), says: /does not belong to its key/ },
   { why: 'does not count when nobody touched the authenticator', content: made({ flags: 0 }, fido), over: { keys: [fido] }, says: /did not touch/ },
-  { why: 'does not count without armor', content: sig('SSHSIG'), says: /must begin with -----BEGIN SSH SIGNATURE-----/ },
-  { why: 'does not count when it is too long', content: sig('x'.repeat(MAX_SIGNATURE + 1)), says: /longer than 16384 bytes/ },
   { why: 'does not count with characters that are not base64', content: sig(signed['kubelet.sig']?.replace('\n', '\n*') ?? ''), says: /not base64/ },
 ];
 for (const { why, content, over, says } of rows) test(`a signature ${why}`, () => assert.match(verdict(content, over), says));
-
-test('a signature that is cut anywhere, or has any bit turned, is never accepted', () => {
-  for (const type of ['ssh-ed25519', 'sk-ssh-ed25519@openssh.com']) {
-    const by = signer(type);
-    const message = Buffer.from('a message');
-    const armor = by.sign(message);
-    const bytes = Buffer.from(armor.split('\n').slice(1, -2).join(''), 'base64');
-    const key = parseKeyLine(by.line);
-    const isAccepted = (some: Uint8Array): boolean => {
-      try {
-        const signature = parseSshSignature(`-----BEGIN SSH SIGNATURE-----\n${Buffer.from(some).toString('base64')}\n-----END SSH SIGNATURE-----`); // prettier-ignore
-        return signature.publicKey.equals(key.blob) && isSignatureOf(message, signature, key);
-      } catch (error) {
-        assert.ok(error instanceof SignatureError, String(error));
-        return false;
-      }
-    };
-    assert.ok(isAccepted(bytes), `${type} whole`);
-    for (let length = 0; length < bytes.length; length++) assert.ok(!isAccepted(bytes.subarray(0, length)), `${type} cut at ${length}`);
-    for (let bit = 0; bit < bytes.length * 8; bit++) {
-      const turned = Buffer.from(bytes);
-      turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7));
-      assert.ok(!isAccepted(turned), `${type} with bit ${bit} turned`);
-    }
-  }
-});
 
 // prettier-ignore
 const bad = [
