@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { VolatileFile } from '../../../../agent/boot/volatile-file.ts';
 import { realDisk } from '../../../../base/disk.ts';
-import { readdir, rm, stat, symlink } from 'node:fs/promises';
+import { readdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { HandMadeNode, config, numbered } from './hand-made-store.ts';
@@ -119,8 +119,6 @@ async function assignedTo(
   await store.save({ ...source, files: filesOf(files), annotations });
   await store.setRecord('assigned', source);
 }
-
-const checkpointDir = (node: HandMadeNode): string => node.path('checkpoints', 'uid-1', 'rv-1');
 
 test('the same content in another checkpoint directory leaves the effective file as it is, though its paths differ', async (t) => {
   const node = await HandMadeNode.make(t);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareConfigs, explainFields } from '../../../../agent/config/policy/explain.ts';
+import { compareConfigs } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay } from '../../../../agent/config/overlay.ts';
 import { applyDefaults } from '../../../../agent/config/defaults.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openMetrics } from '../../../../agent/metrics/metrics.ts';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { once } from 'node:events';
-import { MAX_CONNECTIONS, keepMetricsServed } from '../../../../agent/metrics/server.ts';
+import { keepMetricsServed } from '../../../../agent/metrics/server.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 

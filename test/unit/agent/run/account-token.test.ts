@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRenewal, parseAccountToken, renewalSpec, renewalWait, renewToken } from '../../../../agent/run/account-token.ts';
+import { parseAccountToken, renewToken } from '../../../../agent/run/account-token.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 

@@ -11,7 +11,10 @@ function standing({ random = [0.5], stop = new AbortController(), stopping = () 
   const { log, fields } = recordedLog();
   let told = 0;
   const nothing = () => Promise.resolve();
-  const tell = () => ((told += 1), stopping());
+  const tell = (): Promise<void> => {
+    told += 1;
+    return stopping();
+  };
   const notify = { ready: nothing, status: nothing, keepAlive: nothing, stopping: tell };
   const world = { clock, random: () => random.shift() ?? 0, log, notify, stop: stop.signal };
   const shutdown = new Shutdown({ options: { restartSpread: SPREAD }, world });

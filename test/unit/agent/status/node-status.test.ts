@@ -1,15 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
-import {
-  AGENT_ANNOTATION,
-  agentNote,
-  configPatch,
-  configStatus,
-  keeps,
-  nodePatch,
-  wantedOf,
-} from '../../../../agent/status/node-status.ts';
+import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
 import { source } from '../../../support/builders.ts';
 
 const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };

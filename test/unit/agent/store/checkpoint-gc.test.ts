@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import type { MaybeSource } from '../../../../agent/checkpoint/source.ts';
 import { planPrune, refersTo } from '../../../../agent/store/prune.ts';
 import { CheckpointGC } from '../../../../agent/store/checkpoint-gc.ts';

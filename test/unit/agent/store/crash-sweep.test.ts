@@ -28,10 +28,6 @@ test('files that upstream never synced are synced before a manifest vouches for 
 // The sweep is only worth what it can find: with one sync left out of the durable code it has to find something wrong.
 const anyFile: Forgotten = (kind) => kind === 'file';
 const anyDir: Forgotten = (kind) => kind === 'dir';
-const dirAt =
-  (path: string): Forgotten =>
-  (kind, at) =>
-    kind === 'dir' && at === path;
 const brokenBy: readonly { change: string; forgotten: Forgotten; of: string }[] = [
   { change: 'setRecord assigned', forgotten: anyFile, of: 'files' },
   { change: 'save a second version', forgotten: (_, path) => path.endsWith('/ca.crt'), of: 'one file of a checkpoint' },

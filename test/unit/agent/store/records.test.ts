@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parseCondemned, parseJournal, parseManifest, parseRefused, parseTrial } from '../../../../agent/store/records.ts';
-import { parseActiveRecord, printActiveRecord, sinceBefore, type ActiveRecord } from '../../../../agent/store/active-record.ts';
+import { parseActiveRecord, printActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
 
 const bytes = (value: unknown) => new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value));
 

@@ -5,10 +5,8 @@ import type { CheckpointState, JournalEvent, JournalLine, Store } from '../../..
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { content, payload, source } from '../../../support/builders.ts';
+import { payload, source } from '../../../support/builders.ts';
 import { localSituation } from '../../../support/situations.ts';
-import { MAX_FINDINGS } from '../../../../agent/config/config.ts';
-import { MAX_FINDING_TEXT, parseRefused, refusedRecord, refusedText } from '../../../../agent/store/records.ts';
 import { SAVED_AGAIN, isDue, spoiled } from '../../../../agent/sync/observe.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */

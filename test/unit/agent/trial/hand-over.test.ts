@@ -46,7 +46,7 @@ for (const { why, started, says } of files)
   test(`a kubelet that ${why} is told of once, after some minutes, and again when that is over`, async (t) => {
     const { clock, kubelet, said, events, lines } = watched(t);
     delete kubelet.started;
-    Object.assign(kubelet, { ...(started === undefined ? {} : { started }) });
+    if (started !== undefined) kubelet.started = started;
     await clock.advance(3 * MINUTE);
     assert.deepEqual([said, events], [[], []]);
     await clock.advance(60 * MINUTE);

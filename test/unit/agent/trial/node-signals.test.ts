@@ -44,7 +44,6 @@ test('what a condition says is evidence, and bounded', () => {
 
 const ms = (second: number): number => Date.parse('2026-03-01T01:00:00Z') + second * 1000;
 const times = { trialAt: ms(10), kubeletAt: ms(12), now: ms(60) };
-const NOBODY: ReadonlySet<string> = new Set();
 
 /** `db OutOfcpu@14`: a pod that ran before the change and failed so, that second; `+5` began at that second; no reason: runs. */
 function pods(...texts: string[]): PodSeen[] {

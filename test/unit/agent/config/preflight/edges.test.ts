@@ -20,8 +20,6 @@ const TOPOLOGY = 'topologyManagerPolicy: best-effort\n';
 const NUMA_NODES = 'topologyManagerPolicyOptions.max-allowable-numa-nodes policy-option';
 const STATIC = 'cpuManagerPolicy: static\n';
 const RESERVED = `${STATIC}systemReserved: {cpu: 1m}\n`;
-const FULL = 'cpuManagerPolicyOptions: {full-pcpus-only: "true"}';
-const OPTIONS = 'featureGates: {CPUManagerPolicyOptions: true}\n';
 const SWAP = 'featureGates: {NodeSwap: true}\nmemorySwap: {swapBehavior: LimitedSwap}';
 const option = (name: string): string => `cpuManagerPolicyOptions.${name} policy-option`;
 const CA = 'authentication: {x509: {clientCAFile: /etc/ca.crt}}';

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  isSignatureOf,
-  parseSignatureKeys,
-  parseSshSignature,
-  signedMessage,
-  verifyPayload,
-} from '../../../../../agent/config/signature/check.ts';
-import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine, SignatureError } from '../../../../../agent/config/signature/public-key.ts';
+import { parseSignatureKeys, signedMessage, verifyPayload } from '../../../../../agent/config/signature/check.ts';
+import { KEY_TYPES, MAX_KEY_LINE, parseKeyLine } from '../../../../../agent/config/signature/public-key.ts';
 import { filesOf } from '../../../../support/builders.ts';
 import { type Parts, SshSigner } from '../../../../support/ssh-signing.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import * as fc from 'fast-check';
-import type { Json, JsonObject } from '../../../../../agent/config/contract.ts';
+import type { Json } from '../../../../../agent/config/contract.ts';
 import { decode } from '../../../../../agent/config/decode/decode.ts';
 import { renderYaml } from '../../../../../agent/config/yaml/render.ts';
 import { parseKubeletVersion } from '../../../../../agent/config/version.ts';
