@@ -5,28 +5,6 @@ import { story, type Story } from '../story.ts';
 /** Played beside kube-controller-manager: what is left must be the same. */
 export const stories: readonly Story<Stage>[] = [
   ...ownership,
-  // Which nodes get a pod, and which keep theirs.
-  story('scaled-by-labels', async (s) => {
-    await s.nodes(2, { labels: { tier: 'web' } });
-    await s.nodes(2, {}, 2);
-    await s.create({ pod: { nodeSelector: { tier: 'web' } } });
-    await s.shows({ desired: 2, available: 2 });
-    await s.label(2, { tier: 'web' });
-    await s.shows({ desired: 3, available: 3 });
-    await s.label(0, { tier: null });
-    await s.until('the pod goes', () => s.pods().length === 2);
-    await s.shows({ desired: 2, available: 2, misscheduled: 0 });
-  }),
-  story('no-node', async (s) => {
-    await s.nodes(2);
-    await s.create({ pod: { nodeSelector: { tier: 'none' } } });
-    await s.shows({ desired: 0, available: 0 });
-    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: null } } } } });
-    await s.rolledOut();
-    await s.patch({ spec: { template: { spec: { nodeSelector: { tier: 'none' } } } } });
-    await s.until('all pods go', () => s.pods().length === 0);
-    await s.shows({ desired: 0 });
-  }),
   story('taint-no-schedule', async (s) => {
     await s.running(3);
     await s.taint(1, 'busy=yes:NoSchedule');
@@ -40,14 +18,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.taint(0, 'busy=a-bit:PreferNoSchedule');
     await s.quiet();
   }),
-  story('taint-no-execute', async (s) => {
-    await s.running(2);
-    await s.taint(0, 'gone=yes:NoExecute');
-    await s.until('the pod goes', () => s.pods().length === 1);
-    await s.shows({ desired: 1, misscheduled: 0 });
-    await s.taint(0);
-    await s.shows({ desired: 2, available: 2 });
-  }),
   story('nodes-come-and-go', async (s) => {
     await s.running(2);
     await s.nodes(2, {}, 2);
@@ -56,16 +26,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.shows({ desired: 3, available: 3 });
     await s.nodes(1, {}, 1);
     await s.shows({ desired: 4, available: 4 });
-  }),
-  story('too-big', { anyNode: true }, async (s) => {
-    await s.nodes(2, { allocatable: { cpu: '1' } });
-    const container = (cpu: string) => ({ containers: [{ name: 'main', image: 'app:1', resources: { requests: { cpu } } }] });
-    await s.create();
-    await s.rolledOut();
-    await s.patch({ spec: { template: { spec: container('2') } } });
-    await s.shows({ desired: 2, current: 2, available: 1, updated: 1 });
-    await s.patch({ spec: { template: { spec: container('500m') } } });
-    await s.rolledOut();
   }),
   story('pending-for-a-lost-node', async (s) => {
     await s.nodes(2);
@@ -95,15 +55,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.rolledOut();
     s.note(`${s.pods().filter(({ metadata }) => before.has(metadata.uid)).length} pods were never restarted`);
   }),
-  story('undone-twice', async (s) => {
-    await s.running(2);
-    await s.rolls('app:2');
-    await s.rolls('app:3');
-    await s.undo(1);
-    await s.rolledOut();
-    await s.undo(2);
-    await s.rolledOut();
-  }),
   story('on-delete', async (s) => {
     await s.running(3, { spec: { updateStrategy: { type: 'OnDelete' } } });
     await s.image('app:2');
@@ -113,13 +64,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.patch({ spec: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '100%' } } } });
     await s.rolledOut();
   }),
-  story('restarted', async (s) => {
-    await s.running(2, { annotations: { team: 'a' } });
-    await s.patch({ spec: { template: { metadata: { annotations: { 'kubectl.kubernetes.io/restartedAt': 'now' } } } } });
-    await s.rolledOut();
-    await s.patch({ metadata: { annotations: { team: 'b' }, labels: { of: 'us' } } });
-    await s.quiet();
-  }),
   story('history-limit', async (s) => {
     await s.running(1, { spec: { revisionHistoryLimit: 2 } });
     for (const tag of [2, 3, 4, 5]) await s.rolls(`app:${tag}`);
@@ -127,14 +71,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.patch({ spec: { revisionHistoryLimit: 0 } });
     await s.until('all old revisions go', () => s.revisions().length === 1);
     await s.quiet();
-  }),
-  story('min-ready-seconds', async (s) => {
-    await s.nodes(2);
-    // Longer than anything holds up the controller or whoever looks: else nobody sees it.
-    await s.create({ spec: { minReadySeconds: 6 } });
-    await s.until('ready, and not available', () => (s.set().status?.numberReady ?? 0) > (s.set().status?.numberAvailable ?? 0));
-    await s.rolledOut();
-    await s.rolls('app:2');
   }),
   story('rolls-beside-a-dead-node', async (s) => {
     await s.running(3, { spec: { updateStrategy: { rollingUpdate: { maxUnavailable: 2 } } } });
@@ -188,21 +124,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.rolledOut(name);
     await s.rolls('app:2', name);
   }),
-  story('recreated-at-once', async (s) => {
-    await s.running(3);
-    const before = s.pods();
-    await s.remove('Background');
-    await s.create({ image: 'app:2' });
-    await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
-    await s.rolledOut();
-  }),
-  story('refused-by-the-server', async (s) => {
-    await s.nodes(2);
-    await s.create({ pod: { priorityClassName: 'there-is-none' } });
-    await s.reported('FailedCreate');
-    await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
-    await s.rolledOut();
-  }),
 
   // Pods that fail, end, vanish or are there twice.
   story('failed', async (s) => {
@@ -231,13 +152,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.behave(s.podOn(1), 'succeeded');
     await s.until('it is over', () => s.set().status?.numberReady !== 2 || s.pods().every(({ status }) => status?.phase === 'Running'));
     await s.quiet();
-  }),
-  story('all-deleted-by-hand', async (s) => {
-    await s.running(4);
-    const all = s.pods();
-    await Promise.all(all.map((pod) => s.deletePod(pod)));
-    await s.until('they are replaced', () => all.every((pod) => s.isGone(pod)) && s.pods().length === 4);
-    await s.rolledOut();
   }),
   story('deleted-on-a-dead-node', async (s) => {
     await s.running(2);

@@ -14,16 +14,6 @@ export const ownership: readonly Story<Stage>[] = [
     await s.rolledOut();
     s.note(s.isGone(pod) ? 'the old one goes' : 'the old one stays');
   }),
-  story('orphaned-and-adopted', async (s) => {
-    await s.running(3);
-    const before = new Set([...s.pods(), ...s.revisions()].map(({ metadata }) => metadata.uid));
-    await s.remove('Orphan');
-    await s.quiet();
-    s.note(`${s.pods().filter(({ metadata }) => metadata.ownerReferences === undefined).length} orphans`);
-    await s.create();
-    await s.rolledOut();
-    s.note(`${[...s.pods(), ...s.revisions()].filter(({ metadata }) => before.has(metadata.uid)).length} objects kept`);
-  }),
   story('orphaned-and-replaced', async (s) => {
     await s.running(3);
     await s.remove('Orphan');

@@ -1,6 +1,5 @@
 import { ownership } from './ownership.ts';
 import type { Stage } from './stage.ts';
-import { persistentVolumeClaims } from '../../../../kube/api/object.ts';
 import { story, type Story } from '../story.ts';
 
 /** Played beside kube-controller-manager: what is left must be the same. */
@@ -26,13 +25,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.scale(2);
     await s.rolledOut();
     s.note(`${s.claims().length} claims`);
-  }),
-  story('up-and-down-parallel', { anyOrder: true }, async (s) => {
-    await s.running({ replicas: 1, parallel: true });
-    await s.scale(4);
-    await s.rolledOut();
-    await s.scale(2);
-    await s.rolledOut();
   }),
   story('to-none-and-back', async (s) => {
     await s.running({ claims: ['data'] });
@@ -61,15 +53,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.until('its pods go', () => s.pods().length === 0);
     await s.quiet();
     s.note(`${s.claims().length} claims without it`);
-  }),
-  story('two-sets', { anyOrder: true }, async (s) => {
-    await s.create({ replicas: 2 });
-    await s.create({ name: 'web-1', replicas: 2, image: 'other:1' }); // its name is one that the other's pod has
-    await Promise.all([s.rolledOut(), s.rolledOut('web-1')]);
-    await s.rolls('other:2', 'web-1');
-    await s.remove('Background', 'web-1');
-    await s.until('its pods go', () => s.pods().length === 2);
-    await s.quiet();
   }),
 
   // From one template to the next.
@@ -125,36 +108,6 @@ export const stories: readonly Story<Stage>[] = [
     await s.deletePod(s.pod(2));
     await s.rolledOut();
   }),
-  story('stuck-parallel-frees-itself', { anyOrder: true }, async (s) => {
-    await s.running({ parallel: true });
-    await s.image('hollow/unready:2');
-    await s.shows({ updated: 1, ready: 2 });
-    await s.rolls('app:3');
-  }),
-  story('scaled-while-rolling', { anyOrder: true }, async (s) => {
-    await s.running({ replicas: 2 });
-    await s.patch({ spec: { replicas: 4, template: { spec: { containers: [{ name: 'main', image: 'app:2' }] } } } });
-    await s.rolledOut();
-    await s.image('hollow/unready:3');
-    await s.shows({ updated: 1, ready: 3 });
-    await s.scale(2);
-    await s.shows({ replicas: 2, updated: 1, ready: 1 });
-    await s.image('app:4');
-    await s.quiet();
-    await s.deletePod(s.pod(1));
-    await s.rolledOut();
-  }),
-  story('only-metadata-of-the-set', async (s) => {
-    await s.running({ replicas: 1, annotations: { 'kubernetes.io/change-cause': 'first' } });
-    await s.patch({ metadata: { annotations: { 'kubernetes.io/change-cause': 'second' }, labels: { team: 'a' } } });
-    await s.quiet();
-    await s.rolls('app:2');
-  }),
-  story('history-limit', async (s) => {
-    await s.running({ replicas: 1, spec: { revisionHistoryLimit: 2 } });
-    for (const tag of [2, 3, 4, 5]) await s.rolls(`app:${tag}`);
-    await s.until('old revisions go', () => s.revisions().length === 3);
-  }),
 
   // What comes of a template: into pods, into revisions, and past an API server that refuses.
   // Whoever patches a revision later must find the very bytes that a server would write.
@@ -204,25 +157,7 @@ export const stories: readonly Story<Stage>[] = [
     await s.patch({ spec: { template: { spec: { priorityClassName: null } } } });
     await s.rolledOut();
   }),
-  story('expressions-in-the-selector', async (s) => {
-    const selector = { matchLabels: { story: s.name }, matchExpressions: [{ key: 'app', operator: 'In', values: ['web', 'old'] }] };
-    const set = s.manifest({ replicas: 1, claims: ['data'] });
-    await s.createSet({ ...set, spec: { ...set.spec, serviceName: 'web', template: set.spec?.template ?? {}, selector } });
-    await s.rolledOut();
-  }),
 
-  // Pods that end, fail, lose their labels or their storage.
-  story('pod-deleted-on-a-dead-node', async (s) => {
-    await s.running();
-    await s.kubelet(0, 'dead');
-    const pod = s.pod(1);
-    await s.terminate(pod);
-    await s.quiet();
-    s.note(`${s.pods().length} pods while it is stuck`);
-    await s.kubelet(0, 'alive');
-    await s.replaced(pod);
-    await s.shows({ ready: 3 });
-  }),
   story('pod-failed', async (s) => {
     await s.running({ claims: ['data'] });
     const pod = s.pod(1);
@@ -256,13 +191,6 @@ export const stories: readonly Story<Stage>[] = [
       await s.quiet();
     }
   }),
-  story('hash-taken-away', async (s) => {
-    await s.running({ replicas: 2 });
-    const pod = s.pod(0);
-    await s.patchPod(pod, { metadata: { labels: { 'controller-revision-hash': null } } });
-    await s.replaced(pod);
-    await s.rolledOut();
-  }),
   story('claim-lost-under-a-running-pod', async (s) => {
     await s.running({ replicas: 2, claims: ['data'] });
     await s.deleteClaim('data-web-1');
@@ -280,12 +208,5 @@ export const stories: readonly Story<Stage>[] = [
     await s.nudge();
     await s.quiet();
     s.note(`${s.claims().length} claims`);
-  }),
-  story('claim-is-somebody-elses', async (s) => {
-    const claim = s.manifest({ claims: ['data'] }).spec?.volumeClaimTemplates?.[0];
-    const metadata = { name: 'data-web-0', namespace: s.name, labels: { made: 'by-hand' } };
-    const spec = { ...claim?.spec, resources: { requests: { storage: '5Gi' } } };
-    await s.client.create(persistentVolumeClaims, { ...claim, metadata, spec });
-    await s.running({ replicas: 2, claims: ['data'] });
   }),
 ];

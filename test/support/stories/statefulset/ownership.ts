@@ -18,12 +18,6 @@ export const ownership: readonly Story<Stage>[] = [
     await s.running({ claims: ['data'], image: 'app:2' });
     s.note(kept(s, before));
   }),
-  story('orphaned-and-replaced', async (s) => {
-    await s.running();
-    await s.remove('Orphan');
-    await s.quiet();
-    await s.running({ image: 'app:2' });
-  }),
   ...(['Background', 'Foreground'] as const).map((propagation) =>
     story(`deleted-in-${propagation.toLowerCase()}`, { anyOrder: true }, async (s: Stage) => {
       await s.running({ claims: ['data'] });
@@ -33,18 +27,6 @@ export const ownership: readonly Story<Stage>[] = [
       s.note(`${s.claims().length} claims stay`);
     }),
   ),
-  story('released-and-adopted-again', async (s) => {
-    await s.running({ replicas: 2 });
-    const before = uids(s);
-    const pod = s.pod(1);
-    await s.patchPod(pod, { metadata: { labels: { app: 'mine' } } });
-    await s.until('it is released', () => s.pod(1).metadata.ownerReferences === undefined);
-    await s.quiet();
-    await s.patchPod(pod, { metadata: { labels: { app: 'web' } } });
-    await s.until('it is adopted', () => s.pod(1).metadata.ownerReferences !== undefined);
-    await s.rolledOut();
-    s.note(kept(s, before));
-  }),
   story('made-by-hand', async (s) => {
     for (const name of ['web-1', 'web-5']) await s.byHand(name);
     await s.quiet();
@@ -83,13 +65,5 @@ export const ownership: readonly Story<Stage>[] = [
     const metadata = { name, namespace: s.name, labels: { app: 'nobody' } };
     await s.createRevision({ apiVersion: 'apps/v1', kind: 'ControllerRevision', metadata, revision: 1, data });
     await s.running({ replicas: 1 });
-  }),
-  story('recreated-at-once', { anyOrder: true }, async (s) => {
-    await s.running();
-    const before = s.pods();
-    await s.remove('Background');
-    await s.create({ image: 'app:2' });
-    await s.until('the pods of the old one go', () => before.every((pod) => s.isGone(pod)));
-    await s.rolledOut();
   }),
 ];

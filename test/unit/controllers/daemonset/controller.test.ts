@@ -6,16 +6,7 @@ import { daemonSets, pods } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
-import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
-
-const LATE = 3_000;
-
-/** One after the other, and not all at one time. */
-function startsAfter(): () => number {
-  let ms = 500;
-  return () => (ms += 5);
-}
 
 interface Scene {
   world: SimWorld;
@@ -23,44 +14,27 @@ interface Scene {
   calls: string[];
 }
 
-/** @param slow - of this kind every event comes late. @param write - in the place of the call */
-async function scene(t: TestContext, slow: string, write?: (world: SimWorld, what: string) => void | Promise<void>): Promise<Scene> {
-  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: startsAfter(), endMs: () => 500 } });
+/** @param write - in the place of the call */
+async function scene(t: TestContext, write?: (world: SimWorld, what: string) => void | Promise<void>): Promise<Scene> {
+  const world = new SimWorld({ pace: { bindMs: () => 0, startMs: () => 500, endMs: () => 500 } });
   t.after(() => world.stop());
   world.addNodes('a', 'b');
   const calls: string[] = [];
-  const by: Interceptor = {
-    call: async (call, pass) => {
-      const what = `${call.verb} ${call.resource}`;
-      calls.push(what);
-      await write?.(world, what);
+  const process = world.start({
+    call: async ({ verb, resource }, pass) => {
+      calls.push(`${verb} ${resource}`);
+      await write?.(world, `${verb} ${resource}`);
       return pass();
     },
-    async *watch({ resource }, pass) {
-      for await (const event of pass()) {
-        if (resource === slow && event.type !== 'BOOKMARK') await world.clock.sleep(LATE);
-        yield event;
-      }
-    },
-  };
-  const process = world.start(by);
+  });
   await world.until(() => process.ready, 10_000);
   return { world, process, calls };
 }
 
 const count = (calls: readonly string[], what: string): number => calls.filter((one) => one === what).length;
 
-test('a revision that the cache is slow to show is made once', async (t) => {
-  const { world, calls } = await scene(t, 'controllerrevisions');
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(10_000);
-  assert.equal(world.set()?.status?.numberAvailable, 2);
-  assert.equal(count(calls, 'create controllerrevisions'), 1);
-  assert.equal(count(calls, 'get controllerrevisions'), 0);
-});
-
 test('no pod is made for a set that goes while the pass writes the history', async (t) => {
-  const { world, calls } = await scene(t, '', async ({ api, clock }, what) => {
+  const { world, calls } = await scene(t, async ({ api, clock }, what) => {
     if (what !== 'create controllerrevisions') return;
     api.hooks.storage.remove('apps/daemonsets', 'default/web');
     // The cache has it before the answer comes.
@@ -73,7 +47,7 @@ test('no pod is made for a set that goes while the pass writes the history', asy
 
 test('a pod that another of its name takes the place of while the pass writes the history is not deleted', async (t) => {
   let swaps = false;
-  const { world, process } = await scene(t, '', async (at, what) => {
+  const { world, process } = await scene(t, async (at, what) => {
     if (what !== 'create controllerrevisions' || !swaps) return;
     for (const pod of at.pods()) {
       const { name, uid } = pod.metadata;
@@ -92,7 +66,7 @@ test('a pod that another of its name takes the place of while the pass writes th
 });
 
 test('a pod that fails at once is made again after pauses that grow', async (t) => {
-  const { world, calls } = await scene(t, '');
+  const { world, calls } = await scene(t);
   const template = { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'hollow/failed:1' }] } };
   world.api.add(daemonSet('web', { template }));
   await world.clock.advance(60_000);
@@ -101,20 +75,10 @@ test('a pod that fails at once is made again after pauses that grow', async (t) 
   assert.ok(made > 8 && made <= 16, `${made} pods`);
 });
 
-test('with a progress deadline, too, the status is written ten times a second at most', async (t) => {
-  const { world, calls } = await scene(t, '');
-  world.addNodes(...Array.from({ length: 98 }, (_, at) => `n-${at}`));
-  const set = daemonSet('web');
-  const metadata = { name: 'web', namespace: 'default', annotations: { 'dkc.dev/progress-deadline': '10m' } };
-  world.api.add({ ...set, metadata });
-  await world.until(() => world.set()?.status?.numberAvailable === 100, 10_000, 5);
-  assert.ok(count(calls, 'replace daemonsets/status') <= 12, String(count(calls, 'replace daemonsets/status')));
-});
-
 test('in a namespace that is terminating a pod is tried once, without an event, and again when what is expected expires', async (t) => {
   const causes = [{ reason: 'NamespaceTerminating', message: 'namespace default is being terminated', field: 'metadata.namespace' }];
   const no = { code: 403, reason: 'Forbidden', message: 'no', details: { causes } };
-  const { world, calls } = await scene(t, '', (_, what) => {
+  const { world, calls } = await scene(t, (_, what) => {
     if (what === 'create pods') throw new ApiError({ method: 'POST', path: '/', host: 'test' }, no);
   });
   world.api.add(daemonSet('web'));
@@ -203,26 +167,6 @@ for (const { what, rewrite, told } of rewritten)
     await world.clock.advance(60_000);
     assert.ok(made <= 7, `${made} pods in a minute`);
   });
-
-test('a pod whose revision a webhook takes away has it back, and is not replaced without end', async (t) => {
-  const world = new SimWorld();
-  t.after(() => world.stop());
-  world.addNodes('a', 'b');
-  let made = 0;
-  const process = world.start({
-    call: async ({ verb, resource, body }, pass) => {
-      if (verb === 'create' && resource === 'pods') {
-        made += 1;
-        (body as Pod).metadata.labels = { app: 'web' };
-      }
-      return pass();
-    },
-  });
-  await world.until(() => process.ready, 10_000);
-  world.api.add(daemonSet('web'));
-  await world.clock.advance(60_000);
-  assert.deepEqual([made, world.set()?.status?.updatedNumberScheduled], [2, 2]);
-});
 
 function messages(world: SimWorld, reason: string): string[] {
   const { objects } = world.api.hooks.storage.list('/events');

@@ -72,15 +72,6 @@ test('without progress for longer than the deadline a rollout is stalled, until 
   assert.deepEqual(rollout.wakes, ['600s the progress deadline']);
 });
 
-test('a stalled rollout goes on with a new generation, and has all its time again', () => {
-  const rollout = new Rollout();
-  rollout.at(0, 'a b', 'a@new! b@old');
-  rollout.at(600, 'a b', 'a@new! b@old');
-  rollout.status = { ...rollout.status, observedGeneration: 1 };
-  assert.equal(rollout.at(900, 'a b', 'a@old! b@old'), 'True PodsUpdating 12:15:00, False NotStalled 12:15:00');
-  assert.ok(rollout.wakes.includes('600s the progress deadline'));
-});
-
 test('a paused rollout never stalls, and has all its time when it is resumed', () => {
   const rollout = new Rollout();
   rollout.at(0, 'a b', 'a@new! b@old');

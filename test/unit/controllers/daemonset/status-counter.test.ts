@@ -189,15 +189,3 @@ test('a counter that sees every change gives what a recount of everything would'
     { numRuns: 250 },
   );
 });
-
-test('a counter looks again at no node that has not changed', () => {
-  const world = new World();
-  for (const name of ['a', 'b']) world.do({ do: 'node', node: name });
-  world.look();
-  // Behind its back, so that it can be seen not to look.
-  world.pods.put(pod('a@new'));
-  world.pods.put(pod('b@new'));
-  world.counter.podChanged('ds-uid', 'b');
-  const { summary } = world.counter.count(rulesOf(world.set, 'scheduler'), 'new', decision(rulesOf(world.set, 'scheduler')), world.now);
-  assert.deepEqual([summary.counts.desired, summary.counts.current], [2, 1]);
-});

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { plan, type Plan } from '../../../../controllers/statefulset/plan.ts';
 import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import type { Pvc } from '../../../../controllers/common/types.ts';
-import { actionsOf, factsOf, waitOf, type Situation } from './notation.ts';
+import { actionsOf, factsOf, type Situation } from './notation.ts';
 
 const ALL = 2 ** 31 - 1;
 
@@ -35,23 +35,6 @@ test('in parallel, two billion replicas with ten claims each plan 2,000 claims a
   assert.deepEqual([actions(first), claims(first)], [200, 2_000]);
   assert.ok(lookups <= 2_000, `${lookups} lookups`);
 });
-
-const updates: { why: string; pods: string; update?: Situation['update']; does: string }[] = [
-  { why: 'the highest empty place is waited for before an old pod goes', pods: '0@old 1@old', does: '' },
-  {
-    why: 'empty places that are not listed count as unavailable',
-    pods: '0@old 1@old',
-    update: { maxUnavailable: 1_999 },
-    does: 'delete 1 (update)',
-  },
-];
-for (const { why, pods, update = {}, does } of updates)
-  test(`a set of 2,000 in parallel: ${why}`, () => {
-    const { plan: first } = counted({ replicas: 2_000, parallel: true, pods, update });
-    const others = { groups: first.groups.map((group) => group.filter((one) => one.do !== 'create')).filter((group) => group.length > 0) };
-    assert.equal(actionsOf(others), does);
-    assert.equal(waitOf(first), `${pods.startsWith('0@old') ? 2 : 1} creating`);
-  });
 
 test('what is not listed is counted', () => {
   const { wanted, unlisted } = slotsOf(factsOf({ replicas: 1_000, pods: '0@new 999@new' }));

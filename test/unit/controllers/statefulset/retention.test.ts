@@ -46,7 +46,6 @@ const cases: Case[] = [
   { why: 'retained, loses the set', policy: 'RR', has: 'set', becomes: '' },
   { why: 'retained, loses the pod', policy: 'RR', has: 'pod', becomes: '' },
 
-  { why: 'deleted with the set, gets it', policy: 'RD', becomes: 'set' },
   { why: 'deleted with the set, loses the pod beside it', policy: 'RD', has: 'set pod~', becomes: 'set' },
 
   { why: 'deleted when scaled, gets the pod when condemned', policy: 'DR', condemned: true, becomes: 'pod' },

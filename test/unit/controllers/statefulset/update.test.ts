@@ -1,13 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { actionsOf, ago, planned, waitOf, type Situation } from './notation.ts';
-import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
-import { statefulSets } from '../../../../kube/api/object.ts';
-import type { Meters } from '../../../../kube/process/contract.ts';
-import { SimWorld } from '../../../support/simulated/sim-world.ts';
 import { table } from '../../../support/table.ts';
 import { rows, situationOf, testRows } from './rows.ts';
-import { NODE, statefulSet } from './simulated/world.ts';
 
 /** Both policies come to the same. */
 const oneByOne = rows(`
@@ -170,37 +165,4 @@ test('who looks reads why nothing is replaced', () => {
     'of an old revision; dkc.dev/paused stops updates',
   );
   assert.match(planned({ annotations: { paused: 'x' }, pods: '0@old 1@old 2@old' }).waits?.detail ?? '', /invalid annotation: .*paused/);
-});
-
-test('the gauges of unavailable replicas have a series for each set that is updated by and by, until it is deleted', async (t) => {
-  const read = new Map<string, Parameters<Meters['series']>[3]>();
-  const series: Meters['series'] = (name, _help, _labels, from) =>
-    void read.set(name.replace('statefulset_controller_statefulset_', ''), from);
-  const setup: NonNullable<ConstructorParameters<typeof SimWorld>[0]>['setup'] = (runtime) => [
-    statefulSetController({ ...runtime, meters: { ...runtime.meters, series } }),
-  ];
-  const world = new SimWorld({ setup });
-  t.after(() => world.stop());
-  world.addNodes(NODE);
-  world.start();
-  const told = (): string =>
-    [...read]
-      .map(
-        ([name, from]) =>
-          `${name}: ${from()
-            .map(({ labels, value }) => [...Object.values(labels), value].join(' '))
-            .join(', ')}`,
-      )
-      .join('; ');
-  const tells = async (wanted: string): Promise<void> => {
-    await world.until(() => told() === wanted, 60_000);
-    assert.equal(told(), wanted);
-  };
-  const on = { name: 'web', namespace: 'default' };
-  world.api.add(statefulSet('web', { podManagementPolicy: 'Parallel', volumeClaimTemplates: [] }));
-  world.api.add(statefulSet('own', { updateStrategy: { type: 'OnDelete' }, volumeClaimTemplates: [] }));
-  await tells('max_unavailable: default web Parallel 1; unavailable_replicas: default web Parallel 0');
-  await world.user.patch(statefulSets, on, { spec: { replicas: 0 } }, { type: 'merge' });
-  await world.user.delete(statefulSets, on);
-  await tells('max_unavailable: ; unavailable_replicas: ');
 });

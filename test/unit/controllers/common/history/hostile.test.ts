@@ -49,11 +49,6 @@ test('of fifty thousand old revisions the newest thousand are looked at, and a h
   assert.ok(going.every(({ revision, metadata }) => revision < 49_000 && metadata.name !== 'r-7'));
 });
 
-test('many revisions of one number are as good as any other of them', () => {
-  const { old, excess, current } = planOf(revisions(5_000, (at) => ({ at })).map((one) => ({ ...one, revision: 7 })));
-  assert.deepEqual([old.length, excess.length, current.revision], [1_000, 4_000, 8]);
-});
-
 test('a revision with more in it than a template may have is like no other', () => {
   const large = (): object => ({ list: Array.from({ length: 40_001 }, () => 0) });
   assert.equal(sameData(large(), large()), false);

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Container, ContainerPort, PodSpec } from 'kubernetes-types/core/v1.js';
-import { footprintOf, wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
+import type { PodSpec } from 'kubernetes-types/core/v1.js';
+import { wordsOf, simulate, type Situation } from '../../../../../controllers/daemonset/placement/simulate.ts';
 import { decideAndSimulate } from '../../../../../controllers/daemonset/placement/three-values.ts';
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
-import type { HostPort } from '../../../../../kube/api/pod-requests.ts';
 import { table } from '../../../../support/table.ts';
 
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
@@ -115,63 +114,3 @@ for (const { wants, others, at, pod, reason, missing, why } of decisions)
     assert.deepEqual([is, said.join(' ')], [{ run, schedule: pod === 'gets', keep: pod !== 'has no' }, reason]);
     assert.deepEqual(failedPlacement, missing === '' ? undefined : [lacks(missing)]);
   });
-
-/** `cpu=100m memory=1Gi`, requests; after `<` limits. */
-function container(text: string): Container {
-  const [requests = '', limits = ''] = text.split('<').map((part) => part.trim());
-  const list = (part: string) => Object.fromEntries(part.split(' ').map((one) => one.split('=')));
-  return { name: 'c', resources: { ...(requests && { requests: list(requests) }), ...(limits && { limits: list(limits) }) } };
-}
-const sidecar = (text: string): Container => ({ ...container(text), restartPolicy: 'Always' });
-
-/** Containers, init containers (with + those that stay), overhead and what the pod says as a whole; and what comes of it. */
-const footprints = table('containers | init | more | requests | why')(`
-  cpu=100m memory=1Ki, cpu=1 |  |  | cpu=1100 memory=1024 | are summed over containers
-  cpu=1 < cpu=2 memory=3 |  |  | cpu=1000 memory=3 | are what limits say where they say nothing
-  example.com/gpu=2 hugepages-2Mi=4Mi attachable-volumes-x=1 ephemeral-storage=7 | |
-    | example.com/gpu=2 hugepages-2Mi=4194304 attachable-volumes-x=1 ephemeral-storage=7 | count devices, huge pages, volumes and disk
-  cpu=1 | cpu=5, +cpu=2, cpu=4 |  | cpu=6000 | add those that stay to the init containers after them
-  cpu=1 |  | overhead cpu=250m, overhead memory=1 | cpu=1250 memory=1 | come with overhead
-  cpu=1 memory=1 |  | overhead cpu=1m, whole cpu=4 | cpu=4001 memory=1 | are what the pod says as a whole, and overhead
-`);
-for (const { containers, init, more, requests, why } of footprints)
-  test(`requests ${why}`, () => {
-    const said = (what: string): Record<string, string> =>
-      Object.fromEntries(
-        more.split(', ').flatMap((one) => (one.startsWith(what) ? [one.slice(what.length + 1).split('=')] : [])) as [string, string][],
-      );
-    const all = init.split(', ').filter(Boolean);
-    const spec = {
-      containers: containers.split(', ').map((one) => container(one.replace(/^-$/, ''))),
-      initContainers: all.map((one) => (one.startsWith('+') ? sidecar(one.slice(1)) : container(one))),
-      overhead: said('overhead'),
-      resources: { requests: said('whole') },
-    };
-    const found = [...footprintOf(spec).requests].map(([name, amount]) => `${name}=${amount}`);
-    assert.deepEqual(found.toSorted(), requests.split(' ').filter(Boolean).toSorted());
-    assert.equal(footprintOf(spec), footprintOf(spec), 'a spec is read once');
-  });
-
-const ports: { why: string; given: ContainerPort[]; spec?: Partial<PodSpec>; ports: HostPort[] }[] = [
-  {
-    why: 'as they are written',
-    given: [{ containerPort: 80, hostPort: 53, protocol: 'UDP', hostIP: '127.0.0.1' }],
-    ports: [{ port: 53, protocol: 'UDP', ip: '127.0.0.1' }],
-  },
-  {
-    why: 'on the host network',
-    given: [{ containerPort: 80 }],
-    spec: { hostNetwork: true },
-    ports: [{ port: 80, protocol: 'TCP', ip: '0.0.0.0' }],
-  },
-];
-for (const { why, given, spec, ports: expected } of ports) {
-  test(`ports ${why}`, () => {
-    assert.deepEqual(footprintOf({ containers: [{ name: 'c', ports: given }], ...spec }).ports, expected);
-  });
-}
-test('ports of init containers count when they stay', () => {
-  const given = { name: 'c', ports: [{ containerPort: 1, hostPort: 1 }] };
-  assert.equal(footprintOf({ containers: [], initContainers: [given] }).ports.length, 0);
-  assert.equal(footprintOf({ containers: [], initContainers: [{ ...given, restartPolicy: 'Always' }] }).ports.length, 1);
-});
