@@ -4,9 +4,10 @@ import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { configMaps } from '../../../../kube/api/object.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
-import { approve, cordonedIn, fleetOf, patchNode } from '../../../support/fleet/fleet-world.ts';
+import { approve, fleetOf, patchNode } from '../../../support/fleet/fleet-world.ts';
 
 test('more nodes that cannot be drained than the status names stop the rollout, whatever its budget: none is drained again and again', async () => {
   await using world = await fleetOf(MAX_FAILURES + 6);
@@ -75,21 +76,6 @@ for (const { how, clock } of [
     assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures], ['Complete', 4, undefined]);
   });
 
-test('a bad revision is taken back, and nodes are given back, also where an edit in the middle cannot be rolled out', async () => {
-  await using world = await fleetOf(4);
-  await world.roll('web', { steps: [{ nodes: '100%' }], maxUnavailable: 4, drain: 'Always' });
-  await world.phase('web', 'Complete');
-  world.agents.bad = (text) => (text.includes('130') ? 'condemns' : undefined);
-  await world.payload({ maxPods: 130 });
-  await world.until('web', 'nodes have it', ({ status }) => (status?.nodes?.updated ?? 0) > 1 && status?.complete !== true);
-  const withoutKey = { data: { kubelet: null } };
-  await world.client.patch(configMaps, { name: 'web', namespace: 'dkc-system' }, withoutKey, { type: 'merge' });
-  const { status } = await world.phase('web', 'RolledBack');
-  assert.match(status?.message ?? '', /failed: .*all nodes rolled back to web-\w+; ConfigMap dkc-system\/web has no key "kubelet"$/);
-  await world.clock.advance(10_000);
-  assert.deepEqual(await cordonedIn(world), []);
-});
-
 test('a canary that its revision has left not Ready gets an edit, though nothing else may be unavailable', async () => {
   await using world = await fleetOf(4);
   await world.roll('web', { steps: [{ nodes: 1 }, { nodes: '100%' }], maxUnavailable: 1, drain: 'Never' });
@@ -106,6 +92,30 @@ test('a canary that its revision has left not Ready gets an edit, though nothing
   await world.setReady(canary, true);
   await world.phase('web', 'Complete');
   assert.equal((await world.rollout('web')).status?.nodes?.settled, 4);
+});
+
+test('a node that nobody may write is tried once a minute, and loses what a deleted rollout left on it once it can be written', async () => {
+  await using world = await fleetOf(2);
+  const no = new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'denied' });
+  let tries = 0;
+  const refused = (): Promise<never> => {
+    tries += 1;
+    return Promise.reject(no);
+  };
+  world.between = (call, pass) => (call.verb === 'patch' && call.key === 'node-1' ? refused() : pass());
+  await patchNode(world, 'node-1', { metadata: { annotations: { 'dkc.dev/drained-by': 'gone/uid-of-gone' } } });
+  await world.roll('web', { paused: true });
+  await world.phase('web', 'Paused');
+  const before = tries;
+  // Each change of a node is another look.
+  for (let looks = 0; looks < 61; looks++) {
+    await patchNode(world, 'node-0', { metadata: { annotations: { look: String(looks) } } });
+    await world.clock.advance(1_000);
+  }
+  assert.ok(tries > before && tries - before <= 2, `the node is tried ${tries - before} times in a minute`);
+  world.between = (_, pass) => pass();
+  await world.clock.advance(61_000);
+  assert.equal((await world.client.get(nodes, { name: 'node-1' })).metadata.annotations?.['dkc.dev/drained-by'], undefined);
 });
 
 test('each rollout has a series of its phase and reason, and one for each count of nodes', async () => {

@@ -16,6 +16,8 @@ const results = table('result | expect | reading | why')(`
   vector             |          | ok: no series                                               | holds for no series
   vector 0           |          | no: 1 series, expected none                                 | does not hold for a series
   vector             | nonEmpty | no: no series, expected at least one                        | does not hold for none
+  vector 0 NaN       | nonEmpty | ok: 2 series                                                | holds for any value
+  vector NaN x       | nonZero  | no: 2 of 2 series are zero                                  | does not hold for NaN and text
   vector 1 -0.5 +Inf | nonZero  | ok: 3 series, none is zero                                  | holds for all of them
   vector 1 0         | nonZero  | no: 1 of 2 series is zero or not a number                   | does not hold for one that is 0
   vector             | nonZero  | no: no series                                               | does not hold for no series
@@ -106,13 +108,13 @@ const shapesFind = ['apiVersion: must be a string', 'kind: must be the name of a
 // prettier-ignore
 const specs: { why: string; gate: unknown; finds: string[] }[] = [
   { why: 'alerts', gate: { alerts: { url, ignore: 'Watchdog', firingOnly: false } }, finds: [] },
-  { why: 'an object', gate: { object: { ...object, status: 'False' } }, finds: [] },
   { why: 'an object of the core group', gate: { object: { apiVersion: 'v1', kind: 'Node', name: 'n', condition: 'example.com/Fine' } }, finds: [] },
   { why: 'no object at all', gate: 'x', finds: [': must be an object'] },
   { why: 'a name that is none', gate: { name: 'No Alerts', alerts: { url } }, finds: ['.name: a lowercase RFC 1123 label'] },
   { why: 'the name of another', gate: { name: 'first', alerts: { url } }, finds: ['.name: another gate has this name'] },
   { why: 'two kinds', gate: { alerts: { url }, object }, finds: [': must have exactly one of prometheus, alerts, object'] },
   { why: 'a kind that nobody knows', gate: { toString: {} }, finds: [': must have exactly one of'] },
+  { why: 'a kind that is no object', gate: { alerts: [] }, finds: ['.alerts: must be an object'] },
   { why: 'a field that nobody knows', gate: { alerts: { url, ignored: 'x' } }, finds: ['.alerts: has unknown fields; known are url, ignore, firingOnly'] },
   { why: 'no query', gate: { prometheus: { url } }, finds: ['.prometheus.query: is required'] },
   { why: 'a long query', gate: { prometheus: { url, query: 'x'.repeat(4097) } }, finds: ['.query: has 4097 characters; at most 4096 are allowed'] },

@@ -22,7 +22,6 @@ const states = table('now | windows | are | why')(`
   2026-01-09T04:00 | 0 2 * * 1-5; 3h; Europe/Berlin   | next 2026-01-12T01:00 to 2026-01-12T04:00 | is closed when its duration has passed
   2026-01-09T02:30 | 0 2 * * *; 1h                    | until 2026-01-09T03:00                    | reads UTC without a zone
   2026-01-09T23:00 | 30 22 * JAN-mar Fri; 90m         | until 2026-01-10T00:00                    | reads names of days and months
-  2026-01-10T01:59 | 0 23 * * 5; 3h                   | until 2026-01-10T02:00                    | lasts across midnight
   2026-01-13T00:30 | 0 0 13 * 5; 1h | until 2026-01-13T01:00 | needs one of day of month and weekday, as crontab does
   2026-01-09T02:00 | 0 2 * * *; 2h + 30 3 * * *; 2h   | until 2026-01-09T05:30                    | counts overlapping windows as one
   2026-01-09T01:00 | 0 2 * * *; 2h + 0 4 * * *; 1h    | next 2026-01-09T02:00 to 2026-01-09T05:00 | counts adjoining windows as one
