@@ -67,12 +67,6 @@ test('node affinity is met by one of its terms, and by none where it has none', 
     assert.equal(matchesNodeAffinity(required, node), false, JSON.stringify(required));
 });
 
-test('affinity on a node without labels', () => {
-  const bare = { name: 'n1', labels: undefined };
-  assert.equal(matchesNodeAffinity({ nodeSelectorTerms: [term('disk Exists')] }, bare), false);
-  assert.equal(matchesNodeAffinity({ nodeSelectorTerms: [term('disk DoesNotExist')] }, bare), true);
-});
-
 const taint: Taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
 
 // Tolerations of key k and the taints of key k that they tolerate or do not: operator, value, effect; value, effect; `-` for none.

@@ -61,24 +61,6 @@ describe('while a list is applied', () => {
     assert.ok(between > 0, 'nobody else had a turn');
     assert.deepEqual([...versions], [['5', 6_000]]);
   });
-
-  test('handlers that come in the middle of the first list hear everything once, and are synced with it', async (t) => {
-    const api = new ScriptedApi(`list 5: ${many(2_000, 1, 3)}`, 'watch hold');
-    const { informer } = begin(api);
-    const signal = runs(t, informer);
-    for (let turn = 0; turn < 100 && informer.size === 0; turn++) await turns(1);
-    assert.ok(informer.size < 2_000, 'the list was applied in one turn');
-    assert.equal(informer.version, '');
-    const late = diary();
-    const registration = informer.addHandlers('late', late.handlers);
-    assert.equal(registration.synced, false);
-    await informer.whenSynced(signal);
-    assert.equal(informer.version, '5', 'who waited for the list has its version');
-    assert.equal(registration.synced, true);
-    assert.equal(new Set(late.told).size, 2_000);
-    assert.equal(late.told.length, 2_000);
-    assert.ok(late.told.every((line) => line.startsWith('there ')));
-  });
 });
 
 test('wherever it is stopped, nothing is left behind and nothing is told afterwards', async () => {

@@ -1,10 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodes } from '../../../../kube/api/object.ts';
-import { clientOf, Trust } from './api-stand-in.ts';
+import { clientOf, Trust, bodyOf, json, node } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { RestMetrics } from '../../../../kube/client/requests.ts';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { silentLog } from '../../../../base/log.ts';
+import { realClock } from '../../../../base/clock.ts';
+import { kubeconfigSource } from '../../../../kube/client/access.ts';
+import { Credentials } from '../../../../kube/client/credentials.ts';
+import { watchObject } from '../../../../kube/client/watch-object.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
+import type { TLSSocket } from 'node:tls';
 
 const trust = new Trust();
 
@@ -53,4 +63,121 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
     assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
   };
   await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
+});
+
+for (const kind of ['h2', 'https'] as const) {
+  test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 120_000 }, async (t) => {
+    const paths = { cert: join(trust.authority.directory, `${kind}.crt`), key: join(trust.authority.directory, `${kind}.key`) };
+    const write = async ({ cert, key }: { cert: string; key: string }) => {
+      await writeFile(paths.cert, cert);
+      await writeFile(paths.key, key);
+    };
+    await write(await trust.authority.client('node-1'));
+    const watches: string[] = [];
+    const second = Promise.withResolvers<void>();
+    const server = await trust.server(
+      t,
+      kind,
+      (request, response) => {
+        if (request.url?.includes('watch') !== true)
+          return json(response, 200, { metadata: { resourceVersion: '7' }, items: [node('n', '7')] });
+        const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
+        watches.push(`${CN} ${/resourceVersion=(\d+)/.exec(request.url)?.[1] ?? '-'}`);
+        response.writeHead(200).flushHeaders();
+        if (watches.length === 2) second.resolve();
+        else void trust.authority.client('node-2').then(write);
+      },
+      { ca: trust.authority.ca, requestCert: true },
+    );
+    const access = trust.access(server, { clientCertificate: { file: paths.cert }, clientKey: { file: paths.key } });
+    const client = clientOf(t, access, { credentialCheckMs: 0, rotationCheckMs: 10 });
+    const stop = new AbortController();
+    const failures: unknown[] = [];
+    const seen: unknown[] = [];
+    const watching = watchObject(
+      { client, clock: realClock, random: () => 0, log: silentLog },
+      nodes,
+      { name: 'n' },
+      { onSeen: ({ object }) => void seen.push(object?.metadata.resourceVersion), onFailure: (error) => void failures.push(error) },
+      stop.signal,
+    );
+    const [first] = server.sockets;
+    await second.promise;
+    assert.deepEqual(watches, ['node-1 7', 'node-2 7']);
+    assert.deepEqual(seen, ['7']);
+    const [old] = kind === 'h2' ? server.sockets : [first];
+    if (old !== undefined && !old.destroyed) await once(old, 'close');
+    stop.abort();
+    await watching;
+  });
+}
+
+/** What an identity provider signs; nobody here looks at the signature. */
+function idToken(issuer: string, name: string, seconds: number): string {
+  const now = Math.floor(Date.now() / 1_000);
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256' })}.${part({ iss: issuer, aud: 'dkc', sub: name, iat: now, exp: now + seconds })}.c2ln`;
+}
+
+test('an OIDC user whose token has expired gets a new one from its provider, once for all clients', { timeout: 120_000 }, async (t) => {
+  const asked: string[] = [];
+  const provider = await trust.server(t, 'https', (request, response) => {
+    const { url: issuer } = provider;
+    if (request.url?.startsWith('/.well-known/') === true) {
+      const endpoints = { token_endpoint: `${issuer}/token`, jwks_uri: `${issuer}/keys`, response_types_supported: ['code'] };
+      return json(response, 200, { issuer, ...endpoints });
+    }
+    void bodyOf(request).then((body) => {
+      const form = new URLSearchParams(body);
+      asked.push(`${request.method} ${request.url} ${form.get('grant_type')} ${form.get('refresh_token')}`);
+      const token = { token_type: 'bearer', access_token: 'unused', expires_in: 3_600, refresh_token: 'next' };
+      json(response, 200, { ...token, id_token: idToken(issuer, 'fresh', 3_600) });
+    });
+  });
+  const seen: string[] = [];
+  const subjectOf = (token = ''): string =>
+    (JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { sub: string }).sub;
+  const server = await trust.server(t, 'h2', (request, response) => {
+    seen.push(subjectOf(request.headers.authorization));
+    json(response, 200, node('n', '1'));
+  });
+  const ca = Buffer.from(trust.authority.ca).toString('base64');
+  const config = {
+    'client-id': 'dkc',
+    'id-token': idToken(provider.url, 'stale', -60),
+    'refresh-token': 'first',
+    'idp-issuer-url': provider.url,
+    'idp-certificate-authority-data': ca,
+  };
+  const path = join(trust.authority.directory, 'oidc-kubeconfig');
+  await writeFile(
+    path,
+    JSON.stringify({
+      'current-context': 'x',
+      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
+      clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority-data': ca } }],
+      users: [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }],
+    }),
+  );
+  const source = kubeconfigSource(path);
+  const clients = [1, 2].map(() => clientOf(t, source, { credentialCheckMs: 0 }));
+  for (let n = 0; n < 3; n++) await Promise.all(clients.map((client) => client.get(nodes, { name: 'n' })));
+  assert.deepEqual(seen, Array(6).fill('fresh'));
+  assert.deepEqual(asked, ['POST /token refresh_token first']);
+  const kept = JSON.parse(await readFile(path, 'utf8')) as { users: { user: { 'auth-provider': { config: typeof config } } }[] };
+  const { 'id-token': newId, ...others } = kept.users[0]?.user['auth-provider'].config ?? {};
+  const { 'id-token': _, ...before } = config;
+  assert.deepEqual(others, { ...before, 'refresh-token': 'next' });
+  assert.equal(subjectOf(newId), 'fresh');
+});
+
+test('extras of a user to act as go out under names that a header may have', async () => {
+  const extra = { 'example.com/Scope é%': ['a', 'b'], plain: ['c'], none: [] };
+  const access = { origin: 'here', server: 'http://api', impersonate: { user: 'x', groups: [], extra } };
+  const credentials = new Credentials({ current: async () => access }, { clock: new FakeClock(), log: silentLog, checkEveryMs: 0 });
+  assert.deepEqual((await credentials.identity()).headers, {
+    'impersonate-user': 'x',
+    'impersonate-extra-example.com%2fscope%20%c3%a9%25': ['a', 'b'],
+    'impersonate-extra-plain': ['c'],
+  });
 });

@@ -181,12 +181,3 @@ test('several files are one kubeconfig, read again as they come and change; a br
   assert.equal((await source.current()).token, 'third');
   await assert.rejects(loadKubeconfig([one, two]), /Cannot read kubeconfig .*\/one: no such file/);
 });
-
-test('what a proxy variable says counts for a kubeconfig without proxy-url', async () => {
-  const path = join(dir, 'config');
-  const environment = { HTTPS_PROXY: 'http://u:p@variable:3128' };
-  await writeFile(path, JSON.stringify(config({ cluster: { server: 'https://api:6443' } })));
-  assert.equal((await loadKubeconfig(path, { environment })).proxy, 'http://u:p@variable:3128/');
-  await writeFile(path, JSON.stringify(config({ cluster: { 'proxy-url': 'http://file:1' } })));
-  assert.equal((await loadKubeconfig(path, { environment })).proxy, 'http://file:1/');
-});

@@ -65,13 +65,6 @@ test('the tenth message of similar ones begins one event for all', () => {
   assert.equal(telling.say(happening('m', { reason: 'Other' })), '#11 x1 m', 'other reasons are told as they are');
 });
 
-test('similar ones are forgotten when ten minutes pass without one', () => {
-  const telling = new Telling({ burst: 1000 });
-  for (let at = 0; at < 9; at++) telling.say(happening(`m${at}`));
-  assert.match(telling.say(happening('later'), 10), /combined/);
-  assert.equal(telling.say(happening('much later'), 20.1), '#11 x1 much later');
-});
-
 test('about one object 25 are told, then one in five minutes; the count goes along', () => {
   const telling = new Telling();
   const said = Array.from({ length: 27 }, () => telling.say(happening('m')));

@@ -8,7 +8,6 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { table } from '../../../support/table.ts';
 
 const TTL = 300_000;
-const LOST = 10_000;
 
 // A story is words: what the pass began with, then what its calls said and what the watch showed, in that order.
 // +a created, ~ lost, x refused, 8x eight refused, -a not deleted; see:a the watch shows a, gone:a the watch shows that a is terminating or deleted.
@@ -66,27 +65,6 @@ test('expectations end after their time, which says when to wake the owner', asy
   assert.equal(expectations.satisfied('ns/ds'), true);
   assert.equal(expectations.size, 0);
   assert.deepEqual(told, [['ns/ds', { unanswered: 0, created: ['a'], lost: 0, deletions: ['d'] }]]);
-});
-
-test('a lost answer is looked out for a shorter time', async () => {
-  const clock = new FakeClock();
-  const told: unknown[] = [];
-  const expectations = new Expectations(clock, { lostMs: LOST, onExpired: (key) => told.push(key) });
-  const pass = expectations.expect('ns/ds', { creations: 2, deletions: [] });
-  await clock.advance(1_000);
-  pass.lost();
-  assert.equal(expectations.expiresIn('ns/ds'), TTL - 1_000, 'a call is still under way');
-  pass.notCreated();
-  assert.equal(expectations.expiresIn('ns/ds'), LOST);
-  await clock.advance(LOST);
-  assert.equal(expectations.satisfied('ns/ds'), true);
-  const late = expectations.expect('ns/ds', { creations: 1, deletions: [] });
-  await clock.advance(TTL - 1);
-  late.lost();
-  assert.equal(expectations.expiresIn('ns/ds'), 1, 'and never beyond the end');
-  await clock.advance(1);
-  assert.equal(expectations.satisfied('ns/ds'), true);
-  assert.deepEqual(told, [], 'a call that was never done is no missed event');
 });
 
 test('a late answer of a pass that is over says nothing about the next one', () => {

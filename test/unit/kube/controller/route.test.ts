@@ -7,13 +7,6 @@ import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';
 import { routeOwned, routePrimary, routeRead, type Step } from '../../../../kube/controller/run-controller.ts';
 
 const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
-const rollouts: Resource = {
-  group: 'dkc.dev',
-  version: 'v1alpha1',
-  resource: 'nodeconfigrollouts',
-  kind: 'NodeConfigRollout',
-  namespaced: false,
-};
 
 /** In the cache: sets a and b of namespace ns, with UIDs ua and ub; b and c of another one; rollout r, in no namespace. */
 const known: KubeObject[] = [
@@ -99,11 +92,6 @@ for (const { why, seen, steps } of cases)
   test(`an owned object: ${why}`, () => {
     assert.equal(routeOwned(change(seen), edge, { resource: sets, lister: owners }).map(inWords).join(', '), steps);
   });
-
-test('what lives in no namespace owns what does', () => {
-  const steps = routeOwned(change('add: by r/ur of NodeConfigRollout'), {}, { resource: rollouts, lister: owners });
-  assert.deepEqual(steps.map(inWords), ['creationSeen r up', 'enqueue r']);
-});
 
 test('orphans concern nobody where nobody adopts', () => {
   assert.deepEqual(routeOwned(change('add: l=ab'), {}, { resource: sets, lister: owners }), []);

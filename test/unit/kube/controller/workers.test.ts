@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { test, type TestContext } from 'node:test';
-import { done, type Outcome } from '../../../../kube/controller/controller.ts';
+import { done } from '../../../../kube/controller/controller.ts';
 import { runWorkers, type Reconcile } from '../../../../kube/controller/workers.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -60,24 +60,6 @@ for (const { why, outcomes, at } of [
     assert.deepEqual(seen, at);
     assert.deepEqual([queue.failing, queue.delayed, queue.processing], [0, 0, 0]);
   });
-
-test('stalled: each reason is told once, and the key waits for an event', async (t) => {
-  const stalled = (why: string): Outcome => ({ stalled: true, why });
-  const outcomes = [stalled('no selector'), stalled('no selector'), stalled('bad selector'), done, stalled('no selector')];
-  const { queue, clock, lines, fields } = workersOf(t, () => Promise.resolve(outcomes.shift() ?? done));
-  for (let event = 0; event < 5; event++) {
-    queue.add('a');
-    await clock.advance(3_600_000);
-  }
-  assert.deepEqual(outcomes, []);
-  const told = lines.map((line, at) => `${line}, ${String(fields[at]?.['key'])}: ${String(fields[at]?.['why'])}`);
-  assert.deepEqual(told, [
-    'info: stalled until something changes, a: no selector',
-    'info: stalled until something changes, a: bad selector',
-    'info: no longer stalled, a: undefined',
-    'info: stalled until something changes, a: no selector',
-  ]);
-});
 
 const bug: Reconcile = () => {
   throw new Error('bug');
