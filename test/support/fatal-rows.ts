@@ -9,19 +9,15 @@ export type Fate = 'lives' | 'dies' | 'dies late' | 'never healthy' | 'not regis
 export interface Arrangement {
   /** It has the name of its Node in a real API server. @default a standalone one, unless a pod or the fate needs it */
   registered?: boolean;
-  /** It has none, though it lives. */
   standalone?: true;
-  /** It has cgroups of its own. */
   cgroups?: boolean;
   /** Files below DIR, by name: their text, or CERT, KEY, OTHERKEY for PEM files. */
   files?: Readonly<Record<string, string>>;
-  /** State files of the kubelet, by name. */
   state?: Readonly<Record<string, string>>;
   /** Port fields whose ports somebody else listens on. */
   taken?: readonly string[];
   runtime?: { driver?: 'SYSTEMD' | 'none'; notReady?: readonly ('RuntimeReady' | 'NetworkReady')[] };
   sysctlsReadOnly?: boolean;
-  /** Fields of the configuration that a kubelet ran before this one, with the pods. */
   before?: string;
   /** Pods that run before, each with what its container asks for. */
   pods?: readonly { requests?: Record<string, string>; limits?: Record<string, string>; sysctls?: { name: string; value: string }[] }[];
@@ -37,7 +33,6 @@ export interface FatalRow {
   /** `field rule` of the error or warning that preflight finds; without an error the trial undoes it. */
   error?: string;
   warning?: string;
-  /** One more error. */
   and?: string;
   /** It is no valid one: the kubelet's own validation refuses it, and so does ours. */
   refused?: true;

@@ -11,16 +11,13 @@ export interface LocalOptions {
   name: string;
   setup: Setup;
   clock: Clock;
-  /** Of its dice. @default 2 */
   seed?: number;
   /** @default nobody is asked */
   leaderElect?: ProcessOptions['leaderElect'];
   identity?: string;
-  /** Comes between it and the server. */
   wrap?: ((client: Client) => Client) | undefined;
   /** @default one of its own */
   log?: ReturnType<typeof recordedLog>;
-  /** It is asked to end. */
   onStop?: () => void;
 }
 

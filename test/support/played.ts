@@ -7,7 +7,6 @@ import { comparable, difference, readPage, recorded, type, writePage, type Comma
 import { isPlayedBy, pageOf, pathOf } from './docs-ledger.ts';
 
 export interface Player {
-  /** Where commands are typed. */
   shell: { cwd: string; env: Record<string, string> };
   /** What is called otherwise where they are typed: [on the page, there]. */
   words?: readonly (readonly [string, string])[];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { beforeEach, describe, test } from 'node:test';
 import { parse } from 'yaml';
-import { byVersion, isJsonPath, valuesAt } from '../../../apiserver/crd/custom-kind.ts';
+import { byVersion } from '../../../apiserver/crd/custom-kind.ts';
 import type { LocalApi } from '../../../apiserver/local-api.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import type { ApiError } from '../../../kube/client/errors.ts';
@@ -142,29 +142,7 @@ describe('an object of a custom kind', () => {
     await assert.rejects(client.patch(things, at, { spec: { i: 9 } }, { type: 'merge' }), { code: 422 });
     assert.deepEqual(await seen(), [3, undefined, 1]);
   });
-
-  test('is shown with the columns of its definition', async () => {
-    const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io';
-    type Table = { columnDefinitions: { name: string }[]; rows: { cells: unknown[] }[] };
-    const { columnDefinitions, rows } = (await client.raw('GET', '/apis/test.io/v1/things', { accept })) as Table;
-    assert.deepEqual([columnDefinitions.map(({ name }) => name), rows[0]?.cells], [['Name', 'I'], ['a', 3]]); // prettier-ignore
-  });
 });
-
-const object = {
-  spec: { replicas: 3, list: [{ name: 'a', on: 'yes' }, { name: 'b' }] },
-  status: { conditions: [{ type: 'Ready', status: 'True' }] },
-  metadata: { labels: { 'a.b/c': 'x' } },
-};
-const paths: Record<string, unknown[]> = {
-  '.spec.list[1].name': ['b'],
-  '.spec.list[*].name': ['a', 'b'],
-  '.status.conditions[?(@.type=="Ready")].status': ['True'],
-  ".metadata.labels['a.b/c']": ['x'],
-  '.spec.__proto__': [],
-};
-for (const [path, found] of Object.entries(paths)) test(`the JSON path ${path}`, () => assert.deepEqual(valuesAt(object, path), found));
-for (const path of ['spec', '.a[', '.a[?(@.b)]', '{.a}']) test(`${path} is no JSON path`, () => assert.equal(isJsonPath(path), false));
 
 test('versions are preferred as group discovery orders them', () => {
   const names = ['v1alpha1', 'foo', 'v1', 'v1beta2', 'v10', 'v2', 'v1beta1', 'bar'];

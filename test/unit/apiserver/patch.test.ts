@@ -54,20 +54,12 @@ test('a JSON patch that doubles an object again and again, has too many operatio
   assert.throws(() => applyJsonPatch({ x0: {} }, nesting), { message: /the patched object is nested deeper than 1000 levels/ });
 });
 
-// The examples of RFC 7386, appendix A, one for each rule.
-const merges = table('target | patch | result')(`
-  {"a":"b","b":"c"}    | {"a":null}               | {"b":"c"}
-  {"a":{"b":"c"}}      | {"a":{"b":"d","c":null}} | {"a":{"b":"d"}}
-  {"a":[{"b":"c"}]}    | {"a":[1]}                | {"a":[1]}
-  [1,2]                | {"a":"b","c":null}       | {"a":"b"}
-  {}                   | {"__proto__":{"x":1}}    | {"__proto__":{"x":1}}
-`);
-for (const { target, patch, result } of merges)
-  test(`${target} with the merge patch ${patch} is ${result}`, () => {
-    const before: unknown = JSON.parse(target);
-    assert.equal(JSON.stringify(applyMergePatch(before, JSON.parse(patch))), result);
-    assert.equal(JSON.stringify(before), target, 'the target stays as it was');
-  });
+test('a merge patch sets, removes and merges, starts anew over what is no object, and takes __proto__ for a plain field', () => {
+  const merged = (target: string, patch: string) => JSON.stringify(applyMergePatch(JSON.parse(target), JSON.parse(patch)));
+  assert.equal(merged('{"a":{"b":"c"},"d":[1],"e":null}', '{"a":{"b":"d","c":null},"d":"x"}'), '{"a":{"b":"d"},"d":"x","e":null}');
+  assert.equal(merged('[1,2]', '{"a":{"b":{"c":null}}}'), '{"a":{"b":{}}}');
+  assert.equal(merged('{}', '{"__proto__":{"x":1}}'), '{"__proto__":{"x":1}}');
+});
 
 test('a patch of an API object is an object, and one that is nested without end is refused, not a stack overflow', () => {
   for (const patch of [null, 1, 'x', []]) assert.throws(() => applyPatch('merge', {}, patch), PatchError);

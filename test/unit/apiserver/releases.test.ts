@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { fieldErrorsText, invalidValue, required, tooLong } from '../../../apiserver/errors.ts';
 import { decodeBySchema } from '../../../apiserver/handlers/incoming.ts';
 import { parseTypes, schemaAt } from '../../../apiserver/openapi/schema.ts';
 import { started } from './started.ts';
@@ -67,10 +66,3 @@ for (const [version, served] of [
     assert.deepEqual(Object.values(json['versions'] ?? {}).map((one) => one['version']), served); // prettier-ignore
     for (const other of served) assert.equal((await api.get(`${path(other)}/x`)).json['apiVersion'], `policy/${other}`);
   });
-
-test('one error stands plain, several in brackets, a repeated one once', () => {
-  const [name, size] = [required('a.b', 'must be set'), tooLong('', 5)];
-  assert.equal(fieldErrorsText([name]), 'a.b: Required value: must be set');
-  assert.equal(fieldErrorsText([name, name, size]), '[a.b: Required value: must be set, : Too long: must have at most 5 bytes]');
-  assert.equal(fieldErrorsText([invalidValue('c', 'x"y', 'bad')]), String.raw`c: Invalid value: "x\"y": bad`);
-});

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { judged, quantile, table, type Figure } from '../../../bench/figure.ts';
+import { judged, table, type Figure } from '../../../bench/figure.ts';
 import { plotted, PLOTS } from '../../../bench/plot/plot.ts';
 import { pageFigures, readResults, resultNames, storedFigure } from '../../../bench/plot/results.ts';
 
@@ -16,11 +16,6 @@ const memory: Figure = {
   reach: { atMost: 1.25 },
 };
 const rate: Figure = { what: 'rate', ours: { name: 'ours', unit: '/s', values: [5] }, reach: { atLeast: 5 } };
-
-test('a quantile is the value at its rank, the lower one of two', () => {
-  assert.deepEqual([quantile([3, 1, 2], 0.5), quantile([4, 1, 2, 3], 0.5), quantile([1, 2, 3], 0.99), quantile([2, 1], 0)], [2, 2, 3, 1]);
-  assert.throws(() => quantile([], 0.5), RangeError);
-});
 
 test('an aim is judged on the ratio of the medians, or on the value where nothing is compared', () => {
   assert.deepEqual(judged(memory), { value: 1.525, met: false });
