@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { runCli } from '../cli-context.ts';
 import { connect } from '../../../cli/connect/connect.ts';
-import { isJsonObject } from '../../../kube/api/json.ts';
 import { type KubeObject, type Resource } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../eventually.ts';
@@ -28,7 +27,6 @@ interface Line {
 
 const rbac = (resource: string, kind: string, namespaced = false): Resource => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource, kind, namespaced }); // prettier-ignore
 const clusterRoles = rbac('clusterroles', 'ClusterRole');
-const definitions: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 const policies: Resource = { group: 'admissionregistration.k8s.io', version: 'v1', resource: 'validatingadmissionpolicies', kind: 'ValidatingAdmissionPolicy', namespaced: false }; // prettier-ignore
 
 /** `dkc doctor --cluster` says what a cluster lacks, and nothing once our manifests are there. */
@@ -91,21 +89,6 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
       );
     });
 
-    test('a definition of an older dkc is named by the fields that it lacks, one of a newer dkc by those that it adds', async () => {
-      await change(definitions, 'nodeconfigs.dkc.dev', (found) => withStatusField(found, ({ trial: _trial, ...fields }) => fields));
-      const older = await doctor();
-      assert.equal(older.code, 1);
-      assert.match(older.lines.get('crd-nodeconfigs')?.detail ?? '', /differs in status\.trial$/);
-      await repair(definitions, 'nodeconfigs.dkc.dev');
-      await change(definitions, 'nodeconfigs.dkc.dev', (found) =>
-        withStatusField(found, (fields) => ({ ...fields, later: { type: 'string' } })),
-      );
-      const newer = await doctor();
-      assert.deepEqual([newer.code, newer.lines.get('crd-nodeconfigs')?.result], [0, 'warning']);
-      assert.match(newer.lines.get('crd-nodeconfigs')?.detail ?? '', /also has status\.later$/);
-      await repair(definitions, 'nodeconfigs.dkc.dev');
-    });
-
     test('what is missing, and what grants too little, is named', async () => {
       await client.delete(clusterRoles, { name: 'dkc-assign' });
       assert.match((await doctor()).lines.get('roles')?.detail ?? '', /^there is no ClusterRole dkc-assign$/);
@@ -135,14 +118,3 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
 }
 
 const rulesOf = (role: KubeObject): readonly unknown[] => (Array.isArray(role['rules']) ? (role['rules'] as readonly unknown[]) : []);
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The definition with other properties in `status` of its version. */
-function withStatusField(definition: KubeObject, edit: (fields: Fields) => Fields): KubeObject {
-  const copy = structuredClone(definition) as KubeObject & { spec: { versions: { schema: { openAPIV3Schema: { properties: { status: { properties: Fields } } } } }[] } }; // prettier-ignore
-  const status = copy.spec.versions[0]?.schema.openAPIV3Schema.properties.status;
-  assert.ok(isJsonObject(status));
-  status.properties = edit(status.properties);
-  return copy;
-}

@@ -11,12 +11,7 @@ function world(options: Partial<LocalApiOptions> = {}) {
   const clock = new FakeClock('2026-03-01T00:00:00Z');
   const api = localApi(clock, options);
   const client = localClient(api, { clock });
-  const { storage } = api.hooks;
-  const start = storage.version;
-  /** Every change since the start: `+a`, `~a`, `-a`. */
-  const told = (kind: string) =>
-    (storage.log(kind).after(start, 1000) ?? []).map(({ type, object }) => `${{ ADDED: '+', MODIFIED: '~', DELETED: '-' }[type]}${object.metadata.name}`).join(' '); // prettier-ignore
-  return { clock, api, client, storage, told };
+  return { clock, api, client, storage: api.hooks.storage };
 }
 
 describe('deleting a pod', () => {
@@ -34,40 +29,9 @@ describe('deleting a pod', () => {
         const made = api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { ...at, labels: { app: 'web' }, ...metadata }, spec });
         if (phase !== undefined) storage.put('/pods', 'default/web', { ...made, status: { phase } });
       },
-      remove: async (body: object = {}) => {
-        await client.delete(pods, at, { body });
-        const { deletionGracePeriodSeconds: grace, deletionTimestamp } = live()?.metadata ?? {};
-        return live() === undefined ? 'gone' : `${grace} ${deletionTimestamp?.slice(14, 19)}`;
-      },
+      remove: () => client.delete(pods, at),
     };
   }
-
-  for (const { why, as, body } of [
-    { why: 'that nobody has bound yet', as: {}, body: {} },
-    { why: 'that failed', as: { node: 'a', phase: 'Failed' }, body: {} },
-    { why: 'without grace', as: running, body: { gracePeriodSeconds: 0 } },
-  ])
-    test(`${why} marks it and takes it away in one step`, async () => {
-      const { pod, remove, told } = withPods();
-      pod(as);
-      assert.equal(await remove(body), 'gone');
-      assert.match(told('/pods'), /~web -web$/);
-    });
-
-  test('waits for the grace and for the finalizers, in either order', async () => {
-    const { pod, remove, client, live } = withPods();
-    const release = () => client.patch(pods, at, { metadata: { finalizers: null } }, { type: 'merge' });
-    pod({ ...running, finalizers: ['test.io/a'] });
-    await remove();
-    assert.equal(await remove({ gracePeriodSeconds: 0 }), '0 00:00');
-    await release();
-    assert.equal(live(), undefined);
-    pod({ ...running, finalizers: ['test.io/a'] });
-    await remove();
-    await release();
-    assert.equal(live()?.metadata.deletionGracePeriodSeconds, 30);
-    assert.equal(await remove({ gracePeriodSeconds: 0 }), 'gone');
-  });
 
   const kubelets: { options: Partial<LocalApiOptions>; lives?: number; gone?: number }[] = [
     { options: {}, lives: 3_600_000 },

@@ -35,17 +35,6 @@ test('reads a ConfigMap as kubectl sends it, and takes no cut of it for another 
   }
 });
 
-const minusTen = Uint8Array.of(2 * 8, 0xf6, ...Array.from({ length: 8 }, () => 0xff), 1);
-for (const { bytes, is } of [
-  { bytes: Uint8Array.of(2 * 8, 3), is: 3 },
-  { bytes: minusTen, is: -10 },
-  { bytes: Buffer.concat([Uint8Array.of(8, 1), field(3, '50%')]), is: '50%' },
-])
-  test(`reads ${is} where a number or a text may stand, and leaves unset texts out`, () => {
-    const read = decodeProtobuf(envelope('policy/v1', 'PodDisruptionBudget', field(1, field(1, 'b')), field(2, field(1, bytes), field(4))));
-    assert.deepEqual([read['metadata'], read['spec']], [{ name: 'b' }, { minAvailable: is }]);
-  });
-
 test('a kind it does not know is 415', () => {
   assert.throws(() => decodeProtobuf(envelope('v1', 'Pod', field(1, field(1, 'x')))), { code: 415 });
 });

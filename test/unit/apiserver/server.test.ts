@@ -67,20 +67,6 @@ test('sendInitialEvents ends the present state with a marked bookmark, from 1.27
   assert.match(text(refused.json['message']), /resourceVersionMatch is forbidden for watch/);
 });
 
-test('a namespace waits for what is held in it', async (t) => {
-  const { api } = await running(t, { tls: false });
-  const going = '/api/v1/namespaces/going';
-  await api.post('/api/v1/namespaces', { metadata: { name: 'going' } });
-  await api.post(`${going}/configmaps`, { metadata: { name: 'held', finalizers: ['example.com/hold'] } });
-  await api.post(`${going}/configmaps`, { metadata: { name: 'free' } });
-  await api.delete(going);
-  assert.equal((await api.get(going)).json['status']?.['phase'], 'Terminating');
-  assert.equal((await api.get(`${going}/configmaps/free`)).code, 404);
-  assert.equal((await api.post(`${going}/configmaps`, { metadata: { name: 'late' } })).code, 403);
-  await api.patch(`${going}/configmaps/held`, { metadata: { finalizers: null } });
-  assert.equal((await api.get(going)).code, 404);
-});
-
 const spec = { namespace: 'default', name: 'cm', kubeletConfigKey: 'kubelet' };
 const source = (name: string) => ({ configSource: { configMap: { ...spec, name } } });
 

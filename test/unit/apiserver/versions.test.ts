@@ -59,18 +59,14 @@ const names = (list: KubeList) => list.items.map(({ metadata }) => metadata.name
 
 function world() {
   const clock = new FakeClock();
-  const api = localApi(clock, { bookmarkMs: 60_000 });
+  const api = localApi(clock);
   const make = (...made: string[]) => {
     for (const name of made) {
       const [namespace = '', own = ''] = name.includes('/') ? name.split('/') : ['default', name];
       api.add({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: own, namespace } });
     }
   };
-  const ask = async (path: string) => {
-    const headers = { authorization: `Bearer ${api.token}` };
-    return (await api.dial()).send({ method: 'GET', path, headers, signal: new AbortController().signal });
-  };
-  return { clock, api, client: localClient(api, { clock }), make, ask };
+  return { client: localClient(api, { clock }), make };
 }
 
 test('a list of one namespace holds nothing of those whose names begin alike, and a full page is the last one where there is no more', async () => {
@@ -81,27 +77,3 @@ test('a list of one namespace holds nothing of those whose names begin alike, an
   assert.equal(names(await client.list(configMaps, { namespace: 'team', limit: 1 })), 'a');
   assert.equal((await client.list(configMaps, { namespace: 'team', limit: 2 })).metadata.continue, undefined);
 });
-
-/** What a watch hears and after how many seconds, to its end. */
-async function watched(query: string): Promise<string[]> {
-  const { clock, ask, api } = world();
-  const from = clock.monotonic();
-  const heard: string[] = [];
-  const hear = (what: string) => heard.push(`${what} ${Math.round((clock.monotonic() - from) / 100) / 10}`);
-  const listen = async (): Promise<void> => {
-    for await (const part of (await ask(`/api/v1/nodes?watch=true&${query}`)).body) hear(JSON.parse(Buffer.from(part).toString()).type);
-    hear('end');
-  };
-  const listening = listen();
-  await clock.advance(3_700_000);
-  await listening;
-  api.stop();
-  return heard;
-}
-
-for (const { query, heard } of [
-  { query: 'allowWatchBookmarks=true&timeoutSeconds=150', heard: ['BOOKMARK 60', 'BOOKMARK 120', 'BOOKMARK 149', 'end 150'] },
-  { query: 'allowWatchBookmarks=true&timeoutSeconds=1', heard: ['BOOKMARK 0.5', 'end 1'] },
-  { query: 'timeoutSeconds=600', heard: ['end 600'] },
-])
-  test(`bookmarks of a watch with ${query}: ${heard.join(', ')}`, async () => assert.deepEqual(await watched(query), heard));

@@ -1,59 +1,13 @@
 import assert from 'node:assert/strict';
 import { mkdir, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { realClock } from '../../../base/clock.ts';
 import { realDisk, type Stat } from '../../../base/disk.ts';
 import { silentLog } from '../../../base/log.ts';
 import { fileWatcher, FreshFile } from '../../../base/changing-files.ts';
-import { eventually } from '../../support/eventually.ts';
 import { atRest, FakeClock } from '../../support/fake-clock.ts';
 import { tempDir } from '../../support/temp-dir.ts';
-
-/** What a watcher on real files tells. Its poll stands still, so that all of it comes from the kernel's own notices. */
-async function watch(t: TestContext, paths: readonly string[], probe: string): Promise<string[]> {
-  const end = new AbortController();
-  const told: string[] = [];
-  const watching = fileWatcher(realDisk, new FakeClock(), silentLog)([...paths, probe], (path) => told.push(path), end.signal);
-  t.after(async () => {
-    end.abort();
-    await watching;
-  });
-  // The watcher does not say when it has begun: a file nobody asks for is written until it is noticed.
-  for (let n = 0; told.length === 0; n++) {
-    assert.ok(n < 3_000, 'the watcher never began');
-    await writeFile(probe, `${n}`);
-    await realClock.sleep(20);
-  }
-  return told;
-}
-
-async function replace(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text);
-  await rename(`${path}.new`, path);
-}
-
-test('a watcher tells of files that come, change, are replaced by rename and go, and of no others', async (t) => {
-  const dir = await tempDir(t);
-  const [old, absent, other] = [join(dir, 'old'), join(dir, 'absent'), join(dir, 'other')];
-  await writeFile(old, 'a');
-  const told = await watch(t, [old, absent], join(dir, 'probe'));
-  const steps = [
-    { path: old, does: () => replace(old, 'b'), why: 'replaced by rename' },
-    { path: old, does: () => writeFile(old, 'longer'), why: 'written in place' },
-    { path: absent, does: () => writeFile(absent, 'a'), why: 'made' },
-    { path: absent, does: () => rm(absent), why: 'removed' },
-    { path: old, does: () => rm(old), why: 'removed' },
-  ];
-  await writeFile(other, 'nobody asked');
-  for (const { path, does, why } of steps) {
-    const from = told.length;
-    await does();
-    await eventually(`the watcher tells of ${path}: ${why}`, () => told.includes(path, from));
-  }
-  assert.ok(!told.includes(other));
-});
 
 // Files that no kernel watches: there is no such directory. What the poll sees is up to the test.
 test('a watcher that the kernel tells nothing polls', async () => {
