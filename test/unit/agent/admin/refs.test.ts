@@ -47,9 +47,3 @@ for (const c of byName) {
     assert.equal(shown.filter((part) => part !== undefined).join(' '), c.found);
   });
 }
-
-test('a role whose record is damaged names nothing, and says so', () => {
-  const found = findRef('assigned', adminFacts({ stored, assigned: '!' }));
-  assert.equal(found.at, 'none');
-  assert.match(found.at === 'none' ? found.why : '', /missing or damaged/);
-});

@@ -28,11 +28,6 @@ for (const [why, given, used, says] of workedOut)
     assert.deepEqual([active.used, active.error, active.from], [used, says, 'records']);
   });
 
-test('an effective file that is not the one the agent wrote is noticed', () => {
-  const facts = adminFacts({ stored: '9', assigned: '9', active: 'assigned 9' });
-  assert.equal(viewActive({ ...facts, effective: { ...facts.effective, sha256: 'other' } }).from, 'changed');
-});
-
 const standings: (Given & { is: Standing })[] = [
   { is: 'local', active: 'local' },
   { is: 'pending', active: 'assigned 9' },

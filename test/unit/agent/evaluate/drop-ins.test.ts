@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseKubeletVersion, withDropIns } from '../../../../agent/config/config.ts';
 import type { Json, JsonObject } from '../../../../agent/config/contract.ts';
-import { configDirOf } from '../../../../agent/config/overlay.ts';
 import { explainFields } from '../../../../agent/config/policy/explain.ts';
 import { readDropIns } from '../../../../agent/evaluate/node-inputs.ts';
 import { realDisk } from '../../../../base/disk.ts';
@@ -33,14 +32,6 @@ async function directory(t: TestContext, files: Readonly<Record<string, string>>
 }
 
 const read = (dir: string, minor = version) => readDropIns(realDisk, { args: [`--config-dir=${dir}`], version: minor });
-
-const flags: { why: string; args: string[]; minor?: string; dir: string | undefined }[] = [
-  { why: 'one word', args: ['--config-dir=/a', '--v=2'], dir: '/a' },
-  { why: 'twice', args: ['--config-dir=/a', '--config-dir=/b'], dir: '/b' },
-  { why: 'a kubelet that has no such flag', args: ['--config-dir=/a'], minor: '1.27', dir: undefined },
-];
-for (const { why, args, minor = '1.36', dir } of flags)
-  test(`the directory of drop-ins, ${why}`, () => assert.equal(configDirOf(args, parseKubeletVersion(minor)), dir));
 
 test('drop-ins are merged in lexical order through directories, and other names are none', async (t) => {
   const dir = await directory(t, {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
+import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { loadNodeInputs, type Gathered, type NodeInputsOptions } from '../../../../agent/evaluate/node-inputs.ts';
 import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { effectiveOfLocal, parseLocal, type LocalConfig } from '../../../../agent/evaluate/local.ts';
+import { parseLocal } from '../../../../agent/evaluate/local.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const POLICY = 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe]\n';
@@ -27,20 +27,6 @@ async function gather(files: Record<string, string>, over: Partial<NodeInputsOpt
   const gathered = await loadNodeInputs({ ...options, ...over }, kubelet, diskOf(files, broken), log);
   return { ...gathered, lines };
 }
-
-test('a bench holds what is on this disk, and passes the rest on', async () => {
-  const { inputs, lines, ...rest } = await gather(
-    { [LOCAL]: `${KIND}staticPodPath: manifests\n`, [EFFECTIVE]: 'what runs', [MINE]: POLICY },
-    { policy: MINE, merge: 'overlay' },
-  );
-  assert.ok(inputs.local.at === 'present');
-  assert.equal(inputs.local.resolved['staticPodPath'], '/var/lib/kubelet/manifests');
-  assert.equal(new TextDecoder().decode(inputs.current), 'what runs');
-  assert.ok(inputs.policy !== 'none');
-  assert.deepEqual([...inputs.policy.allow], ['safe']);
-  assert.deepEqual([inputs.merge, inputs.kubelet, inputs.host], ['overlay', kubelet, undefined]);
-  assert.deepEqual([rest, lines], [{}, []]);
-});
 
 const locals = [
   { why: 'no kubelet could read', files: { [LOCAL]: `${KIND}maxPods: hunter2` }, line: 'error: local config cannot be used' },
@@ -79,23 +65,6 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies) {
 
 const version = parseKubeletVersion('1.30');
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
-
-function present(fields: string): Extract<LocalConfig, { at: 'present' }> {
-  const local = parseLocal(bytesOf(KIND + fields), '/var/lib/kubelet', version);
-  assert.ok(local.at === 'present', fields);
-  return local;
-}
-
-test('a local config with a relative path is rendered with it made absolute: the effective file lies elsewhere', () => {
-  const local = present('staticPodPath: manifests\nmaxPods: 110\n');
-  assert.equal(local.hasRelativePaths, true);
-  const effective = effectiveOfLocal(local);
-  assert.match(textOf(effective), /^staticPodPath: \/var\/lib\/kubelet\/manifests$/m);
-  const again = decode(effective, version);
-  assert.ok(again.ok);
-  assert.deepEqual(again.written, local.resolved);
-});
 
 for (const text of ['', 'kind: [', `${KIND}maxPods: hunter2\n`]) {
   test(`a local config that reads ${JSON.stringify(text)} is broken, and the problem holds no value`, () => {

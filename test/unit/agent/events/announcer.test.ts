@@ -80,22 +80,3 @@ test('an agent that dies after the server took an event, and before its mark, do
   assert.deepEqual(one.messages, ['line 0', 'line 1'], 'the names are those of the lines, so the server has them already');
   await one.stop();
 });
-
-test('after very many transitions only the newest 20 are sent, and ten sentences wait', async () => {
-  const one = await node();
-  one.api.setAway(true);
-  const announcer = await one.start();
-  for (let n = 0; n < 100; n++) {
-    one.trust();
-    announcer.say(`sentence ${n}`);
-  }
-  announcer.notify();
-  await one.clock.advance(1000);
-  one.api.setAway(false);
-  await one.clock.advance(120_000);
-  assert.deepEqual(one.messages, [
-    ...Array.from({ length: 20 }, (_, n) => `line ${80 + n}`),
-    ...Array.from({ length: 10 }, (_, n) => `sentence ${90 + n}`),
-  ]);
-  await one.stop();
-});

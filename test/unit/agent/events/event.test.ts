@@ -60,13 +60,6 @@ for (const { why, findings } of long)
     for (const { field } of findings) assert.match(message, new RegExp(`\\b${field}\\b`));
   });
 
-test('a refusal with more names than fit is cut, and says that it was', () => {
-  const hostile: Finding[] = [{ field: '€'.repeat(600), rule: 'unknown-field', message: 'not known' }];
-  const message = String(refusedEvent(source('web@3'), hostile, facts)['message']);
-  assert.ok(bytes(message) <= 1024 && bytes(message) > 900, `${bytes(message)} bytes`);
-  assert.match(message, / \.\.\.$/);
-});
-
 /** `condemned web@2`, or `booted local`: one line a word pair, a second apart. */
 function journal(...lines: string[]): JournalLine[] {
   return lines.map((text, n) => {

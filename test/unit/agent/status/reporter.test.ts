@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
 import { type Reported, Reporter } from '../../../../agent/status/reporter.ts';
-import { atRest, FakeClock } from '../../../support/fake-clock.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
@@ -77,15 +77,4 @@ test('a server that drops the status is told of, and so is one that keeps it aga
   assert.deepEqual(kept, [false, false, true], 'a look that sends nothing proves nothing kept');
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? '', /^warn: .*gate is off/);
-});
-
-test('a reporter that is stopped ends, from every wait', async (t) => {
-  const { reports, stop } = reporting(t, [KEPT], new Promise(() => {}));
-  await stop();
-  assert.deepEqual(reports, []);
-  const failing = reporting(t, [new Error('away')]);
-  failing.reporter.notify();
-  await atRest();
-  await failing.stop();
-  assert.equal(failing.reports.length, 1);
 });

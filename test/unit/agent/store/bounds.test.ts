@@ -64,15 +64,6 @@ test('a journal of a gigabyte gives its newest lines, and is cut back to them by
   assert.deepEqual([(await bytes(paths.journal)) < MIB, damage], [true, []]);
 });
 
-test('records of a gigabyte are damage, and are not read', async (t) => {
-  const { store, damage, paths } = await emptyStore(t);
-  for (const path of [paths.meta('assigned'), paths.trial, paths.condemned, paths.refused]) await endingWith(path, 1024 * MIB, '}\n');
-  const assigned = await store.record('assigned');
-  assert.deepEqual(assigned, { at: 'damaged', path: paths.meta('assigned'), problem: 'it is too large to be a record' });
-  assert.deepEqual([await store.trial(), await store.condemned(), await store.refused()], [undefined, [], undefined]);
-  assert.equal(damage.length, 3);
-});
-
 async function lived(): Promise<CrashDisk> {
   const disk = new CrashDisk();
   await livedIn(openStore(disk));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CrashDisk, type Forgotten } from '../../../support/crash-disk.ts';
+import { type Forgotten } from '../../../support/crash-disk.ts';
 import { sweepCrashes } from './crash-sweep.ts';
-import { livedIn, openStore, paths, payload, source, storeChanges } from './store-changes.ts';
+import { storeChanges } from './store-changes.ts';
 
 for (const change of storeChanges) {
   test(`${change.why}: no fault and no power cut loses or tears anything`, async (t) => {
@@ -12,18 +12,6 @@ for (const change of storeChanges) {
     assert.deepEqual(violations.slice(0, 10), []);
   });
 }
-
-test('files that upstream never synced are synced before a manifest vouches for them', async () => {
-  const disk = new CrashDisk();
-  const store = openStore(disk);
-  await livedIn(store);
-  const dir = paths.checkpoint(source('u'));
-  await disk.mkdir(paths.uidDir('u'), 0o755);
-  await disk.mkdir(dir, 0o700);
-  for (const [key, bytes] of payload(source('u'), 'u').files) await (await disk.open(`${dir}/${key}`, 'create')).write(bytes);
-  await store.save(payload(source('u'), 'u'));
-  for (const left of disk.afterPowerCut(50, 1)) assert.equal((await openStore(left).load(source('u'))).at, 'intact');
-});
 
 // The sweep is only worth what it can find: with one sync left out of the durable code it has to find something wrong.
 const anyFile: Forgotten = (kind) => kind === 'file';

@@ -7,7 +7,7 @@ import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { payload, source } from '../../../support/builders.ts';
 import { localSituation } from '../../../support/situations.ts';
-import { SAVED_AGAIN, isDue, spoiled } from '../../../../agent/sync/observe.ts';
+import { SAVED_AGAIN, spoiled } from '../../../../agent/sync/observe.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */
 function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?: boolean; back?: CheckpointState } = {}) {
@@ -88,13 +88,3 @@ const cases: { why: string; lines: string[]; times: number }[] = [
 ];
 for (const { why, lines, times } of cases)
   test(`${why}: saved again in vain ${times} times`, () => assert.equal(spoiled(journalOf(...lines), source('web@7'))?.times ?? 0, times));
-
-test('the wait doubles from 30 s to an hour, and ends at once when the clock was set back', () => {
-  const waits = [1, 2, 3, 7, 8, 500].map((times) => {
-    for (const seconds of [30, 60, 120, 1920, 3600]) if (isDue({ times, lastMs: 0 }, seconds * 1000)) return seconds;
-    return undefined;
-  });
-  assert.deepEqual(waits, [30, 60, 120, 1920, 3600, 3600]);
-  assert.equal(isDue({ times: 1, lastMs: 0 }, 29_999), false);
-  assert.equal(isDue({ times: 8, lastMs: 1_000_000 }, 0), true);
-});

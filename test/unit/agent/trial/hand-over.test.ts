@@ -58,17 +58,3 @@ for (const { why, started, says } of files)
     assert.deepEqual(said.slice(1), [null]);
     assert.deepEqual(lines, [`error: ${said[0]}`, 'info: the kubelet runs on the effective file']);
   });
-
-for (const [now, leaves] of [
-  ['CanStart=yes\nCanStop=yes', 1],
-  ['', 0],
-] as const)
-  test(`the agent leaves ${leaves} times, so that kubelet-sync asks again, for a kubelet that was masked and now says ${now}`, async (t) => {
-    const { clock, kubelet, left } = watched(t);
-    Object.assign(kubelet, { started: 'before', can: 'CanStart=no\nCanStop=yes' });
-    await clock.advance(10 * MINUTE);
-    assert.deepEqual(left, []);
-    kubelet.can = now;
-    await clock.advance(10 * MINUTE);
-    assert.equal(left.length, leaves);
-  });

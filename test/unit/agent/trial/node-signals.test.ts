@@ -34,14 +34,6 @@ for (const { why, node, is, ...lease } of readyCases)
     assert.equal(healthOfNode({ ...word, ...lease }, readyTimes)?.healthy, is);
   });
 
-test('what a condition says is evidence, and bounded', () => {
-  const node = ready('False', { since: 15 });
-  Object.assign(node.status.conditions[1] ?? {}, { message: 'x'.repeat(1_000_000) });
-  const detail = healthOfNode(nodeWord(node), readyTimes)?.detail ?? '';
-  assert.match(detail, /^Node is not Ready: KubeletNotReady: x+$/);
-  assert.ok(detail.length < 400);
-});
-
 const ms = (second: number): number => Date.parse('2026-03-01T01:00:00Z') + second * 1000;
 const times = { trialAt: ms(10), kubeletAt: ms(12), now: ms(60) };
 

@@ -122,18 +122,6 @@ const nothing: Seen = { left: [], pokes: 0, warnings: 0 };
 const poked: Seen = { ...nothing, pokes: 1 };
 const warned: Seen = { ...nothing, warnings: 1 };
 const leaves = (why: string): Seen => ({ ...nothing, left: [why] });
-// A full disk: each start would find the same, and end at once with 0, which systemd starts again without a pause.
-test('a start that could not write the effective file waits before it asks for another one', async () => {
-  const { set, look, seen, clock } = watching(onLocal, 'replace', statusErrors.internal);
-  set(NEW);
-  const looked = look();
-  await clock.advance(29_000);
-  assert.deepEqual(seen, nothing);
-  await clock.advance(2_000);
-  await looked;
-  assert.deepEqual(seen, leaves('the effective file is not what the local config makes it, writing it again'));
-});
-
 // prettier-ignore
 const localRows = [
   { active: onLocal, merge: 'replace', first: poked, change: leaves('the local config changed') },
