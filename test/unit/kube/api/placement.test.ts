@@ -67,8 +67,6 @@ test('node affinity is met by one of its terms, and by none where it has none', 
     assert.equal(matchesNodeAffinity(required, node), false, JSON.stringify(required));
 });
 
-const taint: Taint = { key: 'k', value: 'v', effect: 'NoSchedule' };
-
 // Tolerations of key k and the taints of key k that they tolerate or do not: operator, value, effect; value, effect; `-` for none.
 const tolerations = table('toleration | taint | tolerates')(`
   Equal v NoSchedule | v NoSchedule | yes
@@ -101,11 +99,6 @@ for (const row of tolerations)
     assert.equal(toleratesTaint({ key: 'k', ...toleration }, taint), row.tolerates === 'yes');
     assert.equal(toleratesTaint({ key: 'l', ...toleration }, taint), false, 'another key');
   });
-
-test('a toleration without a key is of every key, if it asks for no value', () => {
-  assert.equal(toleratesTaint({ operator: 'Exists' }, taint), true);
-  assert.equal(toleratesTaint({ operator: 'Equal', value: 'v' }, taint), false);
-});
 
 test('the first untolerated taint is found in the order of the node, among effects that refuse', () => {
   const [a, b, soft]: Taint[] = [

@@ -81,18 +81,6 @@ describe('the caches of a process', () => {
     await clock.advance(100);
     assert.deepEqual(informers.troubled, []);
   });
-
-  test('nothing is added to them once they run', async () => {
-    const informers = new Informers(options(new ScriptedApi('list 5:', 'watch hold')));
-    informers.of(pods);
-    assert.throws(() => informers.of({ ...pods, version: 'v2' }), /pods is already read in version v1, and cannot also be read in v2/);
-    const ending = new AbortController();
-    const running = informers.run(ending.signal);
-    assert.throws(() => informers.of({ ...pods, resource: 'nodes' }), /the caches are already running; request nodes before they start/);
-    assert.throws(() => informers.of(pods), /already running/);
-    ending.abort();
-    await running;
-  });
 });
 
 /**

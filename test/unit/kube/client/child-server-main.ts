@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { json, node, standIn } from './api-stand-in.ts';
 
-/** A server in a process of its own, that can be stopped or cut off. Arguments: kind, host, and for TLS the files of certificate and key. */
-const [kind = 'http', host = '127.0.0.1', cert, key] = process.argv.slice(2);
+/** A server in a process of its own, that can be stopped. Arguments: kind, and for TLS the files of certificate and key. */
+const [kind = 'http', cert, key] = process.argv.slice(2);
 const tls = cert === undefined || key === undefined ? undefined : { cert: readFileSync(cert, 'utf8'), key: readFileSync(key, 'utf8') };
 const server = await standIn(
   kind as 'h2' | 'https' | 'http',
@@ -12,6 +12,5 @@ const server = await standIn(
     response.write(`${JSON.stringify({ type: 'ADDED', object: node('n', '1') })}\n`);
   },
   tls,
-  host,
 );
 process.stdout.write(`${server.url}\n`);

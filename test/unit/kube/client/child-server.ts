@@ -12,21 +12,17 @@ export interface ChildServer extends AsyncDisposable {
   thaw(): void;
 }
 
-/**
- * A stand-in server in another process: it answers every request with Node `n`, and a watch with one event and then nothing.
- * @param before - a command that runs it, such as `ip netns exec NAME`
- */
-export async function childServer(
-  kind: 'h2' | 'https' | 'http',
-  pair: KeyPair,
-  { host = '127.0.0.1', before = [] }: { host?: string; before?: readonly string[] } = {},
-): Promise<ChildServer> {
+/** A stand-in server in another process: it answers every request with Node `n`, and a watch with one event and then nothing. */
+export async function childServer(kind: 'h2' | 'https' | 'http', pair: KeyPair): Promise<ChildServer> {
   const directory = await mkdtemp(join(tmpdir(), 'dkc-child-server-'));
   const [cert, key] = [join(directory, 'crt'), join(directory, 'key')];
   await writeFile(cert, pair.cert);
   await writeFile(key, pair.key, { mode: 0o600 });
-  const [command, ...args] = [...before, process.execPath, join(import.meta.dirname, 'child-server-main.ts'), kind, host];
-  const child = spawn(command, [...args, ...(kind === 'http' ? [] : [cert, key])], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'child-server-main.ts'), kind, ...(kind === 'http' ? [] : [cert, key])],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
   const gone = once(child, 'exit');
   const url = await new Promise<string>((resolve, reject) => {
     child.stdout.setEncoding('utf8').once('data', (text: string) => resolve(text.trim()));

@@ -5,16 +5,12 @@ import { clientOf, Trust, bodyOf, json, node } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import type { RestMetrics } from '../../../../kube/client/requests.ts';
-import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog } from '../../../../base/log.ts';
-import { realClock } from '../../../../base/clock.ts';
 import { kubeconfigSource } from '../../../../kube/client/access.ts';
-import { Credentials } from '../../../../kube/client/credentials.ts';
-import { watchObject } from '../../../../kube/client/watch-object.ts';
+import { Credentials, type Endpoint, type Identity, Rotation } from '../../../../kube/client/credentials.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import type { TLSSocket } from 'node:tls';
 
 const trust = new Trust();
 
@@ -65,52 +61,27 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
   await Promise.all((['h2', 'https', 'http'] as const).map(frozen));
 });
 
-for (const kind of ['h2', 'https'] as const) {
-  test(`a quiet watch moves to a rotated certificate by itself, over ${kind}`, { timeout: 120_000 }, async (t) => {
-    const paths = { cert: join(trust.authority.directory, `${kind}.crt`), key: join(trust.authority.directory, `${kind}.key`) };
-    const write = async ({ cert, key }: { cert: string; key: string }) => {
-      await writeFile(paths.cert, cert);
-      await writeFile(paths.key, key);
-    };
-    await write(await trust.authority.client('node-1'));
-    const watches: string[] = [];
-    const second = Promise.withResolvers<void>();
-    const server = await trust.server(
-      t,
-      kind,
-      (request, response) => {
-        if (request.url?.includes('watch') !== true)
-          return json(response, 200, { metadata: { resourceVersion: '7' }, items: [node('n', '7')] });
-        const { CN } = (request.socket as TLSSocket).getPeerCertificate().subject;
-        watches.push(`${CN} ${/resourceVersion=(\d+)/.exec(request.url)?.[1] ?? '-'}`);
-        response.writeHead(200).flushHeaders();
-        if (watches.length === 2) second.resolve();
-        else void trust.authority.client('node-2').then(write);
-      },
-      { ca: trust.authority.ca, requestCert: true },
-    );
-    const access = trust.access(server, { clientCertificate: { file: paths.cert }, clientKey: { file: paths.key } });
-    const client = clientOf(t, access, { credentialCheckMs: 0, rotationCheckMs: 10 });
-    const stop = new AbortController();
-    const failures: unknown[] = [];
-    const seen: unknown[] = [];
-    const watching = watchObject(
-      { client, clock: realClock, random: () => 0, log: silentLog },
-      nodes,
-      { name: 'n' },
-      { onSeen: ({ object }) => void seen.push(object?.metadata.resourceVersion), onFailure: (error) => void failures.push(error) },
-      stop.signal,
-    );
-    const [first] = server.sockets;
-    await second.promise;
-    assert.deepEqual(watches, ['node-1 7', 'node-2 7']);
-    assert.deepEqual(seen, ['7']);
-    const [old] = kind === 'h2' ? server.sockets : [first];
-    if (old !== undefined && !old.destroyed) await once(old, 'close');
-    stop.abort();
-    await watching;
-  });
-}
+test('files are looked at while watches are open: those of another endpoint end, and unreadable files end none', async () => {
+  const clock = new FakeClock();
+  const endpoint = (): Endpoint => ({ server: new URL('https://a'), tls: undefined });
+  const [one, two] = [endpoint(), endpoint()];
+  let now: Endpoint | Error = one;
+  const identity = (): Promise<Identity> => (now instanceof Error ? Promise.reject(now) : Promise.resolve({ endpoint: now, headers: {} }));
+  const rotation = new Rotation({ identity }, clock, 1_000);
+  const ended: string[] = [];
+  const first = rotation.follow(one, () => ended.push('first'));
+  await clock.advance(1_000);
+  now = new Error('half written');
+  await clock.advance(1_000);
+  assert.equal(ended.length, 0);
+  now = two;
+  const second = rotation.follow(two, () => ended.push('second'));
+  await clock.advance(3_000);
+  assert.deepEqual(ended, ['first']);
+  first[Symbol.dispose]();
+  second[Symbol.dispose]();
+  assert.equal(clock.sleepers, 0);
+});
 
 /** What an identity provider signs; nobody here looks at the signature. */
 function idToken(issuer: string, name: string, seconds: number): string {

@@ -71,12 +71,6 @@ test('a kubeconfig gives a user with an exec or an OIDC provider, whose program 
   gives({ user: { 'auth-provider': { name: 'oidc', config: oidc } } }, { plugin: { ...plugin, oidc } });
 });
 
-test('a context may be chosen; a user without content is nobody, as with kubectl', () => {
-  const document = { ...config(), 'current-context': '', users: [{ name: 'u', user: null }] };
-  const nobody = { origin: '/etc/k/config', server: 'https://127.0.0.1:6443' };
-  assert.deepEqual(accessFromKubeconfig(document, '/etc/k/config', { context: 'main' }), nobody);
-});
-
 // prettier-ignore
 const refused: [why: string, document: unknown, says: RegExp][] = [
   ['is no mapping', [], /is not a mapping/],

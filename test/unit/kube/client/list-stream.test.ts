@@ -49,13 +49,6 @@ const refused: [why: string, body: string | Uint8Array, error: object][] = [
 ];
 for (const [why, body, error] of refused) test(`a list is refused that is or has ${why}`, () => assert.rejects(read(bytes(body)), error));
 
-test('others have their turn every quarter of a megabyte, also within one large chunk', async () => {
-  const list = `{"metadata":{},"items":[${Array.from({ length: 2_000 }, () => `{"metadata":{"name":"${'x'.repeat(900)}"}}`).join()}]}`;
-  let pauses = 0;
-  await readList(bytes(list), { ...reading, pause: () => Promise.resolve(void pauses++) });
-  assert.equal(pauses, Math.floor(list.length / (256 * 1024)));
-});
-
 test('an item that is too large is left out where that is asked for, wherever the network cuts, and says which it was', async () => {
   const metadata = { name: 'big', uid: 'u', resourceVersion: '7' };
   const big = { metadata, spec: [{ text: `\\"]}${'<'.repeat(2_000)}` }] };
@@ -70,11 +63,6 @@ test('an item that is too large is left out where that is asked for, wherever th
     assert.deepEqual(await readList(body(), { ...reading, each, skipped }), { resourceVersion: '9' });
     assert.deepEqual(seen, [metadata, 'a', metadata], `cut every ${size}`);
   }
-});
-
-test('a part of a list that is no item and too large is an error all the same', async () => {
-  const body = bytes(`{"metadata":{"remainder":"${'x'.repeat(2_000)}"},"items":[]}`);
-  await assert.rejects(readList(body, { ...reading, skipped: () => {} }), { problem: 'too-large' });
 });
 
 const text = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));

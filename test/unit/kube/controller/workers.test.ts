@@ -6,6 +6,10 @@ import { runWorkers, type Reconcile } from '../../../../kube/controller/workers.
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
+import { silentLog } from '../../../../base/log.ts';
+import { type KubeObject } from '../../../../kube/api/object.ts';
+import { type Informer } from '../../../../kube/cache/contract.ts';
+import { runController } from '../../../../kube/controller/run-controller.ts';
 
 interface Run {
   clock: FakeClock;
@@ -127,4 +131,39 @@ test('a reconcile that takes too long at the end is cut short, and that is no fa
   await ended;
   assert.deepEqual(lines, ['warn: reconciles are interrupted', 'debug: reconcile was interrupted']);
   assert.deepEqual([queue.processing, clock.sleepers], [0, 0]);
+});
+
+test('no key is reconciled before every cache has synced, nor in the middle of a relist; a process that ends there waits for nobody', async () => {
+  let relist = Promise.withResolvers<void>();
+  const list = Promise.withResolvers<void>();
+  const primary = {
+    settled: true,
+    whenSynced: () => list.promise,
+    whenSettled: (signal: AbortSignal) =>
+      Promise.race([relist.promise, new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))]),
+    addHandlers: () => ({ synced: true, remove: () => {} }),
+  };
+  const [clock, stop, seen] = [new FakeClock(), new AbortController(), [] as string[]];
+  const queue = new WorkQueue('daemonset', { clock });
+  const reconcile = async (key: string) => (seen.push(key), done);
+  const controller = { name: 'daemonset', primary: primary as unknown as Informer<KubeObject>, reconcile };
+  const ended = runController(controller, { queue, workers: 1, log: silentLog, clock }, stop.signal);
+  queue.add('ns/a');
+  await atRest();
+  assert.deepEqual(seen, [], 'not synced');
+  primary.settled = false;
+  list.resolve();
+  await atRest();
+  assert.deepEqual(seen, [], 'amid a relist');
+  primary.settled = true;
+  relist.resolve();
+  await atRest();
+  assert.deepEqual(seen, ['ns/a']);
+  primary.settled = false;
+  relist = Promise.withResolvers();
+  queue.add('ns/b');
+  await atRest();
+  stop.abort();
+  await ended;
+  assert.deepEqual([seen, clock.sleepers], [['ns/a'], 0]);
 });

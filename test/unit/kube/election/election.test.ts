@@ -7,7 +7,6 @@ import type { CallOptions, Client } from '../../../../kube/client/client.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { LeaderElection, type ElectionOptions, type Ended } from '../../../../kube/election/election.ts';
 import { fenced, NotLeaderError } from '../../../../kube/election/fence.ts';
-import { newIdentity } from '../../../../kube/process/parts.ts';
 import { holderOf, type Lease } from '../../../../kube/election/lease.ts';
 import { electionMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { atRest, FakeClock } from '../../../support/fake-clock.ts';
@@ -208,17 +207,6 @@ test('it is not released while a write without an answer, or that a proxy or hal
   }
 });
 
-test('a write that the server refused, or one lost long ago, holds nothing up', async () => {
-  const bench = await new Bench().run();
-  await assert.rejects(bench.election.write(() => Promise.reject(new TransportError(call, 'timeout', { hint: 'no answer' }))));
-  await bench.clock.advance(15_000);
-  await assert.rejects(bench.election.write(() => Promise.reject(answer(409, 'Conflict'))));
-  await assert.rejects(bench.election.write(() => Promise.reject(new TransportError(call, 'unreachable', { hint: 'it was never sent' }))));
-  bench.asked.abort();
-  await atRest();
-  assert.deepEqual(bench.ended, { why: 'stopped', released: true });
-});
-
 test('settings that cannot be safe are refused', () => {
   const unsafe: [number, number, number][] = [[10_000, 10_000, 2_000], [15_000, 2_400, 2_000], [15_000, 10_000, 0]]; // prettier-ignore
   for (const [leaseDurationMs, renewDeadlineMs, retryPeriodMs] of unsafe)
@@ -253,9 +241,4 @@ test('a fenced client reads always and writes only as leader', async () => {
   assert.deepEqual(called.slice(4), ['create', 'post', 'replace', 'patch', 'delete', 'raw']);
   bench.asked.abort();
   await atRest();
-});
-
-test('no two identities are equal', () => {
-  assert.match(newIdentity(), /^[^_]+_[0-9a-f-]{36}$/);
-  assert.notEqual(newIdentity(), newIdentity());
 });

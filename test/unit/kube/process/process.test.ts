@@ -120,36 +120,6 @@ test('a lost lease ends the process with 1, and nothing is written afterwards', 
   assert.equal(await thief.stop(), 0);
 });
 
-test('a standby is ready for probes, does nothing, and takes over', { timeout: 120_000 }, async (t) => {
-  const api = newApi(t);
-  const ran: string[] = [];
-  const setup = (name: string) => () => [
-    {
-      name,
-      run: (signal: AbortSignal) => {
-        ran.push(name);
-        return wait(signal);
-      },
-    },
-  ];
-  const one = start(api, 'one', { setup: setup('one') });
-  await one.ready;
-  const [port] = await freePorts(1);
-  const two = start(api, 'two', { setup: setup('two'), metricsAddress: `127.0.0.1:${port}` });
-  await eventually('it has seen the leader', () => two.lines.includes('info: the lease has another holder'));
-  const url = `http://127.0.0.1:${port}`;
-  assert.equal(await text(`${url}/readyz`), 'ok');
-  assert.match(await text(`${url}/readyz?verbose`), /\[\+\]leader ok: standing by for one\n/);
-  assert.match(await text(`${url}/metrics`), /^leader_election_master_status\{name="keys"\} 0$/m);
-  assert.deepEqual(ran, ['one']);
-  assert.equal(await one.stop(), 0);
-  assert.equal(await two.ready, url);
-  assert.deepEqual(ran, ['one', 'two']);
-  assert.equal(await two.stop(), 0);
-  assert.equal(await start(api, 'three', { setup: setup('three'), leaderElect: false }).stop(), 0);
-  assert.deepEqual(ran, ['one', 'two'], 'who is stopped before it is ready runs nothing');
-});
-
 test('a controller that throws ends the others, and the process with 1; one that is done does not', { timeout: 120_000 }, async (t) => {
   const api = newApi(t);
   let ended = false;
@@ -232,15 +202,4 @@ test('a cache that fails is named by /readyz, and after five minutes by /healthz
   assert.equal(health(minutes(5) - 1)?.problem(), undefined);
   assert.equal(health(minutes(5))?.problem(), 'no successful list or watch for 5 minutes: nodes (no)');
   assert.equal(health(minutes(5))?.detail?.(), 'no successful list or watch for 5 minutes: nodes (no)');
-});
-
-test('what fails all caches alike is said once, with their names', () => {
-  const waiting = (name: string, text: string) => ({ name, problem: { text, forMs: 1 } });
-  const away = (path: string) => `Cannot GET ${path} at h:1: there is no connection`;
-  const unsynced = [waiting('pods', away('/api/v1/pods')), waiting('nodes', away('/api/v1/nodes')), waiting('leases', 'forbidden')];
-  const [ready] = readyChecks({ unsynced, troubled: unsynced }, undefined, { check: undefined, isOver: true });
-  assert.equal(
-    ready?.problem(),
-    'not synced: pods (Cannot GET /api/v1/pods at h:1: there is no connection), and so nodes; leases (forbidden)',
-  );
 });
