@@ -96,7 +96,6 @@ describe('a reflector that lists', () => {
     { why: 'moves on with bookmarks', steps: 'listed 5, changed 7, bookmark 19', leads: 'watching@19' },
     { why: 'never moves back', steps: 'listed 5, changed 17, changed 9', leads: 'watching@17' },
     { why: 'doubts in pages what it asked for in one piece', steps: 'listed 5, expired, expired, listed 3', leads: 'listing newest@5' },
-    { why: 'believes a list of the same version', steps: 'listed 5, expired, listed 5', leads: 'watching@5' },
     { why: 'stays where it is with an empty version', steps: 'listed 5, changed ', leads: 'watching@5' },
     { why: 'resumes after the end of a watch', steps: 'listed 5, changed 7, closed, failed', leads: 'watching@7' },
     { why: 'asks after a cut how far the server is', steps: 'listed 5, changed 7, cut', leads: 'checking@7' },
