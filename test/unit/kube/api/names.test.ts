@@ -122,6 +122,11 @@ const cases = [
   { why: 'leaves out what is undefined', value: { a: undefined, b: null }, text: '{"b":null}' },
 ];
 for (const { why, value, text } of cases) test(`Go's JSON ${why}`, () => assert.equal(goJson(value), text));
+test("Go's JSON escapes a long text as a short one", () => {
+  const filling = 'x'.repeat(10_000);
+  for (const { value, text } of cases)
+    if (typeof value === 'string') assert.equal(goJson(filling + value), text.replace('"', `"${filling}`));
+});
 
 test("Go's JSON says the same as anybody's", () => {
   holds(property(jsonValue(), (value) => assert.deepEqual(JSON.parse(goJson(value)), JSON.parse(JSON.stringify(value)))));

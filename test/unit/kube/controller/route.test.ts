@@ -85,7 +85,6 @@ const cases = table('seen | steps | why')(`
   delete: by a/ua                  | deletionSeen ns/a up, enqueue ns/a               | gone
   delete: l=ab | deletionSeen ns/a up, enqueue ns/a, deletionSeen ns/b up, enqueue ns/b
     | an orphan that is gone was counted on by any that match: one may have been about to adopt it
-  delete: by a/old                 |                                                  | gone after its owner
 `);
 for (const { why, seen, steps } of cases)
   test(`an owned object: ${why}`, () => {
