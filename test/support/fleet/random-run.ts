@@ -9,7 +9,7 @@ import type { NodeConfigRollout, RolloutSpec, RolloutStatus } from '../../../con
 import { nodes } from '../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../kube/client/errors.ts';
 import type { LocalProcess } from '../local-process.ts';
-import type { Interceptor, SeenCall } from '../simulated/intercepted.ts';
+import type { Interceptor } from '../simulated/intercepted.ts';
 import { FleetWorld } from './fleet-world.ts';
 import type { Behaviour } from './light-agents.ts';
 
@@ -74,7 +74,7 @@ export class RandomRun {
       await this.#rollOut();
     } finally {
       for (const life of this.#lives) this.#ended.push(life.process.stop());
-      await world.clock.advance(30_000);
+      await world.clock.advance(60_000);
       await Promise.all(this.#ended);
     }
   }
@@ -208,13 +208,9 @@ export class RandomRun {
   #life(process: LocalProcess | undefined, use: (between: Interceptor['call']) => unknown): Life {
     const life = { process: process as LocalProcess, isDead: false };
     const { clock } = this.#world;
-    const never = ({ signal }: SeenCall): Promise<never> =>
-      new Promise((_, reject) => {
-        if (signal === undefined || signal.aborted) reject(new Error('killed'));
-        else signal.addEventListener('abort', () => reject(new Error('killed')), { once: true });
-      });
+    const gone = (): Promise<never> => Promise.reject(new Error('this process was killed'));
     use(async (call, pass) => {
-      if (life.isDead) return never(call);
+      if (life.isDead) return gone();
       if (!WRITES.has(call.verb) || call.resource.startsWith('events')) return pass();
       this.writes += 1;
       const about = { method: call.verb, path: call.resource, host: 'the test' };
@@ -223,7 +219,7 @@ export class RandomRun {
       if (dice < 0.02 && clock.monotonic() - this.#jumpedAt > 5 * MINUTE) {
         this.#end(life);
         if (dice < 0.01) await clock.sleep(this.#random() * 20_000).then(pass).catch(() => {}); // prettier-ignore
-        return never(call);
+        return gone();
       }
       if (dice < 0.05) throw new ApiError(about, { code: 500, reason: 'InternalError', message: 'a fault' });
       if (dice < 0.08) throw new ApiError(about, { code: 409, reason: 'Conflict', message: 'a fault' });
@@ -239,26 +235,27 @@ export class RandomRun {
   #see(kind: string, { key, object, type }: Pick<Change, 'key' | 'object' | 'type'>): void {
     if (kind === '/nodes') {
       const drained = object.metadata.annotations?.['dkc.dev/drained-by'];
-      this.#mark(key, 'drain', type !== 'DELETED' && drained !== undefined);
+      this.#mark(key, 'drain', type !== 'DELETED' && drained !== undefined, true);
     }
     if (kind !== 'dkc.dev/nodeconfigs') return;
     const { metadata, spec, status } = object as NodeConfig;
     const wanted = type === 'DELETED' ? undefined : (spec?.configMap as Source | undefined)?.name;
-    const isNews = wanted !== undefined && wanted !== this.#assigned.get(key);
-    if (isNews) this.#touched.set(wanted, (this.#touched.get(wanted) ?? new Set()).add(key));
+    const isNews = wanted !== this.#assigned.get(key);
+    if (isNews && wanted !== undefined) this.#touched.set(wanted, (this.#touched.get(wanted) ?? new Set()).add(key));
     const isKnown = this.#assigned.has(key) || wanted !== undefined;
     if (isKnown) this.#assigned.set(key, wanted);
     const isOn = (source?: { configMap: Source }): boolean => source?.configMap.name === wanted;
     const isProved = status?.observedGeneration === metadata.generation && isOn(status?.active) && isOn(status?.lastKnownGood);
-    this.#mark(key, 'config', type !== 'DELETED' && isKnown && !isProved);
+    this.#mark(key, 'config', type !== 'DELETED' && isKnown && !isProved, isNews);
   }
 
-  #mark(node: string, what: 'drain' | 'config', isBusy: boolean): void {
+  #mark(node: string, what: 'drain' | 'config', isBusy: boolean, isTouch: boolean): void {
     const of = this.#busy.get(node) ?? new Set();
     const wasBusy = of.size > 0;
     if (isBusy) this.#busy.set(node, of.add(what));
     else if (of.delete(what) && of.size === 0) this.#busy.delete(node);
-    if (wasBusy || !isBusy) return;
+    // What an agent reports by itself is no touch.
+    if (wasBusy || !isBusy || !isTouch) return;
     this.#say(`${node} is touched: ${what}`);
     const pool = this.#pools.get(node) ?? '';
     const ofPool = [...this.#busy.keys()].filter((one) => this.#pools.get(one) === pool);
