@@ -3,7 +3,6 @@ import { request as plainRequest } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 
-/** Where an API server is and who asks. */
 export interface ApiAddress {
   url: string;
   /** PEM; '' without TLS. */
@@ -29,7 +28,6 @@ export interface HttpAnswer {
 
 export interface CallOptions {
   body?: unknown;
-  /** Sent as it is instead of `body`. */
   raw?: string | Uint8Array;
   type?: string;
   accept?: string;
@@ -45,7 +43,6 @@ export interface OpenWatch {
   code: number;
   /** The next event; undefined at the end. Waits. */
   next(): Promise<WatchLine | undefined>;
-  /** All events until the server ends the watch. */
   rest(): Promise<WatchLine[]>;
   close(): void;
 }
@@ -59,7 +56,6 @@ export class ApiHttp {
     this.address = address;
   }
 
-  /** The same server, asked by somebody else. */
   as(token: string): ApiHttp {
     return new ApiHttp({ ...this.address, token });
   }

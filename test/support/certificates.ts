@@ -15,7 +15,6 @@ export interface KeyPair {
 export interface Authority {
   directory: string;
   ca: string;
-  /** A certificate for a server on loopback. */
   server(names?: string): Promise<KeyPair>;
   /** A client certificate for `commonName`, to Kubernetes the user, in `organizations`, the groups. */
   client(commonName: string, organizations?: readonly string[]): Promise<KeyPair>;

@@ -6,11 +6,9 @@ export interface Command {
   block: 'console' | 'sh';
   /** Of the page, from 1. */
   line: number;
-  /** The heading above it, `## Stop`. */
   heading: string;
   /** Without the comment behind it. */
   command: string;
-  /** As the page has it. */
   text: string;
   output: string;
 }
@@ -61,7 +59,6 @@ export interface Typed {
   code: number;
 }
 
-/** Runs a command line as a person types it. */
 export function type(command: string, { cwd, env }: { cwd: string; env: Record<string, string> }): Promise<Typed> {
   return new Promise((resolve) => {
     const child = execFile('bash', ['--norc', '-c', `{ ${command}\n} 2>&1`], { cwd, env, timeout: 300_000 }, (error, stdout) => {

@@ -39,7 +39,6 @@ export class CrashDisk implements RawFs {
     this.#temps = temps;
   }
 
-  /** The disk made of these operations. */
   disk(): Disk {
     return durableDisk(this, () => `${tempPrefix}1-${(this.#temps += 1)}`);
   }
@@ -145,14 +144,12 @@ export class CrashDisk implements RawFs {
     return node && statOf(node);
   }
 
-  /** This disk has no links. */
   async realPath(path: string): Promise<string> {
     this.#step(`realpath ${path}`, 'read');
     if (!this.#find(path)) throw failure('ENOENT', path);
     return path;
   }
 
-  /** This disk has no size. */
   async capacity(): Promise<undefined> {}
 
   #handle(path: string, node: Node): RawFile {

@@ -10,7 +10,6 @@ export interface ShownCommand {
   inBlock: boolean;
 }
 
-/** All of them on one page. */
 export function shownCommands(path: string): ShownCommand[] {
   const found: ShownCommand[] = [];
   let block: string | undefined;

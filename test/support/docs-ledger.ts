@@ -93,6 +93,5 @@ export function keyOf(page: string, { block, command, heading }: Command): strin
   return fitting.toSorted((a, b) => weight(b) - weight(a))[0];
 }
 
-/** Whether this test file plays a command. */
 export const isPlayedBy = (test: string, page: string, part: Part): part is Command =>
   part.is === 'command' && ledger[page]?.[keyOf(page, part) ?? ''] === test;

@@ -11,7 +11,6 @@ interface Change {
 }
 
 export interface Caller {
-  /** A process that was killed reaches nobody. */
   alive: () => boolean;
   /** Told of each `status.config` of a Node that it wrote, with the `dkc.dev/agent` that came with it, and of each status of a NodeConfig. */
   onStatus: (config: unknown, resource: Resource, annotation?: string) => void;
@@ -26,19 +25,14 @@ export interface Caller {
  * Not the embedded server: sweeps kill an agent at every write, thousands of lives a run; a call costs 1 to 3 µs here and 30 to 60 µs there, and a server 2 ms.
  */
 export class FakeApi {
-  /** Nobody answers. */
   away = false;
   /** DynamicKubeletConfig: off means that `status.config` is dropped without a word (spec 13). */
   gate = true;
   /** What it says it is; from 1.26 on the fields of Nodes are dropped whatever the gate. */
   version = 'v1.20.2';
-  /** Whether the definition of NodeConfig is there. */
   hasNodeConfigs = false;
-  /** This many status patches are answered with 500. */
   failPatches = 0;
-  /** Reading ConfigMaps is answered with 403. */
   forbidden = false;
-  /** So is reading pods. */
   podsForbidden = false;
   readonly events: KubeObject[] = [];
   patches = 0;
@@ -90,7 +84,6 @@ export class FakeApi {
     return (old['status'] as { config?: unknown } | undefined)?.config !== undefined || (this.gate && this.isNative);
   }
 
-  /** Whether its version knows the fields of Nodes. */
   get isNative(): boolean {
     return Number(/^v1\.(\d+)/.exec(this.version)?.[1]) <= 25;
   }
@@ -107,12 +100,10 @@ export class FakeApi {
     this.#wake();
   }
 
-  /** How many watches are open. */
   get watches(): number {
     return this.#wakers.size;
   }
 
-  /** A connection of `caller`'s. */
   client({ alive, onStatus, onEvent, onAnnotation }: Caller): Client {
     const call = (resource: Resource, method: string) => ({ method, path: `/${resource.resource}`, host: 'api' });
     const reach = (resource: Resource, method: string): void => {

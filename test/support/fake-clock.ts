@@ -56,7 +56,6 @@ export class FakeClock implements Clock {
     return this.#timers.length;
   }
 
-  /** The wall clock is set; no time passes. */
   jump(ms: Millis): void {
     this.#wall += ms;
   }

@@ -44,7 +44,6 @@ export interface FatalRow {
   machine?: Arrangement;
   /** A test cannot let the agent see what the kubelet sees, so that only the kubelet is asked. */
   unseen?: true;
-  /** Run in CI: one row of each kind. */
   ci?: true;
 }
 
@@ -69,7 +68,6 @@ export function factsOf({ host = {} }: FatalRow): HostFacts {
 export const textOf = ({ config = '' }: FatalRow): string =>
   filled(config, { dir: 'DIR', port: () => 7, cpus: 2, memoryBytes: 16n << 30n }).replaceAll('DIR', '/DIR');
 
-/** The text of a row for a host. */
 export function filled(
   text: string,
   { dir, port, cpus, memoryBytes }: { dir: string; port: (field: string) => number; cpus: number; memoryBytes: bigint },

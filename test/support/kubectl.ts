@@ -24,7 +24,6 @@ export function describeWithKubectl(name: string, tests: (program: string) => vo
   return void test(name, (t) => (process.env['CI'] === 'true' ? assert.fail(why) : t.skip(why)));
 }
 
-/** kubectl with a home and a kubeconfig of its own. */
 export class Kubectl {
   readonly #program: string;
   /** A folder of its own; files that it reads may lie there. */
@@ -61,7 +60,6 @@ export class Kubectl {
     return stdout;
   }
 
-  /** One that goes on; the caller ends it. */
   spawn(args: readonly string[]): ChildProcessByStdio<null, Readable, null> {
     return spawn(this.#program, args, { env: this.#environment(), stdio: ['ignore', 'pipe', 'inherit'] });
   }

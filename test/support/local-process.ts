@@ -21,7 +21,6 @@ export interface LocalOptions {
   onStop?: () => void;
 }
 
-/** A process of ours, here beside the test. */
 export interface LocalProcess {
   /** It works. False while it still fills its caches, or does not lead. */
   readonly ready: boolean;
@@ -35,7 +34,6 @@ export interface LocalProcess {
   readonly failures: () => string[];
 }
 
-/** Begins at once, on the embedded API server. */
 export function startLocally(api: LocalApi, options: LocalOptions): LocalProcess {
   const { name, setup, clock, seed = 2, leaderElect = false, identity, wrap, log: recorded = recordedLog(), onStop } = options;
   const { log, lines, fields } = recorded;

@@ -19,7 +19,6 @@ import { Interrupted } from '../../cli/failure.ts';
 export const uidA = '8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55';
 export const uidB = '8c1f2d34-77aa-4b7e-9f6e-2f1a0c9d7e55';
 
-/** A KubeletConfiguration with this many pods. */
 export const kubeletYaml = (maxPods: number): string =>
   `apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: ${maxPods}\n`;
 
@@ -29,7 +28,6 @@ export interface NodeOnDisk {
   paths: Layout;
   localConfig: string;
   store: FsStore;
-  /** Moves the clock of store and commands on. */
   later: (ms: number) => void;
   now: () => number;
   /** Saves a checkpoint, a minute after the one before. @param files - text by key. @default one key `kubelet` */

@@ -10,7 +10,6 @@ export interface KubeletDeps {
   /** What the drop-in notes after each end. */
   appendExit: (line: string) => Promise<void>;
   tell: (line: string) => void;
-  /** A kubelet of this kind came up. */
   onStart?: (kind: string) => void;
 }
 
@@ -26,7 +25,6 @@ export class SimulatedKubelet {
   /** Starts so far, by what the file said. */
   readonly starts: string[] = [];
   started: Uint8Array | undefined;
-  /** Wall clock of the last start. */
   startedAt = 0;
   active = false;
   healthy = false;
@@ -62,14 +60,12 @@ export class SimulatedKubelet {
     return undefined;
   }
 
-  /** `systemctl try-restart`. */
   async tryRestart(): Promise<void> {
     if (!this.started) return;
     if (this.active) await this.#note('success killed TERM');
     await this.start();
   }
 
-  /** The machine goes down. */
   stop(): void {
     this.#life.abort();
     this.active = false;

@@ -71,7 +71,6 @@ export class SimulatedNode {
   fs = new CrashDisk();
   /** What happened since someone last asked, in order. */
   readonly told: { at: number; line: string }[] = [];
-  /** Lines of the log at warning or above are told too. */
   tellLog = false;
   starts = 0;
   /** Before each status of a NodeConfig that is told. */
@@ -132,12 +131,10 @@ export class SimulatedNode {
     this.tell(read.ok ? `assignment by ${read.record.carrier ?? 'nothing'}: ${read.record.why}` : `active.json: ${read.problem}`);
   }
 
-  /** For the next start of the agent. */
   set(over: Partial<AgentOptions>): void {
     this.#options = { ...this.#options, ...over };
   }
 
-  /** The next agent gets no kubeconfig. */
   goOffline(): void {
     const { kubeconfig: _gone, ...rest } = this.#options;
     this.#options = rest;
@@ -167,7 +164,6 @@ export class SimulatedNode {
     await this.fs.disk().replace(join(dir, 'kubelet'), new TextEncoder().encode(text));
   }
 
-  /** The store as an admin's command opens it. */
   store(): FsStore {
     return new FsStore({ disk: this.#watched(this.fs.disk(), () => true), locks: this.#locks, root: ROOT, clock: this.clock });
   }
@@ -190,7 +186,6 @@ export class SimulatedNode {
     await atRest();
   }
 
-  /** SIGTERM. */
   async stop(): Promise<void> {
     const process = this.#process;
     if (!process) return;
@@ -219,7 +214,6 @@ export class SimulatedNode {
     await this.#bootAgain();
   }
 
-  /** The machine panics, or loses its power, and boots. */
   async crash(): Promise<void> {
     await this.kill();
     this.kubelet.stop();
@@ -269,7 +263,6 @@ export class SimulatedNode {
     this.#journalled = lines.length;
   }
 
-  /** Ends the agent and shows what it left behind. */
   async end(): Promise<{ sleepers: number; watches: number }> {
     await this.stop();
     this.kubelet.stop();

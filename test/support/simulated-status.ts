@@ -36,7 +36,6 @@ export class SimulatedStatus {
     this.#api.put(nodes, { ...node, status: { ...status, conditions: [ready] } });
   }
 
-  /** A pod that the kubelet has run for a while. */
   addPod(name: string): void {
     const startTime = new Date(this.#clock.now() - 60_000).toISOString();
     this.#api.put(pods, { metadata: { namespace: 'web', name }, spec: { nodeName: this.#node }, status: { phase: 'Running', startTime } });

@@ -70,12 +70,10 @@ export class SshSigner {
     this.blob = Buffer.concat([wireString(type), ...body, ...(type.startsWith('sk-') ? [wireString('ssh:')] : [])]);
   }
 
-  /** As in a .pub file. */
   get line(): string {
     return `${this.type} ${this.blob.toString('base64')} ${this.name}`;
   }
 
-  /** An armored signature of `message`. */
   sign(message: string | Uint8Array, parts: Parts = {}): string {
     const { magic = 'SSHSIG', version = 1, namespace = NAMESPACE, hash = 'sha512', trailing = Buffer.alloc(0) } = parts;
     const digest = createHash(hash).update(message).digest();
@@ -112,7 +110,6 @@ export class SshSigner {
     return { ...files, 'kubelet.sig': this.sign(signedMessage({ files: filesOf(files), kubeletConfigKey: key, allow })) };
   }
 
-  /** A policy that accepts what these signed. */
   static policy(...signers: readonly SshSigner[]): string {
     const keys = signers.map(({ line }) => `  - ${line}\n`).join('');
     return `apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe, needs-drain, dangerous, node-specific]\nsignatureKeys:\n${keys}`;

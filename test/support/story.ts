@@ -235,7 +235,6 @@ function folded(lines: readonly string[]): string[] {
   return short.split('\n').slice(0, -1);
 }
 
-/** The same key each time. */
 const signerNamed = (name: string): SshSigner => new SshSigner('ssh-ed25519', `${name}@example.com`, { seed: name });
 
 function millis(text: string): number {

@@ -21,7 +21,6 @@ export function afterPowerCut(root: DirNode, limit: number, seed: number): DirNo
   return plans.map((plan) => crashed(root, plan, 0));
 }
 
-/** The tree with everything synced. */
 export function settled(root: DirNode): DirNode {
   return crashed(root, new Map(), Number.MAX_SAFE_INTEGER);
 }
@@ -69,7 +68,6 @@ function openChoices(root: DirNode): Choice[] {
   return choices;
 }
 
-/** Oldest first, newest last. */
 function versions({ data, durable }: FileNode): Uint8Array[] {
   if (data === durable) return [data];
   const added = data.length - durable.length;

@@ -4,7 +4,6 @@ import type { Stat } from '../../../base/disk.ts';
 export interface FileNode {
   kind: 'file';
   mode: number;
-  /** What a read sees. */
   data: Uint8Array;
   /** What is on the platter. */
   durable: Uint8Array;
@@ -53,7 +52,6 @@ export function synced(file: Node): void {
   file.lostTo = 0;
 }
 
-/** The same text for the same tree, as a reader sees it. */
 export function fingerprintOf(root: DirNode): string {
   const hash = createHash('sha256');
   const visit = (node: Node, path: string): void => {
