@@ -5,7 +5,7 @@ import { coreEvents, persistentVolumeClaims, pods, statefulSets } from '../../..
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { SimWorld } from '../../../support/simulated/sim-world.ts';
-import { setsOf, simWorld, statefulSet } from './simulated/world.ts';
+import { claimsOf, setsOf, simWorld, statefulSet } from './simulated/world.ts';
 
 /** @param by - comes between the controller and the server. @param endMs - from the mark of deletion of a pod to its end */
 async function scene(t: TestContext, by: (world: SimWorld) => Interceptor, endMs = 500): Promise<SimWorld> {
@@ -77,6 +77,31 @@ test('no pod is made on a claim that is being deleted, and one is once it is gon
   await world.user.patch(persistentVolumeClaims, ref, { metadata: { finalizers: null } }, { type: 'merge' });
   await world.clock.advance(60_000);
   assert.equal(world.pods().length, 1);
+});
+
+test('claims grow when their class is allowed to let them', async (t) => {
+  const world = await scene(t, nothing);
+  const { storage } = world.api.hooks;
+  const of = (storageSize: string) => ({
+    storageClassName: 'fast',
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: storageSize } },
+  });
+  const bound = { status: { phase: 'Bound', capacity: { storage: '1Gi' } } };
+  world.api.add({ apiVersion: 'storage.k8s.io/v1', kind: 'StorageClass', metadata: { name: 'fast' }, provisioner: 'test' });
+  const metadata = { name: 'data-web-0', namespace: 'default' };
+  const claim = world.api.add({ apiVersion: 'v1', kind: 'PersistentVolumeClaim', metadata, spec: { ...of('1Gi'), volumeName: 'v' } });
+  storage.put('/persistentvolumeclaims', 'default/data-web-0', { ...claim, ...bound });
+  const volumeClaimTemplates = [{ metadata: { name: 'data' }, spec: of('2Gi') }];
+  world.api.add(statefulSet('web', { replicas: 1, volumeClaimTemplates }, { 'dkc.dev/expand-claims': 'true' }));
+  await world.clock.advance(10_000);
+  const size = (): string | undefined => claimsOf(world)[0]?.spec?.resources?.requests?.['storage'];
+  assert.equal(size(), '1Gi');
+  const fast = storage.get('storage.k8s.io/storageclasses', 'fast');
+  assert.ok(fast);
+  storage.put('storage.k8s.io/storageclasses', 'fast', { ...fast, allowVolumeExpansion: true });
+  await world.clock.advance(10_000);
+  assert.equal(size(), '2Gi');
 });
 
 test('a pod that goes by itself while it is being deleted holds no rollout up', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type OptIns, optInsOf, ordinalsIn, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
+import { type OptIns, optInsOf, ordinalsIn, problemsOf, type Rules, rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { StatefulSet } from '../../../../controllers/common/types.ts';
 import { table } from '../../../support/table.ts';
 import { claimTemplate, ordinalsOf, statefulSet } from './objects.ts';
@@ -136,6 +136,11 @@ for (const { why, annotations, is = {}, problem } of cases)
     assert.equal(read.problems.length, problem === undefined ? 0 : 1);
     if (problem !== undefined) assert.ok(read.problems[0]?.startsWith(`dkc.dev/${problem}; write `), read.problems[0]);
   });
+
+test('an annotation that cannot be read is told, with what it stops', () => {
+  const [told] = problemsOf(rulesOf(statefulSet({ annotations: { 'dkc.dev/paused': 'x' } })));
+  assert.equal(told?.message, 'No pods are replaced or scaled down: invalid annotation: dkc.dev/paused is "x"; write "true" or "false"');
+});
 
 const lists = table('text | read | why')(`
   7,3-5,1       | 1 3 4 5 7         | puts them in order

@@ -103,6 +103,7 @@ const news: (Situation & { why: string; says: string; event?: boolean })[] = [
     says: 'RecreateInProgress',
     event: true,
   },
+  { why: 'all are there', pods: '0@new 1@new! 2@new', status: progressing('RecreateInProgress'), says: 'RecreateComplete' },
   { why: 'the set has another strategy', update: {}, status: progressing('RecreateComplete'), says: '' },
   {
     why: 'the set has a deadline, whose conditions say more',
