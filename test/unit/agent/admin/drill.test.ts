@@ -1,17 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
+import { adminFacts, condemnation, type Given } from '../../../support/admin-facts.ts';
 import { liveDrill, type LiveDeps } from '../../../../agent/admin/drill/execute.ts';
-import {
-  checkBoot,
-  describePeek,
-  hasSwitched,
-  isHealthyOn,
-  planDrill,
-  planLiveDrill,
-  report,
-  type Peek,
-} from '../../../../agent/admin/drill/plan.ts';
+import { checkBoot, planDrill, planLiveDrill, report, type Peek } from '../../../../agent/admin/drill/plan.ts';
 import { assignedAndTrusted } from '../../../support/node-on-disk.ts';
 import type { ActiveRecord } from '../../../../agent/store/active-record.ts';
 import type { Clock } from '../../../../base/clock.ts';
@@ -71,19 +62,6 @@ for (const { why, given, there, refused } of live) {
     else assert.equal(plan.at === 'planned' && plan.there.used, there);
   });
 }
-
-test('the agent has arrived when it says so of the very file that is there', () => {
-  const active = adminFacts({ active: 'last-known-good 8' }).active;
-  const place = { used: 'last-known-good', source: source('8') } as const;
-  const there: Peek = { active, effectiveSha256: 'e', startedSha256: 'e', healthy: true };
-  assert.equal(hasSwitched(there, place), true);
-  assert.equal(hasSwitched({ ...there, effectiveSha256: 'other' }, place), false);
-  assert.equal(hasSwitched(there, { ...place, source: source('7') }), false);
-  assert.equal(hasSwitched({ ...there, active: undefined }, place), false);
-  assert.deepEqual([isHealthyOn(there), describePeek(there)], [true, 'last-known-good']);
-  const { startedSha256: _, ...unknown } = there;
-  assert.equal(isHealthyOn(unknown), true);
-});
 
 /** A node and an agent that follows its condemnations in memory, two looks late. */
 async function nodeWithAgent(t: TestContext, { follows = true }: { follows?: boolean } = {}) {

@@ -8,7 +8,7 @@ import { HandMadeNode, config, numbered } from './hand-made-store.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { serializeSource } from '../../../../agent/store/serialized.ts';
-import { condemned as condemnation, content, filesOf } from '../../../support/builders.ts';
+import { condemned as condemnation, content } from '../../../support/builders.ts';
 
 const LOAD = 'failed to load config, see Kubelet log for details';
 const INTERNAL = 'internal failure, see Kubelet log for details';
@@ -105,34 +105,6 @@ test('boot removes the file in /run as soon as the effective file can be written
   await node.boot();
   assert.match(await node.effective(), /maxPods: 41/);
   assert.equal(await inMemory.read(), undefined, 'the kubelet reads the effective file again');
-});
-
-/** A node that is assignedTo a checkpoint with these files, downloaded by ours: with annotations. */
-async function assignedTo(
-  node: HandMadeNode,
-  files: Readonly<Record<string, string>>,
-  { annotations = {}, n = 1 }: { annotations?: Readonly<Record<string, string>>; n?: number } = {},
-): Promise<void> {
-  const source = numbered(n);
-  const store = node.store();
-  await store.initialize();
-  await store.save({ ...source, files: filesOf(files), annotations });
-  await store.setRecord('assigned', source);
-}
-
-test('the same content in another checkpoint directory leaves the effective file as it is, though its paths differ', async (t) => {
-  const node = await HandMadeNode.make(t);
-  const files = { kubelet: config('authentication: {x509: {clientCAFile: ca.crt}}'), 'ca.crt': 'a certificate' };
-  await assignedTo(node, files);
-  await node.boot();
-  const before = await node.effective();
-  await assignedTo(node, files, { n: 2, annotations: { 'dkc.dev/note': 'touched' } });
-  const outcome = await node.boot();
-  assert.deepEqual(outcome.source, numbered(2));
-  assert.equal(outcome.effective.changed, false);
-  assert.equal(await node.effective(), before);
-  await assignedTo(node, { ...files, 'ca.crt': 'another certificate' }, { n: 3 });
-  assert.equal((await node.boot()).effective.changed, true);
 });
 
 test('boot reports content that it trusts under a new name as last-known-good at once', async (t) => {

@@ -2,10 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareConfigs } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay } from '../../../../agent/config/overlay.ts';
-import { applyDefaults } from '../../../../agent/config/defaults.ts';
-import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
-const version = parseKubeletVersion('1.34');
 const KIND = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
 test('an overlay merges objects, replaces lists, and null removes', () => {
@@ -42,12 +39,4 @@ test('configurations compare by leaf, gates one by one, secrets masked', () => {
     { field: 'evictionHard', class: 'needs-drain', from: { 'memory.available': '1Gi' }, to: {} },
     { field: 'unknown', class: 'dangerous', from: 1, to: null },
   ]);
-});
-
-test('defaults follow the version and each other', () => {
-  assert.equal(applyDefaults({}, parseKubeletVersion('1.26'))['eventBurst'], 10);
-  assert.equal(applyDefaults({}, parseKubeletVersion('1.27'))['eventBurst'], 100);
-  assert.equal(applyDefaults({ nodeStatusUpdateFrequency: '30s' }, version)['nodeStatusReportFrequency'], '30s');
-  assert.equal(applyDefaults({ maxParallelImagePulls: 2 }, version)['serializeImagePulls'], false);
-  assert.equal(applyDefaults({ maxPods: 0, port: null }, version)['maxPods'], 110);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '../../../../agent/config/contract.ts';
 import { valueAt } from '../../../../agent/config/defaults.ts';
-import { applyFlags, gatesOnCommandLine } from '../../../../agent/config/flags.ts';
+import { applyFlags } from '../../../../agent/config/flags.ts';
 import { parseKubeletVersion } from '../../../../agent/config/version.ts';
 
 const version = parseKubeletVersion('1.34');
@@ -62,7 +62,3 @@ test('behind two dashes there are no flags', () => {
 for (const args of ['--max-pods=2147483648', '--log-flush-frequency=5', '--v=-2147483649']) {
   test(`${args} is out of range or no value`, () => assert.equal(applyFlags({}, [args], version).problems.length, 1));
 }
-
-test('the gates of a command line are known by themselves', () => {
-  assert.deepEqual(gatesOnCommandLine(['--feature-gates=A=true,B=0'], version), new Map([['A', true], ['B', false]])); // prettier-ignore
-});

@@ -6,13 +6,10 @@ import {
   type DriftFacts,
   type DriftKind,
   type DriftState,
-  dueIn,
   findDrift,
   nextDrift,
   parseCorrections,
   recentCorrections,
-  reportedDrift,
-  resumeDrift,
   type UnitFacts,
 } from '../../../../agent/drift/plan.ts';
 
@@ -68,14 +65,6 @@ for (const { why, looks: given, says } of rows)
     });
     assert.equal(said.join(' '), says);
   });
-
-test('what was reported before a restart goes on with its time, and is not reported again', () => {
-  const before = [{ kind: 'NotUsed', detail: 'as it was', since: 'yesterday' }] as const;
-  const next = nextDrift(resumeDrift(before, 5000), { NotUsed: 'as it is', KubeletDiffers: null }, 5001, 'now');
-  assert.deepEqual([next.began, next.ended], [[], []]);
-  assert.deepEqual(reportedDrift(next.state), [{ kind: 'NotUsed', detail: 'as it is', since: 'yesterday' }]);
-  assert.equal(dueIn(next.state, 5001), undefined);
-});
 
 const noon = Date.parse('2026-03-01T12:00:00Z');
 const times: { why: string; text: string; count: number }[] = [

@@ -73,10 +73,3 @@ test('the same binary is asked for its version once, another one anew', async ()
   const second = node(files, 'v1.29.1');
   assert.deepEqual([await second.learn(), second.asked], ['v1.29.1', ['--version']]);
 });
-
-test('a kubelet that does not answer is the one that answered last, and not the newest that is known', async () => {
-  const files = new Map([[KUBELET, 'old binary']]);
-  await node(files, 'v1.20.2').learn();
-  files.set(KUBELET, 'another binary');
-  assert.equal(await node(files, undefined).learn(), 'v1.20.2');
-});

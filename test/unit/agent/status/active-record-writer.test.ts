@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
-import { content, source } from '../../../support/builders.ts';
+import { source } from '../../../support/builders.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
@@ -65,16 +65,4 @@ test('a store that another node began is said to be', async () => {
   const [notice] = copied.record().notices ?? [];
   assert.equal(notice?.about, 'store');
   assert.match(notice?.text ?? '', /begun by node node-a, and this is node node-b: .* remove \/var\/lib\/dkc\/store\/meta\/active\.json/);
-});
-
-test('active.json follows every change; its moment is that of the file in use', async () => {
-  const { memo, configState, clock, record } = kept();
-  memo.note();
-  await clock.advance(60_000);
-  configState.update({ error: 'failed to sync' });
-  await memo.settled();
-  assert.deepEqual([record().error, record().at], ['failed to sync', START]);
-  configState.adopt(source('web@2'), content('same'));
-  await memo.settled();
-  assert.deepEqual([record().source?.resourceVersion, record().at], ['2', '2026-03-01T00:01:00.000Z']);
 });

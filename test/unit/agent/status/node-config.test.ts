@@ -57,17 +57,6 @@ for (const { why, seen, picture, facts: over = {}, members } of patches)
   test(`the status patch of a NodeConfig holds ${why}`, () =>
     assert.deepEqual(Object.keys(nodeConfigPatch(seen, picture, { ...facts, ...over })?.status ?? {}), members));
 
-test('a condition keeps the time of its last transition, and gets a new one when its status changes', () => {
-  const later = nodeConfigPatch(after(onTrial), trusted, { ...facts, now: '2026-03-01T00:10:00Z' })?.status[
-    'conditions'
-  ] as unknown as Condition[];
-  assert.deepEqual(later.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]), [
-    ['Synced', '2026-03-01T00:00:00Z'],
-    ['Healthy', '2026-03-01T00:00:00Z'],
-    ['Trusted', '2026-03-01T00:10:00Z'],
-  ]); // prettier-ignore
-});
-
 // prettier-ignore
 const wanted: { why: string; spec: unknown; is: string }[] = [
   { why: 'no spec is local', spec: undefined, is: 'local' },

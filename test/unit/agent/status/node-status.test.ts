@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
-import { AGENT_ANNOTATION, configPatch, configStatus, keeps, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
+import { AGENT_ANNOTATION, configPatch, configStatus, nodePatch, wantedOf } from '../../../../agent/status/node-status.ts';
 import { source } from '../../../support/builders.ts';
 
 const spec = { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' };
@@ -77,9 +77,3 @@ const notes = [
 
 for (const { why, seen, trial, is } of notes)
   test(`the annotation dkc.dev/agent: ${why}`, () => assert.deepEqual(nodePatch(seen, { ...local, trial }, '0.1.0'), is));
-
-test('annotation and status go in one patch, and an annotation alone does not say that a server drops the status', () => {
-  const patch = nodePatch({ metadata: { name: 'node-a' } }, { ...full, trial: { endsAt } }, '0.1.0');
-  assert.deepEqual(patch, { metadata: { annotations: note({ endsAt }) }, status: { config: configStatus(full) } });
-  assert.equal(keeps(undefined, { metadata: { annotations: note(null) } }), true);
-});

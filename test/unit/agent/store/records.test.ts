@@ -18,24 +18,6 @@ test('no bytes and no JSON make a reader of our records throw', () => {
   fc.assert(fc.property(anything, (text) => Array.isArray(parseJournal(text))));
 });
 
-test('a condemnation needs no more than the contract with scripts says', () => {
-  const minimal = {
-    uid: 'u',
-    resourceVersion: '1',
-    kubeletConfigKey: 'k',
-    contentSha256: 'c',
-    reason: 'r',
-    evidence: [],
-    by: 'admin',
-    at: 't',
-  };
-  const parsed = parseCondemned(bytes([{ ...minimal, more: 1 }]));
-  assert.deepEqual(parsed, { ok: true, value: [{ ...minimal, namespace: '', name: '', retry: '' }] });
-  for (const missing of Object.keys(minimal).filter((name) => name !== 'evidence')) {
-    assert.equal(parseCondemned(bytes([{ ...minimal, [missing]: undefined }])).ok, false, missing);
-  }
-});
-
 test('a manifest with a key twice, a path for a key or a hash that is none is damage', () => {
   const file = { key: 'k', bytes: 1, sha256: '0'.repeat(64) };
   const manifest = { namespace: 'ns', name: 'n', savedAt: 't', annotations: {}, files: [file] };
