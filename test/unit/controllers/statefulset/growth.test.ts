@@ -27,6 +27,7 @@ function unbound(phase?: string): Pvc {
 /** Size and class of a claim (of the default one where none is said), the size that its template has, and what becomes of it: the size it gets, or why it is refused one. */
 const sizes = table('has | class | wants | becomes | why')(`
   1Gi    | fast  | 2Gi   | 2Gi                                                            | smaller
+  3Gi    | fast  | 2Gi   |                                                                | larger
   2Gi    | fast  | 2Gi   |                                                                | as large
   1Gi    |       | 2Gi   | 2Gi                                                            | of the default class
   1Gi    | fixed | 2Gi   | refused: storage class fixed does not set allowVolumeExpansion | of a class that does not grow

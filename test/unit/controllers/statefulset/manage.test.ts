@@ -25,6 +25,7 @@ const places = rows(`
 
 const leaving = rows(`
   0@new 1@new 2@new replicas=1         | delete 2 (scaled-down) | 2 scaling-down | begins with the highest
+  0@new 1@new 2@new- replicas=1        |                        | 2 scaling-down | waits until it is gone
   0@new 1@new replicas=1               | delete 1 (scaled-down) | 1 scaling-down | takes the next then
   0@new 1@new! 2@new! replicas=1       |                        | 2 scaling-down | waits while a lower one is not well and it is not either
   0@new 1@new! 2@new replicas=1        | delete 2 (scaled-down) | 2 scaling-down | takes a well one though a lower one is not

@@ -146,6 +146,7 @@ const forced = rows(
 const paused = rows(
   `
   0@old 1@old 2@old                  |                        | 2 paused       | paused, no old one is replaced
+  0@old 1@old 2@old update=Recreate  |                        |                | paused, Recreate
   0@old 1@old                        | create 2@new           | 2 creating     | paused, a missing one is made
   0@old 1@old replicas=1             | delete 1 (scaled-down) | 1 scaling-down | paused, scaling goes on
 `,
