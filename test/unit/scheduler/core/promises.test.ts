@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { daemonSets, nodes as nodeKind } from '../../../../kube/api/object.ts';
+import { daemonSets, coreEvents, nodes as nodeKind, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import type { Interceptor } from '../../../support/simulated/intercepted.ts';
+import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
 import { scene as withOptions, type SceneOptions } from '../simulated/scene.ts';
 import type { SchedulerWorld } from '../simulated/world.ts';
@@ -74,6 +74,35 @@ test('a node is not filled twice by a binding that was given up and comes later:
   await world.until(() => nodeOf('first') === 'a', SOON, 10);
   await world.clock.advance(15_000);
   assert.deepEqual([nodeOf('first'), nodeOf('second'), world.parts?.nominator.size], ['a', '', 0]);
+});
+
+test('a pod that is deleted while it is bound gives its place to the next at once, whatever becomes of the binding', async (t) => {
+  const ofBig = ({ verb, resource, key }: SeenCall) => `${verb} ${resource} ${key}` === 'post pods/binding default/big';
+  const call: Interceptor['call'] = (seen, pass) => (ofBig(seen) ? world.clock.sleep(SOON).then(pass) : pass());
+  const { world, stage, nodeOf, change } = await scene(t, ['a'], { by: { call } });
+  stage.add(pod('big').cpu('4'));
+  await change('big', { metadata: { finalizers: ['test/wait'] } });
+  await world.clock.advance(2_000);
+  stage.add(pod('next').cpu('4'));
+  await world.clock.advance(2_000);
+  assert.equal(nodeOf('next'), '', 'there is no room beside a pod that is being bound');
+  await stage.delete('big');
+  assert.notEqual(await world.until(() => nodeOf('next') === 'a', 5_000), undefined);
+  await world.clock.advance(SOON);
+});
+
+test('a pod that is on its way out before it has a node is not tried, which is told', async (t) => {
+  const { world, stage, change } = await scene(t, ['a']);
+  stage.add(pod('full').cpu('4'));
+  await world.clock.advance(2_000);
+  stage.add(pod('waits').cpu('3'));
+  await change('waits', { metadata: { finalizers: ['test/wait'] } });
+  await world.clock.advance(2_000);
+  await stage.delete('waits');
+  await stage.delete('full');
+  await world.clock.advance(15_000);
+  const { items } = await world.user.list<KubeObject>(coreEvents, { namespace: 'default' });
+  assert.ok(items.some((event) => event['message'] === 'skip schedule deleting pod: default/waits'));
 });
 
 const denials: { why: string; of: readonly string[]; isDone?: true }[] = [

@@ -105,9 +105,3 @@ function plain(value: unknown): unknown {
     ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, plain(of)]))
     : value;
 }
-
-/** For messages: which pod it was about. */
-export function inWords({ pod, profile, first }: Question): string {
-  const { namespace, name, labels } = podInfoOf(pod);
-  return `${namespace}/${name} ${JSON.stringify(labels)} by ${profile.schedulerName}${first === undefined ? '' : `, ${first} first`}: ${JSON.stringify(pod.spec)}`;
-}

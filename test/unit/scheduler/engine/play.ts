@@ -3,7 +3,7 @@ import { emptyCluster } from '../oracle/cluster.ts';
 import { Chance } from '../oracle/chance.ts';
 import { applied, eventsOf, randomCluster, randomEvent, randomPod, type GeneratedCluster, type RandomEvent } from '../oracle/generate.ts';
 import { plainProfile } from '../oracle/profile.ts';
-import { difference, inWords, type Question } from './compare.ts';
+import { difference, type Question } from './compare.ts';
 import { profiles } from './profiles.ts';
 import type { MakeSubject } from './subject.ts';
 
@@ -45,7 +45,7 @@ export function playRandomly(seed: number, questions: number, make: MakeSubject)
 }
 
 export function storyInWords({ story, wrong }: Played): string {
-  const steps = story.steps.map((step) => (step.do === 'ask' ? `ask ${inWords(step)}` : JSON.stringify(step)));
+  const steps = story.steps.map((step) => JSON.stringify(step.do === 'ask' ? { ...step, profile: step.profile.schedulerName } : step));
   return `SEED=${story.seed}\n${steps.join('\n')}\n${wrong ?? 'all is right'}`;
 }
 

@@ -43,20 +43,10 @@ const ports = [
   pod('d').port(80, 'TCP', '10.0.0.2').on('d'),
 ];
 const port = asks().port(80, 'TCP', '10.0.0.1');
-testFilter(
-  'ports: other protocols and addresses do not matter, every address matters to all',
-  'a, b, c, d',
-  ports,
-  port,
-  'ports ok ports ok',
-);
-testFilter(
-  'all that there is too little of, and what can never be enough',
-  'a pods=1, b pods=1, c',
-  'x@a cpu=3500m, y@b cpu=3500m, z@c cpu=3500m memory=6Gi',
-  asks().cpu('1').memory('3Gi').asks('example.com/gpu', '1'),
-  'places+cpu+gpu places+cpu+gpu cpu+memory+gpu',
-);
+testFilter('a port of the same protocol and address, or of every address', 'a, b, c, d', ports, port, 'ports ok ports ok');
+const crowded = 'x@a cpu=3500m, y@b cpu=3500m, z@c cpu=3500m memory=6Gi';
+const much = asks().cpu('1').memory('3Gi').asks('example.com/gpu', '1');
+testFilter('all that there is too little of', 'a pods=1, b pods=1, c', crowded, much, 'places+cpu+gpu places+cpu+gpu cpu+memory+gpu');
 testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), 'ok cpu');
 const failed = { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } };
 const there = { pods: [...clusterOf('', 'x@a cpu=4 leaving, y@gone cpu=4').pods, failed] };
@@ -66,13 +56,7 @@ const initContainers = [
   { name: 'before', resources: { requests: { cpu: '2' } } },
 ];
 const inSteps = asks().cpu('1').spec({ initContainers });
-testFilter(
-  'the largest step of a pod: what runs before, and what runs beside from then on',
-  'a cpu=2500m, b cpu=2',
-  '',
-  inSteps,
-  'ok cpu!',
-);
+testFilter('the largest step of a pod: what runs before, and what beside', 'a cpu=2500m, b cpu=2', '', inSteps, 'ok cpu!');
 const ignoring = { fit: { ...plainProfile.fit, ignoredResources: new Set(['x.org/y']), ignoredResourceGroups: new Set(['example.com']) } };
 const scalars = asks().asks('example.com/gpu', '1').asks('x.org/y', '1').asks('x.org/z', '1');
 testFilter('amounts, but for those that are ignored', 'a', '', scalars, 'z', { profile: ignoring });
@@ -102,13 +86,7 @@ testFilter('only pods of the same revision when told so', 'a, b', 'web@a rev=1',
 const beside = (...terms: Parameters<typeof required>) => ({ podAffinity: required(...terms) });
 const awayFrom = (...terms: Parameters<typeof required>) => ({ podAntiAffinity: required(...terms) });
 const withDb = asks().affinity(beside(near('db', ZONE)));
-testFilter(
-  'friends in the zone, also those on their way out',
-  'a zone=1, b zone=1, c zone=2, d',
-  'db@a leaving',
-  withDb,
-  'ok ok alone alone',
-);
+testFilter('friends in the zone, also leaving ones', 'a zone=1, b zone=1, c zone=2, d', 'db@a leaving', withDb, 'ok ok alone alone');
 
 const ownKind = () => web().affinity(beside(near('web', ZONE)));
 testFilter('that the first of a group goes anywhere with the label', 'a zone=1, b', '', ownKind(), 'ok alone');
@@ -122,25 +100,20 @@ const objecting = [
 ];
 testFilter('who does not want this pod, of own namespace where no other is said', 'a, b, c', objecting, web(), 'objection ok objection');
 const anywhere = asks().affinity(awayFrom(near('web', HOST, { namespaceSelector: {} }), { topologyKey: HOST }));
-testFilter(
-  'pods of all namespaces for an empty selector of namespaces, no pods without a selector of pods',
-  'a, b',
-  'other/web@a',
-  anywhere,
-  'foe ok',
-);
+testFilter('all namespaces for an empty selector of them, no pods without a selector', 'a, b', 'other/web@a', anywhere, 'foe ok');
 
 const dozen = (of: (at: number) => string): string => Array.from({ length: 12 }, (_, at) => `n${at} ${of(at)}`).join(', ');
 const nobody = needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] });
+const both12 = '0/12 nodes are available: 12 Insufficient cpu, 2 Too many pods.';
 const counted = '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.';
 const row = (why: string, nodes: string, asking: ReturnType<typeof asks>, text: string) => ({ why, nodes, asking, text });
 const messages = [
   row('counts nodes by reason', 'a cordoned, b cpu=1, c cpu=1', asks().cpu('2'), counted),
   row(
-    'sorts as texts, and counts a node once for each reason',
+    'counts a node once for each reason, sorted as texts',
     dozen((at) => `cpu=1 pods=${at < 2 ? 0 : 9}`),
     asks().cpu('2'),
-    '0/12 nodes are available: 12 Insufficient cpu, 2 Too many pods.',
+    both12,
   ),
   row('says of a contradiction nothing about nodes', 'a, b cordoned', nobody, '0/2 nodes are available: pod affinity terms conflict.'),
 ];

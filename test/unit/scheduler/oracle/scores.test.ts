@@ -28,13 +28,9 @@ fits('what a shape says at a whole percent', 'a', '', asks().cpu('2800m').memory
 
 const balances = testScore.bind(undefined, 'NodeResourcesBalancedAllocation');
 
-balances(
-  'for what the pod improves, as kube-scheduler 1.36.3 was seen to',
-  'a, b, c, d, e',
-  'fb@b cpu=2 memory=1Gi, fc@c cpu=500m memory=6Gi, fd@d cpu=3 memory=6Gi, fe@e cpu=100m memory=100Mi',
-  asks().cpu('1').memory('1Gi'),
-  'a 71, b 72, c 78, d 71, e 72',
-);
+const filled = 'fb@b cpu=2 memory=1Gi, fc@c cpu=500m memory=6Gi, fd@d cpu=3 memory=6Gi, fe@e cpu=100m memory=100Mi';
+const onFilled = 'a 71, b 72, c 78, d 71, e 72';
+balances('for what improves, as kube-scheduler 1.36.3 does', 'a, b, c, d, e', filled, asks().cpu('1').memory('1Gi'), onFilled);
 
 const images = testScore.bind(undefined, 'ImageLocality');
 const having = (name: string, ...of: [image: string, bytes: number][]): NodeBuilder =>
@@ -55,12 +51,8 @@ const oneEach = 'a x:PreferNoSchedule, b y:PreferNoSchedule, c z:PreferNoSchedul
 taints('no less for what is tolerated, by tolerations of this effect or of any', oneEach, '', tolerant, 'a 0, b 100, c 100');
 
 const affinity = testScore.bind(undefined, 'NodeAffinity');
-const wishes = [
-  { weight: 10, key: 'x' },
-  { weight: 30, key: 'y' },
-].map(({ weight, key }) => {
-  return { weight, preference: { matchExpressions: [{ key, operator: 'Exists' }] } };
-});
+const wish = (weight: number, key: string) => ({ weight, preference: { matchExpressions: [{ key, operator: 'Exists' }] } });
+const wishes = [wish(10, 'x'), wish(30, 'y')];
 const hopeful = asks().affinity({ nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: wishes } });
 affinity('percent of the most that any node has', 'a x=, b y=, c', '', hopeful, 'a 33, b 100, c 0');
 
@@ -84,13 +76,8 @@ spreads('but not on nodes that the pod did not choose', good, four, soft(ZONE).s
 const hardAndSoft = web().spec({
   topologySpreadConstraints: [spread('disk', 'DoNotSchedule', { maxSkew: 9 }), spread(ZONE, 'ScheduleAnyway')],
 });
-spreads(
-  'nodes that have its own label, whatever label a hard rule names',
-  'a zone=a disk=1, b zone=b disk=2, c zone=a',
-  'web@c, web@c, web@c',
-  hardAndSoft,
-  'a 0, b 100',
-);
+const racks = 'a zone=a disk=1, b zone=b disk=2, c zone=a';
+spreads('nodes that have its own label, whatever a hard rule names', racks, 'web@c, web@c, web@c', hardAndSoft, 'a 0, b 100');
 
 // By default: pods of one service, and of one controller.
 const services = [service('web')];

@@ -57,6 +57,7 @@ const cases: Case[] = [
 
   // The set.
   { why: 'the set is gone', facts: deletion({ set: undefined }), is: 'set', says: /StatefulSet web was deleted/ },
+  { why: 'the set is another one of that name', facts: deletion({ set: web({ metadata: { uid: 'uid-web-2' } }) }), is: 'set', says: /created again/ },
   { why: 'the set is being deleted', facts: deletion({ set: web({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } }) }), is: 'set', says: /being deleted/ },
   { why: 'the set wants another scheduler now', facts: deletion({ set: web({ schedulerName: 'other' }) }), is: 'set', says: /uses scheduler other/ },
 

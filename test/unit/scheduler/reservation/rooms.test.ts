@@ -191,3 +191,16 @@ test('kept room is listed with all that a person asks for, and no raw record', (
     },
   ]);
 });
+
+test('a time to live below a second is a second', () => {
+  const kept = createReservations(config({ ttlMs: 0 }), isOurs);
+  kept.podDeleted(deletion());
+  assert.equal(kept.nextExpiry, T0 + 1_000);
+});
+
+test('room is dropped when its successor is of another scheduler, or may not go there', () => {
+  const dropped = (next: PodBuilder, on = deletion().node): string | undefined =>
+    keeping().kept.podSeen(info(next), () => ({ node: on, spare: undefined }), T0).dropped[0]?.why;
+  assert.equal(dropped(successor().spec({ schedulerName: 'other' })), 'its successor uses scheduler other');
+  assert.equal(dropped(successor(), node('n1').cordoned().build()), 'node n1 is cordoned');
+});

@@ -105,6 +105,7 @@ const allowing = (...zones: string[][]) => [
 
 table('a volume to be made:', [
   row('only where none is found', 'ok data=pv', { ...made, volumes: [fitting('pv')] }),
+  row('it is being made for another node', NONE, { ...made, claims: [claim('data').class('late').madeFor('node-b')] }),
   row('where the class does not allow it', NONE, { ...made, classes: allowing(['x'], ['y']), node: node('node-a').zone('z') }),
 ]);
 
@@ -119,12 +120,16 @@ table('space for a volume to be made:', [
   row('the driver has told nothing yet', NO_SPACE, { ...counted }),
   row('enough near the node', 'ok data@node-a', inZone(near('a'), '2Gi')),
   row('enough elsewhere', NO_SPACE, inZone(near('b'), '9Gi')),
+  row('of a size that is not said', NO_SPACE, { ...counted, capacities: [csiCapacity('late', { nodeTopology: {} })] }),
 ]);
 
 const GA = 'topology.kubernetes.io/zone';
 
 const zoned = (labels: Record<string, string>) => bound(volume('pv').labels(labels));
-table('the zone of a volume:', [row('is none of several', ZONE, { ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab') })]);
+table('the zone of a volume:', [
+  row('is none of several', ZONE, { ...zoned({ [GA]: 'a__b' }), node: node('n').zone('ab') }),
+  row('a node with a region alone', ZONE, { ...zoned({ [GA]: 'a' }), node: node('n').labels({ 'topology.kubernetes.io/region': 'r' }) }),
+]);
 
 const DISK = 'VolumeRestrictions: node(s) had no available disk';
 const IN_USE = 'VolumeRestrictions: node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode';
@@ -148,7 +153,7 @@ table('disks that one pod of a node may write to:', [
 
 const alone = { claims: [claim('data').modes('ReadWriteOncePod').to('pv')], volumes: [volume('pv')] };
 
-table('a claim for one pod alone:', [row('a pod of this node has it', IN_USE, { ...alone, pods: [podWith('q', 'data').on('node-a')] })]);
+table('a claim for one pod alone:', [row('a pod of another node has it', IN_USE, { ...alone, pods: [podWith('q', 'data').on('node-b')] })]);
 
 const disks = ['a', 'b', 'c', 'd'];
 const csi: World = {
@@ -168,6 +173,7 @@ const onA = (...volumes: string[]) => ({ attachments: volumes.map((name) => atta
 
 const kept = { pod: podWith('p', 'a', 'b').uid('new'), here: [podWith('p', 'b', 'c').uid('old')] };
 table('volumes that a node can attach:', [
+  row('as many as there is room for', 'ok', asks('a', 'b')),
   row('with those that are there', TOO_MANY, { ...asks('a'), ...users('b', 'c') }),
   row('one that is not made yet counts by its class', TOO_MANY, { ...asks('late'), ...users('a b') }),
   row('a node with too many takes what is there already', 'ok', { ...asks('a'), ...users('a b c') }),
