@@ -14,7 +14,6 @@ export interface Put {
   verdict: Verdict;
   /** As the server has it, with what it adds to pods. */
   pod: Pod;
-  /** What there was, as the server has it. */
   state: State;
 }
 

@@ -44,7 +44,6 @@ const matchExpressions = [
 ];
 const matchFields = [{ key: 'metadata.name', operator: 'NotIn', values: ['node-a'] }];
 const profiles: [why: string, text: string, gives: Partial<ProfileConfig>][] = [
-  ['a name alone', 'schedulerName: batch', { schedulerName: 'batch' }],
   ['a plugin that does neither', 'plugins: {TaintToleration: {enabled: false}}',
     { scores: weights({ TaintToleration: 0 }), filters: new Set([...defaultProfile.filters].filter((name) => name !== 'TaintToleration')) }],
   ['full nodes first', 'pluginArgs: {NodeResourcesFit: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu}, {name: example.com/gpu, weight: 100}]}}}',

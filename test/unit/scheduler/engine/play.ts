@@ -10,14 +10,9 @@ import type { MakeSubject } from './subject.ts';
 /** One thing that happened, or was asked. */
 export type Step = RandomEvent | ({ readonly do: 'ask' } & Question);
 
-export interface Story {
-  readonly seed: number;
-  readonly budgets: GeneratedCluster['budgets'];
-  readonly steps: readonly Step[];
-}
-
 export interface Played {
-  readonly story: Story;
+  readonly seed: number;
+  readonly steps: readonly Step[];
   /** What was answered wrongly by the last step; undefined when all was right. */
   readonly wrong: string | undefined;
 }
@@ -44,9 +39,9 @@ export function playRandomly(seed: number, questions: number, make: MakeSubject)
   return teller.played();
 }
 
-export function storyInWords({ story, wrong }: Played): string {
-  const steps = story.steps.map((step) => JSON.stringify(step.do === 'ask' ? { ...step, profile: step.profile.schedulerName } : step));
-  return `SEED=${story.seed}\n${steps.join('\n')}\n${wrong ?? 'all is right'}`;
+export function storyInWords({ seed, steps, wrong }: Played): string {
+  const told = steps.map((step) => JSON.stringify(step.do === 'ask' ? { ...step, profile: step.profile.schedulerName } : step));
+  return `SEED=${seed}\n${told.join('\n')}\n${wrong ?? 'all is right'}`;
 }
 
 const nothing: GeneratedCluster = { ...emptyCluster, size: 0, even: false, templates: [], made: 0, assumed: new Set() };
@@ -87,6 +82,6 @@ class Teller {
   }
 
   played(): Played {
-    return { story: { seed: this.#seed, budgets: this.cluster.budgets, steps: this.#steps }, wrong: this.#wrong };
+    return { seed: this.#seed, steps: this.#steps, wrong: this.#wrong };
   }
 }

@@ -109,27 +109,20 @@ function stage() {
   return { reservations, seen, counted, room };
 }
 
-const mirrorOf = (room: Reservation, change: (pod: Pod) => void = () => {}): PodInfo => {
-  const pod = structuredClone(placeholderOf(room, 'pause:1', 60_000));
-  pod.metadata.uid = 'uid-of-mirror';
-  change(pod);
-  return podInfoOf(pod);
-};
-
 test('which pods count is decided when they are first seen', () => {
   const s = stage();
   const { room } = s;
-  const called = (uid: string) => mirrorOf(room, (pod) => (pod.metadata.uid = uid));
+  const called = (uid: string) => made(room, (pod) => (pod.metadata.uid = uid));
   const cpu = (amount: string) => (pod: Pod) => Object.assign(pod.spec?.containers[0] ?? {}, { resources: { requests: { cpu: amount } } });
-  assert.equal(s.seen.ignores(mirrorOf(room, cpu('2'))), false, 'it requests more than is reserved');
+  assert.equal(s.seen.ignores(made(room, cpu('2'))), false, 'it requests more than is reserved');
   assert.equal(s.seen.standsFor(room), false);
-  const forged = mirrorOf(room, ({ metadata }) => Object.assign(metadata, { uid: 'u2', name: 'forged' }));
+  const forged = made(room, ({ metadata }) => Object.assign(metadata, { uid: 'u2', name: 'forged' }));
   assert.equal(s.seen.ignores(forged), false, 'it has another name');
   assert.equal(s.seen.ignores(called('u3')), true);
   assert.equal(s.seen.standsFor(room), true);
   // Made by this process, and larger on the way; or seen when its room is used already.
   s.seen.expect(placeholderKey(room));
-  assert.equal(s.seen.ignores(mirrorOf(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
+  assert.equal(s.seen.ignores(made(room, (pod) => ((pod.metadata.uid = 'u4'), cpu('2')(pod)))), true);
   s.seen.made(placeholderKey(room), 'u5');
   s.reservations.setChanged('uid-web', undefined);
   assert.equal(s.seen.ignores(called('u5')), true);

@@ -164,20 +164,10 @@ test('nominations of others are taken back; one that cannot be hinders nothing, 
   assert.deepEqual([...world.pods.keys()].toSorted(), ['w', 'x']);
 });
 
-for (const version of ['v1', 'v1beta1'])
-  test(`a server may have budgets as ${version}`, async (t) => {
+for (const version of ['v1', 'v1beta1', undefined])
+  test(`a server may have budgets as ${version ?? 'nothing, though it knows the group'}`, async (t) => {
     const raw = async (_: string, path: string): Promise<unknown> => ({
       resources: path.endsWith(`/${version}`) ? [{ name: 'poddisruptionbudgets' }] : [],
     });
     assert.equal((await servedBudgets({ raw }, t.signal))?.version, version);
   });
-
-test('a server that knows the group without budgets has none', async (t) => {
-  const asked: string[] = [];
-  const raw = (_: string, path: string): Promise<unknown> => {
-    asked.push(path);
-    return Promise.resolve({ resources: [{ name: 'others' }] });
-  };
-  assert.equal(await servedBudgets({ raw }, t.signal), undefined);
-  assert.deepEqual(asked, ['/apis/policy/v1', '/apis/policy/v1beta1']);
-});

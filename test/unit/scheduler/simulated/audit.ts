@@ -8,16 +8,10 @@ import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
 import type { Key } from '../../../../kube/cache/contract.ts';
 import type { Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
 
-export interface Audited {
-  api: LocalApi;
-  clock: Clock;
-  parts: Parts;
-}
-
 const list = <T>(api: LocalApi, kind: string): T[] => api.hooks.storage.list(kind).objects as unknown as T[];
 
 /** What the scheduler has wrong when everything has come to rest, compared with the API itself. */
-export function audit({ api, clock, parts }: Audited): string[] {
+export function audit({ api, clock, parts }: { api: LocalApi; clock: Clock; parts: Parts }): string[] {
   const living = list<Pod>(api, '/pods').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
   const kept = parts.reservations.list();
   // What stands for kept room counts as that.

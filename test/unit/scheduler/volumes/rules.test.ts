@@ -23,7 +23,8 @@ import {
 // What a pod needs of storage.
 
 const classes = [storageClass('late'), storageClass('now', { volumeBindingMode: 'Immediate' })];
-const withScratch = pod('web-0').spec({ volumes: [{ name: 'scratch', ephemeral: {} }] });
+const ofScratch = { volumes: [{ name: 'scratch', ephemeral: {} }] };
+const withScratch = pod('web-0').spec(ofScratch);
 
 /** Why no node can help, or the claims as they were sorted: `bound a>pv`, `delayed b`. */
 function outcome(of: PodBuilder, claims: readonly ClaimBuilder[], disabled: readonly string[]): string {
@@ -61,14 +62,7 @@ test('pods with the same key of volumes need the same', () => {
   assert.equal(key(podWith('a', 'x', 'y')), key(podWith('b', 'y', 'x')));
   assert.notEqual(key(podWith('a', 'x')), key(podWith('b', 'y')));
   assert.notEqual(key(disk('a', 'x')), key(disk('b', 'y')));
-  assert.notEqual(
-    key(withScratch),
-    key(
-      pod('web-0')
-        .uid('u2')
-        .spec({ volumes: [{ name: 'scratch', ephemeral: {} }] }),
-    ),
-  );
+  assert.notEqual(key(withScratch), key(pod('web-0').uid('u2').spec(ofScratch)));
   assert.equal(key(pod('a').spec({ volumes: [{ name: 'a', emptyDir: {} }] })), '');
 });
 

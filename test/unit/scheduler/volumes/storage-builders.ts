@@ -87,12 +87,8 @@ export function storageClass(name: string, more: Partial<StorageClass> = {}): St
   return { metadata: { name }, provisioner: 'kubernetes.io/no-provisioner', volumeBindingMode: 'WaitForFirstConsumer', ...more };
 }
 
-export function csiNode(name: string, limits: Record<string, number | undefined>): CsiNode {
-  const drivers = Object.entries(limits).map(([driver, count]) => ({
-    name: driver,
-    nodeID: name,
-    ...(count === undefined ? {} : { allocatable: { count } }),
-  }));
+export function csiNode(name: string, limits: Record<string, number>): CsiNode {
+  const drivers = Object.entries(limits).map(([driver, count]) => ({ name: driver, nodeID: name, allocatable: { count } }));
   return { metadata: { name }, spec: { drivers } };
 }
 
