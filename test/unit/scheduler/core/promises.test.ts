@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { daemonSets, coreEvents, nodes as nodeKind, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
+import { noHooks } from '../../../../scheduler/core/hooks.ts';
+import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
 import { pod } from '../builders.ts';
@@ -103,6 +106,18 @@ test('a pod that is on its way out before it has a node is not tried, which is t
   await world.clock.advance(15_000);
   const { items } = await world.user.list<KubeObject>(coreEvents, { namespace: 'default' });
   assert.ok(items.some((event) => event['message'] === 'skip schedule deleting pod: default/waits'));
+});
+
+test('a pod whose binding was not seen before it was gone, as across a relist, was on its node', async (t) => {
+  const { world } = await scene(t, ['a']);
+  const state = world.parts ?? assert.fail();
+  const gone: string[] = [];
+  const hooks = { ...noHooks, onAssignedPodDeleted: ({ nodeName }: PodInfo) => (gone.push(nodeName), -Infinity) };
+  const web = podInfoOf(pod('web').build());
+  state.assume(web, 'a');
+  state.bound(web.uid);
+  new EventHandlers(state, { hooks, notify() {}, onNote() {}, onBroken() {} }).podDeleted(web, true);
+  assert.deepEqual(gone, ['a']);
 });
 
 const denials: { why: string; of: readonly string[]; isDone?: true }[] = [

@@ -2,14 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PodInfo, podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Reservation } from '../../../../scheduler/reservation/contract.ts';
-import {
-  exceeds,
-  placeholderKey,
-  placeholderOf,
-  placeholderOldUid,
-  type PlaceholderPod,
-  planPlaceholders,
-} from '../../../../scheduler/placeholder/plan.ts';
+import { exceeds, placeholderKey, placeholderOf, placeholderOldUid, type PlaceholderPod, planPlaceholders } from '../../../../scheduler/placeholder/plan.ts'; // prettier-ignore
 import { createReservations } from '../../../../scheduler/reservation/reservations.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { PodBuilder } from '../builders.ts';

@@ -4,19 +4,7 @@ import type { PersistentVolumeSpec, Volume as PodVolume } from 'kubernetes-types
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { node, pod, type NodeBuilder, type PodBuilder } from '../builders.ts';
-import {
-  attached,
-  claim,
-  csiCapacity,
-  csiDriver,
-  csiNode,
-  infosOf,
-  podWith,
-  storageClass,
-  viewOf,
-  volume,
-  type World,
-} from './storage-builders.ts';
+import { attached, claim, csiCapacity, csiDriver, csiNode, infosOf, podWith, storageClass, viewOf, volume, type World } from './storage-builders.ts'; // prettier-ignore
 
 /** A pod, a node, and what is there. */
 interface Case extends World {

@@ -7,18 +7,7 @@ import { planProvision, progressOf } from '../../../../scheduler/volumes/binding
 import { volumeRules } from '../../../../scheduler/volumes/rules.ts';
 import { servedStorageKinds } from '../../../../scheduler/volumes/view.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
-import {
-  claim,
-  type ClaimBuilder,
-  csiCapacity,
-  csiDriver,
-  podWith,
-  storageClass,
-  viewOf,
-  volume,
-  type VolumeBuilder,
-  type World,
-} from './storage-builders.ts';
+import { claim, type ClaimBuilder, csiCapacity, csiDriver, podWith, storageClass, viewOf, volume, type VolumeBuilder, type World } from './storage-builders.ts'; // prettier-ignore
 
 // What a pod needs of storage.
 
