@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { daemonSets, coreEvents, nodes as nodeKind, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
+import type { Cluster } from '../../../../scheduler/cache/cluster.ts';
+import type { SchedulingQueue } from '../../../../scheduler/queue/contract.ts';
 import { EventHandlers } from '../../../../scheduler/core/event-handlers.ts';
 import { noHooks } from '../../../../scheduler/core/hooks.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
@@ -118,6 +120,18 @@ test('a pod whose binding was not seen before it was gone, as across a relist, w
   state.bound(web.uid);
   new EventHandlers(state, { hooks, notify() {}, onNote() {}, onBroken() {} }).podDeleted(web, true);
   assert.deepEqual(gone, ['a']);
+});
+
+test('a pod that is placed already is not tried, though it is in the queue', async (t) => {
+  const { world, stage } = await scene(t, ['a']);
+  stage.add(pod('large').cpu('9'));
+  await world.clock.advance(2_000);
+  const { queue, cluster } = world.parts as unknown as { queue: SchedulingQueue; cluster: Cluster };
+  const [{ queued } = assert.fail()] = queue.list();
+  cluster.assume(queued.info, 'a');
+  queue.activate(queued.info.uid);
+  await world.clock.advance(SOON);
+  assert.deepEqual([...queue.list()], []);
 });
 
 const denials: { why: string; of: readonly string[]; isDone?: true }[] = [

@@ -51,11 +51,9 @@ const acts = table('acts | written | why')(`
   write B>a, write A>, end                     | B>a A>  | a promise that is being written is taken back
   write B, write C>a, write D, end             | B D>a   | a promise that waits to be written is kept
   write B>a, write C, fail, end, wait 100      | B>a C>a | a promise is not lost with its write, when something newer waits
-  write B>, write C, fail, end, wait 100       | B> C>   | nor is one that is taken back
   write B>a, end, write B>a                    | B>a     | what the server has taken counts as said before the pod shows it
   write B, fail, wait 0.9                      | B       | what could not be written is tried again after a second
   write B, fail, wait 1, fail, wait 1.9        | B B     | and later each time
-  write B, fail, wait 1, fail, wait 2          | B B B   | until it is said
   write C, fail, write D, end, wait 100        | C D     | or no longer so
   write E, fail, forget, wait 100              | E       | or of no concern
   write F, forget, fail, wait 100              | F       | or of no concern by then

@@ -18,7 +18,6 @@ const objects = { Pod: asking, Nodes: { metadata: {}, items: nodes }, NodeNames:
 const encoded: [why: string, text: string, says: object][] = [
   ['nodes by name', protocol.encodeNodes(asking, nodes, true), { Pod: asking, Nodes: null, NodeNames: ['a', 'b'] }],
   ['nodes as objects', protocol.encodeNodes(asking, nodes, false), objects],
-  ['a binding', protocol.encodeBinding(podInfoOf(asking), 'a'), { PodName: 'p', PodNamespace: 'shop', PodUID: 'uid-p', Node: 'a' }],
   ['candidates with their victims by uid', protocol.encodeCandidates(asking, candidates, true), { Pod: asking, ...meta }],
 ];
 for (const [why, text, says] of encoded) test(`an extender is told ${why}`, () => assert.deepEqual(JSON.parse(text), says));
@@ -38,7 +37,6 @@ const decoded: [why: string, read: Read, answer: unknown, says: unknown][] = [
   ['nothing', filter, null, { failed: {}, unresolvable: {}, error: '' }],
   ['everything, as it was written once', filter, { nodes: { items }, nodenames: ['b'], ...once }, everything],
   ['scores, once and today', priorities, [{ Host: 'a', Score: 10 }, { host: 'b', score: 3 }], [{ host: 'a', score: 10 }, { host: 'b', score: 3 }]],
-  ['a binding', protocol.decodeBinding, { Error: '' }, ''],
   ['a binding that failed', protocol.decodeBinding, { error: 'no' }, 'no'],
   ['victims', preempt, { NodeNameToMetaVictims: { a: { Pods: [{ UID: 'u' }], NumPDBViolations: 2 } } }, { a: { uids: ['u'], violations: 2 } }],
   ['a node without victims', preempt, { NodeNameToMetaVictims: { a: null } }, { a: { uids: [], violations: 0 } }],

@@ -133,13 +133,11 @@ const acts = table('acts | pools | out | why')(`
   likes abc, wake helps, pop a, like a                         | a unschedulable, b unschedulable, c unschedulable | | when it is refused as before nobody is next
   likes abc, wake helps, pop a, assumed a                      | a in-flight, b backoff, c unschedulable | b | when it is given a place, the next is tried
   likes abc, wake helps, pop a, refuse a                       | a unschedulable, b backoff, c unschedulable | b | when it is refused otherwise
-  likes abc, wake helps, pop a, error a                        | a backoff, b backoff, c unschedulable | b | when it meets an error
   likes abc, wake helps, pop a, delete a                       | b backoff, c unschedulable | b | when it is gone
   likes abc, wake helps, hold a                                | a unschedulable, b backoff, c unschedulable | b | when it is held
   likes abc, wake helps, label a                               | a backoff, b backoff, c unschedulable | a b | when it changes
   likes abc, wake helps, pop a, wake helps, like a             | a backoff, b backoff, c unschedulable | b a | who need not back off longer is tried for all
   likes abc, reorder a, wake helps                             | a backoff, b backoff, c unschedulable | a b | who comes to be other than the others is tried for itself
-  likes abc, label a, wake helps                               | a backoff, b backoff, c unschedulable | a b | also by a label
   likes abc, wake helps none                                   | a unschedulable, b unschedulable, c unschedulable | | an event that concerns none of them wakes none
   likes abc, wake helps b                                      | a unschedulable, b backoff, c unschedulable | b | and one that concerns one of them that one
   likes ab, wake helps, pop a, like a NodePorts, wake helps    | a unschedulable, b unschedulable | | all wait for what the last was refused for
