@@ -1,13 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  defaultExtender,
-  defaultProfile,
-  defaultSchedulerConfig,
-  type ExtenderConfig,
-  type ProfileConfig,
-  type SchedulerConfig,
-} from '../../../../scheduler/config/config.ts';
+import { defaultExtender, defaultProfile, defaultSchedulerConfig, type ExtenderConfig, type ProfileConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts'; // prettier-ignore
 import { parseSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 
 function read(text: string): { config: SchedulerConfig; warnings: string[] } {

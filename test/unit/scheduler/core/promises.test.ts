@@ -122,6 +122,26 @@ test('a pod whose binding was not seen before it was gone, as across a relist, w
   assert.deepEqual(gone, ['a']);
 });
 
+test('who waits for its victims is held, and what it was promised before is there for others; victims that are gone are not remembered', async (t) => {
+  const { parts: state = assert.fail() } = (await scene(t, ['a'])).world;
+  const [gone, there] = ['gone', 'there'].map((name) => podInfoOf(pod(name).on('a').build())) as [PodInfo, PodInfo];
+  state.addAssigned(there);
+  const low = podInfoOf(pod('low').cpu('1').build());
+  const high = podInfoOf({ ...pod('high').cpu('1').priority(10).build(), status: { nominatedNodeName: 'b' } });
+  const refusal = { why: 'refused', by: new Set<'NodeResourcesFit'>(['NodeResourcesFit']), short: new Set(['cpu']) } as const;
+  const none = { chosen: undefined, keepsNomination: false };
+  for (const [info, outcome] of [
+    [low, none],
+    [high, { ...none, chosen: { node: 'a', victims: [gone, there], violations: 0 } }],
+  ] as const) {
+    // prettier-ignore
+    state.addPending(info);
+    state.unschedulable(state.pop() ?? assert.fail(), info, refusal, outcome);
+  }
+  assert.deepEqual([...state.victims], [there.uid]);
+  assert.deepEqual([state.queue.find(high.uid)?.held, state.queue.find(low.uid)?.pool], [true, 'backoff']);
+});
+
 test('a pod that is placed already is not tried, though it is in the queue', async (t) => {
   const { world, stage } = await scene(t, ['a']);
   stage.add(pod('large').cpu('9'));

@@ -1,13 +1,4 @@
-import type {
-  Affinity,
-  Container,
-  ContainerPort,
-  NodeSelectorTerm,
-  PodAffinityTerm,
-  PodSpec,
-  Toleration,
-  TopologySpreadConstraint,
-} from 'kubernetes-types/core/v1.js';
+import type { Affinity, Container, ContainerPort, NodeSelectorTerm, PodAffinityTerm, PodSpec, Toleration, TopologySpreadConstraint } from 'kubernetes-types/core/v1.js'; // prettier-ignore
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Chance } from './chance.ts';
 import { HOST, imageNames, taintPool, ZONE } from './generate-node.ts';

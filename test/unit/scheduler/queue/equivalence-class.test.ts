@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import {
-  equivalenceClassOf,
-  type EquivalenceState,
-  invalidatedBy,
-  requirementsKey,
-} from '../../../../scheduler/queue/equivalence-class.ts';
+import { equivalenceClassOf, type EquivalenceState, invalidatedBy, requirementsKey } from '../../../../scheduler/queue/equivalence-class.ts'; // prettier-ignore
 import { type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import type { Rejector } from '../../../../scheduler/plugins/names.ts';
