@@ -23,7 +23,6 @@ const USE = 'use `daemonSets: true` for DaemonSets';
 const values: { at: string; is: string; says: string }[] = [
   { at: 'percentageOfNodesToScore', is: '101', says: `it is 101; ${whole(0, 100)}` },
   { at: 'podInitialBackoffSeconds', is: '1s', says: 'it is "1s"; it must be whole seconds, from 1 to 2000000' },
-  { at: 'preemption', is: 'false', says: 'it is false; it must be a mapping of keys to values' },
   { at: 'preemption.enabled', is: 'yes', says: 'it is "yes"; it must be true or false' },
   { at: 'reservation.reserveOn', is: 'upgrades', says: 'it is "upgrades"; it must be one of upgrade, recreate; did you mean upgrade?' },
   { at: 'reservation.ownerKinds', is: 'apps/StatefulSet', says: 'it is "apps/StatefulSet"; it must be a list' },

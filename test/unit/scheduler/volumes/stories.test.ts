@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { persistentVolumeClaims, persistentVolumes } from '../../../../kube/api/object.ts';
+import { persistentVolumeClaims, persistentVolumes, pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import type { SchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Claim, Volume } from '../../../../scheduler/types.ts';
@@ -105,15 +105,18 @@ test('a pod names its node while a volume is made there, and no more when it can
 
 test('a claim that nobody binds is waited for as long as configured; a pod that goes meanwhile leaves nothing behind', async (t) => {
   const config = { volumeBindTimeoutMs: 2_000 };
-  const { stage, conditionOf, addClaim, addVolume, comesTrue } = await storage(t, { binds: false, config });
+  const { world, stage, conditionOf, addClaim, addVolume, comesTrue } = await storage(t, { binds: false, config });
   addClaim('data');
   await addVolume('pv');
   stage.add(podWith('web', 'data'));
   const why = /^SchedulerError: .*claim default\/data is not bound yet; see its events.* \(waited 2 s\)/;
   await comesTrue('it is told', () => why.test(conditionOf('web')));
+  await world.user.patch(podKind, { namespace: 'default', name: 'web' }, { metadata: { finalizers: ['test/wait'] } }, { type: 'merge' });
+  await stage.pass(2_500);
+  const said = conditionOf('web');
   await stage.delete('web');
   await stage.pass(5_000);
-  assert.deepEqual(stage.problems(), []);
+  assert.deepEqual([conditionOf('web'), stage.problems()], [said, []]);
 });
 
 for (const { why, code, isDone = false, tries } of [
