@@ -65,19 +65,6 @@ describe('a client without sockets', () => {
       assert.deepEqual([await call, clock.sleepers], ['timeout', 0]);
     });
 
-  test('hears nothing any more on a connection that is half open, and gives it up', async () => {
-    const { client, set, clock, watch, make } = world();
-    const heard = await watch();
-    set({ fault: 'half-open', verb: 'get' });
-    void client.raw('GET', '/version', { timeoutMs: 10 }).catch(() => undefined);
-    await clock.advance(10);
-    make('a');
-    await clock.advance(89_989);
-    assert.deepEqual(heard, []);
-    await clock.advance(600_000);
-    assert.deepEqual(heard, ['timeout']);
-  });
-
   test('loses its watches when connections are dropped, is refused as a stranger, and finds nobody while the server is away', async () => {
     const { client, api, watch, clock } = world();
     const heard = await watch();
@@ -125,17 +112,6 @@ describe('faults of events', () => {
     api.stop();
     await atRest();
     assert.deepEqual([events.at(-1), clock.sleepers], ['cut', 0]);
-  });
-
-  test('take hold of a watch that was there before them, and leave bookmarks alone', async () => {
-    const { watch, make, api, clock } = world();
-    const events = await watch();
-    api.hooks.setFaults(parseFaults([{ ...watching, fault: 'early-gone' }]));
-    await clock.advance(300_000);
-    assert.deepEqual(events, []);
-    make('a');
-    await atRest();
-    assert.deepEqual(events, ['410']);
   });
 });
 
