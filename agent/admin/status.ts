@@ -95,7 +95,7 @@ export function viewStatus(facts: AdminFacts, { node, kubeletUnit, needMs, vital
     effective: { path: effective.path, sha256: effective.sha256 },
     assignment: { carrier: active.carrier, why: active.why },
     localConfig: facts.local,
-    problems: facts.problems,
+    problems: facts.problems.map(({ path, problem }) => ({ path, problem })),
     notices: active.notices,
     drift,
     ...(signedBy === undefined ? {} : { signedBy }),
@@ -117,7 +117,7 @@ export function driftOf(facts: AdminFacts, { agent }: Vitals): ShownDrift[] {
 /** What waits for the agent waits for ever while it does not run. */
 function stepWithoutAgent(facts: AdminFacts, { agent }: Vitals): string | undefined {
   const waits = agent.alive === false ? waitsForAgent[standingOf(facts)] : undefined;
-  if (waits === undefined || isBarred(facts)) return undefined;
+  if (waits === undefined || isStoreInaccessible(facts)) return undefined;
   return `The agent is not running, so ${waits}. Start it: systemctl start dkc-agent; if it is masked, before that: systemctl unmask dkc-agent`;
 }
 
@@ -152,9 +152,9 @@ const driftSteps: Readonly<Record<DriftKind, (unit: string) => string>> = {
 export function faultOf(facts: AdminFacts): string | undefined {
   const standing = standingOf(facts);
   const refused = facts.refused ? `${sourceText(facts.refused.source)} is refused` : undefined;
-  const damage = facts.problems.some(({ isBarred }) => isBarred !== true) ? 'the store is damaged' : undefined;
-  const barred = isBarred(facts) ? 'the agent may not read or change all of its store' : undefined;
-  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage, barred].filter((fault) => fault !== undefined);
+  const damage = facts.problems.some(({ isInaccessible }) => isInaccessible !== true) ? 'the store is damaged' : undefined;
+  const inaccessible = isStoreInaccessible(facts) ? 'the agent may not read or change all of its store' : undefined;
+  const faults = [standingFaults[standing], refused, localFaultOf(facts), damage, inaccessible].filter((fault) => fault !== undefined);
   return faults.length > 0 ? faults.join('; ') : undefined;
 }
 
@@ -206,11 +206,12 @@ const states: Readonly<Record<Standing, State>> = {
 };
 
 /** Something in the store is kept from the agent: what it wrote down before may be out of date. */
-export const isBarred = ({ problems }: Pick<AdminFacts, 'problems'>): boolean => problems.some((problem) => problem.isBarred === true);
+export const isStoreInaccessible = ({ problems }: Pick<AdminFacts, 'problems'>): boolean =>
+  problems.some(({ isInaccessible }) => isInaccessible === true);
 
 /** Where this node stands; {@link nextStep} says what an admin may do about it. */
 export function standingOf(facts: AdminFacts): Standing {
-  if (isBarred(facts)) return 'troubled';
+  if (isStoreInaccessible(facts)) return 'troubled';
   if (!isKnown(facts.assigned)) return 'unknown';
   const assigned = recorded(facts.assigned);
   const active = viewActive(facts);
@@ -256,7 +257,7 @@ function isCondemned(facts: AdminFacts): boolean {
 export function nextStep(facts: AdminFacts): string {
   const standing = standingOf(facts);
   const { error } = viewActive(facts);
-  if (isBarred(facts)) return stepForBarred;
+  if (isStoreInaccessible(facts)) return stepWhereInaccessible;
   if (standing === 'trusted' || standing === 'local') return stepBeside(facts) ?? steps[standing];
   if (standing === 'condemned' || standing === 'pending' || standing === 'barred' || error === null) return steps[standing];
   if (standing === 'unknown' && error === statusErrors.internal) return steps.unknown;
@@ -272,7 +273,7 @@ function stepBeside(facts: AdminFacts): string | undefined {
   return localFaultOf(facts) === undefined ? undefined : stepForLocal;
 }
 
-const stepForBarred =
+const stepWhereInaccessible =
   'The agent may not read or change all of its store, so it cannot use what is there, nor write down what it uses. ' +
   'Give it back as shown above, then: systemctl restart dkc-agent';
 

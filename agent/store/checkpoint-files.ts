@@ -141,21 +141,21 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
       if (found.at === 'damaged') problems.push({ path: found.path, problem: found.problem });
     }),
   );
-  return [...problems, ...(await barredBelow(disk, paths))];
+  return [...problems, ...(await inaccessibleBelow(disk, paths))];
 }
 
 /**
  * What the agent may not read or change: it has the rights of the owner of D, and in its unit no capability to pass over modes. Of a directory and what
  * is below it the directory alone.
  */
-async function barredBelow(disk: Disk, paths: Layout): Promise<Problem[]> {
+async function inaccessibleBelow(disk: Disk, paths: Layout): Promise<Problem[]> {
   const owner = (await disk.stat(paths.root))?.uid;
   const found: Problem[] = [];
   const look = async (path: string): Promise<void> => {
     const there = await disk.stat(path).catch(() => undefined);
     if (there === undefined || there.kind === 'other') return;
     const problem = barrier(path, there, owner);
-    if (problem !== undefined) found.push({ path, problem, isBarred: true });
+    if (problem !== undefined) found.push({ path, problem, isInaccessible: true });
     else if (there.kind === 'dir') for (const name of await disk.list(path).catch(() => [])) await look(join(path, name));
   };
   await look(paths.store);

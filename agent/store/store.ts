@@ -102,7 +102,7 @@ export interface Problem {
   path: string;
   problem: string;
   /** It is not damaged, but kept from the agent; an administrator's command reads it all the same. */
-  isBarred?: true;
+  isInaccessible?: true;
 }
 
 /**

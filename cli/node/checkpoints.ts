@@ -160,7 +160,7 @@ export const checkpointsVerify: Command = {
         return table(columns, problems, how);
       },
     });
-    const damaged = facts.problems.filter((problem) => problem.isBarred !== true).length;
+    const damaged = facts.problems.filter((problem) => problem.isInaccessible !== true).length;
     const faults = [
       ...(damaged === 0 ? [] : [`${damaged} of the store's files ${damaged === 1 ? 'is' : 'are'} damaged`]),
       ...(damaged === facts.problems.length ? [] : ['the agent may not read or change all of the store']),

@@ -1,6 +1,6 @@
 import { ago, span } from './spoken.ts';
 import { type ActiveView, type AdminFacts, viewActive } from '../../agent/admin/facts.ts';
-import { isBarred, standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
+import { isStoreInaccessible, standingOf, type ApiView, type Standing, type StatusView, type Vitals } from '../../agent/admin/status.ts';
 import { sameSource, sourceText, type MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { MetaRecord } from '../../agent/store/store.ts';
 import type { Millis } from '../../base/clock.ts';
@@ -35,7 +35,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
   const lines: [string, string][] = [
     ['Node', paint.bold(printable(status.node))],
     ['State', paintOf(standing, paint)(standingText[standing])],
-    ...(isBarred(facts) && active.from === 'changed' ? outdated : runningLines(status, active, now, wide)),
+    ...(isStoreInaccessible(facts) && active.from === 'changed' ? outdated : runningLines(status, active, now, wide)),
     ...signedLine(status, paint),
     ['Assigned', recordText(facts.assigned, status.active, wide)],
     ['Last known good', recordText(facts.lastKnownGood, status.active, wide)],
@@ -51,7 +51,7 @@ export function statusText(status: StatusView, facts: AdminFacts, vitals: Vitals
     lines.map(([title, text]) => `${`${title}:`.padEnd(17)}${text}`).join('\n'),
     refusedText(status, now, how),
     condemnedText(status, now, wide),
-    problemsText(status, how),
+    problemsText(facts, how),
     driftText(status, now, paint),
     noticesText(status, paint),
     apiText(status, wide),
@@ -160,16 +160,16 @@ function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): s
   return ['Condemned:', ...moreLine(condemned.length - shown.length, '  ', wide, 'older'), ...lines].join('\n');
 }
 
-function problemsText({ problems }: StatusView, { wide, paint }: People): string {
+function problemsText({ problems }: Pick<AdminFacts, 'problems'>, { wide, paint }: People): string {
   if (problems.length === 0) return '';
-  const block = (title: string, all: StatusView['problems']): string[] => {
+  const block = (title: string, all: AdminFacts['problems']): string[] => {
     const shown = wide ? all : all.slice(0, MAX_SHOWN);
     const lines = shown.map(({ path, problem }) => `  ${printable(path)}: ${printable(problem)}`);
     return all.length === 0 ? [] : [paint.red(title), ...lines, ...moreLine(all.length - shown.length, '  ', wide)];
   };
-  const barred = problems.filter(({ isBarred }) => isBarred === true);
-  const damaged = problems.filter((one) => !barred.includes(one));
-  return [...block('Damaged:', damaged), ...block('Kept from the agent:', barred)].join('\n');
+  const inaccessible = problems.filter(({ isInaccessible }) => isInaccessible === true);
+  const damaged = problems.filter((one) => !inaccessible.includes(one));
+  return [...block('Damaged:', damaged), ...block('Kept from the agent:', inaccessible)].join('\n');
 }
 
 function driftText({ drift }: StatusView, now: Millis, paint: Paint): string {

@@ -174,7 +174,7 @@ function sound({ store, dir }: StoreFacts): Verdict {
     );
   const { problems, checkpoints } = found;
   if (problems.length === 0) return ok(`${checkpoints} ${checkpoints === 1 ? 'checkpoint' : 'checkpoints'}, all intact`);
-  if (problems.every(({ isBarred }) => isBarred))
+  if (problems.every(({ isInaccessible }) => isInaccessible))
     return failed(
       someOf(problems.map(({ path, problem }) => `${path}: ${problem}`), 3), // prettier-ignore
       `chown -R root: ${dir}/store; chmod -R u+rwX ${dir}/store; systemctl restart dkc-agent`,
@@ -189,7 +189,9 @@ function loadable({ lastKnownGood, store }: StoreFacts): Verdict {
   const found = the(store);
   if (found.at === 'absent') return skipped('there is no store');
   if (found.problems.length > 0)
-    return skipped(found.problems.every(({ isBarred }) => isBarred) ? 'the store is kept from the agent' : 'the store is damaged');
+    return skipped(
+      found.problems.every(({ isInaccessible }) => isInaccessible) ? 'the store is kept from the agent' : 'the store is damaged',
+    );
   const config = the(lastKnownGood);
   switch (config.at) {
     case 'none':
