@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
@@ -44,6 +44,9 @@ export interface ControlPlane {
   servingCertificate(): Promise<KeyPair>;
   /** Ends the API server and starts it anew: same port, same data. */
   restartApiServer(): Promise<void>;
+  /** Keeps what etcd has now; `restore` sets it back to that: versions go on from there, as with a snapshot. Both restart etcd and the API server. */
+  backUp(): Promise<void>;
+  restore(): Promise<void>;
   /**
    * Makes etcd forget all versions before now. The API server still tells changes out of its memory until it is restarted.
    * @returns the version that remains
@@ -144,6 +147,14 @@ async function start(
       daemons.set(name, daemon);
       return daemon;
     };
+    const withoutEtcd = async (work: () => Promise<void>): Promise<void> => {
+      const [server, etcd] = [daemons.get('kube-apiserver'), daemons.get('etcd')];
+      await server?.stop(RESTART_GRACE_MS);
+      await etcd?.stop(RESTART_GRACE_MS);
+      await work();
+      await etcd?.start();
+      await server?.start();
+    };
     for (const name of names) {
       await daemonOf(name).start();
       if (name === 'kube-apiserver') await firstNamespaces(new ApiHttp({ url, ca: authority.ca, token: ADMIN_TOKEN }));
@@ -161,6 +172,12 @@ async function start(
         await server?.stop(RESTART_GRACE_MS);
         await server?.start();
       },
+      backUp: () => withoutEtcd(() => cp(join(home, 'etcd'), join(home, 'backup'), { recursive: true })),
+      restore: () =>
+        withoutEtcd(async () => {
+          await rm(join(home, 'etcd'), { recursive: true });
+          await cp(join(home, 'backup'), join(home, 'etcd'), { recursive: true });
+        }),
       compact: () => compact(etcdUrl),
       stop,
     };
