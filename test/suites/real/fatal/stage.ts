@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { ApiHttp, type Loose } from '../../../support/api-http.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { type Fate, type FatalRow, filled } from '../../../support/fatal-rows.ts';
@@ -36,6 +36,7 @@ export async function subjectOf(release: Release): Promise<Subject> {
 }
 
 const PORTS = ['port', 'healthzPort', 'readOnlyPort', 'other'] as const;
+const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
 /** How long a kubelet is watched that is expected to live, and never to be healthy, registered or Ready. */
 const PATIENCE_MS = 12_000;
 /** What dies late does so within a second or two. */
@@ -52,6 +53,7 @@ export interface Seen {
   fate: Fate;
   /** The line that says why. */
   words: string;
+  wasHealthy: boolean;
 }
 
 /** Whether the row is about a Node or pods, so that its kubelet needs an API server. */
@@ -105,6 +107,14 @@ export class Stage {
     return join(this.dir, 'cri.sock');
   }
 
+  get healthz(): string {
+    return `http://127.0.0.1:${this.#ports['healthzPort']}/healthz`;
+  }
+
+  get version(): string {
+    return `v1.${this.#subject.minor}.0`;
+  }
+
   /** These fields on this machine. */
   fields(text: string): object {
     const replaced = filled(text, {
@@ -140,12 +150,17 @@ export class Stage {
 
   /** Starts a kubelet with these fields. */
   async start(fields: string): Promise<ReleaseKubelet> {
+    return this.startOn(stringify(this.config(fields)));
+  }
+
+  /** Starts a kubelet on this whole configuration. */
+  async startOn(config: string): Promise<ReleaseKubelet> {
     const { cgroups = false, sysctlsReadOnly = false } = this.row.machine ?? {};
     const plan = {
       program: this.#subject.kubelet,
       dir: this.dir,
       name: this.name,
-      config: this.config(fields),
+      config,
       cgroups,
       sysctlsReadOnly,
       args: this.args,
@@ -153,6 +168,32 @@ export class Stage {
     const kubelet = await ReleaseKubelet.start({ ...plan, ...(this.#plane ? { kubeconfig: this.#kubeconfig() } : {}) });
     this.#kubelets.push(kubelet);
     return kubelet;
+  }
+
+  adminKubeconfig(): string {
+    return this.#plane?.kubeconfig() ?? '';
+  }
+
+  /** Creates a ConfigMap of this text and assigns it to the Node. */
+  async assign(text: string): Promise<void> {
+    const name = `${this.name}-config`;
+    const data = { kubelet: text };
+    await this.#created('/api/v1/namespaces/default/configmaps', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
+    const configMap = { namespace: 'default', name, kubeletConfigKey: 'kubelet' };
+    const metadata = { name: this.name };
+    await this.#created(NODE_CONFIGS, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata, spec: { configMap } });
+  }
+
+  /** What the agent says of the assignment. */
+  async assignment(): Promise<{ error: string; trusted: boolean }> {
+    const answer = await this.api.call('GET', `${NODE_CONFIGS}/${this.name}`);
+    const status = (answer.json['status'] ?? {}) as unknown as { error?: string; lastKnownGood?: { configMap?: unknown } };
+    return { error: status.error ?? '', trusted: status.lastKnownGood?.configMap !== undefined };
+  }
+
+  async #created(path: string, body: object): Promise<void> {
+    const answer = await this.api.call('POST', path, { body });
+    if (answer.code !== 201) throw new Error(`POST ${path}: ${answer.text}`);
   }
 
   #kubeconfig(): string {
@@ -183,9 +224,10 @@ export class Stage {
   async play(): Promise<Seen> {
     const from = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString();
     const kubelet = await this.start(this.row.config ?? '');
+    let wasHealthy = false;
     const ended = (): Seen | undefined => {
       if (!kubelet.end) return undefined;
-      return { fate: kubelet.hasStarted ? 'dies late' : 'dies', words: kubelet.lastWords() };
+      return { fate: kubelet.hasStarted ? 'dies late' : 'dies', words: kubelet.lastWords(), wasHealthy };
     };
     const within = async (ms: number, look: () => Promise<boolean>): Promise<boolean> => {
       const until = performance.now() + ms;
@@ -198,23 +240,24 @@ export class Stage {
     // Only what is expected to go wrong is waited for, so that a busy machine is slow, and no row is another's.
     const expected = this.row.kubelet ?? 'lives';
     const isUp = await within(expected === 'never healthy' ? PATIENCE_MS : SLOW_MS, () => this.isHealthy());
+    wasHealthy = isUp;
     if (expected.startsWith('dies')) await within(SLOW_MS, () => Promise.resolve(false));
     if (kubelet.end) return ended() as Seen;
     if (!this.#plane) {
       await within(LATE_MS, () => Promise.resolve(false));
-      return ended() ?? { fate: isUp ? await this.#served('lives') : 'never healthy', words: '' };
+      return ended() ?? { fate: isUp ? await this.#served('lives') : 'never healthy', words: '', wasHealthy };
     }
     const isReady = await within(expected.startsWith('not ') ? PATIENCE_MS : SLOW_MS, async () => {
       const ready = await this.ready();
       return ready?.status === 'True' && ready.heartbeat >= from;
     });
     if (kubelet.end) return ended() as Seen;
-    if (!isUp) return { fate: 'never healthy', words: '' };
+    if (!isUp) return { fate: 'never healthy', words: '', wasHealthy };
     const ready = await this.ready();
-    if (!ready) return { fate: 'not registered', words: '' };
-    if (!isReady) return { fate: 'not Ready', words: ready.message };
+    if (!ready) return { fate: 'not registered', words: '', wasHealthy };
+    if (!isReady) return { fate: 'not Ready', words: ready.message, wasHealthy };
     const pods = await this.#pods(within);
-    return ended() ?? { fate: pods === '' ? await this.#served('lives') : 'pods fail', words: pods };
+    return ended() ?? { fate: pods === '' ? await this.#served('lives') : 'pods fail', words: pods, wasHealthy };
   }
 
   /** @returns what is wrong with pods that ran before, and with a new one; '' when nothing is */
@@ -248,7 +291,7 @@ export class Stage {
   }
 
   async isHealthy(): Promise<boolean> {
-    return (await ask(`http://127.0.0.1:${this.#ports['healthzPort']}/healthz`))?.status === 200;
+    return (await ask(this.healthz))?.status === 200;
   }
 
   get api(): ApiHttp {
@@ -283,6 +326,13 @@ export class Stage {
       },
     });
     if (answer.code !== 201) throw new Error(`pod ${name}: ${answer.text}`);
+  }
+
+  /** Creates it and waits until it runs. */
+  async podRuns(name: string, pod: Parameters<Stage['createPod']>[1]): Promise<void> {
+    await this.createPod(name, pod);
+    const runs = async (): Promise<boolean> => (await this.phase(name)) === 'Running';
+    await eventually(`the pod ${name} to run`, runs, 60_000, () => this.reason(name));
   }
 
   async #pod(name: string): Promise<Loose | undefined> {
