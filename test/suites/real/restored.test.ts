@@ -43,7 +43,7 @@ await withRealParts(
       await allowRollouts(client);
       await using fleet = new LightFleet({ count: NODES, pace, clock: realClock, random: seededRandom(3), version: '0.1.0', client });
       await fleet.start(AbortSignal.timeout(120_000));
-      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' }, spec } as NodeConfigRollout); // prettier-ignore
+      await client.create(rollouts, { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata: { name: 'web' }, spec }); // prettier-ignore
       await plane.backUp();
       const byRole = { ...plane, kubeconfig: () => plane.kubeconfig(ACCOUNT) };
       await using _ = await startSubject('dkc', byRole, ['--leader-elect=false'], 'rollout');
