@@ -58,7 +58,13 @@ function candidate(record: MetaRecord, then: AdminFacts): Candidate {
 const journal = (text: string): JournalLine[] =>
   text.split(', ').flatMap((line) => {
     const [event = '', ...names] = line.split(' ');
-    return names.map((name) => ({ at, event: event as JournalLine['event'], source: source(name), detail: '' }));
+    const of = (name: string | null) => ({
+      at,
+      event: event as JournalLine['event'],
+      source: name === null ? null : source(name),
+      detail: '',
+    });
+    return event === '' ? [] : names.length === 0 ? [of(null)] : names.map(of);
   });
 
 const said = (planned: RollbackPlan): string => (planned.at === 'refused' ? planned.why : planned.notes.join('\n'));
@@ -80,6 +86,7 @@ const rollbacks: [why: string, on: On, steps: string, says: RegExp][] = [
   ['goes to what --to names, which it trusts before it condemns', { lkg: '-', journal: 'promoted 8', to: 'u1/8' }, `set-last-known-good 8; ${condemn}`, /@8/],
   ['goes to last-known-good', {}, condemn, /goes to ns\/web:kubelet@8/],
   ['goes to the local config when last-known-good has the same content and nothing was trusted before', { lkg: '7', journal: 'promoted 9 7' }, condemn, same],
+  ['goes to the local config where that was before it: the assignment had been cleared', { stored: '9 5', lkg: '9', journal: 'promoted 5, reset, promoted 9' }, condemn, /reverts to its local config/],
   ['warns when last-known-good is damaged', { lkg: '6' }, condemn, /cannot be used.*local config/],
   ['does not write the same trust again', { to: 'last-known-good' }, condemn, /kubelet@8/],
   ['condemns a damaged checkpoint by its manifest', { assigned: '6' }, 'condemn 6 by admin; journal rolled-back', /kubelet@8/],

@@ -41,6 +41,8 @@ const edges: [text: string, finds?: string, known?: Known][] = [
     'kubeReserved.memory reserved-capacity, systemReserved.cpu reserved-capacity',
     { ...GIB, onlineCpus: [0, 1] },
   ],
+  ['kubeReserved: {memory: 600Mi}\nsystemReserved: {memory: 600Mi}', 'kubeReserved.memory reserved-capacity', GIB],
+  [`${STATIC}reservedSystemCPUs: "0"`, '', { onlineCpus: [0] }],
   ['reservedSystemCPUs: 0-2', 'reservedSystemCPUs cpuset-host', { onlineCpus: [0, 2] }],
   ['readOnlyPort: 0\nhealthzPort: 0', '~healthzPort healthz-off'],
   ['readOnlyPort: 10255', 'readOnlyPort port-taken', { listening: [{ address: '::', port: 10_255 }] }],
@@ -73,6 +75,7 @@ const SUM = 'reservedMemory memory-manager-sum';
 /** Of a host with NUMA nodes 0 and 1 unless said. */
 // prettier-ignore
 const memory: [why: string, text: string, finds?: string, known?: Known][] = [
+  ['refuses a sum that is too large', `evictionHard: {memory.available: 25%}\nreservedMemory: [{limits: {memory: 2Gi}}]`, SUM, { numaNodes: [0], memoryBytes: 4n << 30n }],
   ["counts evictionHard's default", LEAST],
   ['refuses a sum that lacks it', ALL, SUM],
   ['counts the default that is merged', `mergeDefaultEvictionSettings: true\nevictionHard: {}\n${LEAST}`],
