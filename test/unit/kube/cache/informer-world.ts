@@ -33,21 +33,18 @@ export interface World {
   fields: readonly Fields[];
 }
 
+/** A cache on a script that does not run yet. */
+export function begin(api: ScriptedApi, options: Partial<InformerOptions> = {}): Omit<World, 'api' | 'told'> {
+  const clock = new FakeClock();
+  const { log, lines, fields } = recordedLog();
+  const usual = { resource: pods, client: api.client, clock, random: () => 0, log, streams: false };
+  return { clock, informer: new SharedInformer<KubeObject>({ ...usual, ...options }), lines, fields };
+}
+
 /** A cache on a script, until the test ends. */
 export async function run(t: TestContext, steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
   const api = new ScriptedApi(...steps);
-  const clock = new FakeClock();
-  const { log, lines, fields } = recordedLog();
-  const informer = new SharedInformer<KubeObject>({
-    resource: pods,
-    client: api.client,
-    clock,
-    random: () => 0,
-    log,
-    streams: false,
-    frozen: true,
-    ...options,
-  });
+  const { clock, informer, lines, fields } = begin(api, { frozen: true, ...options });
   const { told, handlers } = diary();
   informer.addHandlers('diary', handlers);
   runs(t, informer, clock);

@@ -2,31 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
-import { SharedInformer, type InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { diary, pods, runs } from './informer-world.ts';
+import { begin, diary, pods, runs } from './informer-world.ts';
 import { ScriptedApi, written } from './scripted-api.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../../../kube/cache/reflector.ts';
 
 /** `p0#1@3 p1#1@3 ...`. */
 const many = (count: number, uid: number, version: number): string =>
   Array.from({ length: count }, (_, n) => `p${n}#${uid}@${version}`).join(' ');
-
-const begin = (api: ScriptedApi, options: Partial<InformerOptions> = {}) => {
-  const clock = new FakeClock();
-  const { log, lines, fields } = recordedLog();
-  const informer = new SharedInformer<KubeObject>({
-    resource: pods,
-    client: api.client,
-    clock,
-    random: () => 0,
-    log,
-    streams: false,
-    ...options,
-  });
-  return { clock, informer, lines, fields };
-};
 
 const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
