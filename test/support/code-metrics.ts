@@ -38,10 +38,8 @@ export async function codeMetrics(): Promise<Metric[]> {
   await note('rollout controller');
   pageMetrics(meters, () => 0);
   await note('fleet page');
-  schedulerMetrics(meters, {
-    queue: { sizes: { active: 0 }, inFlight: 0 },
-    cluster: { nodeCount: 0, podCount: 0 },
-  } as unknown as Parameters<typeof schedulerMetrics>[1]);
+  const parts = { queue: { sizes: { active: 0 }, inFlight: 0 }, cluster: { nodeCount: 0, podCount: 0 } };
+  schedulerMetrics(meters, parts as unknown as Parameters<typeof schedulerMetrics>[1]);
   reservationMeters(meters, { size: 0 });
   placeholderMeters(meters);
   await note('scheduler');
@@ -55,15 +53,9 @@ async function agentMetrics(): Promise<Metric[]> {
   const metrics = openMetrics(() => Promise.resolve([]));
   metrics.picture({ assigned: source, active: source, lastKnownGood: source, error: null });
   const text = await metrics.text();
-  return [...text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n(\w+)(?:\{(.*)\})? /gm)].map(
-    ([, name = '', help = '', type = '', , labels = '']) => ({
-      name,
-      type,
-      help,
-      labels: [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label),
-      of: 'agent',
-    }),
-  );
+  const found = text.matchAll(/^# HELP (\w+) (.*)\n# TYPE \w+ (\w+)\n(\w+)(?:\{(.*)\})? /gm);
+  const labelsOf = (labels: string) => [...labels.matchAll(/(\w+)="/g)].map(([, label = '']) => label);
+  return Array.from(found, ([, name = '', help = '', type = '', , labels = '']) => ({ name, type, help, labels: labelsOf(labels), of: 'agent' })); // prettier-ignore
 }
 
 /** What a query asks for. @returns each metric with the labels that the query names for it; those of `by` are of all of them */

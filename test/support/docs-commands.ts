@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { commandsOf, readPage } from './console.ts';
 
 /** A command line of dkc or npm that a page shows. */
 export interface ShownCommand {
@@ -10,57 +11,35 @@ export interface ShownCommand {
   inBlock: boolean;
 }
 
+/** All of them on one page, those of blocks first. */
 export function shownCommands(path: string): ShownCommand[] {
-  const found: ShownCommand[] = [];
-  let block: string | undefined;
-  let held = '';
-  for (const [at, line] of readFileSync(path, 'utf8').split('\n').entries()) {
-    const where = `${path}:${at + 1}`;
-    const [, fence] = /^\s*```(\w*)/.exec(line) ?? [];
-    if (fence !== undefined) block = block === undefined ? fence : undefined;
-    else if (block === undefined)
-      for (const [, code = ''] of line.matchAll(/`([^`]+)`/g)) found.push(...commandsOf(sentence(code), { where, inBlock: false }));
-    else {
-      held += typedText(block, line);
-      if (held.endsWith('\\')) held = held.slice(0, -1);
-      else {
-        found.push(...commandsOf(held, { where, inBlock: true }));
-        held = '';
-      }
-    }
-  }
-  return found;
+  const page = readFileSync(path, 'utf8');
+  const shown = (text: string, line: number, inBlock: boolean) => named(text, { where: `${path}:${line}`, inBlock });
+  const inBlocks = commandsOf(readPage(page)).flatMap(({ command, line }) => shown(command.replaceAll('\\\n', ''), line, true));
+  const sentences = page.replaceAll(/^( *)```[^]*?^\1```/gm, (block) => block.replaceAll(/[^\n]/g, '')).split('\n');
+  const inSentences = sentences.flatMap((line, at) =>
+    [...line.matchAll(/`([^`]+)`/g)].flatMap(([, code = '']) => shown(sentence(code), at + 1, false)),
+  );
+  return [...inBlocks, ...inSentences];
 }
 
 /** A command in a sentence: a cell of a table escapes bars, brackets stand around what may be left out, and N is a number. */
-const sentence = (code: string): string =>
-  code
-    .replaceAll('\\|', '|')
-    .replace(/ \[(-[^\]]*)\]/g, ' $1')
-    .replace(/=N$/, '=1');
-
-/** What of a line of a block a person types; '' for output. */
-function typedText(block: string, line: string): string {
-  if (block === 'sh' || block === 'bash') return line;
-  const [, prompted] = /^[$#] (.*)/.exec(line) ?? [];
-  if (block === 'console') return line.startsWith('$ ') ? (prompted ?? '') : '';
-  return block === 'text' ? (prompted ?? (/^(dkc|npm run|kubectl dkc) [a-z]/.test(line) ? line : '')) : '';
-}
+const sentence = (code: string): string => code.replaceAll('\\|', '|').replace(/ \[(-[^\]]*)\]/g, ' $1').replace(/=N$/, '=1'); // prettier-ignore
 
 /** What may stand before a command that is run all the same. */
 const before = /^(?:(?:[A-Z_]+=\S*|do|then|sudo|exec|time|!|ssh \S+) )*$/;
 
-function commandsOf(text: string, of: Pick<ShownCommand, 'where' | 'inBlock'>): ShownCommand[] {
-  return simpleCommands(text).flatMap((words) => {
+function named(text: string, of: Pick<ShownCommand, 'where' | 'inBlock'>): ShownCommand[] {
+  return text.split('\n').flatMap(simpleCommands).flatMap((words) => {
     const at = words.findIndex((word, n) => ['dkc', 'npm'].includes(word) || (word === 'kubectl' && words[n + 1] === 'dkc'));
-    return at >= 0 && before.test(words.slice(0, at).map((word) => `${word} `).join('')) ? [{ ...of, words: words.slice(at) }] : []; // prettier-ignore
-  });
+    return at >= 0 && before.test(words.slice(0, at).map((word) => `${word} `).join('')) ? [{ ...of, words: words.slice(at) }] : [];
+  }); // prettier-ignore
 }
 
 const separators = new Set(['|', '||', '&&', ';', '&']);
 
 /** The words of each command of a shell line. What `$(...)` gives is one word of some text; the commands inside are commands of the line too. */
-export function simpleCommands(text: string): string[][] {
+function simpleCommands(text: string): string[][] {
   const inner = [...text.matchAll(/\$\(([^()]*)\)/g)].flatMap(([, command = '']) => simpleCommands(command));
   const tokens = text.replace(/\$\([^()]*\)/g, 'x').match(/#(?<=(?:^|\s)#).*|\|\||&&|[|;&](?<!>&)|(?:\d?>{1,2}(?:&\d)?|<)|(?:'[^']*'|"[^"]*"|[^\s'"|;&<>])+/g) ?? []; // prettier-ignore
   const commands: string[][] = [[]];

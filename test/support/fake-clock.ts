@@ -28,17 +28,15 @@ export class FakeClock implements Clock {
   sleep(ms: Millis, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason as Error);
-      const timer: Timer = { at: this.#monotonic + Math.max(ms, 0), order: (this.#order += 1), ring: () => {} };
       const stop = (): void => {
-        this.#timers = this.#timers.filter((other) => other !== timer);
+        cancel();
         reject(signal?.reason as Error);
       };
-      timer.ring = () => {
+      const cancel = this.after(ms, () => {
         signal?.removeEventListener('abort', stop);
         resolve();
-      };
+      });
       signal?.addEventListener('abort', stop, { once: true });
-      this.#timers.push(timer);
       return undefined;
     });
   }

@@ -7,7 +7,7 @@ export type Fate = 'lives' | 'dies' | 'dies late' | 'never healthy' | 'not regis
 
 /** How the real machine is made to be what the row says. */
 export interface Arrangement {
-  /** It has the name of its Node in a real API server. @default a standalone one, unless a pod or the fate needs it */
+  /** In a real API server. @default a standalone one, unless a pod or the fate needs it */
   registered?: boolean;
   standalone?: true;
   cgroups?: boolean;

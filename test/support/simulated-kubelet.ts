@@ -2,7 +2,7 @@ import type { FakeClock } from './fake-clock.ts';
 import { rfc3339 } from '../../base/clock.ts';
 import { sha256 } from '../../agent/checkpoint/payload.ts';
 
-export interface KubeletDeps {
+interface KubeletDeps {
   clock: FakeClock;
   readEffective: () => Promise<Uint8Array | undefined>;
   /** What the drop-in copies before each start. */
@@ -89,7 +89,7 @@ export class SimulatedKubelet {
 }
 
 /** A KubeletConfiguration in short: `maxPods=40 providerID=fatal`. */
-export function configText(yaml: string): string {
+function configText(yaml: string): string {
   const fields = [...yaml.matchAll(/^(\w+): (\S.*)$/gm)].filter(([, name]) => name !== 'apiVersion' && name !== 'kind');
   return fields.map(([, name, value]) => `${name}=${value}`).join(' ') || 'all defaults';
 }

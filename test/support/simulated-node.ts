@@ -18,7 +18,7 @@ import { layout } from '../../agent/store/layout.ts';
 import { parseJournal } from '../../agent/store/records.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Locks } from '../../base/lock.ts';
-import { SimulatedStatus } from './simulated-status.ts';
+import { simulatedStatus, type SimulatedStatus } from './simulated-status.ts';
 import { type Log, type LogLevel, silentLog } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
 import { nodes } from '../../kube/api/object.ts';
@@ -34,7 +34,7 @@ export const configYaml = (fields: Readonly<Record<string, string | number>>): s
   ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration', ...Object.entries(fields).map(([k, v]) => `${k}: ${v}`), ''].join('\n'); // prettier-ignore
 
 /** `web@4`, with the key where it is not the usual one; `local` for none. */
-export function shortSource(source: MaybeSource): string {
+function shortSource(source: MaybeSource): string {
   if (source === null) return 'local';
   const { name, resourceVersion, kubeletConfigKey } = source;
   return `${name}@${resourceVersion}${kubeletConfigKey === 'kubelet' ? '' : `:${kubeletConfigKey}`}`;
@@ -95,7 +95,7 @@ export class SimulatedNode {
     this.api = api;
     this.clock = clock;
     this.name = name;
-    this.status = new SimulatedStatus(api, clock, name);
+    this.status = simulatedStatus(api, clock, name);
     this.#options = {
       ...agentDefaults,
       nodeName: name,

@@ -86,8 +86,7 @@ export class Story {
       case 'crash':
         return node[command]();
       case 'log':
-        node.tellLog = true;
-        return undefined;
+        return void (node.tellLog = true);
       case 'options':
         if (words.includes('no-kubeconfig')) node.goOffline();
         if (settings['preflight'] !== undefined) node.set({ preflight: settings['preflight'] === 'true' });

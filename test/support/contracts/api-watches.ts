@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { namesOf, type Here } from './contract-world.ts';
+import type { Here } from './contract-world.ts';
 import { text } from '../api-http.ts';
 import type { Loose, OpenWatch, WatchLine } from '../api-http.ts';
 
@@ -110,18 +110,6 @@ export function watchContract(here: Here): void {
     const last = await bookmark(0);
     await api.post(accounts(), { metadata: { name: 'resume-late', labels: { resume: 'yes' } } });
     assert.equal((await take(await watchFrom(versionOf(last)), 1))[0]?.line, 'ADDED resume-late');
-  });
-
-  test('a watch from 0 begins with what is there, as ADDED, and goes on from there', async () => {
-    const { api } = here();
-    const present = namesOf(await api.get(`${accounts()}?labelSelector=resume`));
-    const watch = await watchFrom('0');
-    const lines: string[] = [];
-    for (const _ of present) lines.push(line(await watch.next()));
-    assert.deepEqual(lines.sort(), present.map((name) => `ADDED ${name}`).sort());
-    await api.patch(`${accounts()}/resume-late`, { metadata: { annotations: { last: '1' } } });
-    assert.equal(line(await watch.next()), 'MODIFIED resume-late');
-    watch.close();
   });
 }
 

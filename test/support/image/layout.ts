@@ -20,11 +20,7 @@ export interface ImageConfig {
   rootfs: { type: string; diff_ids: string[] };
   history: unknown[];
 }
-export interface Image {
-  pointer: Pointer;
-  config: ImageConfig;
-  layers: Pointer[];
-}
+export type Image = { pointer: Pointer; config: ImageConfig; layers: Pointer[] };
 
 const hex = (bytes: Uint8Array): string => `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 const blobPath = (dir: string, { digest }: Pointer): string => join(dir, 'blobs', digest.replace(':', '/'));
