@@ -34,10 +34,7 @@ export interface CallOptions {
   token?: string;
 }
 
-export interface WatchLine {
-  type: string;
-  object: Loose;
-}
+export type WatchLine = { type: string; object: Loose };
 
 export interface OpenWatch {
   code: number;

@@ -6,10 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-export interface KeyPair {
-  cert: string;
-  key: string;
-}
+export type KeyPair = { cert: string; key: string };
 
 /** A certificate authority of the test's own, made with openssl in a directory that `remove` takes away. */
 export interface Authority {

@@ -8,11 +8,7 @@ import { commands } from '../../cli/commands.ts';
 import { resolve } from 'node:path';
 import type { Context } from '../../cli/command.ts';
 
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
+export type Ran = { code: number; stdout: string; stderr: string };
 
 /** A context for commands in tests: what is written is kept, there is no terminal, no network and an empty environment. */
 export function cliContext(over: Partial<Context> = {}): { context: Context; out: () => string; err: () => string } {

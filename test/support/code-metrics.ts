@@ -8,13 +8,7 @@ import { schedulerMetrics } from '../../scheduler/core/reporting.ts';
 import { placeholderMeters } from '../../scheduler/placeholder/placeholders.ts';
 import { reservationMeters } from '../../scheduler/reservation/reporting.ts';
 
-export interface Metric {
-  name: string;
-  type: string;
-  help: string;
-  labels: string[];
-  of: string;
-}
+export type Metric = { name: string; type: string; help: string; labels: string[]; of: string };
 
 /** Every metric that the code has, made by the code itself. */
 export async function codeMetrics(): Promise<Metric[]> {

@@ -3,12 +3,7 @@ import { ApiError, TransportError } from '../../kube/client/errors.ts';
 import { applyMergePatch } from '../../apiserver/patch/json-patch.ts';
 import type { KubeList, KubeObject, Resource } from '../../kube/api/object.ts';
 
-interface Change {
-  rv: number;
-  resource: string;
-  type: 'ADDED' | 'MODIFIED' | 'DELETED';
-  object: KubeObject;
-}
+type Change = { rv: number; resource: string; type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: KubeObject };
 
 export interface Caller {
   alive: () => boolean;

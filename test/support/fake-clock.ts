@@ -1,10 +1,6 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 
-interface Timer {
-  at: Millis;
-  order: number;
-  ring: () => void;
-}
+type Timer = { at: Millis; order: number; ring: () => void };
 
 /** Time that stands still until a test moves it. Both clocks move together; `jump` sets the wall clock alone, as an admin or NTP does. */
 export class FakeClock implements Clock {

@@ -17,12 +17,7 @@ export function defaulted(text: string, version = '1.34'): JsonObject {
 }
 
 /** Errors and warnings of preflight, as `field rule`. What breaks a rule of the validation is no case for preflight: that fails. */
-export function preflighted(
-  text: string,
-  host: HostFacts = {},
-  minor = '1.34',
-  args: KubeletFacts['args'] = [],
-): { errors: string[]; warnings: string[] } {
+export function preflighted(text: string, host: HostFacts = {}, minor = '1.34', args: KubeletFacts['args'] = []) {
   const version = parseKubeletVersion(minor);
   const config = defaulted(text, minor);
   assert.deepEqual(validate(config, { version }).map(place), [], text);

@@ -52,11 +52,7 @@ function trialText(annotation: string): string {
   return `${trial?.endsAt ?? 'none'}${config === undefined ? '' : ` ${statusText(config)}`}`;
 }
 
-interface Process {
-  alive: boolean;
-  stop: AbortController;
-  ended: Promise<number>;
-}
+type Process = { alive: boolean; stop: AbortController; ended: Promise<number> };
 
 /**
  * A node with the whole agent on it: real boot, sync, trial, store and status, on a disk and an API server in memory and on fake

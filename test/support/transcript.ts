@@ -2,11 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 
 /** One exchange: what is done, and what is seen to happen. */
-interface Exchange {
-  comments: string[];
-  commands: string[];
-  expected: string[];
-}
+type Exchange = { comments: string[]; commands: string[]; expected: string[] };
 
 /**
  * Replays a transcript (style 4). Comments begin with `#`; then commands, a line of dashes, and what they made happen, up to an empty

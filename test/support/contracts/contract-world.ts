@@ -107,8 +107,7 @@ export const said = (release: ServerRelease, says: string): string => {
   return byRelease(release, then, today).replaceAll('´', '`');
 };
 
-const namesOf = ({ json }: HttpAnswer): string[] =>
-  Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));
+const namesOf = ({ json }: HttpAnswer): string[] => Object.values(json['items'] ?? {}).map((item) => text(item['metadata']?.['name']));
 
 /** Holds `actual` to all that `expected` has; lists are as long, and null is what is not there. */
 export function holds(actual: unknown, expected: unknown, where: string): void {

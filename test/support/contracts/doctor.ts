@@ -18,12 +18,7 @@ export interface DoctorHome {
   stop(): Promise<void>;
 }
 
-interface Line {
-  check: string;
-  result: string;
-  detail: string;
-  remedy: string | null;
-}
+type Line = { check: string; result: string; detail: string; remedy: string | null };
 
 const rbac = (resource: string, kind: string, namespaced = false): Resource => ({ group: 'rbac.authorization.k8s.io', version: 'v1', resource, kind, namespaced }); // prettier-ignore
 const clusterRoles = rbac('clusterroles', 'ClusterRole');

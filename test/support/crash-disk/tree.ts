@@ -20,10 +20,7 @@ export interface DirNode {
 }
 export type Node = FileNode | DirNode;
 /** A rename within one directory is one change: it takes the old name and sets the new one together. */
-export interface EntryChange {
-  take?: string;
-  set?: readonly [string, Node];
-}
+export type EntryChange = { take?: string; set?: readonly [string, Node] };
 
 export const newDir = (mode: number): DirNode => ({ kind: 'dir', mode, entries: new Map(), durable: new Map(), pending: [] });
 

@@ -5,11 +5,11 @@ import type { DaemonPlan } from '../real-parts/daemon.ts';
 import type { ImageConfig } from './layout.ts';
 
 /** Of a pod template, what matters here. */
-export interface PodSpec {
+export type PodSpec = {
   securityContext: { runAsUser: number; runAsGroup: number };
   containers: Container[];
   volumes?: { name: string; configMap: { name: string } }[];
-}
+};
 export interface Container {
   name: string;
   args: string[];
