@@ -29,7 +29,7 @@ describe('deleting a pod', () => {
         const made = api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { ...at, labels: { app: 'web' }, ...metadata }, spec });
         if (phase !== undefined) storage.put('/pods', 'default/web', { ...made, status: { phase } });
       },
-      remove: () => client.delete(pods, at),
+      remove: (body: object = {}) => client.delete(pods, at, { body }),
     };
   }
 
@@ -48,6 +48,9 @@ describe('deleting a pod', () => {
       if (gone !== undefined) {
         await clock.advance(gone);
         assert.equal(live(), undefined);
+        pod(running);
+        await remove({ gracePeriodSeconds: 0 });
+        assert.deepEqual([live(), clock.sleepers], [undefined, 0], 'a forced deletion waits for no kubelet');
         pod(running);
         await remove();
       }
