@@ -80,3 +80,21 @@ test('an agent that dies after the server took an event, and before its mark, do
   assert.deepEqual(one.messages, ['line 0', 'line 1'], 'the names are those of the lines, so the server has them already');
   await one.stop();
 });
+
+test('what a journal held before the first start is history, and of many new lines the newest 20 are sent', async () => {
+  const one = await node();
+  one.trust();
+  const announcer = await one.start();
+  for (let n = 0; n < 25; n++) one.trust();
+  announcer.notify();
+  await one.clock.advance(0);
+  assert.deepEqual(
+    one.messages,
+    Array.from({ length: 20 }, (_, n) => `line ${n + 6}`),
+  );
+  one.trust();
+  announcer.notify();
+  await one.clock.advance(0);
+  assert.deepEqual(one.messages.slice(20), ['line 26']);
+  await one.stop();
+});

@@ -1,20 +1,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Executor } from '../../../../agent/sync/execute.ts';
-import type { CheckpointState, JournalEvent, JournalLine, Store } from '../../../../agent/store/store.ts';
+import type { CheckpointState, JournalEvent, JournalLine, RefusedRecord, Store } from '../../../../agent/store/store.ts';
 import { realClock } from '../../../../base/clock.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
-import { payload, source } from '../../../support/builders.ts';
+import { content, payload, source } from '../../../support/builders.ts';
 import { localSituation } from '../../../support/situations.ts';
 import { SAVED_AGAIN, spoiled } from '../../../../agent/sync/observe.ts';
 
 /** An executor whose exit never comes, as under a long --restart-spread, on a disk that gives `back` for what was saved. */
 function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?: boolean; back?: CheckpointState } = {}) {
   const [messages, journal, assigned]: [unknown[], string[], unknown[]] = [[], [], []];
+  const kept: { refused?: RefusedRecord } = {};
   const configState = localSituation();
   // All that these steps use.
-  const store: Pick<Store, 'save' | 'load' | 'addToJournal' | 'setRecord'> = {
+  const store: Pick<Store, 'save' | 'load' | 'addToJournal' | 'setRecord' | 'journal' | 'refused' | 'setRefused'> = {
+    journal: async () => [],
+    refused: async () => kept.refused,
+    setRefused: async (record) => void Object.assign(kept, { refused: record }),
     save: async () => {},
     load: async () => back,
     addToJournal: async ({ event, detail }: JournalLine) => void journal.push(`${event}: ${detail}`),
@@ -27,7 +31,7 @@ function executing({ exitWaits = true, back = { at: 'missing' } }: { exitWaits?:
   const exit = (): Promise<never> => new Promise(() => {});
   const world = { client: { create }, nodeName: 'node-a', clock: realClock, random: () => 0, log: silentLog };
   const executor = new Executor({ ...world, store: store as Store, configState, onCheckpoint: () => {}, exitWaits, exit });
-  return { executor, configState, messages, journal, assigned };
+  return { executor, configState, messages, journal, assigned, kept };
 }
 
 test('while an exit is put off, each destination is announced once', async () => {
@@ -36,6 +40,15 @@ test('while an exit is put off, each destination is announced once', async () =>
   assert.equal(messages.length, 2);
   assert.match(String(messages[0]), /ResourceVersion: 1/);
   assert.equal(messages[1], 'Kubelet restarting to use local config');
+});
+
+test('what is refused again under a new name is refused since the first time', async () => {
+  const { executor, kept } = executing();
+  const refuse = (name: string) => ({ do: 'refuse', source: source(name), content: content('A'), error: 'e', findings: [] }) as const;
+  await executor.run([refuse('web@1')]);
+  Object.assign(kept.refused ?? {}, { at: 'the first time' });
+  await executor.run([refuse('web@2')]);
+  assert.deepEqual([kept.refused?.at, kept.refused?.source.resourceVersion], ['the first time', '2']);
 });
 
 test('what a look changes is shown at its end, and before an exit only where that is put off', async () => {
