@@ -96,6 +96,11 @@ const rollbacks: [why: string, on: On, steps: string, says: RegExp][] = [
   ['refuses a --to that is condemned', { condemned: [condemnation('8')], to: 'u1/8' }, 'refused', /kubelet@8 is condemned \(by agent: kubelet exits\); --force/],
   ['refuses a condemned --to that was trusted once', { condemned: [condemnation('8')], journal: 'promoted 8', to: 'u1/8' }, 'refused', /is condemned/],
   ['refuses the local config as --to', { active: 'local', to: 'active' }, 'refused', /the active config is the local config; it cannot become last-known-good/],
+  ['refuses a --to that preflight refused', { lkg: '-', journal: 'refused 8', to: 'u1/8' }, 'refused', /kubelet@8 was refused by this node; --force/],
+  ['refuses a --to that is not there', { to: 'u1/5' }, 'refused', /no checkpoint/],
+  ['is refused with nothing assigned', { assigned: '-' }, 'refused', /nothing is assigned/],
+  ['is refused when the assigned is not known', { assigned: '!' }, 'refused', /unknown/],
+  ['goes to the local config without a last-known-good', { lkg: '-' }, condemn, /no last-known-good.*local config/],
   ['is refused when the content is not known', { assigned: '5' }, 'refused', /missing or damaged/],
   ['with --force assigns a --to that was never trusted', { lkg: '-', to: 'u1/8', force: true }, `condemn 9 by admin; ${tried}`, onTrial],
   ['with --force clears a --to that is condemned', { lkg: '-', condemned: [condemnation('8')], to: 'u1/8', force: true }, `condemn 9 by admin; clear-condemned; ${tried}`, onTrial],
@@ -151,4 +156,9 @@ test('retry says that there is nothing to retry, and why', () => {
   const many = Array.from({ length: 3000 }, (_, n) => condemnation(String(n + 10)));
   assert.ok(notes({ ...base, condemned: many }).length < 200);
   assert.ok(notes({ ...base, condemned: many }, true).length < 300);
+});
+
+test('retry refuses what names nothing', () => {
+  for (const ref of ['zz', 'last-known-good'])
+    assert.equal(planRetry(adminFacts({ ...base, lkg: '-', condemned }), { at, ref }).at, 'refused');
 });

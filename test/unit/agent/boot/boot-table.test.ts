@@ -8,7 +8,7 @@ import { HandMadeNode, config, numbered } from './hand-made-store.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { serializeSource } from '../../../../agent/store/serialized.ts';
-import { condemned as condemnation, content } from '../../../support/builders.ts';
+import { condemned as condemnation, content, filesOf } from '../../../support/builders.ts';
 
 const LOAD = 'failed to load config, see Kubelet log for details';
 const INTERNAL = 'internal failure, see Kubelet log for details';
@@ -111,4 +111,20 @@ test('boot reports content that it trusts under a new name as last-known-good at
   const node = await HandMadeNode.make(t);
   await both(node, ONE, ONE);
   assert.deepEqual((await node.boot()).lastKnownGood, numbered(1));
+});
+
+test('the same content under another name leaves the effective file as it is, though its paths differ', async (t) => {
+  const node = await HandMadeNode.make(t);
+  const files = filesOf({ kubelet: config('authentication: {x509: {clientCAFile: ca.crt}}'), 'ca.crt': 'a certificate' });
+  await node.store().initialize();
+  for (const [n, changed] of [
+    [1, true],
+    [2, false],
+  ] as const) {
+    await node.store().save({ ...numbered(n), files, annotations: { 'dkc.dev/note': `${n}` } });
+    await node.store().setRecord('assigned', numbered(n));
+    const { source, effective } = await node.boot();
+    assert.deepEqual([source, effective.changed], [numbered(n), changed]);
+    assert.match(await node.effective(), new RegExp(join(node.path('checkpoints', 'uid-1', 'rv-1'), 'ca.crt')));
+  }
 });

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { cpuList, cpuManagerState, listeners, memoryManagerState, memoryTotal, readOnlyPaths } from '../../../../agent/host/facts.ts';
 import { readHost } from '../../../../agent/host/host.ts';
-import type { Disk } from '../../../../base/disk.ts';
+import { type Disk, realDisk } from '../../../../base/disk.ts';
+import { tempDir } from '../../../support/temp-dir.ts';
 
 // prettier-ignore
 const lists: { text: string; is: number[] | undefined }[] = [
@@ -26,10 +29,8 @@ test('the state file of the CPU manager tells its policy and the CPUs that are s
 
 test('the state file of the memory manager tells its policy and what was reserved', () => {
   const machineState = { 0: { memoryMap: { memory: { systemReserved: 1_048_576 } } }, 1: { memoryMap: {} } };
-  assert.deepEqual(memoryManagerState(JSON.stringify({ policyName: 'Static', machineState })), {
-    policyName: 'Static',
-    reserved: { 0: 1_048_576n },
-  });
+  const text = JSON.stringify({ policyName: 'Static', machineState });
+  assert.deepEqual(memoryManagerState(text), { policyName: 'Static', reserved: { 0: 1_048_576n } });
   assert.deepEqual(memoryManagerState('{"policyName":"None"}'), { policyName: 'None' });
   assert.equal(memoryManagerState('x'), undefined);
 });
@@ -77,4 +78,16 @@ test('a file that only a private /tmp hides is not said to be missing', async ()
   };
   const { paths } = await readHost(host({ '/etc/ca.pem': 'x' }), config, { args: [], hidden: ['/tmp/', '/var/tmp/'] });
   assert.deepEqual(paths, { '/etc/ca.pem': 'file', '/etc/no.pem': 'missing' });
+});
+
+test('a real host is read: links are followed, and one that leads nowhere is a missing file', async (t) => {
+  const dir = await tempDir(t);
+  await symlink('/proc/self/status', join(dir, 'ca'));
+  await symlink('none', join(dir, 'nowhere'));
+  const { paths, onlineCpus, memoryBytes } = await readHost(realDisk, {
+    tlsCertFile: join(dir, 'ca'),
+    tlsPrivateKeyFile: join(dir, 'nowhere'),
+  });
+  assert.deepEqual(Object.values(paths ?? {}), ['file', 'missing']);
+  assert.ok((onlineCpus?.length ?? 0) > 0 && (memoryBytes ?? 0n) > 0n);
 });

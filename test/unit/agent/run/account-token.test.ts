@@ -26,13 +26,14 @@ for (const { why, of, is } of kinds)
   });
 
 // prettier-ignore
-const skews: { why: string; aheadHours: number; renewals: number }[] = [
+const skews: { why: string; aheadHours: number; renewals: number; fails?: number; stale?: number }[] = [
   { why: 'a clock that agrees with the server', aheadHours: 0, renewals: 3 },
+  { why: 'a server that fails at first, and issues an old token once', aheadHours: 0, renewals: 5, fails: 1, stale: 2 },
   { why: 'a clock that is a day ahead: each token looks expired', aheadHours: 24, renewals: 4 },
   { why: 'a clock that is a day behind: no token ever looks due', aheadHours: -24, renewals: 4 },
 ];
 
-for (const { why, aheadHours, renewals } of skews)
+for (const { why, aheadHours, renewals, fails = 0, stale } of skews)
   test(`a token of an hour is valid for three hours without a request too many: ${why}`, async () => {
     const clock = new FakeClock();
     const server = clock.now();
@@ -46,14 +47,13 @@ for (const { why, aheadHours, renewals } of skews)
       read: async () => new TextEncoder().encode(file),
       replace: async (_path: string, bytes: Uint8Array) => void (file = new TextDecoder().decode(bytes)),
     };
-    const client = {
-      post: async () => {
-        asked += 1;
-        // A second later, so that the first answer is one that lives longer.
-        return { status: { token: token(server, serverHour() + 1 / 3600) } };
-      },
+    const post = async () => {
+      asked += 1;
+      if (asked <= fails) throw new Error('the server is away');
+      // A second later, so that the first answer is one that lives longer.
+      return { status: { token: asked === stale ? token(server, -1) : token(server, serverHour() + 1 / 3600) } };
     };
-    const running = renewToken('/var/lib/dkc/token', { clock, random: () => 0, log: silentLog, disk, client }, stop.signal);
+    const running = renewToken('/var/lib/dkc/token', { clock, random: () => 0, log: silentLog, disk, client: { post } }, stop.signal);
     for (let minute = 0; minute < 180; minute += 5) {
       await clock.advance(HOUR / 12);
       assert.ok((parseAccountToken(file)?.expiresAt ?? 0) > server + serverHour() * HOUR, `expired after ${minute} min`);

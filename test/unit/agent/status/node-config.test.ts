@@ -35,6 +35,8 @@ const conditions: { why: string; picture: ConfigStatus; spec?: object; health?: 
   { why: 'the local config', picture: local, spec: {}, is: 'Synced=True(Local) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
   { why: 'a spec that the agent has not followed yet', picture: local, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
   { why: 'a fall back', picture: { ...onTrial, active: old, trial: null, error: statusErrors.failedTrial }, is: 'Synced=False(TrialFailed) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed)' },
+  { why: 'one that the kubelet uses from its next start on', picture: { ...trusted, active: old }, is: 'Synced=False(Pending) Healthy=True(KubeletHealthy) Trusted=False(NotProven)' },
+  { why: 'a kubelet that nobody asked', picture: trusted, health: { at: 'unknown' }, is: 'Synced=True(Assigned) Healthy=Unknown(NotProbed) Trusted=True(TrialPassed)' },
   { why: 'a config that is refused', picture: { ...local, error: statusErrors.validate }, is: 'Synced=False(ValidationFailed) Healthy=True(KubeletHealthy) Trusted=True(Local)' },
   { why: 'a kubelet that fails', picture: trusted, health: { at: 'unhealthy', problem: 'no answer' }, is: 'Synced=True(Assigned) Healthy=False(KubeletUnhealthy) Trusted=True(TrialPassed)' },
   { why: 'a node that drifts in two ways', picture: { ...trusted, drift: [{ kind: 'NotUsed', detail: 'a', since: '' }, { kind: 'KubeletDiffers', detail: 'b', since: '' }] }, is: 'Synced=True(Assigned) Healthy=True(KubeletHealthy) Trusted=True(TrialPassed) Drifted=True(NotUsed)' },

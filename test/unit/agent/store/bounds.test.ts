@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { open, stat } from 'node:fs/promises';
+import { open, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { MAX_CONDEMNED, journalText } from '../../../../agent/store/records.ts';
+import { condemnedText, journalText, MAX_CONDEMNED } from '../../../../agent/store/records.ts';
 import { contentRef, digestFiles } from '../../../../agent/checkpoint/payload.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { StoreError, type CondemnedRecord } from '../../../../agent/store/store.ts';
@@ -45,6 +45,16 @@ test('the newest condemnations are kept, and those of what is assigned and trust
   assert.equal((await store.condemned()).length, MAX_CONDEMNED);
   await store.setCondemned(all);
   assert.deepEqual(uids(await store.condemned()), uids([...old, ...all.slice(2 - MAX_CONDEMNED)]));
+});
+
+test('a condemned.json that is too large to be read is not forgotten: its newest records count, which is told once', async (t) => {
+  const { store, damage, bytes, paths } = await emptyStore(t);
+  await writeFile(paths.condemned, condemnedText(range(0, 30_000).map((n) => numbered(n))));
+  const kept = await store.condemned();
+  assert.deepEqual([kept.length > 100, kept.at(-1)?.uid], [true, 'u29999']);
+  assert.deepEqual(damage, [`it is too large: only the newest ${kept.length} condemnations in it count, and are kept`]);
+  assert.ok((await bytes(paths.condemned)) < 2 * MIB);
+  assert.deepEqual(uids(await store.condemned()), uids(kept).slice(-MAX_CONDEMNED));
 });
 
 /** A file of this size whose end is `text`; what is before takes no room on the disk. */

@@ -55,6 +55,10 @@ test('an active record reads back as it was written', () => {
 
 const bad: [string, unknown][] = [
   ['an unknown use', { ...record, used: 'best' }],
+  ['an array', []],
+  ['an unknown carrier', { ...record, carrier: 'pigeon' }],
+  ['a number as error', { ...record, error: 3 }],
+  ['no moment', { ...record, at: undefined }],
   ['half a source', { ...record, source: { ...record.source, uid: '' } }],
 ];
 for (const [what, json] of bad) {

@@ -30,10 +30,10 @@ const refused = [
   { why: 'a number for a resourceVersion', text: head + body.replace('"1"', '1') },
   { why: 'half a file', text: (head + body).slice(0, 70) },
   { why: 'deep nesting', text: '['.repeat(60_000) },
-  {
-    why: 'aliases that multiply',
-    text: `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c,*c,*c]\n`,
-  },
+  { why: 'no configMap', text: `${head}source: {}\n` },
+  { why: 'a list for a uid', text: head + body.replace('uid: u', 'uid: [u]') },
+  { why: 'broken YAML', text: `${head}source: {` },
+  { why: 'aliases that multiply', text: `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\n` },
 ];
 for (const { why, text } of refused) {
   test(`a meta file with ${why} is damaged`, () => {
@@ -53,4 +53,8 @@ const upstream = JSON.parse(
 test('strings are quoted exactly where the writer of upstream quotes them', () => {
   assert.ok(upstream.length > 300);
   for (const [text, written] of upstream) assert.equal(yamlString(text), written, JSON.stringify(text));
+});
+
+test('what could break out of a line is refused', () => {
+  for (const text of ['a b', 'a\nb', 'é']) assert.throws(() => yamlString(text), RangeError);
 });

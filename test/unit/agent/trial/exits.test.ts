@@ -11,6 +11,7 @@ const lines = [
   { why: 'five fields', text: line(), ok: true },
   { why: 'a kubelet that never ran', text: `2026-03-01T00:00:00Z exit-code - - -`, ok: true },
   { why: 'nothing', text: '', ok: false },
+  { why: 'a short hash', text: line(0, 'a'.repeat(63)), ok: false },
   { why: 'a field too few', text: line().replace(' 255', ''), ok: false },
   { why: 'no time', text: line().replace('2026-03-01T00:00:00Z', 'yesterday'), ok: false },
   { why: 'a length that no line of kubelet-stopped has', text: line().replace(' 255', ` ${'9'.repeat(1_000_000)}`), ok: false },

@@ -146,3 +146,15 @@ for (const { active, merge, first, change: then } of localRows) {
     assert.deepEqual(await change(Object.assign(new Error('EACCES'), { code: 'EACCES' })), warned);
   });
 }
+
+// A full disk: each start would find the same, and end at once with 0, which systemd starts again without a pause.
+test('a start that could not write the effective file waits before it asks for another one', async () => {
+  const { set, look, seen, clock } = watching(onLocal, 'replace', statusErrors.internal);
+  set(NEW);
+  const looked = look();
+  await clock.advance(29_000);
+  assert.deepEqual(seen, nothing);
+  await clock.advance(2_000);
+  await looked;
+  assert.match(seen.left.join(), /^the effective file is not what the local config makes it/);
+});

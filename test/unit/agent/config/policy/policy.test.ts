@@ -77,7 +77,17 @@ for (const { why, dynamic, merge, policy, says } of remedies) {
   });
 }
 
-for (const text of ['', 'allow: [fast]', 'overrides: maybe', 'fields: {a: perhaps}', 'more: 1', 'signatureKeys: ssh-ed25519']) {
+for (const text of [
+  '',
+  'allow: [fast]',
+  'overrides: maybe',
+  'fields: {a: perhaps}',
+  'more: 1',
+  'drift: mend',
+  'fields: [a]',
+  'signatureKeys: []',
+  'signatureKeys: ssh-ed25519',
+]) {
   test(`a field policy with ${text === '' ? 'nothing' : text} is refused`, () => {
     const body = text === '' || text.startsWith('kind') ? text : `apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n${text}`;
     assert.throws(() => parsePolicy(body), /Cannot read the field policy: /);

@@ -76,6 +76,10 @@ const hostile: { why: string; text: string | Uint8Array; rule: string }[] = [
   { why: 'bytes that are not UTF-8', text: Uint8Array.of(0x61, 0x3a, 0xff), rule: 'utf8' },
   { why: 'a NUL', text: `${HEADER}a: \u0000`, rule: 'characters' },
   { why: 'a list', text: '- a', rule: 'type' },
+  { why: 'no kind', text: 'apiVersion: kubelet.config.k8s.io/v1beta1', rule: 'kind' },
+  { why: 'no apiVersion', text: 'kind: KubeletConfiguration', rule: 'api-version' },
+  { why: 'deep JSON', text: `{"a":${'['.repeat(200_000)}`, rule: 'nesting' },
+  { why: 'half a million values in JSON', text: `{"a":[${'1,'.repeat(500_000)}1]}`, rule: 'too-large' },
   { why: 'another version', text: 'apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration', rule: 'api-version' },
   { why: 'half a JSON', text: '{"apiVersion": "kube', rule: 'syntax' },
 ];
