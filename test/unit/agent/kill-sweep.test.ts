@@ -6,21 +6,12 @@ import { configMaps, type KubeObject, nodes } from '../../../kube/api/object.ts'
 
 const NAMESPACE = 'dkc-system';
 
-/** What is under way when the agent is killed, and where the node must arrive. */
-interface Sweep {
-  why: string;
-  /** Brings the node to where the sweep begins. @default trusting */
-  before?: (node: SimulatedNode) => Promise<void>;
-  /** Starts what is to be survived. */
-  change(node: SimulatedNode): Promise<void>;
-  /** Given again after the kill: an admin's command that died with the disk. */
-  again?(node: SimulatedNode): Promise<void>;
-  /** Time for it, before and after the kill, in ms. @default 1_000 */
-  takesMs?: number;
-  arrives: Arrival;
-  /** Starts of a kubelet from the change on, when nothing goes wrong. */
-  kubeletStarts: number;
-}
+/**
+ * What is under way when the agent is killed, and where the node must arrive: `change` starts what is to be survived on the node that `before` made (by
+ * default a trusting one), `again` gives an admin's command that died with the disk once more; it takes `takesMs` before and after the kill.
+ */
+type Acts = Partial<Record<'before' | 'again', (node: SimulatedNode) => Promise<void>>> & { change(node: SimulatedNode): Promise<void> };
+type Sweep = Acts & { why: string; takesMs?: number; arrives: Arrival; kubeletStarts: number };
 
 /** The texts of what Node.status.config names, and of the effective file. */
 type Arrival = Record<'assigned' | 'active' | 'lastKnownGood' | 'error', string | undefined> & { effective: RegExp };
@@ -36,6 +27,7 @@ const [forty, fortyOne, local] = [/maxPods: 40/, /maxPods: 41/, /maxPods: 110/];
 /** Where a node arrives that had trusted `good`. */
 const arrives = (effective: RegExp, assigned: string, active: string, error?: string): Arrival =>
   ({ effective, assigned, active, lastKnownGood: good, error }); // prettier-ignore
+const nothing = { assigned: undefined, active: undefined, lastKnownGood: undefined };
 const FAILED = 'failed trial, see dkc-agent log for details';
 const ROLLED_BACK = 'rolled back by admin, see dkc-agent log for details';
 
@@ -54,20 +46,8 @@ const sweeps: Sweep[] = [
     kubeletStarts: 0,
   },
   { why: 'a change of what is trusted', change: async (node) => void assign(node, better), arrives: arrives(fortyOne, better, better), kubeletStarts: 1 },
-  {
-    why: 'the way back from a fatal config',
-    before: (node) => trusting(node, [fatal], 25_900),
-    change: async () => {},
-    takesMs: 12_000,
-    arrives: arrives(forty, fatal, good, FAILED),
-    kubeletStarts: 1,
-  },
-  {
-    why: 'the way back to local',
-    change: async (node) => setSource(node, undefined),
-    arrives: { effective: local, assigned: undefined, active: undefined, lastKnownGood: undefined, error: undefined },
-    kubeletStarts: 1,
-  },
+  { why: 'the way back from a fatal config', before: (node) => trusting(node, [fatal], 25_900), change: async () => {}, takesMs: 12_000, arrives: arrives(forty, fatal, good, FAILED), kubeletStarts: 1 },
+  { why: 'the way back to local', change: async (node) => setSource(node, undefined), arrives: { ...arrives(local, '', ''), ...nothing }, kubeletStarts: 1 },
   {
     why: 'a rollback by an admin',
     before: (node) => trusting(node, [better]),

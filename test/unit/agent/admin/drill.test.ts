@@ -24,7 +24,7 @@ const cases = [
   },
   { why: 'with nothing assigned', given: { ...both, assigned: '-' }, ends: 'local last-known-good' },
 ];
-for (const { why, given, ends } of cases) {
+for (const { why, given, ends } of cases)
   test(`a drill ${why} knows where each step must end`, () => {
     assert.equal(
       planDrill(adminFacts(given))
@@ -33,7 +33,6 @@ for (const { why, given, ends } of cases) {
       ends,
     );
   });
-}
 
 test('a step passes only with the expected source and a usable file', () => {
   const scenario = { step: 's', harm: 'none', expected: 'local' } as const;
@@ -55,13 +54,12 @@ const live: { why: string; given: Given; there?: string; refused?: RegExp }[] = 
   { why: 'is refused after a fall back', given: { ...runsIt, active: 'last-known-good 8' }, refused: /already fallen back/ },
   { why: 'is refused when the checkpoint is gone', given: { ...runsIt, stored: '8' }, refused: /missing or damaged/ },
 ];
-for (const { why, given, there, refused } of live) {
+for (const { why, given, there, refused } of live)
   test(`a live drill ${why}`, () => {
     const plan = planLiveDrill(adminFacts(given), at);
     if (refused) assert.match(plan.at === 'refused' ? plan.why : 'planned', refused);
     else assert.equal(plan.at === 'planned' && plan.there.used, there);
   });
-}
 
 /** A node and an agent that follows its condemnations in memory, two looks late. */
 async function nodeWithAgent(t: TestContext, { follows = true }: { follows?: boolean } = {}) {

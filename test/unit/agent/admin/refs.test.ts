@@ -15,12 +15,11 @@ const cases = [
   { why: 'knows that a role is the local config', asked: 'last-known-good', found: 'local' },
   { why: 'works out what is active', asked: 'active', found: 'aaaaaaaa-1/12' },
 ];
-for (const c of cases) {
+for (const c of cases)
   test(`a REF ${c.why}`, () => {
     const found = findRef(c.asked, adminFacts({ stored, assigned: 'aaaaaaaa-1/12' }));
     assert.equal(found.at === 'found' ? `${found.ref.uid}/${found.ref.resourceVersion}` : found.at, c.found);
   });
-}
 
 // Checkpoints of ns/web, newest first; `b-1/7 ns2/web` is another namespace's.
 const named = adminFacts({ stored: 'a-1/12=x a-1/10 b-1/7' });
@@ -39,11 +38,10 @@ const byName = [
   { why: 'refuses a name that is also the beginning of a UID', asked: 'b-1', known: 'b-1', found: 'ambiguous' },
   { why: 'finds by name what only a record knows', asked: 'gone', known: 'gone', found: 'u1/3' },
 ];
-for (const c of byName) {
+for (const c of byName)
   test(`a REF ${c.why}`, () => {
     const known = c.known === undefined ? [] : [{ ...source('3'), name: c.known }];
     const found = findRef(c.asked, elsewhere, known);
     const shown = found.at === 'found' ? [`${found.ref.uid}/${found.ref.resourceVersion}`, found.key] : [found.at];
     assert.equal(shown.filter((part) => part !== undefined).join(' '), c.found);
   });
-}

@@ -19,7 +19,6 @@ const workedOut: [why: string, given: Given, used: string, says: string | null][
   ['the assigned is damaged', { ...both, stored: '9! 7' }, 'last-known-good', load],
   ['the trial condemned it', { ...both, condemned: [condemnation('9')] }, 'last-known-good', failedTrial],
   ['an admin condemned it', { ...both, condemned: [byAdmin] }, 'last-known-good', rolledBack],
-  ['last-known-good has the condemned content too', { assigned: '9', lkg: '8', stored: '9 8=9', condemned: [byAdmin] }, 'local', rolledBack],
   ['the assigned is not known', { ...none, assigned: '!' }, 'last-known-good', internal],
 ];
 for (const [why, given, used, says] of workedOut)
@@ -39,9 +38,8 @@ const standings: (Given & { is: Standing })[] = [
   { is: 'pending', assigned: '9', lkg: '7', stored: '9 7', active: 'assigned 9', condemned: [byAdmin] },
   { is: 'unknown', assigned: '!', active: 'local' },
 ];
-for (const { is, ...given } of standings) {
+for (const { is, ...given } of standings)
   test(`a node with ${JSON.stringify(given)} is ${is}`, () => assert.equal(standingOf(adminFacts(given)), is));
-}
 
 const onTrusted: Given = { assigned: '9', lkg: '9', stored: '9', active: 'assigned 9' };
 const beside: { given: Given; is: Standing; next: RegExp }[] = [
@@ -57,32 +55,23 @@ const beside: { given: Given; is: Standing; next: RegExp }[] = [
   { given: { assigned: '9', active: 'local', error: failedTrial }, is: 'fallen-back', next: /dkc retry/ },
   { given: { assigned: '!', active: 'local', error: internal }, is: 'unknown', next: /once it reaches the API server/ },
 ];
-for (const { given, is, next } of beside) {
+for (const { given, is, next } of beside)
   test(`a node with ${JSON.stringify(given)} is ${is}, and is told what to do about the error`, () => {
     assert.equal(standingOf(adminFacts(given)), is);
     assert.match(nextStep(adminFacts(given)), next);
   });
-}
 
-const notice = { about: 'local-config', text: 'it is empty' } as const;
 const trustedFacts = adminFacts(onTrusted);
 const asides: { why: string; facts: AdminFacts; next: RegExp }[] = [
   { why: 'nothing', facts: trustedFacts, next: /^Nothing to do/ },
   { why: 'a missing local config', facts: { ...trustedFacts, local: { path: '/l', at: 'missing' } }, next: /last fallback.*localConfig/ },
-  { why: 'one that the agent cannot use', facts: noticed(trustedFacts), next: /last fallback/ },
   { why: 'damage', facts: { ...trustedFacts, problems: [{ path: '/j', problem: 'cut' }] }, next: /damaged.*dkc checkpoints verify/ },
 ];
-for (const { why, facts, next } of asides) {
+for (const { why, facts, next } of asides)
   test(`a node that runs as it should says what to do about ${why}`, () => {
     assert.match(nextStep(facts), next);
     assert.equal(faultOf(facts) === undefined, why === 'nothing', 'whatever makes dkc status fail has a step');
   });
-}
-
-function noticed(facts: AdminFacts): AdminFacts {
-  assert.ok(facts.active?.ok);
-  return { ...facts, active: { ok: true, record: { ...facts.active.record, notices: [notice] } } };
-}
 
 test('a node on trial is known by the record of that trial', () => {
   const content = { source: source('9'), kubeletConfigKey: 'kubelet', contentSha256: 'x' };

@@ -54,13 +54,11 @@ const rows: Row[] = [
   { why: 'assigned missing in a store that is there', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta', 'assigned')); }, used: 'last-known-good', error: INTERNAL, pods: 42 },
   { why: 'meta/ missing in a store with checkpoints', make: async (node) => { await both(node, ONE, TWO); await rm(node.path('meta'), { recursive: true }); }, used: 'local', error: INTERNAL, pods: 110 },
   { why: 'a file in place of the store', make: (node) => node.write(node.path(), ''), used: 'local', error: INTERNAL, pods: 110 },
-  { why: 'records in JSON, and members that came later', make: damage('assigned', JSON.stringify({ apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'SerializedNodeConfigSource', source: { configMap: { ...numbered(1), later: 1 }, later: 2 } })), used: 'assigned', error: null, pods: 41 },
   // Condemned
   { why: 'a config that failed its trial', make: async (node) => { await both(node, ONE, TWO); await node.store().setCondemned([condemnation(content(ONE))]); }, used: 'last-known-good', error: TRIAL, pods: 42 },
   { why: 'condemnations that are no JSON', make: async (node) => { await both(node, ONE, TWO); await node.write(node.path('meta', 'condemned.json'), '[{'); }, used: 'assigned', error: null, pods: 41, aside: 'condemned.json.damaged-' },
   // Local missing or broken
   { why: 'no local config and nothing assigned', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); }, used: 'local', error: null, pods: 'defaults' },
-  { why: 'no local config and a file that is there', make: async (node) => { await both(node, undefined, undefined); await rm(node.local); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, used: 'local', error: null, pods: 77 },
   { why: 'a broken local config and nothing that loads', make: async (node) => { await both(node, '', ''); await node.write(node.local, 'a: ['); await node.write(node.options.effectiveConfig, config('maxPods: 77')); }, used: 'local', error: LOAD, pods: 77 },
   { why: 'no local config, and the very file that was condemned', make: async (node) => { await both(node, ONE, undefined); await node.boot(); await rm(node.local); await node.store().setCondemned([condemnation(content(ONE))]); }, used: 'local', error: TRIAL, pods: 'defaults' },
   // The same with a kubelet that is restarted on what boot writes: all defaults would cut its node off

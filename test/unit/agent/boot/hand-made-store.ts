@@ -4,11 +4,10 @@ import { boot } from '../../../../agent/boot/execute.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import type { MaybeSource, Source } from '../../../../agent/checkpoint/source.ts';
 import { parseKubeletVersion } from '../../../../agent/config/config.ts';
-import type { KubeletFacts } from '../../../../agent/config/contract.ts';
 import { agentDefaults, type AgentOptions } from '../../../../agent/options.ts';
 import { serializeSource } from '../../../../agent/store/serialized.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
-import { type Disk, realDisk } from '../../../../base/disk.ts';
+import { realDisk } from '../../../../base/disk.ts';
 import type { Log } from '../../../../base/log.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
@@ -19,13 +18,8 @@ export const config = (...lines: readonly string[]): string =>
   ['apiVersion: kubelet.config.k8s.io/v1beta1', 'kind: KubeletConfiguration', ...lines, ''].join('\n');
 
 /** A source by the number of its content: `1` is `checkpoints/uid-1/rv-1`. */
-export const numbered = (n: number | string, kubeletConfigKey = 'kubelet'): Source => ({
-  namespace: 'dkc-system',
-  name: `config-${n}`,
-  uid: `uid-${n}`,
-  resourceVersion: `rv-${n}`,
-  kubeletConfigKey,
-});
+const web = { namespace: 'dkc-system', kubeletConfigKey: 'kubelet' };
+export const numbered = (n: number): Source => ({ ...web, name: `config-${n}`, uid: `uid-${n}`, resourceVersion: `rv-${n}` });
 
 /** A node whose files a person wrote, as upstream's kubelet leaves them: no manifests, no records of ours. */
 export class HandMadeNode {
@@ -34,20 +28,13 @@ export class HandMadeNode {
   readonly local: string;
   readonly log: string[] = [];
   options: AgentOptions;
-  kubelet: KubeletFacts = { version: parseKubeletVersion('1.30'), args: [] };
 
   constructor(dir: string) {
     this.dir = dir;
     this.root = join(dir, 'dkc');
     this.local = join(dir, 'local', 'config.yaml');
-    this.options = {
-      ...agentDefaults,
-      nodeName: 'node-a',
-      dynamicConfigDir: this.root,
-      effectiveConfig: join(this.root, 'kubelet.yaml'),
-      localConfig: this.local,
-      policy: 'none',
-    };
+    const place = { dynamicConfigDir: this.root, effectiveConfig: join(this.root, 'kubelet.yaml'), localConfig: this.local };
+    this.options = { ...agentDefaults, ...place, nodeName: 'node-a', policy: 'none' };
   }
 
   static async make(t: { after(done: () => Promise<void>): void }): Promise<HandMadeNode> {
@@ -79,13 +66,20 @@ export class HandMadeNode {
     for (const [key, bytes] of Object.entries(files)) await this.write(join(dir, key), bytes);
   }
 
-  store(disk: Disk = realDisk): FsStore {
-    return new FsStore({ disk, locks: memoryLocks(), root: this.root, clock: new FakeClock() });
+  store(): FsStore {
+    return new FsStore({ disk: realDisk, locks: memoryLocks(), root: this.root, clock: new FakeClock() });
   }
 
-  boot(disk: Disk = realDisk): Promise<BootOutcome> {
-    const clock = new FakeClock();
-    return boot({ options: this.options, store: this.store(disk), disk, clock, log: this.#logger(), kubelet: this.kubelet });
+  boot(): Promise<BootOutcome> {
+    const [clock, disk] = [new FakeClock(), realDisk];
+    return boot({
+      options: this.options,
+      store: this.store(),
+      disk,
+      clock,
+      log: this.#logger(),
+      kubelet: { version: parseKubeletVersion('1.30'), args: [] },
+    });
   }
 
   effective(): Promise<string> {

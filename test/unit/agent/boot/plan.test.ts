@@ -42,17 +42,13 @@ type Row = { why: string; assigned: string; lkg: string; local?: keyof typeof lo
 const rows: Row[] = [
   // Spec 5, row by row
   { why: 'uses local where nothing is assigned', assigned: 'none', lkg: 'none', used: 'local', error: null, effective: 'local' },
-  { why: 'uses the assigned config without looking at the trusted one', assigned: 'A', lkg: 'B!load', used: 'assigned', error: null, effective: 'A' },
   { why: 'goes to local when a torn config has no fall back', assigned: 'A!load', lkg: 'none', used: 'local', error: LOAD, effective: 'local' },
   { why: 'goes to last known good when the config does not load', assigned: 'A!load', lkg: 'B', used: 'last-known-good', error: LOAD, effective: 'B' },
   // Q5: where upstream exits, ours goes on
   { why: 'does not stop the node when neither loads', assigned: 'A!load', lkg: 'B!load', used: 'local', error: LOAD, effective: 'local' },
-  { why: 'goes to last known good while the assigned is unknown', assigned: '?', lkg: 'B', used: 'last-known-good', error: INTERNAL, effective: 'B' },
-  { why: 'goes to local while neither is known', assigned: '?', lkg: '?', used: 'local', error: INTERNAL, effective: 'local' },
   { why: 'says that a record was damaged though nothing is assigned', assigned: 'none', lkg: '?', damaged: true, used: 'local', error: INTERNAL, effective: 'local' },
   // Condemned
   { why: 'goes back from what failed its trial', assigned: 'A*agent', lkg: 'B', used: 'last-known-good', error: TRIAL, effective: 'B' },
-  { why: 'goes to local when the trusted config is condemned too', assigned: 'A*agent', lkg: 'B*agent', used: 'local', error: TRIAL, effective: 'local' },
   // Local missing or broken
   { why: 'leaves the file that is there without a local config', assigned: 'none', lkg: 'none', local: 'missing', file: 'good', used: 'local', error: null, effective: 'kept' },
   { why: 'writes the smallest file without local config and file', assigned: 'none', lkg: 'none', local: 'missing', file: 'none', used: 'local', error: null, effective: 'minimal' },

@@ -14,19 +14,10 @@ const dir = join(import.meta.dirname, '../../../../fixtures/kubelet-config');
 const read = (name: string): Uint8Array => readFileSync(join(dir, name));
 const index = <T>(name: string): T[] => JSON.parse(readFileSync(join(dir, name, 'index.json'), 'utf8')) as T[];
 
-interface Good {
-  file: string;
-  version: string;
-  unknown: string[];
-}
-interface Bad {
-  file: string;
-  version: string;
-  stage: 'decode' | 'validate' | 'preflight';
-  field: string;
-  rule: string;
+type Good = { file: string; version: string; unknown: string[] };
+type Bad = { file: string; version: string; stage: 'decode' | 'validate' | 'preflight'; field: string; rule: string } & {
   host?: Omit<HostFacts, 'memoryBytes'> & { memoryBytes?: string };
-}
+};
 
 const good = index<Good>('good');
 const bad = index<Bad>('bad');
@@ -38,7 +29,7 @@ function written(name: string, version: KubeletVersion): { config: JsonObject; w
   return { config: decoded.written, warnings: decoded.warnings };
 }
 
-for (const { file, version: text, unknown } of good) {
+for (const { file, version: text, unknown } of good)
   test(`fixture good/${file} is good for 1.${text.slice(2)}`, () => {
     const version = parseKubeletVersion(text);
     const { config, warnings } = written(`good/${file}`, version);
@@ -48,9 +39,8 @@ for (const { file, version: text, unknown } of good) {
     const again = decode(new TextEncoder().encode(renderYaml(config)), version);
     assert.deepEqual(again.ok && again.written, config);
   });
-}
 
-for (const { file, version: text, stage, field, rule, host } of bad) {
+for (const { file, version: text, stage, field, rule, host } of bad)
   test(`fixture bad/${file} breaks ${rule} of ${field === '' ? 'the document' : field}, found by ${stage}`, () => {
     const version = parseKubeletVersion(text);
     const decoded = decode(read(`bad/${file}`), version);
@@ -70,4 +60,3 @@ for (const { file, version: text, stage, field, rule, host } of bad) {
     const facts = { ...rest, ...(memoryBytes === undefined ? {} : { memoryBytes: BigInt(memoryBytes) }) };
     assert.deepEqual(preflightFatal(defaulted, facts, { version, args: [] }).errors.map(place), [`${field} ${rule}`]);
   });
-}

@@ -13,17 +13,12 @@ const numa = (numaNode: number, memory: string) => ({ numaNode, limits: { memory
 // prettier-ignore
 const flags: [why: string, args: string, field: string, value: Json, shadow?: string][] = [
   ['beats the field', '--max-pods=7', 'maxPods', 7],
-  ['may be written with underscores', '--max_pods=7', 'maxPods', 7],
   ['is a switch without a value', '--fail-swap-on', 'failSwapOn', true],
   ['reads Go numbers', '--oom-score-adj=-0x10', 'oomScoreAdj', -16],
   ['reads lists', '--cluster-dns=10.0.0.1,10.0.0.2 --cluster-dns=10.0.0.3', 'clusterDNS', ['10.0.0.1', '10.0.0.2', '10.0.0.3']],
   ['reads thresholds', '--eviction-hard=memory.available<1Gi,nodefs.available<5%', 'evictionHard', { 'memory.available': '1Gi', 'nodefs.available': '5%' }],
   ['is read from behind the value of another', '--node-ip --max-pods=7', 'maxPods', 7],
-  ['is read from behind a switch nobody knows, the short one too', '--who-knows -v=3', 'logging.verbosity', 3],
-  ['may be the short one with its value attached', '-v4', 'logging.verbosity', 4],
-  ['adds up maps', '--kube-reserved=cpu=1 --kube-reserved=memory=1Gi', 'kubeReserved', { cpu: '1', memory: '1Gi' }],
   ['reads verbosity of single files', '--vmodule=a*=3,b=1', 'logging.vmodule', [{ filePattern: 'a*', verbosity: 3 }, { filePattern: 'b', verbosity: 1 }]],
-  ['reads headers', '--manifest-url-header=a:x,a:y', 'staticPodURLHeader', { a: ['x', 'y'] }],
   [
     'reads taints',
     '--register-with-taints=a=b:NoSchedule,c:NoExecute',
@@ -32,7 +27,7 @@ const flags: [why: string, args: string, field: string, value: Json, shadow?: st
   ],
   ['reads reserved memory', '--reserved-memory=0:memory=1Gi;1:memory=2Gi', 'reservedMemory', [numa(0, '1Gi'), numa(1, '2Gi')]],
 ];
-for (const [why, args, field, value, shadow] of flags) {
+for (const [why, args, field, value, shadow] of flags)
   test(`a flag ${why}`, () => {
     const { merged, shadowed, problems } = applyFlags(
       field.includes('.') || shadow !== undefined ? KIND : { ...KIND, [field]: 'as it was' },
@@ -43,7 +38,6 @@ for (const [why, args, field, value, shadow] of flags) {
     assert.ok(shadowed.some((shadowing) => shadowing.field === (shadow ?? field)));
     assert.deepEqual(problems, []);
   });
-}
 
 test('a flag that the kubelet would refuse is reported, without its value', () => {
   const { merged, problems } = applyFlags({ maxPods: 5 }, ['--max-pods=secret', '--sync-frequency=5', '--feature-gates=A=maybe'], version);
@@ -59,6 +53,5 @@ test('behind two dashes there are no flags', () => {
   assert.deepEqual(applyFlags({}, ['--', '--max-pods=7'], version).merged, {});
 });
 
-for (const args of ['--max-pods=2147483648', '--log-flush-frequency=5', '--v=-2147483649']) {
+for (const args of ['--max-pods=2147483648', '--log-flush-frequency=5', '--v=-2147483649'])
   test(`${args} is out of range or no value`, () => assert.equal(applyFlags({}, [args], version).problems.length, 1));
-}

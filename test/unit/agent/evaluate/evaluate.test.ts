@@ -30,7 +30,6 @@ const inputs: NodeInputs = {
   merge: 'replace',
   policy: defaultPolicy,
 };
-const broken: LocalConfig = { at: 'broken', problem: 'it is not YAML' };
 const args = (...list: string[]): Partial<NodeInputs> => ({ kubelet: { version, args: list } });
 
 /** `STAGE: field rule, ...`, or the effective file without apiVersion and kind. */
@@ -57,18 +56,15 @@ const cases: Case[] = [
 
   { why: 'lacks the key that was asked for', config: input('', { kubeletConfigKey: 'other' }), verdict: 'load: kubelet-config-key' },
   { why: 'has a field of the wrong type', config: input('maxPods: many'), verdict: 'load: maxPods type' },
-  { why: 'is to be laid over a local config that is broken', config: input('maxPods: 50'), inputs: { merge: 'overlay', local: broken }, verdict: 'load: local-config' },
 
   { why: 'breaks a rule only with a drop-in', config: input('cgroupsPerQOS: true'), inputs: dropIns('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
   { why: 'differs from the local config in what a drop-in decides for both', config: input('port: 4711'), inputs: dropIns('port: 10250'), verdict: 'port: 4711' },
-  { why: 'meets a drop-in that cannot be read, at boot', config: input('maxPods: 50'), inputs: dropIns(undefined), verdict: 'maxPods: 50' },
   { why: 'meets a drop-in that cannot be read, in preflight', config: input('maxPods: 50'), inputs: { ...dropIns(undefined), host: {} }, verdict: 'validate: drop-in' },
   { why: 'breaks a rule', config: input('maxPods: -1'), verdict: 'validate: maxPods not-negative' },
   { why: 'changes what policy keeps for the node', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy' },
   { why: 'breaks rules and policy: both are told', config: input('maxPods: -1\nclusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example') }, verdict: 'validate: clusterDomain policy, maxPods not-negative' },
   { why: 'is allowed by its annotation', config: input('clusterDomain: b.example', { annotations: { 'dkc.dev/allow': 'clusterDomain' } }), inputs: { local: local('clusterDomain: a.example') }, verdict: 'clusterDomain: b.example' },
   { why: 'would end this kubelet on this host', config: input('failSwapOn: true'), inputs: { host: { swapOn: true } }, verdict: 'validate: failSwapOn swap' },
-  { why: 'would do so, but boot leaves that to the trial', config: input('failSwapOn: true'), verdict: 'failSwapOn: true' },
 
   { why: 'meets a flag that no kubelet could read', config: input('maxPods: 50'), inputs: args('--max-pods=many'), verdict: 'internal: maxPods flag' },
 
@@ -79,9 +75,8 @@ const cases: Case[] = [
   { why: 'is like the effective file, but not like the local config', config: input('clusterDomain: b.example'), inputs: { local: local('clusterDomain: a.example'), current: bytesOf(`${KIND}clusterDomain: b.example\n`) }, verdict: 'validate: clusterDomain policy' },
   { why: 'differs from the defaults, where there is nothing else', config: input('clusterDomain: b.example'), inputs: { local: { at: 'missing' } }, verdict: 'validate: clusterDomain policy' },
 ];
-for (const { why, config, inputs: over, verdict: expected } of cases) {
+for (const { why, config, inputs: over, verdict: expected } of cases)
   test(`evaluated: a config that ${why}`, () => assert.equal(verdict(config, over), expected));
-}
 
 test('a good config comes with its warnings: of its text, of flags that beat it, of this host', () => {
   const config = input('maxPods: 50\nnoSuchField: 1\nmaxPods: 51\n');

@@ -32,14 +32,13 @@ const locals = [
   { why: 'no kubelet could read', files: { [LOCAL]: `${KIND}maxPods: hunter2` }, line: 'error: local config cannot be used' },
   { why: 'the disk does not give', files: {}, broken: LOCAL, line: 'error: local config cannot be read' },
 ];
-for (const { why, files, broken, line } of locals) {
+for (const { why, files, broken, line } of locals)
   test(`a local config that ${why} is broken, not missing`, async () => {
     const { inputs, lines } = await gather(files, {}, broken);
     assert.ok(inputs.local.at === 'broken');
     assert.doesNotMatch(inputs.local.problem, /hunter2/);
     assert.deepEqual(lines, [line]);
   });
-}
 
 type Gatherings = { why: string; files?: Record<string, string>; flag?: string; broken?: string; policy: (policy: Gathered['inputs']['policy']) => boolean; problem?: RegExp }; // prettier-ignore
 const isNone: Gatherings['policy'] = (policy) => policy === 'none';
@@ -53,7 +52,7 @@ const policies: Gatherings[] = [
   { why: 'a problem where a signature key is none', files: { [DEFAULT_POLICY_FILE]: `${POLICY}\nsignatureKeys: [ssh-dss AAAA]\n` }, policy: isNone, problem: /signatureKeys\[0\]: it must begin with/ },
   { why: 'a problem where a file cannot be read', broken: DEFAULT_POLICY_FILE, policy: isNone, problem: /^\/etc\/dkc\/policy\.yaml: EIO/ },
 ]; // prettier-ignore
-for (const { why, files = {}, flag, broken, policy, problem } of policies) {
+for (const { why, files = {}, flag, broken, policy, problem } of policies)
   test(`policy is ${why}`, async () => {
     const { inputs, policyProblem, lines } = await gather(files, flag === undefined ? {} : { policy: flag }, broken);
     assert.ok(policy(inputs.policy));
@@ -61,16 +60,14 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies) {
     else assert.equal(policyProblem, undefined);
     assert.deepEqual(lines, problem ? ['error: policy file cannot be used: new configs are rejected until it is fixed'] : []);
   });
-}
 
 const version = parseKubeletVersion('1.30');
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-for (const text of ['', 'kind: [', `${KIND}maxPods: hunter2\n`]) {
+for (const text of ['', 'kind: [', `${KIND}maxPods: hunter2\n`])
   test(`a local config that reads ${JSON.stringify(text)} is broken, and the problem holds no value`, () => {
     const local = parseLocal(bytesOf(text), '/', version);
     assert.ok(local.at === 'broken');
     assert.notEqual(local.problem, '');
     assert.doesNotMatch(local.problem, /hunter2/);
   });
-}

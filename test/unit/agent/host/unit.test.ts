@@ -18,7 +18,7 @@ const cases: Case[] = [
   { why: 'not to be asked after: systemctl cannot run', started: 'now', answer: { code: null }, running: true },
   { why: 'nobody in particular', unit: '', started: 'before', answer: { stdout: 'failed\n' }, running: true },
 ];
-for (const { why, unit = 'kubelet.service', started, answer, sub, running } of cases) {
+for (const { why, unit = 'kubelet.service', started, answer, sub, running } of cases)
   test(`a kubelet ${running === 'starting' ? 'starts' : running ? 'counts as running' : 'does not count as running'} when it is ${why}`, async () => {
     const asked: string[] = [];
     const exec = async (program: string, args: readonly string[]): Promise<Ran> => {
@@ -31,19 +31,13 @@ for (const { why, unit = 'kubelet.service', started, answer, sub, running } of c
     const asks = unit !== '' && started !== 'before' ? (sub === undefined ? ['ActiveState'] : ['ActiveState', 'SubState']) : [];
     assert.deepEqual(asked, asks.map((name) => `systemctl show -P ${name} -- kubelet.service`)); // prettier-ignore
   });
-}
 
 /** A machine whose kubelet's unit and whose systemd answer these, one after the other; the last answer stays. */
 function machine(states: string[], system: string) {
-  const asked: string[] = [];
   const next = (): string => (states.length > 1 ? states.shift() : states[0]) ?? '';
-  return {
-    asked,
-    world: {
-      clock: { ...realClock, sleep: async () => void asked.push('wait') },
-      exec: async (_program: string, args: readonly string[]) => ({ code: 0, stdout: `${args[0] === 'is-system-running' ? system : next()}\n`, stderr: '' }),
-    },
-  }; // prettier-ignore
+  const said = (verb = ''): string => (verb === 'is-system-running' ? system : next());
+  const exec = async (_program: string, [verb]: readonly string[]) => ({ code: 0, stdout: `${said(verb)}\n`, stderr: '' });
+  return { clock: { ...realClock, sleep: async () => {} }, exec };
 }
 
 // prettier-ignore
@@ -54,7 +48,7 @@ const ends = [
 ];
 for (const { why, states, system, down } of ends)
   test(`the end of an agent beside ${why} is ${down ? '' : 'not '}a clean stop`, async () => {
-    const { world } = machine([...states], system);
+    const world = machine([...states], system);
     assert.equal(await isKubeletDown({ kubeletUnit: 'kubelet.service' }, world, async () => true), down);
   });
 

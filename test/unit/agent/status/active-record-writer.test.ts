@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ActiveRecordWriter } from '../../../../agent/status/active-record-writer.ts';
 import { parseActiveRecord, type ActiveRecord } from '../../../../agent/store/active-record.ts';
-import { source } from '../../../support/builders.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
@@ -32,27 +31,6 @@ function kept(before?: string, nodeName = 'node-a') {
   };
   return { memo, configState, clock, file, record, lines };
 }
-
-test('active.json says what runs, from where and how this node learns it', async () => {
-  const { memo, record } = kept();
-  memo.note();
-  await memo.settled();
-  const why = 'the agent has not asked the API server yet';
-  const first = {
-    used: 'assigned',
-    source: source('web@1'),
-    error: null,
-    effectiveSha256: 'abc',
-    carrier: null,
-    why,
-    at: START,
-    node: 'node-a',
-  };
-  assert.deepEqual(record(), first);
-  memo.carrier('nodeconfig', 'the API server drops spec.configSource');
-  await memo.settled();
-  assert.deepEqual(record(), { ...first, carrier: 'nodeconfig', why: 'the API server drops spec.configSource' });
-});
 
 test('a store that another node began is said to be', async () => {
   const begun = kept();

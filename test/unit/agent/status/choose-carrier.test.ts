@@ -14,11 +14,8 @@ const words: Record<string, Wanted | 'unserved' | 'forbidden' | undefined> = {
 const cases: { why: string; node: string; nodeConfig: string; native: Native; last?: 'node' | 'nodeconfig'; mode?: 'nodeconfig'; is: string; missing?: 'crds' | 'rbac' }[] = [
   { why: 'nothing is decided before the server has said whether there is a NodeConfig', node: 'a', nodeConfig: '?', native: 'kept', is: 'wait' },
   { why: 'the Node assigns where there is nothing else', node: 'a', nodeConfig: 'unserved', native: 'unknown', is: 'node a' },
-  { why: 'the Node assigns on a server that kept its fields over an upgrade', node: 'a', nodeConfig: 'absent', native: 'dropped', is: 'node a' },
-  { why: 'a NodeConfig goes before the Node', node: 'a', nodeConfig: 'b', native: 'kept', is: 'nodeconfig b' },
   { why: 'an empty Node is local where the server keeps its fields', node: 'local', nodeConfig: 'unserved', native: 'kept', is: 'node local' },
   { why: 'an empty Node says nothing once a NodeConfig has assigned: the object is gone', node: 'local', nodeConfig: 'absent', native: 'kept', last: 'nodeconfig', is: 'nodeconfig keep' },
-  { why: 'an empty Node says nothing before the server was asked by read-back', node: 'local', nodeConfig: 'unserved', native: 'unknown', is: 'node keep' },
   { why: 'an empty Node says nothing where the server drops its fields', node: 'local', nodeConfig: 'absent', native: 'dropped', last: 'node', is: 'nodeconfig keep' },
   { why: 'a server with neither', node: 'local', nodeConfig: 'unserved', native: 'dropped', is: '- keep', missing: 'crds' },
   { why: 'a server whose NodeConfigs this agent may not read', node: 'local', nodeConfig: 'forbidden', native: 'dropped', is: 'nodeconfig keep', missing: 'rbac' },
@@ -51,7 +48,6 @@ for (const { why, node, nodeConfig, native, last, mode = 'auto', is, missing } o
 const versions: { why: string; version: string; has: boolean; probed?: boolean; is: Native }[] = [
   { why: 'a server that was asked and kept it', version: 'v1.20.2', has: true, probed: true, is: 'kept' },
   { why: 'a status from an agent before this one', version: 'v1.20.2', has: true, is: 'kept' },
-  { why: 'an old server that was not asked', version: 'v1.25.16', has: false, is: 'unknown' },
   { why: 'a server from 1.26 on need not be asked', version: 'v1.26.0', has: false, is: 'dropped' },
   { why: 'a server that does not say its version is asked', version: '', has: false, is: 'unknown' },
 ];

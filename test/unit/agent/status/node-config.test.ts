@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Condition,
-  type NodeConfig,
-  type NodeConfigFacts,
-  nodeConfigPatch,
-  wantedOfNodeConfig,
-} from '../../../../agent/status/node-config.ts';
+import { type Condition, type NodeConfig, type NodeConfigFacts, nodeConfigPatch, wantedOfNodeConfig } from '../../../../agent/status/node-config.ts'; // prettier-ignore
 import { type ConfigStatus, statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { source } from '../../../support/builders.ts';
 

@@ -7,7 +7,6 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
 const KEPT: Reported = { sent: true, kept: true };
-const SAME: Reported = { sent: false, kept: true };
 
 /** A reporter on fake time. Each report takes the next answer: what the carrier says, an error or nothing; the last one stays. */
 function reporting(t: TestContext, answers: (Reported | Error)[], complete?: Promise<void>) {
@@ -65,16 +64,4 @@ test('a report that fails is tried again, longer apart each time, and said aloud
     lines.filter((line) => line.startsWith('warn')),
     ['warn: failed to write status, retrying'],
   );
-});
-
-test('a server that drops the status is told of, and so is one that keeps it again', async (t) => {
-  const dropped = { sent: true, kept: false };
-  const { clock, reporter, kept, lines } = reporting(t, [dropped, { sent: false, kept: false }, SAME, KEPT]);
-  for (let n = 0; n < 4; n++) {
-    reporter.notify();
-    await clock.advance(5000);
-  }
-  assert.deepEqual(kept, [false, false, true], 'a look that sends nothing proves nothing kept');
-  assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? '', /^warn: .*gate is off/);
 });

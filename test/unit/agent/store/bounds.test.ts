@@ -84,7 +84,7 @@ const broken: { kind: Fault['kind']; why: string; remedy: RegExp }[] = [
   { kind: 'EROFS', why: 'a read-only disk', remedy: /file system is read-only: .*remount/ },
   { kind: 'ENOSPC', why: 'a full disk', remedy: /disk is full: make room/ },
 ];
-for (const { kind, why, remedy } of broken) {
+for (const { kind, why, remedy } of broken)
   test(`${why}: all is read, and every change says where and what to do`, async () => {
     const disk = await lived();
     disk.fault = { kind, at: 1 };
@@ -108,4 +108,3 @@ for (const { kind, why, remedy } of broken) {
     assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
     if (kind === 'EROFS') await assert.rejects(store.addToJournal(line('x')), StoreError);
   });
-}

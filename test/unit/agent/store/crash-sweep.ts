@@ -1,12 +1,8 @@
 import { CrashDisk, type Fault, type Forgotten } from '../../../support/crash-disk.ts';
 import { livedIn, look, openStore, paths, type StoreChange } from './store-changes.ts';
 
-export interface Sweep {
-  /** Different disks that the next process found. */
-  disks: number;
-  /** What was found wrong, in words. */
-  violations: string[];
-}
+/** The number of different disks that the next process found, and what was found wrong, in words. */
+export type Sweep = { disks: number; violations: string[] };
 
 /** Most disks a single power cut is taken to leave. */
 const CUT_STATES = 16;
@@ -85,12 +81,7 @@ export async function sweepCrashes(it: StoreChange, forgotten?: Forgotten): Prom
   return sweep;
 }
 
-interface Expected {
-  it: StoreChange;
-  before: Record<string, string>;
-  after: Record<string, string>;
-  done: boolean;
-}
+type Expected = { it: StoreChange; done: boolean } & Record<'before' | 'after', Record<string, string>>;
 
 /** Boots on `disk` and says what it finds wrong. */
 async function problems(disk: CrashDisk, { it, before, after, done }: Expected): Promise<string[]> {

@@ -61,8 +61,7 @@ const bad: [string, unknown][] = [
   ['no moment', { ...record, at: undefined }],
   ['half a source', { ...record, source: { ...record.source, uid: '' } }],
 ];
-for (const [what, json] of bad) {
+for (const [what, json] of bad)
   test(`an active record that is ${what} is a problem, not an exception`, () => {
     assert.equal(parseActiveRecord(JSON.stringify(json)).ok, false);
   });
-}

@@ -35,13 +35,12 @@ const refused = [
   { why: 'broken YAML', text: `${head}source: {` },
   { why: 'aliases that multiply', text: `a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b]\n` },
 ];
-for (const { why, text } of refused) {
+for (const { why, text } of refused)
   test(`a meta file with ${why} is damaged`, () => {
     const parsed = read(text);
     assert.ok(!parsed.ok);
     assert.ok(parsed.problem.length < 100);
   });
-}
 
 test('a meta file that is not UTF-8 is damaged', () => assert.equal(parseSource(Uint8Array.of(0x61, 0xff)).ok, false));
 

@@ -20,15 +20,8 @@ export const payload = (of: Source, text: string): Payload => ({
 });
 const content = { kubeletConfigKey: 'kubelet', contentSha256: '0'.repeat(64) };
 const at = '2026-01-01T00:00:00Z';
-export const trial = (healthyMs: number): TrialRecord => ({
-  ...content,
-  source: source('a'),
-  assignedAt: at,
-  healthyMs,
-  exits: 0,
-  exitsOffset: 0,
-  bootId: 'boot',
-});
+const looks = { assignedAt: at, exits: 0, exitsOffset: 0, bootId: 'boot' };
+export const trial = (healthyMs: number): TrialRecord => ({ ...content, ...looks, source: source('a'), healthyMs });
 const verdict = { reason: 'exits', evidence: ['exit 1'], by: 'agent', retry: '' } as const;
 export const condemned = (uid: string): CondemnedRecord => ({ ...source(uid), ...content, ...verdict, at });
 export const line = (detail: string): JournalLine => ({ at, event: 'booted', source: null, detail });

@@ -32,7 +32,6 @@ const rows: Row[] = [
   { why: 'goes on to say that the kubelet has no file', wants: 'local', assigned: 'local', bootError: INTERNAL, lacksFile: true, steps: ['adopt local', `report ${INTERNAL}`] },
   // New content
   { why: 'saves, assigns and leaves, in this order', wants: 'web@2=B unsaved', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
-  { why: 'does not save what is saved', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@2', 'report -', 'exit web@2'] },
   { why: 'assigns where the record is missing', wants: 'web@1=A', assigned: '?', verdict: 'ok', bootError: INTERNAL, steps: ['assign web@1', 'report -', 'exit web@1'] },
   { why: 'assigns without evaluation with preflight off', wants: 'web@2=B', assigned: 'web@1=A', active: 'web@1=A', verdict: 'off', steps: ['assign web@2', 'report -', 'exit web@2'] },
   { why: 're-keys though the checkpoint is there', wants: 'web@1:other=A', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['assign web@1:other', 'report -', 'exit web@1:other'] },
@@ -49,7 +48,6 @@ const rows: Row[] = [
   { why: 'does not trust content that is only in trial', wants: 'web@2=A', assigned: 'web@1=A', active: 'web@1=A', lkg: 'old@1=C', verdict: 'ok', steps: ['assign web@2', 'adopt web@2', 'report -'] },
   { why: 'finishes a move of trust that a crash cut short', wants: 'web@2=A', assigned: 'web@2=A', active: 'web@2=A', lkg: 'web@1=A', steps: ['set-last-known-good web@2', 'adopt web@2', 'report -'] },
   { why: 'forgets a refusal when the fixed config is accepted', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', refused: 'web@2', steps: ['assign web@3', 'report -', 'clear-refusal', 'exit web@3'] },
-  { why: 'keeps a refusal that stands', wants: 'web@3=C', assigned: 'web@1=A', active: 'web@1=A', verdict: 'validate', refused: 'web@2', steps: ['refuse web@3', `report ${VALIDATE}`] },
   { why: 'forgets a refusal when nothing is assigned any more', wants: 'local', assigned: 'local', refused: 'web@2', steps: ['adopt local', 'report -', 'clear-refusal'] },
   { why: 'keeps a refusal while its ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', refused: 'web@2', steps: [`report ${DOWNLOAD}`] },
   // Condemned
@@ -67,7 +65,6 @@ const rows: Row[] = [
   { why: 'goes on to say that the last known good was damaged', wants: 'web@1=A', assigned: 'web@1=A', active: 'web@1=A', lkg: '?', bootError: INTERNAL, steps: ['adopt web@1', `report ${INTERNAL}`] },
   // After a restore of etcd: another content under a name that is known
   { why: 'leaves what runs under another content of the same name', wants: 'web@1=B clashes', assigned: 'web@1=A', active: 'web@1=A', lkg: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
-  { why: 'leaves what is trusted under another content of the same name', wants: 'web@1=B clashes', assigned: 'web@2=C', active: 'web@2=C', lkg: 'web@1=A', verdict: 'ok', steps: [`report ${SYNC_INTERNAL}`] },
   { why: 'replaces one that nobody names', wants: 'web@2=B clashes', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
   // Not to be had
   { why: 'keeps everything while the ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },

@@ -74,7 +74,6 @@ const shapes = [
   { why: 'one that the kubelet wrote', pod: raw({ phase: 'Failed', reason: 'OutOfcpu', startTime }, { managedFields: [{ manager: 'kube-scheduler', time: '2026-03-01T01:59:00Z' }, { manager: 'kubelet', time: '2026-03-01T01:00:16Z' }] }), is: { startedAt: ms(0), failed: { reason: 'OutOfcpu', at: ms(16) } } },
   { why: 'one that was rejected and ended with 0', pod: { ...raw({ phase: 'Succeeded', startTime }, { managedFields: [{ manager: 'kubelet', time: '2026-03-01T01:00:16Z' }] }), spec: { restartPolicy: 'Always' } }, is: { startedAt: ms(0), failed: { reason: 'Rejected', at: ms(16) } } },
   { why: 'one that was evicted and ended with 0', pod: { ...raw({ phase: 'Succeeded', startTime, conditions: [{ type: 'DisruptionTarget', status: 'True', lastTransitionTime: '2026-03-01T01:00:16Z' }] }), spec: { restartPolicy: 'Always' } }, is: { startedAt: ms(0), failed: { reason: 'Evicted', at: ms(16) } } },
-  { why: 'one that is deleted', pod: { ...raw({ phase: 'Succeeded', startTime }, { deletionTimestamp: startTime }), spec: { restartPolicy: 'Always' } }, is: { startedAt: ms(0) } },
   { why: 'one whose deadline is over', pod: { ...raw({ phase: 'Succeeded', startTime }), spec: { restartPolicy: 'Always', activeDeadlineSeconds: 5 } }, is: { startedAt: ms(0) } },
   { why: 'one of nonsense', pod: raw({ phase: 'Failed', reason: 7, startTime: {}, conditions: 'x', containerStatuses: [null, { state: 7 }] }), is: { startedAt: Number.NaN, failed: { reason: '', at: Number.NaN } } },
 ];

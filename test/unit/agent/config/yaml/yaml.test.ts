@@ -69,7 +69,6 @@ const bomb = Array.from({ length: 12 }, (_, n) =>
 const hostile: { why: string; text: string | Uint8Array; rule: string }[] = [
   { why: 'nothing', text: '', rule: 'empty' },
   { why: 'more than a ConfigMap can hold', text: `${HEADER}#${'x'.repeat(1 << 20)}`, rule: 'too-large' },
-  { why: 'a hundred thousand keys', text: HEADER + Array.from({ length: 100_000 }, (_, n) => `k${n}: 1`).join('\n'), rule: 'too-large' },
   { why: 'an alias bomb', text: HEADER + bomb, rule: 'alias' },
   { why: 'an anchor in itself', text: `${HEADER}a: &a [*a]`, rule: 'alias' },
   { why: 'deep brackets', text: nested(5000), rule: 'nesting' },
@@ -83,7 +82,7 @@ const hostile: { why: string; text: string | Uint8Array; rule: string }[] = [
   { why: 'another version', text: 'apiVersion: kubelet.config.k8s.io/v1\nkind: KubeletConfiguration', rule: 'api-version' },
   { why: 'half a JSON', text: '{"apiVersion": "kube', rule: 'syntax' },
 ];
-for (const { why, text, rule } of hostile) {
+for (const { why, text, rule } of hostile)
   test(`decode refuses ${why}, and at once`, () => {
     const start = performance.now();
     const decoded = decode(typeof text === 'string' ? bytes(text) : text, version);
@@ -91,7 +90,6 @@ for (const { why, text, rule } of hostile) {
     assert.ok(performance.now() - start < 20_000, `it took ${performance.now() - start} ms`);
     assert.deepEqual(decoded.ok ? [] : decoded.errors.map((error) => error.rule), [rule]);
   });
-}
 
 test('unknown fields, duplicate keys and fields of other versions are warnings', () => {
   const decoded = decode(
