@@ -10,7 +10,6 @@ import { tempDir } from '../../../support/temp-dir.ts';
 // prettier-ignore
 const lists: { text: string; is: number[] | undefined }[] = [
   { text: '0-1,8,10-11\n', is: [0, 1, 8, 10, 11] },
-  { text: 'all', is: undefined },
   { text: '0-99999999', is: undefined },
 ];
 for (const { text, is } of lists)
