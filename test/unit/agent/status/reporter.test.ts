@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
+import { silentLog } from '../../../../base/log.ts';
+import { nodes } from '../../../../kube/api/object.ts';
+import { nodeCarrier } from '../../../../agent/status/node-carrier.ts';
 import type { ConfigStatus } from '../../../../agent/status/node-config-state.ts';
 import { type Reported, Reporter } from '../../../../agent/status/reporter.ts';
+import { FakeApi } from '../../../support/fake-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
@@ -64,4 +68,24 @@ test('a report that fails is tried again, longer apart each time, and said aloud
     lines.filter((line) => line.startsWith('warn')),
     ['warn: failed to write status, retrying'],
   );
+});
+
+test('a server that drops the fields is patched once for each picture, not at each look', async (t) => {
+  const clock = new FakeClock();
+  const end = new AbortController();
+  const api = new FakeApi();
+  api.gate = false;
+  api.put(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' }, status: {} });
+  const client = api.client({ alive: () => true, onStatus: () => {}, onEvent: () => {} });
+  const deps = { client, clock, random: () => 0, log: silentLog, nodeName: 'n', configmapNamespace: '', version: '1' };
+  const carrier = nodeCarrier(deps);
+  const watching = carrier.watch({ onWanted: () => {}, onSeen: () => {} }, end.signal);
+  t.after(async () => {
+    end.abort();
+    await watching;
+  });
+  await clock.advance(1_000);
+  const picture = assignedSituation().picture;
+  for (let look = 0; look < 5; look++) await carrier.report(picture, end.signal);
+  assert.equal(api.patches, 1);
 });
