@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { cappedFindings, type Finding } from '../../../../agent/config/contract.ts';
+import { enabledGates } from '../../../../agent/config/gates/gates.ts';
+import { parseKubeletVersion } from '../../../../agent/config/version.ts';
+import { renderYaml } from '../../../../agent/config/yaml/render.ts';
 import { compareConfigs } from '../../../../agent/config/policy/explain.ts';
 import { mergeOverlay } from '../../../../agent/config/overlay.ts';
 
@@ -39,4 +43,32 @@ test('configurations compare by leaf, gates one by one, secrets masked', () => {
     { field: 'evictionHard', class: 'needs-drain', from: { 'memory.available': '1Gi' }, to: {} },
     { field: 'unknown', class: 'dangerous', from: 1, to: null },
   ]);
+});
+
+test('for people every map is compared key by key, secrets still masked', () => {
+  const a = {
+    ...KIND,
+    evictionHard: { 'memory.available': '100Mi', 'nodefs.inodesFree': '5%' },
+    staticPodURLHeader: { A: ['1'], B: ['2'] },
+  };
+  const b = { ...a, evictionHard: { ...a.evictionHard, 'nodefs.inodesFree': '15%' }, staticPodURLHeader: { A: ['1'], B: ['3'] } };
+  assert.deepEqual(compareConfigs(a, b, { byKey: true }), [
+    { field: 'staticPodURLHeader.B', class: 'dangerous', from: '***', to: '***' },
+    { field: 'evictionHard.nodefs.inodesFree', class: 'needs-drain', from: '5%', to: '15%' },
+  ]);
+});
+
+test('a gate that is locked is what it is locked to, whatever the configuration says', () => {
+  const isOn = enabledGates({ featureGates: { NodeSwap: false, PodLevelResources: false } }, parseKubeletVersion('v1.36.3'));
+  assert.deepEqual(['NodeSwap', 'PodLevelResources'].map(isOn), [true, false]);
+});
+
+test('words that some reader takes for a boolean or a number are quoted', () => {
+  const rendered = renderYaml({ a: 'no', b: 'Infinity', c: '-x', d: 'plain' });
+  assert.equal(rendered, 'a: "no"\nb: "Infinity"\nc: "-x"\nd: plain\n');
+});
+
+test('findings beyond the limit are counted over all lists, with what each of them has counted', () => {
+  const counted = (more: number): Finding => ({ field: '', rule: 'more', message: `and ${more} more`, more });
+  assert.equal(cappedFindings([counted(3)], [counted(4)]).at(-1)?.more, 7);
 });

@@ -98,3 +98,14 @@ test('what a journal held before the first start is history, and of many new lin
   assert.deepEqual(one.messages.slice(20), ['line 26']);
   await one.stop();
 });
+
+test('what a journal held before the first start is not sent with the first line after it', async () => {
+  const one = await node();
+  one.trust();
+  const announcer = await one.start();
+  one.trust();
+  announcer.notify();
+  await one.clock.advance(0);
+  assert.deepEqual(one.messages, ['line 1']);
+  await one.stop();
+});

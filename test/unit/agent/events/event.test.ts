@@ -94,3 +94,9 @@ test('the event of a condemnation has its evidence', () => {
   const [event] = transitionsOf(lines, [condemned(content('B'), { evidence: ['of another'] }), record]);
   assert.equal(event?.message, `Condemned dkc-system/web:kubelet@1: why; ${evidence.join('; ')}`);
 });
+
+test('a refusal with more names than fit is cut, and says that it was', () => {
+  const message = String(refusedEvent(source('web@3'), [{ field: '€'.repeat(600), rule: 'unknown-field', message: 'not known' }], facts)['message']); // prettier-ignore
+  assert.ok(bytes(message) <= 1024 && bytes(message) > 900, `${bytes(message)} bytes`);
+  assert.match(message, / \.\.\.$/);
+});

@@ -123,6 +123,7 @@ test('checkpoints diff says field by field what differs, with B active by defaul
   const { stdout } = await dkc('checkpoints', 'diff', 'last-known-good', '8c1f2d34-7');
   assert.match(stdout, /^FIELD +CLASS +last-known-good +8c1f2d34-7\n[^]*\nmaxPods +\S+ +110 +3\n/);
   assert.match(stdout, /--- last-known-good\/ca\.pem\n\+\+\+ 8c1f2d34-7\/ca\.pem\n@@ -1,2 \+1,1 @@\n-one\n-two\n\+CERT\n/);
+  assert.deepEqual(await dkc('checkpoints', 'diff', '8c1f2d34-7', '8c1f2d34-7', '-o', 'json').then(({ code, stdout: all }) => [code, JSON.parse(all)]), [0, []]); // prettier-ignore
 });
 
 test('history -w prints what there is, then each further transition, until Ctrl-C', async (t) => {
