@@ -147,6 +147,12 @@ test('retry says that there is nothing to retry, and why', () => {
   assert.match(notes({ ...base, assigned: '-', condemned }), /nothing is assigned; name one with REF, or use --all \(condemned: /);
 });
 
+test('retry of the assigned leaves another key of the same ConfigMap condemned', () => {
+  const other = condemnation('9', { kubeletConfigKey: 'other' });
+  const plan = planRetry(adminFacts({ ...base, assigned: '9', condemned: [other, condemnation('9')] }), { at });
+  assert.deepEqual(plan.at === 'planned' && plan.cleared.map(({ kubeletConfigKey }) => kubeletConfigKey), ['kubelet']);
+});
+
 test('retry refuses what names nothing', () => {
   for (const ref of ['zz', 'last-known-good'])
     assert.equal(planRetry(adminFacts({ ...base, lkg: '-', condemned }), { at, ref }).at, 'refused');
