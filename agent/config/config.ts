@@ -2,7 +2,7 @@
 import { NEWEST_MINOR, parseKubeletVersion } from './version.ts';
 
 export { applyDefaults, valueAt } from './defaults.ts';
-export { decode, fieldsUnknownTo } from './decode/decode.ts';
+export { decode } from './decode/decode.ts';
 export { LIMIT_RULES, MAX_BYTES } from './decode/document.ts';
 export {
   compareConfigs,

@@ -93,11 +93,6 @@ export class WorkQueue {
     return this.#limiter.size;
   }
 
-  /** The queue takes no more keys. */
-  get isShutDown(): boolean {
-    return this.#shutDown;
-  }
-
   /** Asks for a visit. Ignored once shut down, as all adds are. */
   add(key: Key): void {
     if (this.#shutDown) return;

@@ -22,15 +22,6 @@ export interface HeldCapacity {
   heldUpTo(pod: PodInfo): number;
 }
 
-export const nothingHeld: HeldCapacity = {
-  size: 0,
-  nodes: [],
-  podsFor: () => [],
-  claimUsers: () => [],
-  of: () => undefined,
-  heldUpTo: () => -Infinity,
-};
-
 /** What Reserve made for one pod, for its binding cycle. */
 export interface Reserved {
   /** After volumes are bound, before the pod is. @throws why it cannot be bound; the signal's reason */

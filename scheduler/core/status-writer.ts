@@ -100,11 +100,6 @@ export class StatusWriter {
     return { [Symbol.dispose]: () => void (this.#urgent -= 1) };
   }
 
-  /** Pods about which something is to be said still, and is not being written now. */
-  get owed(): number {
-    return new Set([...this.#waiting.keys(), ...this.#failed.keys()]).size;
-  }
-
   /** The newest that is known: that of the pod itself may be from before our last write. */
   #statusOf({ uid, pod }: PodInfo): Status {
     const answered = this.#answered.get(uid);

@@ -93,11 +93,6 @@ export class Engine {
     return nodeSpec.advance(isOver) && topology.advance(isOver);
   }
 
-  /** Different rejections that are remembered. */
-  get rejectionCount(): number {
-    return this.#rejections.size;
-  }
-
   /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: nominated to it, or kept for it */
   decide(pod: PodInfo, profile: ProfileConfig, first?: string): Decision {
     const asked = this.#ask(pod, profile);

@@ -57,11 +57,6 @@ export class ClaimBinder implements VolumeBinder {
     nodes.addHandlers('volume binding', { deleted: ({ metadata }) => this.#notifyNode(metadata.name ?? '') });
   }
 
-  /** Pods whose claims are waited for. */
-  get waiting(): number {
-    return new Set([...this.#waiters.values()].flatMap((waiters) => [...waiters])).size;
-  }
-
   reserve(pod: PodInfo, decision: VolumeDecision): void {
     this.#options.view.assume(pod.uid, decision);
   }

@@ -108,11 +108,6 @@ export class CachedStorage implements AssumingView {
     ].filter((event) => event.before !== event.after);
   }
 
-  /** Objects of which something is assumed. */
-  get assumptions(): number {
-    return this.#assumed.size;
-  }
-
   claim(namespace: string, name: string): Readonly<Claim> | undefined {
     return this.#claim(`${namespace}/${name}`);
   }

@@ -43,11 +43,6 @@ function duplicateKeys(document: Document): Finding[] {
   return more > 0 ? [...duplicates, andMore(more)] : duplicates;
 }
 
-/** Fields of `written` that a kubelet of `version` does not know although others do. It would ignore them, silently. */
-export function fieldsUnknownTo(written: JsonObject, version: KubeletVersion): Finding[] {
-  return ignored(written, version).filter(({ rule }) => rule === 'unknown-to-version');
-}
-
 /** Paths of `written` that the field table does not have for any version; `registerWithTaints[0].x` inside of a list. */
 export function fieldsNotInTable(written: JsonObject, version: KubeletVersion): string[] {
   return ignored(written, version).flatMap(({ field, rule }) => (rule === 'unknown-field' ? [field] : []));
