@@ -86,7 +86,7 @@ export function errorBody(error: FieldError): string {
 }
 
 /** One error plain, several in brackets; repeated ones once. */
-export function fieldErrorsText(errors: readonly FieldError[]): string {
+function fieldErrorsText(errors: readonly FieldError[]): string {
   const texts = [...new Set(errors.map((error) => `${error.field}: ${errorBody(error)}`))];
   return texts.length === 1 ? (texts[0] ?? '') : `[${texts.join(', ')}]`;
 }

@@ -16,7 +16,7 @@ import { measured } from './daemonset/turn.ts';
 import type { Part } from './daemonset/turn.ts';
 import type { Figure } from './figure.ts';
 
-export interface FleetTurn {
+interface FleetTurn {
   user: User;
   create: Part;
   /** All pods become ready, one by one. */
@@ -85,7 +85,7 @@ async function sayPace(client: Client): Promise<void> {
   await removePods(client, 'default');
 }
 
-export function fleetFigures(turns: readonly FleetTurn[], { nodes, sets, hollow }: Size): Figure[] {
+function fleetFigures(turns: readonly FleetTurn[], { nodes, sets, hollow }: Size): Figure[] {
   const all = nodes * sets;
   const fleet = `${nodes.toLocaleString('en')} nodes, ${sets} sets${hollow ? '' : ', no kubelets'}`;
   const figure = (what: string, unit: string, valueOf: (turn: FleetTurn) => number): Figure => {

@@ -44,7 +44,7 @@ async function costsAt(count: number, sets: number): Promise<Costs> {
   return Object.fromEntries(eventNames.map((name) => [name, rounds.map((costs) => costs[name])])) as unknown as Costs;
 }
 
-export function growthFigures(large: { nodes: number; costs: Costs }, small: { nodes: number; costs: Costs }): Figure[] {
+function growthFigures(large: { nodes: number; costs: Costs }, small: { nodes: number; costs: Costs }): Figure[] {
   const sample = ({ nodes, costs }: typeof large, name: EventName) => ({
     name: `${nodes.toLocaleString('en')} nodes`,
     unit: 'ms',

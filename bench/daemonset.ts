@@ -37,7 +37,7 @@ export async function daemonSetWork(): Promise<Figure[] | string> {
   }
 }
 
-export function workFigures(turns: readonly Turn[], { all: nodes, some }: { all: number; some: number }): Figure[] {
+function workFigures(turns: readonly Turn[], { all: nodes, some }: { all: number; some: number }): Figure[] {
   const figure = (what: string, unit: string, valueOf: (turn: Turn) => number): Figure => {
     const sample = (name: Turn['user']) => ({ name, unit, values: turns.filter(({ user }) => user === name).map(valueOf) });
     const beside = { ours: sample('dkc'), against: sample('kube-controller-manager') };

@@ -47,7 +47,7 @@ export async function statefulSetWork(): Promise<Figure[] | string> {
 const partTexts = { create: 'from create to right status', update: 'new template on all', remove: 'from delete to the last pod gone' };
 
 /** Only making and updating have an aim, and calls: that pods go is the garbage collector's doing. */
-export function setFigures(turns: readonly Turn[], shapes: readonly Shape[]): Figure[] {
+function setFigures(turns: readonly Turn[], shapes: readonly Shape[]): Figure[] {
   const figure = (what: string, unit: string, valueOf: (turn: Turn) => number, hasAim: boolean): Figure => {
     const sample = (name: Turn['user']) => ({ name, unit, values: turns.filter(({ user }) => user === name).map(valueOf) });
     const beside = { ours: sample('dkc'), against: sample('kube-controller-manager') };

@@ -47,18 +47,18 @@ export function parseAccountToken(text: string): AccountToken | undefined {
  * behind, and may be of any age: it is renewed at once.
  * @param now - wall clock, ms
  */
-export function renewalWait({ issuedAt, expiresAt }: AccountToken, now: Millis): Millis {
+function renewalWait({ issuedAt, expiresAt }: AccountToken, now: Millis): Millis {
   const [life, age] = [expiresAt - issuedAt, now - issuedAt];
   return age < -life * MAX_SKEW ? 0 : Math.max(0, life * RENEWED_AFTER - Math.max(0, age));
 }
 
 /** `spec` of the TokenRequest for one that is like it and lives as long. */
-export function renewalSpec({ audiences, issuedAt, expiresAt }: AccountToken): { audiences: readonly string[]; expirationSeconds: number } {
+function renewalSpec({ audiences, issuedAt, expiresAt }: AccountToken): { audiences: readonly string[]; expirationSeconds: number } {
   return { audiences, expirationSeconds: Math.round((expiresAt - issuedAt) / 1000) };
 }
 
 /** Whether `next` may take the place of `now`: the same account, and it lives longer. */
-export function isRenewal(next: AccountToken | undefined, now: AccountToken): next is AccountToken {
+function isRenewal(next: AccountToken | undefined, now: AccountToken): next is AccountToken {
   return next !== undefined && next.namespace === now.namespace && next.name === now.name && next.expiresAt > now.expiresAt;
 }
 

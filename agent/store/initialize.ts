@@ -57,7 +57,7 @@ function modeText({ kind, mode }: Stat): string {
  * ConfigMaps whose checkpoints are looked through. Boot sweeps, and the kubelet waits for it; a store has a handful, since garbage collection removes the
  * others. A leftover beyond harms nobody: it is found once there are fewer.
  */
-export const MAX_SWEPT = 1_000;
+const MAX_SWEPT = 1_000;
 
 /** What upstream's writer leaves behind when it dies. */
 const upstreamPrefix = 'tmp_';

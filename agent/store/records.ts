@@ -220,7 +220,7 @@ const size = (record: CondemnedRecord): number =>
   Buffer.byteLength(JSON.stringify(record, undefined, 2)) + 40 * (record.evidence.length + 12);
 
 /** Longest text of a finding, in characters. A name of a field may be as long as the ConfigMap. */
-export const MAX_FINDING_TEXT = 1000;
+const MAX_FINDING_TEXT = 1000;
 
 /** Cuts what a file for people need not hold. */
 export function refusedRecord(refusal: Refusal, findings: readonly Finding[]): RefusedRecord {

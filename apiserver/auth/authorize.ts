@@ -134,7 +134,7 @@ export function restrictNode(user: User, served: ServedKind, object: KubeObject,
 }
 
 /** An action on a resource. */
-export interface ResourceWish {
+interface ResourceWish {
   verb: string;
   group: string;
   /** With its subresource: `pods/status`. */
@@ -146,7 +146,7 @@ export interface ResourceWish {
 }
 
 /** A request that is about no object: `/metrics`. */
-export interface PathWish {
+interface PathWish {
   verb: string;
   path: string;
 }

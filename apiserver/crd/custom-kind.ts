@@ -153,7 +153,7 @@ export function isJsonPath(path: string): boolean {
 }
 
 /** What a simple JSON path leads to; nothing where there is no such thing. */
-export function valuesAt(value: unknown, path: string): unknown[] {
+function valuesAt(value: unknown, path: string): unknown[] {
   return (stepsOf(path) ?? [undefined]).reduce<unknown[]>(
     (found, at) => (at === undefined ? [] : found.flatMap((one) => follow(one, at))),
     [value],

@@ -117,7 +117,7 @@ interface FieldSet {
 }
 
 /** Every field that is in `value`. Lists without a key are one field. */
-export function fieldSetOf(value: unknown, rule: MergeRule = {}): FieldSet {
+function fieldSetOf(value: unknown, rule: MergeRule = {}): FieldSet {
   const set: FieldSet = {};
   if (isJsonObject(value)) {
     for (const [name, one] of Object.entries(value)) setField(set, `f:${name}`, fieldSetOf(one, rule.fields?.[name]));
@@ -143,7 +143,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 /** `value` without the fields in `set`; lists by key lose the items whose `.` is in it. */
-export function withoutFields(value: unknown, set: FieldSet, rule: MergeRule = {}): unknown {
+function withoutFields(value: unknown, set: FieldSet, rule: MergeRule = {}): unknown {
   if (Array.isArray(value)) return value.flatMap((item) => withoutItem(item, set, rule));
   if (!isJsonObject(value)) return value;
   const kept: JsonObject = {};
@@ -164,14 +164,7 @@ function withoutItem(item: unknown, set: FieldSet, rule: MergeRule): unknown[] {
 }
 
 /** Fields that both sets hold and whose values differ: `.data.a`, `.status.conditions[type="Ready"].status`. */
-export function conflictingFields(
-  ours: FieldSet,
-  theirs: FieldSet,
-  wanted: unknown,
-  live: unknown,
-  rule: MergeRule = {},
-  path = '',
-): string[] {
+function conflictingFields(ours: FieldSet, theirs: FieldSet, wanted: unknown, live: unknown, rule: MergeRule = {}, path = ''): string[] {
   const found: string[] = [];
   for (const [step, inner] of Object.entries(ours)) {
     if (step === '.' || !Object.hasOwn(theirs, step)) continue;

@@ -19,7 +19,7 @@ export interface Wanted {
 export type Told = { ready: true } | { times: BindTime[] };
 
 /** Somebody who watches pods and has nothing else to do. */
-export interface Watcher extends AsyncDisposable {
+interface Watcher extends AsyncDisposable {
   /** Ask before the last pod is made; one question at a time. @throws when it takes ten minutes */
   whenBound(wanted: Wanted): Promise<BindTime[]>;
 }

@@ -12,10 +12,10 @@ import type { DaemonSet, Node, Placement, Pod } from '../../controllers/common/t
 import type { Client } from '../../kube/client/client.ts';
 
 /** Asks the controller's own decision; pure. */
-export type ExplainSet = (seen: SetInCluster) => readonly Explained[];
+type ExplainSet = (seen: SetInCluster) => readonly Explained[];
 
 /** `dkc why daemonset`, told by `explain`. */
-export const whyDaemonSet = (explain: ExplainSet): Command => ({
+const whyDaemonSet = (explain: ExplainSet): Command => ({
   describe: `Explains, node by node, which pod a DaemonSet has there, what it waits for, and why. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
 Rights: get and list daemonsets, list pods, controllerrevisions and events in the namespace (pods in all, with --daemonset-placement=controller), list nodes.`,

@@ -20,10 +20,10 @@ import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/comm
 import type { Client } from '../../kube/client/client.ts';
 
 /** Asks the controller's own decision; pure. */
-export type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explained[];
+type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explained[];
 
 /** `dkc why statefulset`, told by `explain`. */
-export const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
+const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
   describe: `Explains what a StatefulSet waits for, then the state of each of its pods. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
 Rights: get and list statefulsets, list pods, persistentvolumeclaims, controllerrevisions and events in the namespace; list storageclasses for a set with dkc.dev/expand-claims.`,

@@ -108,7 +108,7 @@ const kindsOf = ({ servesNodeConfigs }: Serves): JoinedKind[] => (servesNodeConf
 const kept = { node: keptOfNode, config: keptOfConfig } as const;
 
 /** Joins Nodes and NodeConfigs by name, and reports a node whenever one of the two changes, from when all of both are known. */
-export class FleetJoin {
+class FleetJoin {
   readonly #serves: Serves;
   readonly #names: ReadonlySet<string> | undefined;
   readonly #onSeen: OnSeen;

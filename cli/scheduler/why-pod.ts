@@ -36,7 +36,7 @@ import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
 /** `dkc why pod`, told by `load`'s decision. */
-export const whyPod = (load: () => Promise<ExplainPod>): Command => ({
+const whyPod = (load: () => Promise<ExplainPod>): Command => ({
   describe: `Explains why a pod is not scheduled. Computes what the scheduler would decide from the current objects in the API server. For each reason it prints how many nodes have it, and some of their names. Read-only; needs no running scheduler.
 
 Reservations for pods that are updated, and when the pod is retried, are known only to the running scheduler. With --debug-address it is asked; it must have been started with --debug, and dkc must run on its machine.

@@ -11,7 +11,7 @@ import type { Looked } from './node-detail.ts';
 import { pageNode, pageRollout, standingsKey } from './views.ts';
 
 /** Changes whose names are remembered. A client that is further behind gets the whole picture. */
-export const MAX_CHANGES = 10_000;
+const MAX_CHANGES = 10_000;
 
 interface Entry<T> {
   value: T;

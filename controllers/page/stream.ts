@@ -7,7 +7,7 @@ export const MAX_CLIENTS = 20;
 /** Shortest time between two events for one client: changes in between are sent as one. */
 export const MIN_INTERVAL_MS: Millis = 250;
 /** A client gets something at least so often: it takes the stream for stale when nothing comes. */
-export const BEAT_MS: Millis = 10_000;
+const BEAT_MS: Millis = 10_000;
 /** A client that has not taken an event after this long is disconnected. */
 export const MAX_SEND_MS: Millis = 30_000;
 

@@ -178,7 +178,7 @@ const MAX_PODS_OF_NODE = 5_000;
  * All pods of a node, as the API server has them now: one list of one node costs less than a cache of all pods.
  * @throws {ActionError} for more than 5,000 pods; ApiError, TransportError
  */
-export async function podsOfNode(client: Pick<Client, 'listEach'>, node: string, signal: AbortSignal): Promise<Pod[]> {
+async function podsOfNode(client: Pick<Client, 'listEach'>, node: string, signal: AbortSignal): Promise<Pod[]> {
   const found: Pod[] = [];
   const take = (pod: Pod): void => {
     if (found.length === MAX_PODS_OF_NODE) {

@@ -7,7 +7,7 @@ import type { Problem, ReflectorMetrics } from './failure-log.ts';
 import type { Ignored, Selection } from './reflector.ts';
 import type { InformerOptions, Needs } from './shared-informer.ts';
 
-export interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings' | 'onIgnored'> {
+interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings' | 'onIgnored'> {
   /** Hears of objects that a cache does without: too large, or such that keeping them failed. */
   onIgnored?: (resource: Resource, object: Ignored) => void;
   /** @param name - the kind, and the selection where there is one */

@@ -66,7 +66,7 @@ export class BackgroundTasks {
   }
 }
 
-export interface LoopOptions {
+interface LoopOptions {
   state: SchedulerState;
   hooks: Pick<SchedulerHooks, 'tick'>;
   scheduleOne: Pick<ScheduleOne, 'next'>;

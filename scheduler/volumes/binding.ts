@@ -53,7 +53,7 @@ export function decideBinding(needs: VolumeNeeds, { node }: VolumeNode, view: St
 }
 
 /** Whether the volume can be used on a node with these labels. Its fields, names of nodes, are not read, as kube-scheduler does not read them. */
-export function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
+function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
   return matchesNodeAffinity(spec?.nodeAffinity?.required, { labels });
 }
 

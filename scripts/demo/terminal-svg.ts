@@ -32,7 +32,7 @@ const style = `
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
 /** When each line is shown, in ms: as it came, but for pauses that are too short to read or too long to wait for. */
-export function shownAt(said: readonly Said[]): number[] {
+function shownAt(said: readonly Said[]): number[] {
   let at = 0;
   let before = 0;
   return said.map(({ atMs }) => {

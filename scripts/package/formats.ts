@@ -26,7 +26,7 @@ const DESCRIPTION = [
 ];
 
 /** A pre-release sorts before its release: `0.2.0-rc.1` is `0.2.0~rc.1` for dpkg and rpm. */
-export const packageVersion = (version: string): string => version.replace('-', '~');
+const packageVersion = (version: string): string => version.replace('-', '~');
 
 const template = (name: string): string => readFileSync(join('systemd/package', name), 'utf8');
 /** A script with the steps that all of them share. */

@@ -16,7 +16,7 @@ import { unsyncedDisk } from './unsynced-disk.ts';
 import type { Context } from '../../cli/command.ts';
 import { Interrupted } from '../../cli/failure.ts';
 
-export const uidA = '8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55';
+const uidA = '8c1f2d34-0a6b-4b7e-9f6e-2f1a0c9d7e55';
 export const uidB = '8c1f2d34-77aa-4b7e-9f6e-2f1a0c9d7e55';
 
 export const kubeletYaml = (maxPods: number): string =>

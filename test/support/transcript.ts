@@ -23,7 +23,7 @@ export async function replay(path: string, run: (command: string) => Promise<str
   if (process.env['RECORD'] !== undefined) await writeFile(path, printTranscript(seen));
 }
 
-export function parseTranscript(text: string): Exchange[] {
+function parseTranscript(text: string): Exchange[] {
   return text
     .split(/\n{2,}/)
     .map((block) => block.split('\n').filter((line) => line !== ''))

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 
 /** Longest line with a public key, in characters. An RSA key of 16,384 bits has 2,800. */
-export const MAX_KEY_LINE = 16 * 1024;
+const MAX_KEY_LINE = 16 * 1024;
 const MIN_RSA_BITS = 2048;
 /** OpenSSH takes no larger ones either. */
 const MAX_RSA_BITS = 16_384;

@@ -109,7 +109,7 @@ export interface Footprint {
 const known = new WeakMap<Readonly<PodSpec>, Footprint>();
 
 /** @param spec - taken as one that never changes, as objects of a cache are: it is read once */
-export function footprintOf(spec: Readonly<PodSpec>): Footprint {
+function footprintOf(spec: Readonly<PodSpec>): Footprint {
   const seen = known.get(spec);
   if (seen !== undefined) return seen;
   const asked = [...podRequests(spec, wantedBy)].filter(([, amount]) => amount > 0n);

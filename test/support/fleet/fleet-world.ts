@@ -16,7 +16,7 @@ import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
 import { type Behaviour, LightAgents } from './light-agents.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
-export interface FleetNodeOptions {
+interface FleetNodeOptions {
   labels?: Record<string, string>;
   kubeletVersion?: string;
   ready?: boolean;

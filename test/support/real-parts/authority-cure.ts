@@ -22,7 +22,7 @@ const codeTable = [
  * `text` in the Huffman code of HPACK, padded with ones to whole bytes.
  * @throws {Error} when `text` has a character whose code is longer than 8 bits
  */
-export function huffman(text: string): Buffer {
+function huffman(text: string): Buffer {
   let bits = '';
   for (const character of text) {
     const row = codeTable.find(({ characters }) => characters.includes(character));

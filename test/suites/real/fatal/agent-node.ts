@@ -13,7 +13,7 @@ const project = join(import.meta.dirname, '../../../..');
 const RESTART_MS = 300;
 const DEADLINE_MS = 90_000;
 
-export interface Undone {
+interface Undone {
   /** `refused` before any restart; `rolled back` by the trial; `kept`: it was trusted. */
   end: 'refused' | 'rolled back' | 'kept';
   /** The agent's reason for its verdict. */

@@ -8,9 +8,9 @@ import type { Place, Subject } from '../cluster/subject.ts';
 import { kubeScheduler } from './kube-scheduler.ts';
 
 /** Whose scheduler works: upstream's, or ours as people run it. */
-export type SchedulerKind = 'kube-scheduler' | 'dkc';
+type SchedulerKind = 'kube-scheduler' | 'dkc';
 
-export interface SchedulerOptions {
+interface SchedulerOptions {
   /** Whose pods it places. @default 'default-scheduler' */
   schedulerName?: string;
   /**

@@ -184,7 +184,7 @@ export type Planned = Plan & { adoption: SetFacts['adoption']; history: readonly
 
 export const planned = (situation: Situation): Planned => plannedFrom(factsOf(situation));
 
-export function plannedFrom(facts: SetFacts): Planned {
+function plannedFrom(facts: SetFacts): Planned {
   const todo = plan(facts);
   const { status, wakeUps } = planStatus(facts);
   return { ...todo, adoption: facts.adoption, history: facts.history.steps, status, wakeUps: [...todo.wakeUps, ...wakeUps] };

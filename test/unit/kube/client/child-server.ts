@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KeyPair } from '../../../support/certificates.ts';
 
-export interface ChildServer extends AsyncDisposable {
+interface ChildServer extends AsyncDisposable {
   url: string;
   /** Freezes it: its kernel goes on answering for it, it does not. */
   freeze(): void;

@@ -24,7 +24,7 @@ export interface Evaluation {
   readonly message: string;
 }
 
-export const NO_NODES = 'no nodes available to schedule pods';
+const NO_NODES = 'no nodes available to schedule pods';
 
 export function evaluate(cluster: OracleCluster, pod: Pod, profile: ProfileConfig): Evaluation {
   const info = podInfoOf(pod);
