@@ -128,15 +128,15 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   const { observer, executor, clock, events, namespace } = by;
   const { caches, cluster } = observer;
   // After a restore of etcd one cache shows it up to minutes before another: nodes that are done there would be done for a rollout that has just begun.
-  if (Object.values(caches).some((cache: Informer<KubeObject>) => !cache.current))
-    return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
+  const informers = Object.values(caches) as Informer<KubeObject>[];
+  if (!informers.every(({ current }) => current)) return { requeueAfter: BEHIND_MS, why: 'a cache is not current' };
   const rollout = caches.rollouts.get(key);
   const abandoned = await giveBackAbandoned(by, signal);
   if (rollout === undefined || rollout.metadata.deletionTimestamp !== undefined) {
     const again = earliest(abandoned.wakeUps);
     return abandoned.failures.length > 0 ? failedWith(abandoned.failures[0], again) : again;
   }
-  const written = { ownWrites: executor.ownWrites, caches: Object.values(caches) as Informer<KubeObject>[] };
+  const written = { ownWrites: executor.ownWrites, caches: informers };
   const held = holdBack(key, written) ?? holdBack(RECORD_KEY, written);
   if (held !== undefined) return held;
   const touches = observer.touches.rollout(key);
