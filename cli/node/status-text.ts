@@ -168,7 +168,7 @@ function problemsText({ problems }: Pick<AdminFacts, 'problems'>, { wide, paint 
     return all.length === 0 ? [] : [paint.red(title), ...lines, ...moreLine(all.length - shown.length, '  ', wide)];
   };
   const inaccessible = problems.filter(({ isInaccessible }) => isInaccessible === true);
-  const damaged = problems.filter((one) => !inaccessible.includes(one));
+  const damaged = problems.filter(({ isInaccessible }) => isInaccessible !== true);
   return [...block('Damaged:', damaged), ...block('Kept from the agent:', inaccessible)].join('\n');
 }
 
