@@ -1,4 +1,4 @@
-import type { SecureContext } from 'node:tls';
+import type { SecureContext, SecureContextOptions } from 'node:tls';
 import { ActionError, messageOf } from '../../base/errors.ts';
 import { tls } from './builtins.ts';
 import { FreshFile } from '../../base/changing-files.ts';
@@ -21,7 +21,32 @@ export interface Identity {
   headers: Record<string, string | string[]>;
 }
 
-type Pems = { ca?: string; cert?: string; key?: string };
+type Pems = { ca?: string | undefined; cert?: string | undefined; key?: string | undefined };
+
+/**
+ * What TLS makes of certificates and key.
+ * @param action - what they are wanted for, and `object` where they come from, for the error
+ * @throws {ActionError} when one of them cannot be used
+ */
+export function secureContext(pems: Pems, action: string, object: string): SecureContext {
+  const { ca } = pems;
+  const given = Object.fromEntries(Object.entries(pems).filter(([, pem]) => pem !== undefined)) as SecureContextOptions;
+  try {
+    // OpenSSL passes over an authority that it cannot read, and then trusts nobody: a file that is half written would take the place of the good one.
+    if (ca !== undefined && !isWholePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
+    return tls().createSecureContext(given);
+  } catch (cause) {
+    throw new ActionError(action, object, {
+      hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
+      cause,
+    });
+  }
+}
+
+function isWholePem(text: string): boolean {
+  const begun = text.match(/-----BEGIN [\w ]+-----/g)?.length ?? 0;
+  return begun > 0 && begun === text.match(/-----END [\w ]+-----/g)?.length;
+}
 
 /**
  * Turns access into identities, and looks again when files have changed. The first `identity()` fails on anything unreadable; later a rotation
@@ -124,15 +149,7 @@ export class Credentials {
     ]);
     if (this.#known !== undefined && this.#madeOf === madeOf) return this.#known.endpoint;
     const server = new URL(access.server);
-    let context: SecureContext | undefined;
-    try {
-      if (server.protocol === 'https:') context = tls().createSecureContext(pems);
-    } catch (cause) {
-      throw new ActionError('use the certificates of', access.origin, {
-        hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
-        cause,
-      });
-    }
+    const context = server.protocol === 'https:' ? secureContext(pems, 'use the certificates of', access.origin) : undefined;
     this.#madeOf = madeOf;
     const proxy = access.proxy === undefined ? {} : { proxy: new URL(access.proxy) };
     if (context === undefined) return { server, tls: undefined, ...proxy };

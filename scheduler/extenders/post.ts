@@ -2,6 +2,7 @@ import { request as plainRequest, Agent as PlainAgent, type ClientRequest, type 
 import { request as secureRequest, Agent as SecureAgent, type AgentOptions } from 'node:https';
 import type { Clock, Millis } from '../../base/clock.ts';
 import { errorCode } from '../../base/errors.ts';
+import { secureContext } from '../../kube/client/credentials.ts';
 import { Deadline } from '../../kube/client/limits.ts';
 import { AnswerError } from './protocol.ts';
 import { FreshFile } from '../../base/changing-files.ts';
@@ -117,7 +118,7 @@ export class Agents {
     };
   }
 
-  /** @throws {ActionError} when a file was never readable */
+  /** @throws {ActionError} when a file was never readable, or TLS cannot use what is in it */
   async current(): Promise<PlainAgent> {
     if (!this.#config.urlPrefix.startsWith('https:')) return (this.#agent ??= new PlainAgent(pool));
     const { caData, certData, keyData } = this.#config.tls;
@@ -128,14 +129,13 @@ export class Agents {
     ]);
     const material = JSON.stringify([ca, cert, key]);
     if (this.#agent !== undefined && material === this.#material) return this.#agent;
+    const { tls, enableHttps, urlPrefix } = this.#config;
+    const context = secureContext({ ca, cert, key }, 'use the tlsConfig of the extender', urlPrefix);
     retire(this.#agent);
     this.#material = material;
-    const { tls, enableHttps } = this.#config;
     this.#agent = new SecureAgent({
       ...pool,
-      ...(ca === undefined ? {} : { ca }),
-      ...(cert === undefined ? {} : { cert }),
-      ...(key === undefined ? {} : { key }),
+      secureContext: context,
       ...(tls.serverName === undefined ? {} : { servername: tls.serverName }),
       rejectUnauthorized: !trustsAnybody(tls, enableHttps, ca),
     });

@@ -138,6 +138,7 @@ test('unusable credentials are named, and never shown', async (t) => {
   const bad: [Partial<ClusterAccess>, RegExp][] = [
     [{ tokenFile: join(trust.authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: no such file/],
     [{ token: 'sec\nret' }, /Cannot use the token of test: it contains characters/],
+    [{ ca: { data: '-----BEGIN CERTIFICATE-----' } }, /Cannot use the certificates of test: .* must be PEM/],
     [{ ca: { data: 'secret' }, clientKey: { data: 'secret' } }, /Cannot use the certificates of test: .* must be PEM/],
   ];
   for (const [access, says] of bad) {

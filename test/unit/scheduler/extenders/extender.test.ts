@@ -143,6 +143,7 @@ describe('over TLS', () => {
     { why: 'of somebody unknown', tls: () => ({}), says: /: .*(self.signed|unable to)/ },
     { why: 'without an authority, where enableHTTPS asks for none', tls: () => ({}), enableHttps: true },
     { why: 'with an authority in a file that is not there', tls: () => ({ caFile: '/nowhere/ca.crt' }), says: /CA file of an extender/ },
+    { why: 'with an authority that is cut off', tls: () => ({ caData: authority.ca.slice(0, -30) }), says: /tlsConfig of the extender/ },
     { why: 'that wants to know who asks', tls: () => ({ caData: authority.ca, certData: ours.cert, keyData: ours.key }), requestCert: true }, // prettier-ignore
   ];
   for (const { why, tls, enableHttps = false, requestCert = false, says } of cases)
