@@ -1,4 +1,4 @@
-import ingredients from './ingredients.json' with { type: 'json' };
+import ingredients from '../../../fixtures/config-ingredients.json' with { type: 'json' };
 import type { Random } from '../../../base/random.ts';
 import { fields, knows } from '../../../agent/config/fields/fields.ts';
 import type { Field } from '../../../agent/config/fields/field.ts';
