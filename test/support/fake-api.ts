@@ -26,7 +26,6 @@ export class FakeApi {
   /** What it says it is; from 1.26 on the fields of Nodes are dropped whatever the gate. */
   version = 'v1.20.2';
   hasNodeConfigs = false;
-  failPatches = 0;
   forbidden = false;
   podsForbidden = false;
   readonly events: KubeObject[] = [];
@@ -153,10 +152,6 @@ export class FakeApi {
       patch: async <T extends KubeObject>(resource: Resource, ref: ObjectRef, patch: unknown): Promise<T> => {
         reach(resource, 'PATCH');
         this.patches += 1;
-        if (this.failPatches > 0) {
-          this.failPatches -= 1;
-          throw new ApiError(call(resource, 'PATCH'), { code: 500, reason: 'InternalError', message: 'etcd is slow' });
-        }
         const old = this.get(resource, ref);
         if (!old) throw new ApiError(call(resource, 'PATCH'), { code: 404, reason: 'NotFound', message: 'no such Node' });
         const { status, ...rest } = patch as { status?: unknown; metadata?: { annotations?: Record<string, string> } };

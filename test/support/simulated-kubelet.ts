@@ -19,7 +19,7 @@ const DIES_AFTER_MS = 2_000;
 
 /**
  * A kubelet under systemd, as its agent sees it. `providerID` tells how it does under a config: `fatal` kills it 2 s after each start,
- * `sick` keeps it from ever being healthy, `unready` and `mute` and `rejects` only show on the API server, `fragile` lets it die once, a minute after its first start, anything else is good.
+ * `sick` keeps it from ever being healthy, `unready` and `rejects` only show on the API server, `fragile` lets it die once, a minute after its first start, anything else is good.
  */
 export class SimulatedKubelet {
   /** Starts so far, by what the file said. */

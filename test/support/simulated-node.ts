@@ -18,7 +18,7 @@ import { layout } from '../../agent/store/layout.ts';
 import { parseJournal } from '../../agent/store/records.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Locks } from '../../base/lock.ts';
-import { simulatedStatus, type SimulatedStatus } from './simulated-status.ts';
+import { simulatedStatus } from './simulated-status.ts';
 import { type Log, type LogLevel, silentLog } from '../../base/log.ts';
 import { seededRandom } from '../../base/random.ts';
 import { nodes } from '../../kube/api/object.ts';
@@ -59,18 +59,16 @@ type Process = { alive: boolean; stop: AbortController; ended: Promise<number> }
  * time. systemd is played: it starts the agent again when it leaves with 0, and hands over to the kubelet when the file has changed.
  */
 export class SimulatedNode {
-  readonly clock: FakeClock;
-  readonly api: FakeApi;
-  readonly name: string;
+  readonly clock = new FakeClock();
+  readonly api = new FakeApi();
+  readonly name = 'node-a';
   readonly kubelet: SimulatedKubelet;
-  readonly status: SimulatedStatus;
+  readonly status = simulatedStatus(this.api, this.clock, this.name);
   fs = new CrashDisk();
   /** What happened since someone last asked, in order. */
   readonly told: { at: number; line: string }[] = [];
   tellLog = false;
   starts = 0;
-  /** Before each status of a NodeConfig that is told. */
-  carrierPrefix = '';
   #toldStatus = '';
   #options: AgentOptions;
   #process: Process | undefined;
@@ -87,14 +85,10 @@ export class SimulatedNode {
   #hurry = 0;
   #journalled = 0;
 
-  constructor(over: Partial<AgentOptions> = {}, { api = new FakeApi(), name = 'node-a', clock = new FakeClock() } = {}) {
-    this.api = api;
-    this.clock = clock;
-    this.name = name;
-    this.status = simulatedStatus(api, clock, name);
+  constructor(over: Partial<AgentOptions> = {}) {
     this.#options = {
       ...agentDefaults,
-      nodeName: name,
+      nodeName: this.name,
       kubeconfig: '/etc/dkc/kubeconfig',
       kubeletVersion: '1.30',
       policy: 'none',
@@ -104,7 +98,7 @@ export class SimulatedNode {
     this.fs.plant(LOCAL, configYaml({ maxPods: 110 }));
     this.fs.plant(BOOT_ID, 'boot-1\n');
     this.kubelet = new SimulatedKubelet({
-      clock,
+      clock: this.clock,
       readEffective: () => this.#whatKubeletReads(),
       writeStarted: async (bytes) => this.#outside(STARTED, bytes),
       appendExit: async (line) => this.#outside(EXITS, Buffer.concat([(await this.read(EXITS)) ?? new Uint8Array(), Buffer.from(line)])),
@@ -270,7 +264,7 @@ export class SimulatedNode {
   #tellStatus(config: unknown, isNode: boolean, annotation: string | undefined): void {
     const text = `status ${statusText(config)}`;
     if (isNode) return this.tell(annotation === undefined ? text : `${text} trial=${trialText(annotation)}`);
-    if (text !== this.#toldStatus) this.tell(`${this.carrierPrefix}${text}`);
+    if (text !== this.#toldStatus) this.tell(`NodeConfig ${text}`);
     this.#toldStatus = text;
   }
 

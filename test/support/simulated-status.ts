@@ -3,8 +3,6 @@ import { nodes, pods } from '../../kube/api/object.ts';
 import type { FakeApi } from './fake-api.ts';
 import type { FakeClock } from './fake-clock.ts';
 
-export type SimulatedStatus = ReturnType<typeof simulatedStatus>;
-
 /** What the kubelet of a simulated node writes to the API: whether its Node is Ready, and what became of its pods. */
 export function simulatedStatus(api: FakeApi, clock: FakeClock, name: string) {
   const status = {
@@ -27,9 +25,9 @@ export function simulatedStatus(api: FakeApi, clock: FakeClock, name: string) {
       const startTime = new Date(clock.now() - 60_000).toISOString();
       api.put(pods, { metadata: { namespace: 'web', name: pod }, spec: { nodeName: name }, status: { phase: 'Running', startTime } });
     },
-    /** @param kind - how the kubelet does with its configuration: `mute` writes nothing, `unready` says so, `rejects` fails its pods */
+    /** @param kind - how the kubelet does with its configuration: `unready` says so, `rejects` fails its pods */
     report(kind: string): void {
-      if (!status.reports || api.away || kind === 'mute') return;
+      if (!status.reports || api.away) return;
       status.setReady(kind !== 'unready');
       if (kind !== 'rejects') return;
       const time = new Date(clock.now()).toISOString();

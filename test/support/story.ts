@@ -1,4 +1,3 @@
-import { FakeApi } from './fake-api.ts';
 import { configYaml, SimulatedNode } from './simulated-node.ts';
 import { SshSigner } from './ssh-signing.ts';
 import { goDuration } from '../../base/go-duration.ts';
@@ -8,50 +7,20 @@ import { configMaps, nodes, type KubeObject } from '../../kube/api/object.ts';
 const NAMESPACE = 'dkc-system';
 const reference = { namespace: NAMESPACE, kubeletConfigKey: 'kubelet' };
 
-/** The commands of the transcripts, on one or two simulated nodes and one API server. */
+/** The commands of the transcripts, on a simulated node and its API server. */
 export class Story {
-  readonly api = new FakeApi();
-  readonly #nodes = new Map<string, SimulatedNode>();
-  readonly #carrier: 'node' | 'nodeconfig';
-
-  /** @param carrier - what `assign` and `unassign` write; with `nodeconfig` the server drops the fields of Nodes */
-  constructor(names: readonly string[] = ['node-a'], carrier: 'node' | 'nodeconfig' = 'node') {
-    this.#carrier = carrier;
-    for (const name of names) this.#add(name);
-    if (carrier === 'node') return;
-    this.api.version = 'v1.36.3';
-    this.api.hasNodeConfigs = true;
-    for (const name of names) this.#nodeConfig(name, {});
-  }
-
-  get node(): SimulatedNode {
-    return this.on('node-a');
-  }
-
-  on(name: string): SimulatedNode {
-    const node = this.#nodes.get(name);
-    if (!node) throw new Error(`there is no node ${name}`);
-    return node;
-  }
+  readonly node = new SimulatedNode();
+  readonly api = this.node.api;
 
   /** @returns what happened, each line with the seconds since the command where that is not 0 */
   async run(line: string): Promise<string[]> {
     const [command = '', ...words] = line.split(' ');
     if (command === 'given') return this.#given(words);
-    // `node-b: COMMAND` speaks to another node than the first.
-    if (command.endsWith(':')) return this.#on(this.on(command.slice(0, -1)), words.join(' '));
-    return this.#on(this.node, line);
-  }
-
-  async #on(node: SimulatedNode, line: string): Promise<string[]> {
-    const from = node.clock.monotonic();
-    const [command = '', ...words] = line.split(' ');
-    await this.#do(node, command, words);
-    await node.clock.advance(0);
-    const told = [...this.#nodes.values()].flatMap((one) =>
-      one.told.splice(0).map(({ at, line: text }) => ({ at, text: this.#nodes.size > 1 ? `${one.name}: ${text}` : text })),
-    );
-    return folded(told.map(({ at, text }) => `${at > from ? `${Math.round((at - from) / 100) / 10}s ` : ''}${text}`));
+    const { clock, told } = this.node;
+    const from = clock.monotonic();
+    await this.#do(command, words);
+    await clock.advance(0);
+    return folded(told.splice(0).map(({ at, line: text }) => `${at > from ? `${Math.round((at - from) / 100) / 10}s ` : ''}${text}`));
   }
 
   /**
@@ -70,12 +39,8 @@ export class Story {
     return told.flatMap((line) => /status .*/.exec(line)?.[0] ?? []).slice(-1);
   }
 
-  async end(): Promise<{ sleepers: number; watches: number }> {
-    for (const node of this.#nodes.values()) await node.end();
-    return { sleepers: this.node.clock.sleepers, watches: this.api.watches };
-  }
-
-  async #do(node: SimulatedNode, command: string, words: readonly string[]): Promise<void> {
+  async #do(command: string, words: readonly string[]): Promise<void> {
+    const { node } = this;
     const [first = '', ...rest] = words;
     const settings = Object.fromEntries(words.filter((word) => word.includes('=')).map(split));
     switch (command) {
@@ -109,12 +74,12 @@ export class Story {
       case 'delete':
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':
-        return this.#assign(node, { configMap: { ...reference, name: first, ...settings } });
+        return this.#configSource({ configMap: { ...reference, name: first, ...settings } });
       case 'assign-nothing':
-        return this.#configSource(node, {});
+        return this.#configSource({});
       case 'unassign':
-        return this.#assign(node, undefined);
-      // `nodeconfig web` assigns there whatever the story's carrier is; without a name it says local, and `gone` deletes it.
+        return this.#configSource(undefined);
+      // `nodeconfig web` assigns there; without a name it says local, and `gone` deletes it.
       case 'nodeconfig':
         if (first === 'gone') return this.api.remove(nodeConfigs, { name: node.name });
         return this.#nodeConfig(node.name, first === '' ? {} : { configMap: { ...reference, name: first } });
@@ -156,9 +121,8 @@ export class Story {
     }
   }
 
-  #server([what, count = '0']: readonly string[]): void {
+  #server([what]: readonly string[]): void {
     if (what === 'away' || what === 'back') this.api.setAway(what === 'away');
-    else if (what === 'fail-patches') this.api.failPatches = Number(count);
     else if (what === 'gate-off') this.api.gate = false;
     else if (what === 'upgrade') this.api.version = 'v1.36.3';
     else if (what === 'with-crd') this.api.hasNodeConfigs = true;
@@ -196,31 +160,19 @@ export class Story {
     this.api.endWatches('nodeconfigs');
   }
 
-  #assign(node: SimulatedNode, source: { configMap: object } | undefined): void {
-    if (this.#carrier === 'node') this.#configSource(node, source);
-    else this.#nodeConfig(node.name, source ?? {});
-  }
-
   #nodeConfig(name: string, spec: object): void {
     const old = this.api.get(nodeConfigs, { name });
     const generation = (old?.metadata.generation ?? 0) + 1;
     this.api.put(nodeConfigs, { ...(old?.['status'] ? { status: old['status'] } : {}), metadata: { name, generation }, spec });
   }
 
-  #configSource(node: SimulatedNode, configSource: unknown): void {
-    const old = this.api.get(nodes, { name: node.name });
+  #configSource(configSource: unknown): void {
+    const old = this.api.get(nodes, { name: this.node.name });
     if (!old) throw new Error('the Node is gone');
     if (!this.api.isNative && (old['spec'] as { configSource?: unknown }).configSource === undefined) return;
     const { resourceVersion: _old, ...metadata } = old.metadata;
     const next: KubeObject = { ...old, metadata, spec: configSource === undefined ? {} : { configSource } };
     this.api.put(nodes, next);
-  }
-
-  #add(name: string): void {
-    const [first] = this.#nodes.values();
-    const node = new SimulatedNode({}, { api: this.api, name, ...(first ? { clock: first.clock } : {}) });
-    if (this.#carrier === 'node') node.carrierPrefix = 'NodeConfig ';
-    this.#nodes.set(name, node);
   }
 }
 
