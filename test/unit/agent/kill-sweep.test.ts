@@ -135,8 +135,8 @@ async function arrived(node: SimulatedNode, { arrives, why }: Sweep, n: number):
 type Member = { configMap: { uid: string; resourceVersion: string } } | undefined;
 type Status = { assigned?: Member; active?: Member; lastKnownGood?: Member; error?: string };
 
-function assign(node: SimulatedNode, text: string, labels: Record<string, string> = {}): KubeObject {
-  const web = node.api.put(configMaps, { metadata: { name: 'web', namespace: NAMESPACE, labels }, data: { kubelet: text } });
+function assign(node: SimulatedNode, text: string): KubeObject {
+  const web = node.api.put(configMaps, { metadata: { name: 'web', namespace: NAMESPACE }, data: { kubelet: text } });
   setSource(node, { configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: 'kubelet' } });
   return web;
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { adminFacts, condemnation, type Given } from '../../../support/admin-facts.ts';
-import { liveDrill, type LiveDeps } from '../../../../agent/admin/drill/execute.ts';
+import { liveDrill } from '../../../../agent/admin/drill/execute.ts';
 import { checkBoot, planDrill, planLiveDrill, report, type Peek } from '../../../../agent/admin/drill/plan.ts';
 import { assignedAndTrusted } from '../../../support/node-on-disk.ts';
 import type { ActiveRecord } from '../../../../agent/store/active-record.ts';
-import type { Clock } from '../../../../base/clock.ts';
+import { realClock } from '../../../../base/clock.ts';
 
 const both: Given = { stored: '9 8', assigned: '9', lkg: '8' };
 // In the order: as it is, assigned damaged, assigned condemned, both damaged, record damaged.
@@ -61,41 +61,28 @@ for (const { why, given, there, refused } of live)
     else assert.equal(plan.at === 'planned' && plan.there.used, there);
   });
 
-/** A node and an agent that follows its condemnations in memory, two looks late. */
-async function nodeWithAgent(t: TestContext, { follows = true }: { follows?: boolean } = {}) {
-  const node = await assignedAndTrusted(t);
-  const { trusted, assigned } = node;
-  const plan = planLiveDrill(await node.observe(), new Date(node.now()).toISOString());
-  assert.ok(plan.at === 'planned');
-  let [at, seen] = [0, 0];
-  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
-    signal?.throwIfAborted();
-    at += ms;
-  };
-  const clock: Clock = { now: () => node.now() + at, monotonic: () => at, sleep, after: () => () => {} };
-  const peek = async (): Promise<Peek> => {
-    const condemned = (await node.store.condemned()).length > 0;
-    seen = condemned ? seen + 1 : 0;
-    const fallen = follows && condemned && seen > 2;
-    const place = fallen ? ({ used: 'last-known-good', source: trusted } as const) : ({ used: 'assigned', source: assigned } as const);
-    const effectiveSha256 = fallen ? 'b' : 'a';
-    const record: ActiveRecord = { ...place, error: null, effectiveSha256, carrier: 'node', why: '', at: '' };
-    return { active: { ok: true, record }, effectiveSha256, startedSha256: effectiveSha256, healthy: true };
-  };
-  const control = new AbortController();
-  const deps: LiveDeps = { store: node.store, clock, signal: control.signal, peek, say: () => {}, timeoutMs: 10_000 };
-  return { node, plan, deps, control, assigned };
-}
-
 test('an interrupted drill takes its condemnation back before it ends', async (t) => {
-  const { node, plan, deps, control } = await nodeWithAgent(t, { follows: false });
-  const peek = async () => {
-    if ((await node.store.condemned()).length > 0) control.abort(new Error('ended by SIGINT'));
-    return deps.peek();
+  const { store, assigned, observe, now } = await assignedAndTrusted(t);
+  const plan = planLiveDrill(await observe(), new Date(now()).toISOString());
+  assert.ok(plan.at === 'planned');
+  const control = new AbortController();
+  /** An agent that does not follow. */
+  const peek = async (): Promise<Peek> => {
+    if ((await store.condemned()).length > 0) control.abort(new Error('ended by SIGINT'));
+    const record: ActiveRecord = {
+      used: 'assigned',
+      source: assigned,
+      error: null,
+      effectiveSha256: 'a',
+      carrier: 'node',
+      why: '',
+      at: '',
+    };
+    return { active: { ok: true, record }, effectiveSha256: 'a', startedSha256: 'a', healthy: true };
   };
   await assert.rejects(
-    liveDrill(plan, { ...deps, peek }),
+    liveDrill(plan, { store, clock: realClock, signal: control.signal, peek, say: () => {}, timeoutMs: 10_000 }),
     /Cannot finish the drill at "fall back: .*: it was interrupted; its condemnation is cleared/,
   );
-  assert.deepEqual(await node.store.condemned(), []);
+  assert.deepEqual(await store.condemned(), []);
 });

@@ -11,30 +11,29 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 
 const MINUTE = 60_000;
 
-/** A kubelet of which a test says what it was started on, and whether it runs. */
-function watched(t: { after(done: () => Promise<void>): void }, kubeletUnit = 'kubelet.service') {
+/** A kubelet that runs, and of which a test says what it was started on. */
+function watched(t: { after(done: () => Promise<void>): void }) {
   const [clock, over, { log, lines }] = [new FakeClock(), new AbortController(), recordedLog()];
-  const kubelet: { started?: string; state: string; can: string } = { started: 'now', state: 'active', can: 'CanStart=yes\nCanStop=yes' };
+  const kubelet: { started?: string } = {};
   const said: (string | null)[] = [];
   const events: string[] = [];
-  const left: string[] = [];
   const exec = async (_program: string, args: readonly string[]): Promise<Ran> =>
-    ({ code: 0, stdout: `${args.includes('CanStart') ? kubelet.can : kubelet.state}\n`, stderr: '' }); // prettier-ignore
+    ({ code: 0, stdout: args.includes('CanStart') ? 'CanStart=yes\nCanStop=yes\n' : 'active\n', stderr: '' }); // prettier-ignore
   const files = () => (kubelet.started === undefined ? {} : { [`/run/dkc/${STARTED_FILE}`]: kubelet.started });
   const disk = { read: (path: string) => memoryDisk(files()).read(path) };
   const context = watchHandOver({
-    options: { kubeletUnit, kubeletExits: '/run/dkc/kubelet-exits' },
+    options: { kubeletUnit: 'kubelet.service', kubeletExits: '/run/dkc/kubelet-exits' },
     world: { clock, log, disk, exec },
     configState: { active: { effectiveSha256: sha256('now') } },
     activeRecord: { notice: (_about: string, text: string | null) => said.push(text) },
-    shutdown: { signal: over.signal, leave: async (why: string) => void left.push(why) },
+    shutdown: { signal: over.signal },
     announcer: { say: (message: string) => events.push(message) },
   } as unknown as AgentContext);
   t.after(async () => {
     over.abort();
     await context;
   });
-  return { clock, kubelet, said, events, lines, left };
+  return { clock, kubelet, said, events, lines };
 }
 
 // prettier-ignore
@@ -45,7 +44,6 @@ const files: { why: string; started?: string; says: RegExp }[] = [
 for (const { why, started, says } of files)
   test(`a kubelet that ${why} is told of once, after some minutes, and again when that is over`, async (t) => {
     const { clock, kubelet, said, events, lines } = watched(t);
-    delete kubelet.started;
     if (started !== undefined) kubelet.started = started;
     await clock.advance(3 * MINUTE);
     assert.deepEqual([said, events], [[], []]);
