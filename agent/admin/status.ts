@@ -123,7 +123,7 @@ function stepWithoutAgent(facts: AdminFacts, { agent }: Vitals): string | undefi
 
 const waitsForAgent: Readonly<Partial<Record<Standing, string>>> = {
   trial: 'the trial does not end, and a config that fails is not rolled back',
-  running: 'the config is not proven, and not rolled back if it fails',
+  running: 'no trial begins, and a config that fails is not rolled back',
   pending: 'nothing is applied',
   unknown: 'the assignment is not restored',
 };
@@ -274,8 +274,8 @@ function stepBeside(facts: AdminFacts): string | undefined {
 }
 
 const stepWhereInaccessible =
-  'The agent may not read or change all of its store, so it cannot use what is there, nor write down what it uses. ' +
-  'Give it back as shown above, then: systemctl restart dkc-agent';
+  'The agent may not read or change all of its store, so it can neither use what is there nor record what it uses. ' +
+  'Correct owner and mode as shown above, then: systemctl restart dkc-agent';
 
 const stepForLocal =
   'The node has no last fallback. Put the local config back, or set localConfig in /etc/dkc/agent.yaml to the file that the kubelet had; ' +

@@ -82,7 +82,7 @@ export function parseDropIns(
       const twice = decoded.warnings.find(({ rule }) => rule === 'duplicate-key');
       const untyped = ['apiVersion', 'kind'].find((key) => own(decoded.written, key) === undefined);
       if (twice !== undefined) broken(path, `${twice.field} is set more than once`);
-      else if (untyped !== undefined) broken(path, `${untyped} must be written so`);
+      else if (untyped !== undefined) broken(path, `it has no key that is spelled exactly ${untyped}`);
       else files.push({ path, written: decoded.written });
     } else
       broken(

@@ -145,7 +145,7 @@ function loadFailure(rule: string, message: string): Extract<Evaluation, { ok: f
 
 function tooLargeRendered(): Evaluation {
   const message =
-    'the file written from it for the kubelet would be too large to be read again: aliases are expanded there, texts quoted and lines indented';
+    'the effective file rendered from it would be too large to be read back: rendering expands aliases, quotes strings and indents lines';
   return { ok: false, stage: 'download', findings: [{ field: '', rule: 'too-large', message }] };
 }
 

@@ -94,7 +94,7 @@ async function print(
   for (const [result, count] of Object.entries(syncs)) runs.inc({ result }, count);
   new Gauge({
     name: 'dkc_agent_trial_healthy_seconds',
-    help: 'Health of the kubelet in the running trial so far; 0 without a trial.',
+    help: 'Seconds for which the kubelet was healthy in the running trial; 0 without a trial.',
     registers,
   }).set(trialHealthySeconds);
   new Gauge({

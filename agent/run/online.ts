@@ -216,7 +216,7 @@ class ShownCarrier {
 
   #show(): void {
     const { carrier, why, missing } = this.#choice;
-    const unseen = `, but it was not seen yet${this.#trouble === '' ? '' : `: ${this.#trouble}`}`;
+    const unseen = `, but the agent has not read it yet${this.#trouble === '' ? '' : `: ${this.#trouble}`}`;
     const dropped = ', but the API server drops its fields: DynamicKubeletConfig is off there, or it is 1.26 or newer';
     const rest = this.#reached ? (this.#kept ? '' : dropped) : carrier === null ? this.#trouble && `: ${this.#trouble}` : unseen;
     this.#context.activeRecord.carrier(carrier, missing ?? `${why}${rest}`);

@@ -126,7 +126,7 @@ export class ActiveRecordWriter {
 
 /** A copied disk, an image with a store in it, a node that came back under another name. */
 function foreignText(was: string, is: string, path: string): string {
-  const what = `the store was begun by node ${was}, and this is node ${is}: what is assigned, trusted and condemned in it may have been decided elsewhere`;
+  const what = `the store was created by node ${was}, and this is node ${is}: what is assigned, trusted and condemned in it may have been decided elsewhere`;
   const over = `to start over, stop the agent, move ${dirname(dirname(path))} away and start it`;
   return `${what}; ${over}; to keep it, for a node that was renamed, remove ${path} while the agent is stopped`;
 }

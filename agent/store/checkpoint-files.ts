@@ -93,7 +93,7 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
 /** Everything wrong with records and checkpoints; changes nothing and sets nothing aside. */
 export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 'record'>): Promise<Problem[]> {
   const problems: Problem[] = [];
-  if ((await onPath('look at', paths.store, () => disk.stat(paths.store)))?.kind !== 'dir') {
+  if ((await onPath('inspect', paths.store, () => disk.stat(paths.store)))?.kind !== 'dir') {
     return [{ path: paths.store, problem: 'there is no store' }];
   }
 
@@ -121,12 +121,12 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   await own(paths.condemned, parseCondemned);
   await own(paths.refused, parseRefused);
   // Lines of it may be cut; something else in its place is no history at all, and a rollback finds no way back in it.
-  const journal = await onPath('look at', paths.journal, () => disk.stat(paths.journal));
+  const journal = await onPath('inspect', paths.journal, () => disk.stat(paths.journal));
   const wrong = journal && wrongFile(paths.journal, journal);
   if (wrong !== undefined) problems.push({ path: paths.journal, problem: wrong });
 
   const below = async (dir: string, what: 'UID' | 'ResourceVersion', inspect: (name: string) => Promise<void>) => {
-    const kind = (await onPath('look at', dir, () => disk.stat(dir)))?.kind;
+    const kind = (await onPath('inspect', dir, () => disk.stat(dir)))?.kind;
     if (kind !== undefined && kind !== 'dir') problems.push({ path: dir, problem: 'it is not a directory' });
     for (const name of await onPath('list', dir, async () => (kind === 'dir' ? disk.list(dir) : []))) {
       const path = join(dir, name);

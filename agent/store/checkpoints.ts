@@ -101,7 +101,7 @@ export class Checkpoints {
     await this.#locked(() =>
       onPath('remove', dir, async () => {
         const user = await usedBy();
-        if (user !== undefined) throw new StoreError('remove', dir, { hint: `${user} names it` });
+        if (user !== undefined) throw new StoreError('remove', dir, { hint: `${user} refers to it` });
         await this.#disk.remove(dir);
         const others = (await this.#disk.stat(uidDir))?.kind === 'dir' ? await this.#disk.list(uidDir) : undefined;
         if (others?.length === 0) await this.#disk.remove(uidDir);

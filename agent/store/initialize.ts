@@ -41,7 +41,7 @@ export function wrongFile(path: string, there: Stat): string | undefined {
 }
 
 async function expectDir(disk: Disk, path: string): Promise<void> {
-  const there = await onPath('look at', path, () => disk.stat(path));
+  const there = await onPath('inspect', path, () => disk.stat(path));
   if (!there || there.kind === 'dir') return;
   const hint = `expected dir at ${JSON.stringify(path)}, but mode is ${modeText(there)}: move it away`;
   throw new StoreError('use', path, { hint });

@@ -170,7 +170,7 @@ const hints: Readonly<Record<string, string>> = {
   EACCES: PERMISSION_DENIED,
   EPERM: 'not permitted: run this as root, and look for an immutable attribute',
   EIO: 'the disk failed: see the kernel log',
-  ESTALE: 'its network file system has lost it: mount that again',
+  ESTALE: 'stale file handle: remount its network file system',
   EUCLEAN: 'its file system is damaged: check it with fsck',
   EBADMSG: 'its file system is damaged: check it with fsck',
   ENOENT: 'the file or its directory does not exist: start the agent once to create the store',

@@ -100,8 +100,7 @@ export class ExitsFile {
   async since(offset: number): Promise<ReadExits> {
     const { length, bytes } = await this.#read(offset);
     const read = bytes ? readExits(bytes, offset) : { exits: [], bad: 0, offset: length };
-    if (read.bad > 0)
-      this.#log.warn('lines of the exits file are skipped: they are not of the five fields', { path: this.#path, bad: read.bad });
+    if (read.bad > 0) this.#log.warn('skipping lines of the exits file that do not have five fields', { path: this.#path, bad: read.bad });
     return read;
   }
 

@@ -170,7 +170,7 @@ export async function watchHandOver({ options, world, configState, activeRecord,
     const wasRefused = isRefused;
     isRefused = await refuses(start, wasRefused);
     if (wasRefused && !isRefused && start !== 'this' && start !== 'down')
-      return shutdown.leave(`${options.kubeletUnit} can be restarted again: handing its new configuration over`);
+      return shutdown.leave(`${options.kubeletUnit} can be restarted again, and does not run the new configuration yet`);
     state = nextHandOver(state, start, clock.monotonic(), options.kubeletUnit);
     if (state.problem === before) continue;
     activeRecord.notice('hand-over', state.problem);

@@ -145,7 +145,7 @@ export class TrialWatch {
     const running = await isRunning(configState.active.effectiveSha256);
     const asked = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
     // One that never gets there is ended by systemd's time limit again and again, which is no exit that counts.
-    const kubelet = running === 'starting' ? { healthy: false, detail: `systemd waits for the end of its start (${asked.detail})` } : asked;
+    const kubelet = running === 'starting' ? { healthy: false, detail: `systemd is still starting its unit (${asked.detail})` } : asked;
     const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
     if (options.kubeletHealthz !== '') configState.update({ health: healthOf(health) });

@@ -105,7 +105,7 @@ export function planSignatures(facts: SignatureFacts): { leave?: string; notice:
   if (active === null || facts.isActiveSigned !== false) return { notice: null };
   const then =
     used === 'assigned'
-      ? 'the next start of the agent leaves it for the last known good or the local config'
+      ? 'at its next start the agent replaces it with the last known good or the local config'
       : 'it is used because there is no other file for the kubelet';
   const remedy = 'sign the ConfigMap with dkc sign, or add the public key of its signer to the policy';
   return { notice: `${sourceText(active)} runs and is signed by none of the signatureKeys in the field policy: ${then}; ${remedy}` };
@@ -198,7 +198,7 @@ export function localConfigWatch(
       const isUnwritten = asBooted && configState.bootError === statusErrors.internal;
       if (isUnwritten) await clock.sleep(UNWRITTEN_MS, shutdown.signal).catch(() => {});
       await shutdown.leave(
-        isUnwritten ? 'the effective file is not what the local config makes it, writing it again' : 'the local config changed',
+        isUnwritten ? 'the effective file does not match the local config, writing it again' : 'the local config changed',
       );
     } else if (used !== 'local' && options.merge === 'overlay' && isOther)
       await shutdown.leave('the local config under the overlay changed');

@@ -65,7 +65,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
       const at = elsewhereSince(seen, before, arrival);
       if (at !== elsewhere?.at) elsewhere = at === undefined ? undefined : { at, since: now };
       if (elsewhere !== undefined && now - elsewhere.since >= STANDS_MS)
-        return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next`);
+        return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next of dkc status`);
       // Between two agents there is none for a moment: systemd starts the next one.
       const waited = now - began;
       if (waited >= timeoutMs) {

@@ -81,7 +81,7 @@ function kubeletText({ healthy, detail }: Vitals['kubelet'], paint: Paint): stri
 }
 
 /** The effective file is another one since, and the agent could not write down which. */
-const outdated: [string, string][] = [['Running', 'unknown: the agent cannot write down what it uses']];
+const outdated: [string, string][] = [['Running', 'unknown: the agent cannot record what it uses']];
 
 function runningLines({ active: source }: StatusView, active: ActiveView, now: Millis, wide: boolean): [string, string][] {
   return [
@@ -169,7 +169,7 @@ function problemsText({ problems }: Pick<AdminFacts, 'problems'>, { wide, paint 
   };
   const inaccessible = problems.filter(({ isInaccessible }) => isInaccessible === true);
   const damaged = problems.filter(({ isInaccessible }) => isInaccessible !== true);
-  return [...block('Damaged:', damaged), ...block('Kept from the agent:', inaccessible)].join('\n');
+  return [...block('Damaged:', damaged), ...block('Inaccessible to the agent:', inaccessible)].join('\n');
 }
 
 function driftText({ drift }: StatusView, now: Millis, paint: Paint): string {

@@ -25,7 +25,7 @@ export const status: Command = {
   examples: [
     { run: 'dkc status', what: 'what runs here, and what to do next' },
     { run: 'dkc status --kubeconfig=/etc/dkc/kubeconfig', what: 'also what the API server reports' },
-    { run: 'dkc status -w', what: 'print it again whenever it changes' },
+    { run: 'dkc status -w', what: 'print the status again after each change' },
     { run: 'dkc status -o json', what: 'for scripts' },
   ],
   flags: [
@@ -33,7 +33,7 @@ export const status: Command = {
       policy: 'field policy with the signatureKeys that verify who signed the running config',
       kubeconfig: 'also show what the API server reports',
     }),
-    { name: 'watch', alias: 'w', type: 'boolean', text: 'keep watching, and print it again whenever it changes' },
+    { name: 'watch', alias: 'w', type: 'boolean', text: 'keep watching, and print the status again after each change' },
   ],
   positionals: [],
   async run(context, args) {

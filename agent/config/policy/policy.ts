@@ -56,7 +56,7 @@ export function parsePolicy(text: string): Policy {
   if (apiVersion !== 'dkc.dev/v1alpha1') throw bad('apiVersion must be dkc.dev/v1alpha1');
   if (kind !== 'FieldPolicy') throw bad('kind must be FieldPolicy');
   const [other] = Object.keys(others);
-  if (other !== undefined) throw bad(`${other} is not a key of it; there are allow, overrides, fields, drift and signatureKeys`);
+  if (other !== undefined) throw bad(`unknown key ${other}; known: allow, overrides, fields, drift and signatureKeys`);
   if (overrides !== undefined && overrides !== null && typeof overrides !== 'boolean') throw bad('overrides must be true or false');
   if (drift !== undefined && drift !== null && drift !== 'report' && drift !== 'correct') throw bad('drift must be report or correct');
   return {

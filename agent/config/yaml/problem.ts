@@ -19,7 +19,7 @@ const WORDS: Partial<Record<ErrorCode, string>> = {
   MULTIPLE_TAGS: 'a value takes one tag (!)',
   TAB_AS_INDENT: 'a tab where YAML requires spaces: indent with spaces',
   TAG_RESOLVE_FAILED: 'the tag (!) cannot be read',
-  UNEXPECTED_TOKEN: 'unexpected here, after the text before it',
+  UNEXPECTED_TOKEN: 'unexpected text after the end of a value',
 };
 
 export function yamlProblem(code: ErrorCode): string {

@@ -45,7 +45,7 @@ function runningProcess({ running, next, effectiveConfig, kubeletUnit }: Command
   const isNextRight = 'seen' in next && next.seen?.isEffective === true;
   return failed(
     `the running kubelet ${config === null ? 'has no --config' : `has --config=${config.path}`}, not ${effectiveConfig}`,
-    isNextRight ? `systemctl restart ${kubeletUnit}` : 'fix config-flag first',
+    isNextRight ? `systemctl restart ${kubeletUnit}` : 'fix the check config-flag first',
   );
 }
 

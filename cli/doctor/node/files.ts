@@ -190,12 +190,14 @@ function loadable({ lastKnownGood, store }: StoreFacts): Verdict {
   if (found.at === 'absent') return skipped('there is no store');
   if (found.problems.length > 0)
     return skipped(
-      found.problems.every(({ isInaccessible }) => isInaccessible) ? 'the store is kept from the agent' : 'the store is damaged',
+      found.problems.every(({ isInaccessible }) => isInaccessible)
+        ? 'the agent may not read or change all of the store'
+        : 'the store is damaged',
     );
   const config = the(lastKnownGood);
   switch (config.at) {
     case 'none':
-      return ok('there is none: the node falls back to its local config');
+      return ok('no last known good config yet: the node falls back to its local config');
     case 'unknown':
       return failed(
         'the record of the last known good config is missing: the node falls back to its local config',

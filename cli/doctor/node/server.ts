@@ -82,7 +82,7 @@ function assignment({ server, assignment, nodeName }: ServerFacts): Verdict {
 function rights({ missing }: ServerFacts): Verdict {
   const all = the(missing);
   const vital = all.filter((right) => right.vital);
-  if (all.length === 0) return ok('the agent has all of them');
+  if (all.length === 0) return ok('the agent has all rights that it needs');
   const remedy = `${INSTALL}; for other credentials than the kubelet's see docs/operations.md, "Rights"`;
   if (vital.length > 0) return failed(`the agent lacks rights: ${rightsText(vital)}`, remedy);
   return warning(`the agent lacks rights: ${rightsText(all)}`, remedy);
@@ -95,7 +95,7 @@ function clock({ hello, isSynchronized }: HelloFacts): Verdict {
   if (Math.abs(off) > FAR_MS) return failed(text, remedy);
   if (Math.abs(off) > OFF_MS) return warning(text, remedy);
   if ('seen' in isSynchronized && !isSynchronized.seen) return warning('the clock of this machine is not synchronized by NTP', remedy);
-  return ok(Math.abs(off) < 2000 ? 'the same as that of the API server' : text);
+  return ok(Math.abs(off) < 2000 ? 'within 2 s of the clock of the API server' : text);
 }
 
 function serverCertificate({ hello, now }: HelloFacts): Verdict {

@@ -46,7 +46,7 @@ export async function kubeletExits(disk: Pick<Disk, 'readEnd'>, path: string, li
   const last = all.slice(-lines);
   const good = last.filter((line) => exitLine.test(line));
   const odd = last.length - good.length;
-  return { path: 'kubelet-exits', text: good.map((line) => `${line}\n`).join(''), note: `last ${good.length} of ${all.length} lines${odd === 0 ? '' : `; ${odd} of another form are left out`}` }; // prettier-ignore
+  return { path: 'kubelet-exits', text: good.map((line) => `${line}\n`).join(''), note: `last ${good.length} of ${all.length} lines${odd === 0 ? '' : `; malformed and left out: ${odd}`}` }; // prettier-ignore
 }
 
 /** What the agent's metrics port says. */

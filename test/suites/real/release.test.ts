@@ -35,7 +35,7 @@ await onNodes('a node of a cluster of today', ['kubelet', 'cri-v1.proto', 'etcd'
     assert.deepEqual(doctor.versions, [
       `kubelet-version ok: kubelet v${release.version}`,
       'kubelet-ports ok: port 10250, healthzPort 10248',
-      'agent-rights ok: the agent has all of them',
+      'agent-rights ok: the agent has all rights that it needs',
       `version-skew ok: kubelet v${release.version}, API server v${release.version}`,
     ]);
     assert.equal(doctor.code, 0);

@@ -120,7 +120,7 @@ export function checkpointContract(it: Suite): void {
     const listed = async () => (await store.list()).map(({ ref, state }) => `${ref.resourceVersion} ${state}`).join(', ');
     assert.equal(await listed(), 'b intact, c damaged, d intact, a intact');
     await store.setRecord('last-known-good', at('b'));
-    await assert.rejects(store.removeCheckpoint(at('b')), /last-known-good names it/);
+    await assert.rejects(store.removeCheckpoint(at('b')), /last-known-good refers to it/);
     for (const rv of ['a', 'c', 'd', 'd']) await store.removeCheckpoint(at(rv));
     assert.equal(await listed(), 'b intact');
     await store.setRecord('last-known-good', null);

@@ -29,5 +29,5 @@ test('a store that another node began is said to be', async () => {
   assert.equal(await noticesOf('node-a'), undefined);
   const [notice] = (await noticesOf('node-b')) ?? [];
   assert.equal(notice?.about, 'store');
-  assert.match(notice?.text ?? '', /begun by node node-a, and this is node node-b: .* remove \/var\/lib\/dkc\/store\/meta\/active\.json/);
+  assert.match(notice?.text ?? '', /created by node node-a, and this is node node-b: .* remove \/var\/lib\/dkc\/store\/meta\/active\.json/);
 });

@@ -40,7 +40,7 @@ const signatureRows: { why: string; facts: SignatureFacts; leave?: true; notice?
   { why: 'a node that fell back, and is still right', facts: fellBack },
   { why: 'a node that fell back, once the key is back', facts: { ...fellBack, isAssignedSigned: true }, leave: true },
   { why: 'a node that fell back, and is assigned something else since', facts: { ...fellBack, assigned: source('web@2'), isAssignedSigned: true } },
-  { why: 'what runs from the time before signatures', facts: { ...signed, isAssignedSigned: false, isActiveSigned: false }, notice: /^dkc-system\/web:kubelet@1 runs and is signed by none of .*: the next start of the agent leaves it/ },
+  { why: 'what runs from the time before signatures', facts: { ...signed, isAssignedSigned: false, isActiveSigned: false }, notice: /^dkc-system\/web:kubelet@1 runs and is signed by none of .*: at its next start the agent replaces it/ },
   { why: 'what runs for want of any other file', facts: { ...fellBack, used: 'last-known-good', active: web, isActiveSigned: false }, notice: /no other file for the kubelet/ },
 ];
 for (const { why, facts, leave = false, notice } of signatureRows)
@@ -147,5 +147,5 @@ test('a start that could not write the effective file waits before it asks for a
   assert.deepEqual(seen, nothing);
   await clock.advance(2_000);
   await looked;
-  assert.match(seen.left.join(), /^the effective file is not what the local config makes it/);
+  assert.match(seen.left.join(), /^the effective file does not match the local config/);
 });
