@@ -43,7 +43,7 @@ export const rows: readonly Row[] = [
   {
     title: 'Processes',
     panels: [
-      { title: 'Leaders', text: 'Leaders per lease: 1 is normal; 0: no process works; 2: two processes report to be the leader', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${LEASES}"})`, '{{name}}') },
+      { title: 'Leaders', text: 'Leaders per lease: 1 is normal; 0: no process works; 2: two processes claim to be the leader', unit: 'short', queries: one(`sum by (name) (leader_election_master_status{name=~"${LEASES}"})`, '{{name}}') },
       { title: 'Up', text: 'Processes that Prometheus can scrape', unit: 'short', queries: one(`sum by (job) (up{${JOBS}})`, '{{job}}') },
       { title: 'Memory', text: 'Resident memory; grows with the number of objects in the cluster, not with time', unit: 'bytes', queries: one(`process_resident_memory_bytes{${JOBS}}`, '{{job}} {{instance}}') },
       { title: 'CPU', text: 'CPU cores in use', unit: 'short', queries: one(`rate(process_cpu_seconds_total{${JOBS}}[5m])`, '{{job}} {{instance}}') },

@@ -149,7 +149,7 @@ function specSchema(options: NodeConfigDefinitionOptions): Schema {
       steps: {
         minItems: 1,
         ...list(
-          'The steps of the rollout; their numbers of nodes are cumulative. Nodes beyond the last one come after its hold and approval. Default: 1, 10%, 50%, 100%.',
+          'The steps of the rollout; their numbers of nodes are cumulative. Nodes beyond the last step come after its hold and approval. Default: 1, 10%, 50%, 100%.',
           32,
           {
             type: 'object',

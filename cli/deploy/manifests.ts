@@ -20,14 +20,14 @@ The roles dkc-assign, dkc-rollout and dkc-view are for people, dkc-rollout-contr
 
 With --image it also prints what runs in the cluster: the rollout controller, two pods of one Deployment with their ServiceAccount, bindings, disruption budget, network policy and flow control.
 
---overlay adds optional parts, comma-separated: scheduler (dkc-scheduler beside kube-scheduler, for pods that name it), sets (DaemonSets and StatefulSets taken over from kube-controller-manager, which must run without its own first), node-installer (puts the package on nodes with the label dkc.dev/node-installer=true), monitoring (a ServiceMonitor, alert rules and a Grafana board, for clusters with the CRDs of the Prometheus operator). --only prints one part alone.`,
+--overlay adds optional parts, comma-separated: scheduler (dkc-scheduler beside kube-scheduler, for pods that name it), sets (DaemonSets and StatefulSets taken over from kube-controller-manager, whose own controllers must be disabled first), node-installer (puts the package on nodes with the label dkc.dev/node-installer=true), monitoring (a ServiceMonitor, alert rules and a Grafana dashboard, for clusters with the CRDs of the Prometheus operator). --only prints one part alone.`,
   examples: [
     { run: 'dkc deploy manifests | kubectl apply -f -', what: 'everything, for the newest servers' },
     { run: 'dkc deploy manifests --kubernetes-version=1.20 | kubectl apply -f -', what: 'only what an API server 1.20 serves' },
     { run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 | kubectl apply -f -', what: 'and the rollout controller' },
     {
       run: 'dkc deploy manifests --image=registry.example/dkc:0.1.0 --overlay=scheduler,monitoring',
-      what: 'and the scheduler, alerts and a board',
+      what: 'and the scheduler, alerts and a dashboard',
     },
     { run: 'dkc deploy manifests --only=rbac --nodes=node-a,node-b', what: 'rights of two kubelets, restricted to their own names' },
     { run: 'dkc deploy manifests --only=rbac --credentials=service-account --nodes=node-a', what: 'a ServiceAccount and its rights' },

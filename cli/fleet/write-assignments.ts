@@ -68,7 +68,7 @@ export async function writeAll(
   if (signal.aborted && !how.dryRun) {
     // Of what was under way nobody knows.
     const done = results.filter((result) => 'after' in result).length;
-    context.stderr.write(`dkc: note: at least ${done} of ${chosen.length} nodes were changed; the same command does the others\n`);
+    context.stderr.write(`dkc: note: at least ${done} of ${chosen.length} nodes were changed; run the same command again for the others\n`);
   }
   signal.throwIfAborted();
   const written: Written = { before: [], done: [], failed: [] };
@@ -85,7 +85,7 @@ export async function writeAll(
   const untried = chosen.length - at;
   if (untried > 0)
     context.stderr.write(
-      `dkc: ${untried} more nodes were not tried, since the API server no longer answers; the same command does the others\n`,
+      `dkc: ${untried} more nodes were not tried, since the API server no longer answers; run the same command again for the others\n`,
     );
   return written;
 }

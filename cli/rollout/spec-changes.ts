@@ -175,7 +175,7 @@ function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal:
   const back = `kubectl patch ncr ${metadata.name} --type=merge -p '${JSON.stringify({ spec: { configMap: named } })}'`;
   const notes = [
     ...(status.complete !== true && name === status.previousRevision
-      ? ['it was complete before: no step is waited for, held or approved']
+      ? ['it was complete before, so steps, holds and approvals are skipped']
       : []),
     `edits of ConfigMap ${original} are no longer rolled out; to roll it out again: ${back}`,
     ...(spec.paused === true ? [`it is paused; to continue: dkc rollout resume ${metadata.name}`] : []),

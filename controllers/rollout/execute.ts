@@ -125,7 +125,7 @@ async function executeOnNode(by: Executor, rules: Rules, action: OnNode, signal:
 /** It said yes, and has something else than what was written: without a look at it a rollout would wait for what nobody has been told. */
 const altered = (action: Action, what: string): ActionError =>
   new ActionError('write', objectOf(action), {
-    hint: `the API server takes the write and ${what}; an admission webhook or policy changes it`,
+    hint: `the API server accepts the write, but ${what}; an admission webhook or policy changes it`,
   });
 
 function wrote(by: Executor, rules: Rules, resource: Resource, object: KubeObject): KubeObject {

@@ -71,7 +71,7 @@ async function createOrTake({ client, owner, wrote }: Creator, revision: Revisio
     const { name = '', namespace = '' } = revision.metadata;
     const live = await client.get<Revision>(controllerRevisions, { name, namespace }, { signal });
     const mayTake = isControlledBy(live, owner) || controllerOf(live) === undefined;
-    if (!mayTake || !sameData(live.data, revision.data)) throw new NameTaken(`${name} is another's`, { cause: error });
+    if (!mayTake || !sameData(live.data, revision.data)) throw new NameTaken(`${name} belongs to another object`, { cause: error });
     wrote?.(controllerRevisions, live);
     return live;
   }

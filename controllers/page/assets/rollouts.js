@@ -76,7 +76,7 @@ function cardOf(rollout, open) {
     stopped === '' ? '' : command(`dkc rollout resume ${name}`),
     failures(rollout, open),
     details('Limits, windows and gates', limits(rollout)),
-    details('Time line', timeline(rollout), phase !== 'Complete'),
+    details('Timeline', timeline(rollout), phase !== 'Complete'),
     details('Conditions', conditions(rollout.conditions)),
   );
 }

@@ -43,7 +43,7 @@ export interface ClusterFacts {
 /** How often a rollout that waits for a place is looked at, in ms, beside changes of nodes. */
 const LOOK_AGAIN_MS: Millis = 30_000;
 
-export const placeWakeUp: WakeUp = { requeueAfter: LOOK_AGAIN_MS, why: 'a place in the cluster' };
+export const placeWakeUp: WakeUp = { requeueAfter: LOOK_AGAIN_MS, why: 'the limit of --rollout-max-unavailable' };
 
 type Of = ClusterFacts | undefined;
 
@@ -72,7 +72,8 @@ export const recordsLeft = (cluster: Of): number => (cluster === undefined ? Inf
 
 /** Why a rollout waits. It names no number that changes with every node. */
 export function whyNoPlace({ budget, most, size, unavailable, ahead }: ClusterFacts): string {
-  if (most > unavailable && ahead.length > 0) return `the next place in the cluster is for rollout ${ahead[0]}, which has waited longer`;
+  if (most > unavailable && ahead.length > 0)
+    return `the next node that --rollout-max-unavailable allows is for rollout ${ahead[0]}, which has waited longer`;
   const of = budget.endsWith('%') ? `, ${budget} of ${size}` : '';
   return `the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows (${most}${of})`;
 }

@@ -94,7 +94,7 @@ test('a rollout is created, waits for approval, is approved and is watched to it
   const undone = await run('rollout undo web');
   assert.match(undone.stdout, /rolls out web-\w+ \(revision 1\) again\n$/);
   assert.match(undone.stderr, /edits of ConfigMap web are no longer rolled out; .*"configMap":\{"name":"web"\}/);
-  assert.match(undone.stderr, /it was complete before: no step is waited for, held or approved/);
+  assert.match(undone.stderr, /it was complete before, so steps, holds and approvals are skipped/);
   // All nodes have it: nobody has to approve that.
   await world.until('web', 'it is complete', ({ status }) => status?.revision === done.status?.revision && status?.phase === 'Complete');
 

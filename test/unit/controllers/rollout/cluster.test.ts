@@ -73,7 +73,10 @@ const whys = [
     facts: cluster('a! b', 1, { budget: '50%' }),
     says: 'the whole cluster has as many unavailable nodes as --rollout-max-unavailable allows (1, 50% of 2)',
   },
-  { facts: cluster('a b', 1, { ahead: ['db', 'api'] }), says: 'the next place in the cluster is for rollout db, which has waited longer' },
+  {
+    facts: cluster('a b', 1, { ahead: ['db', 'api'] }),
+    says: 'the next node that --rollout-max-unavailable allows is for rollout db, which has waited longer',
+  },
 ];
 for (const { facts, says } of whys) test(`who waits is told: ${says}`, () => assert.equal(whyNoPlace(facts), says));
 

@@ -73,8 +73,8 @@ for (const { why, verb, resource, words, says } of [
   });
 
 for (const { why, alter, says } of [
-  { why: 'names another ConfigMap', alter: (one: KubeObject) => ({ ...one, spec: { configMap: { namespace: 'dkc-system', name: 'other', kubeletConfigKey: 'kubelet' } } }), says: /^NodeConfig node-0: the API server takes the write and keeps dkc-system\/other:kubelet instead of dkc-system\/web-[0-9a-f]{10}:kubelet; an admission webhook or policy changes it$/ }, // prettier-ignore
-  { why: 'loses the time of the assignment', alter: (one: KubeObject) => ({ ...one, metadata: { ...one.metadata, annotations: {} } }), says: /^NodeConfig node-0: the API server takes the write and drops the annotation dkc\.dev\/rollout-assigned-at, from which spec\.nodeDeadline counts; an admission webhook or policy changes it$/ }, // prettier-ignore
+  { why: 'names another ConfigMap', alter: (one: KubeObject) => ({ ...one, spec: { configMap: { namespace: 'dkc-system', name: 'other', kubeletConfigKey: 'kubelet' } } }), says: /^NodeConfig node-0: the API server accepts the write, but keeps dkc-system\/other:kubelet instead of dkc-system\/web-[0-9a-f]{10}:kubelet; an admission webhook or policy changes it$/ }, // prettier-ignore
+  { why: 'loses the time of the assignment', alter: (one: KubeObject) => ({ ...one, metadata: { ...one.metadata, annotations: {} } }), says: /^NodeConfig node-0: the API server accepts the write, but drops the annotation dkc\.dev\/rollout-assigned-at, from which spec\.nodeDeadline counts; an admission webhook or policy changes it$/ }, // prettier-ignore
 ])
   test(`an event says that a NodeConfig ${why} on its way through admission`, async () => {
     await using world = await fleetOf(1);
