@@ -2,7 +2,7 @@
 const commands: [string, string][] = [
   [
     'npm ci && npm run demo',
-    'the main job on an embedded API server: under a minute, no root (-- --keep leaves it up; -- controllers, -- scheduler: the other two)',
+    'guided demo of a node and its agent on an embedded API server: under a minute, no root (-- --keep leaves it up; -- controllers, -- scheduler: the other two)',
   ],
   ['npm run demo:record', 'the recording of the demo that README shows: docs/demo.cast, docs/demo.svg'],
   ['npm cit', 'install, then unit, embedded and transcript tests: some seven minutes on two cores, no root'],
@@ -21,7 +21,7 @@ const commands: [string, string][] = [
   ['npm run mutants', 'planted faults, one by one, and whether a unit test notices: hours (-- --help)'],
   ['npm run gates', 'what the table of feature gates would have to say to agree with the kubelets in DKC_REAL_KUBERNETES'],
   ['npm run messages', 'every help text and message of dkc on one page, for somebody who reads only those'],
-  ['npm run format', 'lay out the code'],
+  ['npm run format', 'format the code with prettier'],
   ['npx node cli/main.ts --help', 'dkc from the source'],
 ];
 const width = Math.max(...commands.map(([command]) => command.length));

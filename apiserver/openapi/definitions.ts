@@ -100,7 +100,7 @@ function kindJson(served: ServedKind, root: RefRoot): JsonFields {
 function listJson(served: ServedKind, root: RefRoot): JsonFields {
   const json = schemaJson(
     object(
-      `Several of ${served.kind.kind}.`,
+      `List of ${served.kind.kind} objects.`,
       {
         apiVersion: text('Version of the list.'),
         kind: text('Kind of the list.'),

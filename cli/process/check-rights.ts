@@ -77,7 +77,7 @@ export class RightsCheck {
   }
 
   #words(): string {
-    return this.#missing.length === 0 ? 'no missing rights known' : `missing: ${rightsText(this.#missing)}`;
+    return this.#missing.length === 0 ? 'no missing rights found' : `missing: ${rightsText(this.#missing)}`;
   }
 }
 

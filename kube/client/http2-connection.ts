@@ -51,7 +51,7 @@ export class Http2Connection implements Connection {
     this.#session.on('error', (error) => (this.#cause ??= error));
     this.#session.on('goaway', (code, lastStreamId) => {
       this.#lastProcessed = Math.min(this.#lastProcessed, lastStreamId);
-      this.#cause ??= new Error(`the server said GOAWAY (code ${code})`);
+      this.#cause ??= new Error(`the server sent GOAWAY (code ${code})`);
       this.retire();
     });
     // A retired session ends its own side and waits for the server's, which may stay open for as long as the server likes.

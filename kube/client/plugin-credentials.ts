@@ -167,7 +167,7 @@ class Run {
         if (length > LONGEST_ANSWER) kill(`it wrote more than ${LONGEST_ANSWER} bytes`);
       });
     child.once('exit', (code, signal) => (this.#end = `it exited with ${signal ?? code}, without output`));
-    const leave = (): void => kill('nobody waited for it any more');
+    const leave = (): void => kill('it was no longer needed');
     if (this.#signal?.aborted === true) leave();
     else this.#signal?.addEventListener('abort', leave, { once: true });
     child.once('close', () => clearTimeout(timer));

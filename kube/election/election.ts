@@ -263,7 +263,7 @@ export class LeaderElection implements Fence {
         });
       }
     }
-    this.#endTerm(held.lease, 'it stops');
+    this.#endTerm(held.lease, 'this process is stopping');
     return { why: 'stopped', released };
   }
 
@@ -280,7 +280,7 @@ export class LeaderElection implements Fence {
 
   #whyNot(): string {
     if (this.#standing.at === 'lost') return this.#standing.why;
-    if (this.#stopping) return 'it stops';
+    if (this.#stopping) return 'this process is stopping';
     return this.#holder === '' ? 'no process holds the lease yet' : `it is held by ${this.#holder}`;
   }
 

@@ -215,11 +215,11 @@ export const mustBeResource: MustBe = (text) =>
 
 export const mustBeExtendedResource: MustBe = (text) =>
   qualifiedNameProblems(text).length > 0 || !text.includes('/') || /^(?:requests\.|(?:[^/]*\.)?kubernetes\.io\/)/.test(text)
-    ? 'the name of a resource with a domain of its own, such as example.com/gpu'
+    ? 'the name of a resource with a domain prefix, such as example.com/gpu'
     : undefined;
 
 export const mustBeDomain: MustBe = (text) =>
-  dnsSubdomainProblems(text).length > 0 ? 'a domain in front of resources, such as example.com' : undefined;
+  dnsSubdomainProblems(text).length > 0 ? 'a domain prefix of resources, such as example.com' : undefined;
 
 export const mustBeNamespace: MustBe = (text) => (dnsLabelProblems(text).length > 0 ? 'a namespace' : undefined);
 

@@ -17,7 +17,7 @@ const HEAVIEST = 10_000;
 
 /** Plugins of kube-scheduler that are something else here. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
-  ['DefaultPreemption', 'it is `preemption`, at the top of the file'],
+  ['DefaultPreemption', 'set `preemption` at the top level of the file instead'],
   ['SchedulingGates', 'it cannot be switched off'],
   ['PrioritySort', 'it cannot be switched off'],
   ['DefaultBinder', 'it cannot be switched off'],

@@ -112,7 +112,7 @@ export function restoredFrom(facts: RestoreFacts): { reservations: readonly Rese
       createdAt: now,
       expiresAt: Math.min(Date.parse(entry.until), now + facts.longestMs),
       purpose: 'upgrade',
-      why: `the set's annotation ${RESERVATIONS_ANNOTATION} says so`,
+      why: `restored from the set's annotation ${RESERVATIONS_ANNOTATION}`,
       state: 'active',
       claimant: undefined,
       failedAt: undefined,

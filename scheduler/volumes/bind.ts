@@ -83,7 +83,7 @@ export class ClaimBinder implements VolumeBinder {
   async #reserveVolume(volume: Readonly<Volume>, claim: Readonly<Claim>, written: Map<string, string>, signal: AbortSignal): Promise<void> {
     const { name = '' } = volume.metadata;
     await this.#write<Volume>({
-      action: `reserve for claim ${objectKey(claim)} the volume`,
+      action: `bind claim ${objectKey(claim)} to volume`,
       resource: persistentVolumes,
       ref: { name },
       first: this.#options.caches.volumes.get(name),

@@ -47,7 +47,7 @@ test('a missing right is told once, fails the check, and is noticed when it is g
   isGiven = true;
   await clock.advance(5_000);
   assert.deepEqual(lines.slice(1), ['info: all rights granted']);
-  assert.deepEqual([check.problem(), check.detail?.(), ended()], [undefined, 'no missing rights known', true]);
+  assert.deepEqual([check.problem(), check.detail?.(), ended()], [undefined, 'no missing rights found', true]);
 });
 
 test('a server that is away is asked again', async () => {

@@ -187,7 +187,7 @@ test('asked to end, it refuses new writes, waits for those under way, and then r
   bench.asked.abort();
   await assert.rejects(
     bench.election.write(() => Promise.resolve()),
-    /it stops/,
+    /this process is stopping/,
   );
   await atRest();
   assert.equal(holderOf(bench.lease), 'me');

@@ -34,7 +34,7 @@ const values: { at: string; is: string; says: string }[] = [
   { at: 'leaderElection.leaseDuration', is: '15', says: `it is 15; ${DURATION}` },
   { at: 'leaderElection.renewDeadline', is: '2400ms', says: 'it must be longer than 1.2 times retryPeriod' },
   { at: 'extenders[0].urlPrefix', is: 'e:8888', says: 'it is "e:8888"; it must be a URL, such as https://extender.example:8888/v1' },
-  { at: 'extenders[0].managedResources[0].name', is: 'cpu', says: 'it is "cpu"; it must be the name of a resource with a domain of its own, such as example.com/gpu' }, // prettier-ignore
+  { at: 'extenders[0].managedResources[0].name', is: 'cpu', says: 'it is "cpu"; it must be the name of a resource with a domain prefix, such as example.com/gpu' }, // prettier-ignore
 ];
 
 /** A configuration with this value at this path, and nothing else in it but what an extender cannot be without. */
