@@ -28,6 +28,7 @@ export interface Event extends KubeObject {
   involvedObject?: { kind?: string; name?: string };
   source?: { component?: string };
   reportingComponent?: string;
+  reportingInstance?: string;
 }
 
 /** What is written otherwise for one kind. */

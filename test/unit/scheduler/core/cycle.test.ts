@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostname } from 'node:os';
-import { pods as podKind, coreEvents, type KubeObject } from '../../../../kube/api/object.ts';
+import { pods as podKind } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { MAX_TERMS } from '../../../../scheduler/pod/pod-limits.ts';
 import { pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 import type { Millis } from '../../../../base/clock.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
-import type { SchedulerWorld } from '../simulated/world.ts';
 
 const SOON = 30_000;
 const HOST = 'kubernetes.io/hostname';
@@ -63,16 +62,16 @@ const terms = Array.from({ length: TERMS }, (_, at) => ({
 const tooLarge = (name: string) => pod(name).affinity({ podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: terms } });
 
 test('a pod that asks for too much is told so, once, and the others are placed', async (t) => {
-  const { world, stage, find, nodeOf } = await scene(t, ['a', 'b']);
+  const { world, stage, find, nodeOf, condition } = await scene(t, ['a', 'b']);
   stage.add(tooLarge('large'), pod('small').cpu('1'));
   await stage.pass(5_000);
   assert.notEqual(nodeOf('small'), '');
-  const { metadata, status } = find('large') ?? assert.fail();
-  const condition = status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  assert.equal(condition?.reason, 'Unschedulable');
-  assert.ok(condition?.message?.startsWith(`0/2 nodes are available: ${WHY}`), condition?.message);
-  const attempts = (): number | undefined => world.parts?.queue.find(metadata.uid ?? '')?.queued.attempts;
-  assert.deepEqual([...(world.parts?.queue.find(metadata.uid ?? '')?.queued.rejectedBy ?? [])], ['PodLimits']);
+  const { reason, message = '' } = condition('large') ?? assert.fail();
+  assert.equal(reason, 'Unschedulable');
+  assert.ok(message.startsWith(`0/2 nodes are available: ${WHY}`), message);
+  const queued = () => world.parts?.queue.find(find('large')?.metadata.uid ?? '')?.queued;
+  const attempts = (): number | undefined => queued()?.attempts;
+  assert.deepEqual([...(queued()?.rejectedBy ?? [])], ['PodLimits']);
   const before = attempts();
   stage.add(pod('another').cpu('1'));
   await world.user.delete(podKind, { namespace: 'default', name: 'small' });
@@ -108,32 +107,23 @@ for (const by of [-HOUR, HOUR])
     assert.equal(nodeOf('other'), 'a');
   });
 
-type Told = KubeObject & Record<string, unknown> & { source: { component: string }; involvedObject: { name: string } };
-
-async function eventsOf(world: SchedulerWorld, name: string): Promise<Told[]> {
-  const { items } = await world.user.list<Told>(coreEvents, { namespace: 'default' });
-  return items.filter(({ involvedObject }) => involvedObject.name === name);
-}
-
 test('the profile that places a pod reports its events, also those of pods that it preempts', async (t) => {
   const [profile = assert.fail()] = defaultSchedulerConfig.profiles.values();
   const profiles = new Map(['default-scheduler', 'batch'].map((name) => [name, profile]));
-  const { world, stage } = await scene(t, ['a'], { config: { profiles }, endMs: 3_600_000 });
+  const { stage, events } = await scene(t, ['a'], { config: { profiles }, endMs: HOUR });
   stage.add(pod('low').cpu('3'));
   await stage.pass(2_000);
   stage.add(pod('high').cpu('2').priority(10).spec({ schedulerName: 'batch' }));
   await stage.pass(5_000);
   const reporters = async (name: string) =>
-    (await eventsOf(world, name)).map((event) =>
-      [event['reason'], event.source.component, event['reportingComponent'], event['reportingInstance']].join(' '),
-    );
+    (await events(name)).map((one) => [one.reason, one.source?.component, one.reportingComponent, one.reportingInstance].join(' '));
   const by = (reason: string, who: string) => `${reason} ${who} ${who} ${who}-${hostname()}`;
   assert.deepEqual(await reporters('low'), [by('Scheduled', 'default-scheduler'), by('Preempted', 'batch')]);
   assert.deepEqual(await reporters('high'), [by('FailedScheduling', 'batch')]);
 });
 
 test('a pod that finds no room waits, is told why, and has the room of one that goes; pods of other schedulers count where they are', async (t) => {
-  const { world, stage, find, nodeOf } = await scene(t, []);
+  const { world, stage, nodeOf, condition, events } = await scene(t, []);
   stage.begin(['a', { name: 'b', allocatable: { cpu: '1', memory: '1Mi' } }]);
   stage.add(pod('foreign').cpu('3').memory('1Gi').spec({ schedulerName: 'another' }));
   await stage.pass(1_000);
@@ -146,13 +136,12 @@ test('a pod that finds no room waits, is told why, and has the room of one that 
   await stage.pass(3_000);
   const why =
     '0/2 nodes are available: 1 Insufficient memory, 2 Insufficient cpu. preemption: 0/2 nodes are available: 1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling.';
-  const condition = () => find('ours')?.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-  assert.deepEqual([condition()?.reason, condition()?.message], ['Unschedulable', why]);
+  assert.deepEqual([condition('ours')?.reason, condition('ours')?.message], ['Unschedulable', why]);
   await stage.delete('foreign');
   await stage.pass(10_000);
-  assert.deepEqual([nodeOf('ours'), condition()?.status], ['a', 'True']);
+  assert.deepEqual([nodeOf('ours'), condition('ours')?.status], ['a', 'True']);
   assert.deepEqual(
-    (await eventsOf(world, 'ours')).map((event) => [event['type'], event['reason'], event['message']].join(' ')),
+    (await events('ours')).map(({ type, reason, message }) => [type, reason, message].join(' ')),
     [`Warning FailedScheduling ${why}`, 'Normal Scheduled Successfully assigned default/ours to a'],
   );
 });

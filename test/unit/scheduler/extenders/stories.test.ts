@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-
 import { test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { pods as podKind } from '../../../../kube/api/object.ts';
@@ -15,8 +14,7 @@ async function asking(t: TestContext, nodes: readonly string[], verbs: Record<st
   const extender = await ExtenderServer.start(t, verbs);
   const config = { extenders: [extenderConfig(extender.url, more)], initialBackoffMs: 30, maxBackoffMs: 200 };
   const found = await scene(t, nodes, { config });
-  const conditionOf = (name: string): string =>
-    found.find(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled')?.message ?? '';
+  const conditionOf = (name: string): string => found.condition(name)?.message ?? '';
   const comesTrue = async (what: string, holds: () => boolean): Promise<void> => {
     for (let n = 0; !holds(); n++) {
       assert.ok(n < 3_000, what);

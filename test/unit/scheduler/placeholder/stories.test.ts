@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { coreEvents } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { defaultSchedulerConfig } from '../../../../scheduler/config/config.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import type { Interceptor, SeenCall } from '../../../support/simulated/intercepted.ts';
-import type { Event } from '../../../support/stories/remains.ts';
 import { pod } from '../builders.ts';
 import { scene } from '../simulated/scene.ts';
 
@@ -87,16 +85,16 @@ for (const { why, by } of [
 
 test('where none may be made the room is kept all the same, and that is told once for each room', async (t) => {
   const quota = 'exceeded quota: pods, requested: pods=1';
-  const { world, stage, scheduler, seen, nodeOf } = await fullNode(t, failing('create', 99, 403, 'Forbidden', quota));
+  const { stage, scheduler, seen, nodeOf, events } = await fullNode(t, failing('create', 99, 403, 'Forbidden', quota));
   for (const image of ['v2', 'v3']) {
     await stage.roll('web', { image });
     await stage.pass(10_000);
     assert.deepEqual(seen.splice(0), ['-web-0', '+web-0', 'web-0@a']);
     assert.equal(nodeOf('waits'), '');
   }
-  const { items } = await world.user.list<Event>(coreEvents, { namespace: 'default', fieldSelector: 'reason=ReservationNotMirrored' });
-  assert.equal(items.reduce((sum, { count }) => sum + (count ?? 1), 0), 2); // prettier-ignore
-  assert.equal(items[0]?.message, `Room of pod default/web-0 on node a is not shown to other schedulers: ${quota}`);
+  const told = (await events('web')).filter(({ reason }) => reason === 'ReservationNotMirrored');
+  assert.equal(told.reduce((sum, { count }) => sum + (count ?? 1), 0), 2); // prettier-ignore
+  assert.equal(told[0]?.message, `Room of pod default/web-0 on node a is not shown to other schedulers: ${quota}`);
   const said = 'failed to create a placeholder pod, other schedulers do not see the reservation';
   assert.equal(scheduler.lines.filter((line) => line.includes(said)).length, 1);
 });

@@ -1,6 +1,8 @@
 import type { TestContext } from 'node:test';
-import { pods as podKind } from '../../../../kube/api/object.ts';
+import type { PodCondition } from 'kubernetes-types/core/v1.js';
+import { coreEvents, pods as podKind } from '../../../../kube/api/object.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
+import type { Event } from '../../../support/stories/remains.ts';
 import type { Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { SimProcess } from '../../../support/simulated/sim-world.ts';
 import { Stage } from './stage.ts';
@@ -13,6 +15,10 @@ export interface Scene {
   readonly find: (name: string) => Pod | undefined;
   /** '' for nowhere. */
   readonly nodeOf: (name: string) => string;
+  /** Whether it has a place, and why not. */
+  readonly condition: (name: string) => PodCondition | undefined;
+  /** About an object of the namespace. */
+  readonly events: (name: string) => Promise<Event[]>;
   readonly change: (name: string, change: object, subresource?: string) => Promise<unknown>;
 }
 
@@ -38,6 +44,9 @@ export async function scene(t: TestContext, nodes: readonly string[], { by, endM
     scheduler,
     find,
     nodeOf: (name) => find(name)?.spec?.nodeName ?? '',
+    condition: (name) => find(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled'),
+    events: async (name) =>
+      (await world.user.list<Event>(coreEvents, { namespace: 'default', fieldSelector: `involvedObject.name=${name}` })).items,
     change: (name, change, subresource) =>
       world.user.patch(podKind, { namespace: 'default', name }, change, { type: 'merge', ...(subresource && { subresource }) }),
   };

@@ -1,14 +1,10 @@
 import { daemonSetController } from '../../../../controllers/daemonset/controller.ts';
 import { statefulSetController } from '../../../../controllers/statefulset/controller.ts';
-import type { Millis } from '../../../../base/clock.ts';
 import type { Meters, Runnable, Runtime } from '../../../../kube/process/contract.ts';
 import type { LeaseOptions } from '../../../../kube/process/leadership.ts';
 import { defaultSchedulerConfig, type SchedulerConfig } from '../../../../scheduler/config/config.ts';
-
 import type { SchedulerState } from '../../../../scheduler/core/state.ts';
-
 import type { Reservations } from '../../../../scheduler/reservation/contract.ts';
-
 import { schedulerRunnable, servedKinds, type ServedKinds } from '../../../../scheduler/scheduler.ts';
 import { intercepted, type Interceptor } from '../../../support/simulated/intercepted.ts';
 import type { Pace } from '../../../support/simulated/sim-kubelets.ts';
@@ -106,9 +102,5 @@ export class SchedulerWorld extends SimWorld {
     const stopping = Promise.all(this.#schedulers.map((process) => process.stop().catch(() => {})));
     await super.stop();
     await stopping;
-  }
-
-  seconds(): Millis {
-    return Math.round((this.clock.now() - Date.parse('2026-03-01T00:00:00Z')) / 1_000);
   }
 }

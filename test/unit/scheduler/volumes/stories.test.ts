@@ -55,10 +55,7 @@ async function storage(t: TestContext, { provisioner = 'kubernetes.io/no-provisi
     if (!binds || kind !== '/persistentvolumes' || type === 'DELETED' || claimRef === undefined) return;
     queueMicrotask(() => void change(claimRef.name ?? '', { metadata: bindCompleted, spec: { volumeName: object.metadata.name } }));
   });
-  const conditionOf = (name: string): string => {
-    const said = found.find(name)?.status?.conditions?.find(({ type }) => type === 'PodScheduled');
-    return `${said?.reason}: ${said?.message}`;
-  };
+  const conditionOf = (name: string): string => `${found.condition(name)?.reason}: ${found.condition(name)?.message}`;
   const comesTrue = async (what: string, holds: () => boolean): Promise<void> =>
     assert.notEqual(await found.world.until(holds, SOON, 50), undefined, what);
   const selected = (name: string): string | undefined => claimNamed(name)?.metadata.annotations?.[SELECTED];
