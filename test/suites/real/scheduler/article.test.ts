@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { startSubject } from '../cluster/controllers.ts';
-import type { Subject } from '../cluster/subject.ts';
 import { worldParts } from '../cluster/real-world.ts';
 import type { RealWorld } from '../cluster/real-world.ts';
 import type { Pod } from '../../../../scheduler/types.ts';
 import { withRealParts } from '../suite.ts';
-import { nodeOf, refusalOf, Stage, startWorld } from './stage.ts';
+import { nodeOf, refusalOf, Stage, worldWith } from './stage.ts';
 import { startScheduler } from './subjects.ts';
 
 const SET = 3;
@@ -23,40 +22,23 @@ const ROUNDS = 25;
  * place of the pod that it just deleted.
  */
 await withRealParts('the place of a pod that is upgraded', worldParts, () => {
-  let started: { world: RealWorld; controllers: Subject } | undefined;
-  const here = () => {
-    if (started === undefined) throw new Error('the control plane did not start');
-    return started;
-  };
-  before(async () => {
-    const world = await startWorld();
-    try {
-      started = {
-        world,
-        controllers: await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'deployment,replicaset'),
-      };
-    } catch (error) {
-      await world.stop();
-      throw error;
-    }
-  });
-  after(async () => {
-    await started?.controllers[Symbol.asyncDispose]();
-    await started?.world.stop();
+  const here = worldWith(async (world, ending) => {
+    ending.use(await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'deployment,replicaset'));
+    return world;
   });
 
   const shown = { reservation: { mirror: true, mirrorImage: 'registry.example.com/pause:3.2' } };
   test('is kept with reservations: the rollout ends, every pod on its node, and the Deployment has what it had', async (t) => {
-    const { world } = here();
+    const world = here();
     await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'careful' });
     await using _sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
     const s = await fullCluster(world, 'careful');
-    const [places, had] = [placesOf(s, 'web'), boundIn(s)];
+    const [places, had] = [placesOf(s), boundIn(s)];
     try {
       for (const tag of [2, 3]) {
         await s.image(`app:${tag}`, 'web');
         await s.until('it is rolled out', () => s.hasRolled('web', `app:${tag}`));
-        assert.deepEqual(placesOf(s, 'web'), places, 'in place');
+        assert.deepEqual(placesOf(s), places, 'in place');
         assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
       }
     } catch (error) {
@@ -71,7 +53,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
   });
 
   test('is kept from kube-scheduler that comes while a pod stands for it, until the set has it back', async (t) => {
-    const { world } = here();
+    const world = here();
     const theirs = 'shown-to';
     const scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'shown', config: shown });
     await using _scheduler = scheduler;
@@ -79,7 +61,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
     let sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
     try {
       const s = await fullCluster(world, 'shown', { update: 'OnDelete', deployedBy: theirs });
-      const places = placesOf(s, 'web');
+      const places = placesOf(s);
       await s.image('app:2', 'web');
       await s.until('there is another revision', () => {
         const { currentRevision, updateRevision } = s.set('web').status ?? {};
@@ -100,7 +82,7 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
       await native.stop();
       sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
       await s.until('the pod is back', () => s.find('web-2')?.spec?.containers[0]?.image === 'app:2' && nodeOf(s.find('web-2')) !== '');
-      assert.deepEqual(placesOf(s, 'web'), places, 'in place');
+      assert.deepEqual(placesOf(s), places, 'in place');
       assert.deepEqual(mirrors(s), []);
       native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
       await s.create('later', { spec: { schedulerName: theirs } });
@@ -118,16 +100,16 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
 
   for (const kind of ['kube-controller-manager', 'dkc'] as const) {
     test(`is kept for the first pod of ${ROUNDS} rollouts, of which ${kind} has not told yet when it deletes it`, async (t) => {
-      const { world } = here();
+      const world = here();
       await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: `first-${kind}` });
       await using _sets = await startSubject(kind, world.plane, ['--leader-elect=false'], 'statefulset');
       const s = await fullCluster(world, `first-${kind}`, { update: SET - 1 });
-      const [places, had] = [placesOf(s, 'web'), boundIn(s)];
+      const [places, had] = [placesOf(s), boundIn(s)];
       try {
         for (let tag = 2; tag < 2 + ROUNDS; tag++) {
           await s.image(`app:${tag}`, 'web');
           await s.until(`round ${tag} is over`, () => s.hasRolled('web', `app:${tag}`, SET - 1));
-          assert.deepEqual(placesOf(s, 'web'), places, `round ${tag}`);
+          assert.deepEqual(placesOf(s), places, `round ${tag}`);
           assert.deepEqual(boundIn(s), had, `round ${tag}`);
         }
       } catch (error) {
@@ -143,19 +125,21 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
 async function fullCluster(
   world: RealWorld,
   name: string,
-  { update = 0, replicas = DEPLOYMENT, deployedBy = name }: { update?: number | 'OnDelete'; replicas?: number; deployedBy?: string } = {},
+  { update = 0, deployedBy = name }: { update?: number | 'OnDelete'; deployedBy?: string } = {},
 ): Promise<Stage> {
   const s = await Stage.open(world, name, NODES, ROOM);
   await s.statefulSet('web', { schedulerName: name, replicas: SET }, update);
   await s.until('the set runs', () => s.hasRolled('web', 'app:1'));
-  await s.deployment('deploy', { schedulerName: deployedBy, replicas });
-  await s.until('the Deployment has all the room that is left', () => isFull(s, replicas));
+  await s.deployment('deploy', { schedulerName: deployedBy, replicas: DEPLOYMENT });
+  await s.until('the Deployment has all the room that is left', () => isFull(s));
   return s;
 }
 
-function isFull(s: Stage, replicas: number): boolean {
+function isFull(s: Stage): boolean {
   const own = s.ofApp('deploy');
-  return own.length === replicas && own.filter(isBound).length === FIT && own.every((pod) => isBound(pod) || refusalOf(pod) !== undefined);
+  return (
+    own.length === DEPLOYMENT && own.filter(isBound).length === FIT && own.every((pod) => isBound(pod) || refusalOf(pod) !== undefined)
+  );
 }
 
 const isBound = (pod: Parameters<typeof nodeOf>[0]): boolean => nodeOf(pod) !== '';
@@ -164,11 +148,7 @@ const isBound = (pod: Parameters<typeof nodeOf>[0]): boolean => nodeOf(pod) !== 
 const mirrors = (s: Stage): Readonly<Pod>[] => s.pods().filter(({ metadata }) => metadata.labels?.['dkc.dev/room'] === 'kept');
 
 /** Nodes by ordinal. */
-const placesOf = (s: Stage, app: string): string[] =>
-  s
-    .ofApp(app)
-    .toSorted((a, b) => ((a.metadata.name ?? '') < (b.metadata.name ?? '') ? -1 : 1))
-    .map(nodeOf);
+const placesOf = (s: Stage): string[] => Array.from({ length: SET }, (_, n) => nodeOf(s.find(`web-${n}`)));
 
 const boundIn = (s: Stage): Set<string> =>
   new Set(s.ofApp('deploy').flatMap((pod) => (isBound(pod) ? [`${pod.metadata.name} on ${nodeOf(pod)}`] : [])));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import {
   daemonSets,
   type KubeObject,
@@ -15,12 +15,11 @@ import type { Claim, StorageClass, Volume } from '../../../../scheduler/types.ts
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
 import { startSubject } from '../cluster/controllers.ts';
-import type { Subject } from '../cluster/subject.ts';
 import { DENIED } from '../cluster/play-stories.ts';
 import { type RealWorld, worldParts } from '../cluster/real-world.ts';
 import type { Event } from '../../../support/stories/remains.ts';
 import { withRealParts } from '../suite.ts';
-import { nodeOf, Stage, startWorld } from './stage.ts';
+import { nodeOf, Stage, worldWith } from './stage.ts';
 import { startScheduler } from './subjects.ts';
 
 const END_MS = 800;
@@ -28,11 +27,19 @@ const END_MS = 800;
  * `dkc scheduler run` as the scheduler of a real control plane whose kube-controller-manager collects garbage and nothing else.
  */
 await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl'], () => {
-  let started: { world: RealWorld; scheduler: Subject; kubectl: Kubectl } | undefined;
-  const here = () => {
-    if (started === undefined) throw new Error('the control plane did not start');
-    return started;
+  const prepare = async (world: RealWorld, ending: AsyncDisposableStack) => {
+    const { dir } = await realParts(['kubectl']);
+    const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
+    ending.defer(() => kubectl.stop());
+    const scheduler = ending.use(await startScheduler('dkc', world.planeForScheduler));
+    ending.defer(async () => {
+      const log = await readFile(scheduler.logFile, 'utf8');
+      assert.doesNotMatch(log, / ERROR /);
+      assert.doesNotMatch(log, DENIED);
+    });
+    return { world, kubectl, scheduler };
   };
+  const here = worldWith(prepare, { endMs: END_MS });
   /** Alone in the cluster while the test goes on. */
   const story = (title: string, name: string, [count, cpus]: [number, number], play: (s: Stage) => Promise<void>): void => {
     void test(title, async () => {
@@ -48,26 +55,6 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
       }
     });
   };
-
-  before(async () => {
-    const world = await startWorld({ endMs: END_MS });
-    try {
-      const { dir } = await realParts(['kubectl']);
-      const kubectl = await Kubectl.start(join(dir, 'kubectl'), world.plane.kubeconfig());
-      started = { world, kubectl, scheduler: await startScheduler('dkc', world.planeForScheduler) };
-    } catch (error) {
-      await world.stop();
-      throw error;
-    }
-  });
-  after(async () => {
-    const log = started && (await readFile(started.scheduler.logFile, 'utf8'));
-    await started?.scheduler[Symbol.asyncDispose]();
-    await started?.kubectl.stop();
-    await started?.world.stop();
-    assert.doesNotMatch(log ?? '', / ERROR /);
-    assert.doesNotMatch(log ?? '', DENIED);
-  });
 
   story('it is all that DaemonSets and StatefulSets of ours need', 'alone', [3, 4], async (s) => {
     const { world } = here();
@@ -101,18 +88,13 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     await s.create('small');
     const node = await s.bound('small');
     await s.events('small', scheduled);
-    assert.match(
-      await describe('small'),
-      new RegExp(`Normal +Scheduled .*default-scheduler +Successfully assigned describe/small to ${node}\n`),
-    );
+    const placed = new RegExp(`Normal +Scheduled .*default-scheduler +Successfully assigned describe/small to ${node}\n`);
+    assert.match(await describe('small'), placed);
     await s.cluster.taint(0, 'dedicated=db:NoSchedule');
     await s.cluster.cordon(1);
     await s.known(0);
     await s.known(1);
     await s.create('large', { cpu: '3' });
-    const text =
-      '0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint {dedicated: db}, 1 node(s) were unschedulable.';
-    assert.ok((await s.refused('large')).startsWith(text));
     await s.events('large', (events) => events.some(({ reason }) => reason === 'FailedScheduling'));
     const told = await describe('large');
     assert.match(

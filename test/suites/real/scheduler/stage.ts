@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { after, before } from 'node:test';
 import type { DeploymentSpec } from 'kubernetes-types/apps/v1.js';
 import type { PodSpec } from 'kubernetes-types/core/v1.js';
 import { coreEvents, type KubeObject, nodes, type Resource, statefulSets } from '../../../../kube/api/object.ts';
@@ -10,23 +11,37 @@ import { Stage as Cluster } from '../../../support/stories/daemonset/stage.ts';
 import type { World } from '../../../support/stories/world.ts';
 import { RealWorld, type RealWorldOptions } from '../cluster/real-world.ts';
 
-export const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
+const deployments: Resource = { group: 'apps', version: 'v1', resource: 'deployments', kind: 'Deployment', namespaced: true };
 
-/** A world without a scheduler, which sees nodes and StatefulSets. */
-export function startWorld(options: Omit<RealWorldOptions, 'more' | 'scheduler'> = {}): Promise<RealWorld> {
-  return RealWorld.begin({ ...options, scheduler: false, more: [nodes, statefulSets] });
+/**
+ * A world without a scheduler, which sees nodes and StatefulSets, for the tests of a suite.
+ * @param prepare - what runs in it; ends with it, the last one first
+ */
+export function worldWith<T>(
+  prepare: (world: RealWorld, ending: AsyncDisposableStack) => Promise<T>,
+  options: Omit<RealWorldOptions, 'more' | 'scheduler'> = {},
+): () => T {
+  const ending = new AsyncDisposableStack();
+  let made: T | undefined;
+  before(async () => {
+    const world = await RealWorld.begin({ ...options, scheduler: false, more: [nodes, statefulSets] });
+    ending.defer(() => world.stop());
+    made = await prepare(world, ending);
+  });
+  after(() => ending.disposeAsync());
+  return () => made ?? assert.fail('the control plane did not start');
 }
 
 const EVENTS_WITHIN_MS = 90_000;
 
-export interface PodOptions {
+interface PodOptions {
   /** @default '1' */
   cpu?: string;
   /** Merged over the rest. */
   spec?: Partial<PodSpec>;
 }
 
-export interface OwnerOptions {
+interface OwnerOptions {
   /** @default 'default-scheduler' */
   schedulerName?: string;
   replicas: number;
@@ -121,27 +136,27 @@ export class Stage {
     }
   }
 
-  async deployment(name: string, { schedulerName, replicas }: OwnerOptions): Promise<void> {
-    const labels = { app: name, story: this.name };
-    const template = { metadata: { labels }, spec: { ...this.#podSpec('1'), ...(schedulerName === undefined ? {} : { schedulerName }) } };
-    const spec: DeploymentSpec = { replicas, selector: { matchLabels: labels }, template };
-    const metadata = { name, namespace: this.name };
-    await this.client.create<KubeObject & { spec: DeploymentSpec }>(deployments, { metadata, spec });
+  async deployment(name: string, options: OwnerOptions): Promise<void> {
+    const spec = this.#owning(name, options);
+    await this.client.create<KubeObject & { spec: DeploymentSpec }>(deployments, { metadata: { name, namespace: this.name }, spec });
+  }
+
+  #owning(app: string, { schedulerName = 'default-scheduler', replicas }: OwnerOptions): DeploymentSpec {
+    const labels = { app, story: this.name };
+    const template = { metadata: { labels }, spec: { ...this.#podSpec('1'), schedulerName } };
+    return { replicas, selector: { matchLabels: labels }, template };
   }
 
   /** @param update - ordinals below this stay as they are, or `OnDelete`. @default 0 */
-  async statefulSet(name: string, { schedulerName, replicas }: OwnerOptions, update: number | 'OnDelete' = 0): Promise<void> {
-    const labels = { app: name, story: this.name };
+  async statefulSet(name: string, options: OwnerOptions, update: number | 'OnDelete' = 0): Promise<void> {
     const set: StatefulSet = {
       apiVersion: 'apps/v1',
       kind: 'StatefulSet',
       metadata: { name, namespace: this.name },
       spec: {
-        replicas,
+        ...this.#owning(name, options),
         serviceName: name,
-        selector: { matchLabels: labels },
         updateStrategy: update === 'OnDelete' ? { type: update } : { type: 'RollingUpdate', rollingUpdate: { partition: update } },
-        template: { metadata: { labels }, spec: { ...this.#podSpec('1'), ...(schedulerName === undefined ? {} : { schedulerName }) } },
       },
     };
     await this.#world.hasSeen(statefulSets, await this.client.create<StatefulSet>(statefulSets, set));
@@ -152,12 +167,8 @@ export class Stage {
     return this.pods().filter(({ metadata }) => metadata.labels?.['app'] === app && metadata.deletionTimestamp === undefined);
   }
 
-  image(image: string, name: string): Promise<void> {
-    return this.#patchSet(name, { template: { spec: { containers: [{ name: 'main', image }] } } });
-  }
-
-  async #patchSet(name: string, spec: unknown): Promise<void> {
-    const ref = { name, namespace: this.name };
+  async image(image: string, name: string): Promise<void> {
+    const [ref, spec] = [{ name, namespace: this.name }, { template: { spec: { containers: [{ name: 'main', image }] } } }];
     await this.#world.hasSeen(statefulSets, await this.client.patch<StatefulSet>(statefulSets, ref, { spec }, { type: 'strategic' }));
   }
 
@@ -194,7 +205,7 @@ export class Stage {
 
 export const nodeOf = (pod: Readonly<Pod> | undefined): string => pod?.spec?.nodeName ?? '';
 
-export const isReady = (pod: Readonly<Pod>): boolean =>
+const isReady = (pod: Readonly<Pod>): boolean =>
   pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true;
 
 export function refusalOf(pod: Readonly<Pod> | undefined): string | undefined {

@@ -22,8 +22,6 @@ interface SchedulerOptions {
   config?: Record<string, unknown>;
   /** Flags besides. */
   more?: readonly string[];
-  /** Instead of the control plane's own, such as one that leads through a proxy. YAML. */
-  kubeconfig?: string;
 }
 
 const commonScorers = ['ImageLocality', 'InterPodAffinity', 'NodeAffinity', 'PodTopologySpread', 'TaintToleration'];
@@ -41,8 +39,7 @@ export const upstreamNames = ({ minor }: Release): Readonly<Record<string, strin
 
 /** Starts a scheduler that looks at every node and waits for no limit of its own; it works when this returns. */
 export function startScheduler(kind: SchedulerKind, plane: ControlPlane, options: SchedulerOptions = {}): Promise<Subject> {
-  const access = { ca: plane.ca, kubeconfig: () => options.kubeconfig ?? plane.kubeconfig() };
-  return startProcess(kind, access, async (place) => {
+  return startProcess(kind, plane, async (place) => {
     const plan = kind === 'dkc' ? await ours(plane, place, options) : await upstreams(plane, place, options);
     return { ...plan, args: [...plan.args, ...(options.more ?? [])] };
   });
