@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { startBrowser, whyNoBrowser, type Browser, type BrowserPage } from '../../support/page/browser.ts';
@@ -17,12 +14,7 @@ const until = (page: BrowserPage, holds: string): Promise<unknown> => eventually
 
 orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
   let browser: Browser;
-  let pictures = '';
-
-  before(async () => {
-    browser = await startBrowser();
-    pictures = await mkdtemp(join(tmpdir(), 'dkc-page-'));
-  });
+  before(async () => (browser = await startBrowser()));
   after(() => browser.close());
 
   /** Opens the page; whatever it logs or throws, a refusal of its policy too, fails the test. */
@@ -61,7 +53,6 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     assert.match(await page.evaluate<string>(ACTIVE), /refused, failed in web/);
     await page.click('[data-name="refused"]');
     assert.match(await page.evaluate<string>('location.hash'), /q=refused&state=refused/);
-    await page.screenshot({ path: join(pictures, 'filtered.png') });
     assert.deepEqual(problems, []);
     await page.close();
   });
@@ -96,13 +87,10 @@ orSkip(whyNoBrowser(), 'the fleet page in Chromium', () => {
     await until(page, "document.getElementById('live').textContent.includes('Rollout web is Failed')");
     await until(page, "document.querySelector('.rollout .phase').textContent === 'Failed'");
     assert.match((await page.textContent('#groups')) ?? '', /v1\.34\.9/);
-    await page.screenshot({ path: join(pictures, 'light.png') });
     await page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' });
     assert.equal(await page.evaluate('getComputedStyle(document.body).backgroundColor'), 'rgb(20, 24, 28)');
-    await page.screenshot({ path: join(pictures, 'dark.png') });
     await page.setViewportSize({ width: 480, height: 900 });
     await until(page, 'document.documentElement.scrollWidth <= window.innerWidth');
-    await page.screenshot({ path: join(pictures, 'narrow.png') });
     assert.deepEqual(problems, []);
     await page.close();
   });

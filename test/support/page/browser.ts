@@ -8,7 +8,7 @@ export interface BrowserPage {
   /** Chromium's own protocol. */
   context(): { newCDPSession(page: BrowserPage): Promise<{ send(method: string, parameters?: object): Promise<unknown> }> };
   evaluate<T>(body: string): Promise<T>;
-  screenshot(options: { path: string; clip?: { x: number; y: number; width: number; height: number } }): Promise<Uint8Array>;
+  screenshot(options: { path: string }): Promise<Uint8Array>;
   emulateMedia(options: { colorScheme?: 'light' | 'dark'; reducedMotion?: 'reduce' | 'no-preference' }): Promise<void>;
   setViewportSize(size: { width: number; height: number }): Promise<void>;
   click(selector: string): Promise<void>;
@@ -21,8 +21,7 @@ export interface BrowserPage {
 }
 
 export interface Browser {
-  newPage(options?: { viewport: { width: number; height: number }; deviceScaleFactor?: number }): Promise<BrowserPage>;
-  version(): string;
+  newPage(options?: { viewport: { width: number; height: number } }): Promise<BrowserPage>;
   close(): Promise<void>;
 }
 

@@ -5,6 +5,7 @@ import { NodeDetails } from '../../../controllers/page/node-detail.ts';
 import { NodeEvents } from '../../../controllers/page/node-events.ts';
 import { noPageMetrics } from '../../../controllers/page/page.ts';
 import type { PageMetrics, PageNodeDetail } from '../../../controllers/page/contract.ts';
+import { memoize } from '../../../kube/cache/contract.ts';
 import { FleetPicture } from '../../../controllers/page/fleet-model.ts';
 import { FleetStream } from '../../../controllers/page/stream.ts';
 import { revisionOf, type ConfigMap } from '../../../controllers/rollout/revision.ts';
@@ -19,17 +20,19 @@ const KEY = 'kubelet';
 const NAMESPACE = 'dkc-system';
 const REVISION = 'web-6f9c2b81';
 const PREVIOUS = 'web-a1904e7d';
+const GPU = 'gpu-77d1c0aa';
 /** What the revisions hold: the second differs in a field that is safe and in one that needs a drain. */
 const PAYLOAD = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const PAYLOADS: Readonly<Record<string, string>> = {
   [PREVIOUS]: `${PAYLOAD}maxPods: 110\n`,
   [REVISION]: `${PAYLOAD}maxPods: 120\nkubeReserved: {cpu: 200m}\nserializeImagePulls: false\n`,
-  'gpu-77d1c0aa': `${PAYLOAD}topologyManagerPolicy: single-numa-node\n`,
+  [GPU]: `${PAYLOAD}topologyManagerPolicy: single-numa-node\n`,
 };
-const REJECTED = 'failed to validate config, see Kubelet log for details';
-const CONDEMNED = 'failed trial, see dkc-agent log for details';
-
 type Where = 'waiting' | 'assigned' | 'trial' | 'settled' | 'refused' | 'condemned';
+const ERRORS: Partial<Record<Where, string>> = {
+  refused: 'failed to validate config, see Kubelet log for details',
+  condemned: 'failed trial, see dkc-agent log for details',
+};
 
 /** Nodes and rollouts as caches have them, without a server, and a rollout that goes through them as fast as it is asked to. */
 export class PlayedFleet {
@@ -60,13 +63,7 @@ export class PlayedFleet {
     this.#clock = clock;
     this.#random = random;
     this.#began = clock.now();
-    const known = new WeakMap<object, ReturnType<typeof rulesOf>>();
-    const rules = (rollout: Readonly<NodeConfigRollout>): ReturnType<typeof rulesOf> => {
-      const read = known.get(rollout) ?? rulesOf(rollout);
-      known.set(rollout, read);
-      return read;
-    };
-    this.picture = new FleetPicture({ caches: this.caches, serves, rules });
+    this.picture = new FleetPicture({ caches: this.caches, serves, rules: memoize(rulesOf) });
     this.stream = new FleetStream({ picture: this.picture, clock, metrics });
     const details = new NodeDetails(this.caches.configMaps);
     const history = new NodeEvents({ list: async (_, query) => this.#eventsFor(query?.fieldSelector ?? '') }, clock);
@@ -74,17 +71,17 @@ export class PlayedFleet {
       const looked = this.picture.look(name);
       return looked && details.of(looked, await history.of(name));
     };
-    this.caches.configMaps.set(`${NAMESPACE}/${PREVIOUS}`, this.#revision('web', PREVIOUS, 1));
-    this.caches.configMaps.set(`${NAMESPACE}/${REVISION}`, this.#revision('web', REVISION, 2));
-    this.caches.configMaps.set(`${NAMESPACE}/gpu-77d1c0aa`, this.#revision('gpu', 'gpu-77d1c0aa', 1));
+    for (const [rollout, name, number] of [
+      ['web', PREVIOUS, 1],
+      ['web', REVISION, 2],
+      ['gpu', GPU, 1],
+    ] as const)
+      // prettier-ignore
+      this.caches.configMaps.set(`${NAMESPACE}/${name}`, this.#revision(rollout, name, number));
     for (let at = 0; at < count; at++) this.addNode(`node-${String(at).padStart(4, '0')}`, at);
     this.#order.sort(() => random() - 0.5);
     this.caches.rollouts.set('gpu', this.#complete('gpu', { pool: 'gpu' }));
     this.#writeStatus();
-  }
-
-  get names(): string[] {
-    return [...this.#where.keys()];
   }
 
   addNode(name: string, at = this.#where.size): void {
@@ -115,16 +112,6 @@ export class PlayedFleet {
     this.#changed(node);
   }
 
-  /** Its agent says that the node runs something else than it wrote. */
-  setDrifted(name: string): void {
-    const config = this.caches.nodeConfigs.get(name) as (KubeObject & { status: { conditions: object[] } }) | undefined;
-    if (config === undefined) return;
-    const drifted = { type: 'Drifted', status: 'True', reason: 'DropInMissing', message: 'the drop-in of the kubelet is gone', lastTransitionTime: rfc3339(this.#clock.now()) }; // prettier-ignore
-    const status = { ...config.status, conditions: [...config.status.conditions, drifted] };
-    this.caches.nodeConfigs.set(name, { ...config, status });
-    this.#changed(config);
-  }
-
   /** The rollout goes on by so many nodes. @param failing - share of them that fail, 0 to 1 */
   advance(nodes: number, failing = 0): void {
     let left = nodes;
@@ -133,8 +120,8 @@ export class PlayedFleet {
       const where = this.#where.get(name);
       if (where === 'settled' || where === 'refused' || where === 'condemned') continue;
       left--;
-      if (where === 'assigned' && this.#random() < failing) this.#fail(name, 'refused', REJECTED);
-      else if (where === 'trial' && this.#random() < failing) this.#fail(name, 'condemned', CONDEMNED);
+      if (where === 'assigned' && this.#random() < failing) this.#fail(name, 'refused');
+      else if (where === 'trial' && this.#random() < failing) this.#fail(name, 'condemned');
       else this.#put(name, where === 'waiting' ? 'assigned' : where === 'assigned' ? 'trial' : 'settled');
     }
     this.#writeStatus();
@@ -154,20 +141,20 @@ export class PlayedFleet {
 
   /** Events about a node, as the API server selects them. */
   #eventsFor(selector: string): KubeList<never> {
-    const [, name = ''] = /involvedObject\.name=(.*)$/.exec(selector) ?? [];
-    return { metadata: {}, items: (this.#events.get(name) ?? []) as never[] };
+    return { metadata: {}, items: (this.#events.get(selector.split('involvedObject.name=')[1] ?? '') ?? []) as never[] };
   }
 
-  #happened(node: string, type: string, reason: string, message: string): void {
+  #happened(node: string, reason: string, message: string): void {
+    const type = /Refused|Condemned/.test(reason) ? 'Warning' : 'Normal';
     const at = rfc3339(this.#clock.now());
     const known = this.#events.get(node) ?? [];
     const event = { metadata: { name: `${node}.${known.length}`, namespace: 'default' }, type, reason, message, lastTimestamp: at, count: 1, source: { component: 'kubelet', host: node } }; // prettier-ignore
     this.#events.set(node, [...known, event]);
   }
 
-  #fail(name: string, where: Where, error: string): void {
+  #fail(name: string, where: 'refused' | 'condemned'): void {
     this.#put(name, where);
-    this.#failures.push({ node: name, error, at: rfc3339(this.#clock.now()) });
+    this.#failures.push({ node: name, error: ERRORS[where] ?? '', at: rfc3339(this.#clock.now()) });
   }
 
   #put(name: string, where: Where): void {
@@ -176,32 +163,33 @@ export class PlayedFleet {
     const to = (revision: string) => ({ namespace: NAMESPACE, name: revision, kubeletConfigKey: KEY });
     const source = (revision: string) => ({ configMap: { ...to(revision), uid: `uid-${revision}`, resourceVersion: '4711' } });
     const of = `${NAMESPACE}/${REVISION}:${KEY}`;
-    if (where === 'assigned') this.#happened(name, 'Normal', 'RolloutAssigned', `rollout web assigns ${of}`);
-    if (where === 'trial') this.#happened(name, 'Normal', 'KubeletConfigChanged', `Kubelet restarting to use ${of}`);
-    if (where === 'settled' && isOurs) this.#happened(name, 'Normal', 'KubeletConfigTrusted', `Trusted ${of}: healthy for 10m`);
-    if (where === 'refused') this.#happened(name, 'Warning', 'KubeletConfigRefused', `Refused ${of}: kubeReserved: no such cgroup [fatal]`);
-    if (where === 'condemned') this.#happened(name, 'Warning', 'KubeletConfigCondemned', `Condemned ${of}: kubelet exited 3 times during its trial`); // prettier-ignore
-    const [old, next] = isOurs ? [PREVIOUS, REVISION] : ['gpu-77d1c0aa', 'gpu-77d1c0aa'];
-    const wanted = where === 'waiting' ? old : next;
-    const condemnedOrTrial = where === 'trial' || where === 'settled' || where === 'condemned';
-    const says = {
-      assigned: source(condemnedOrTrial ? next : old),
-      active: source(where === 'trial' || where === 'settled' ? next : old),
-      lastKnownGood: source(where === 'settled' ? next : old),
-      ...(where === 'refused' ? { error: REJECTED } : where === 'condemned' ? { error: CONDEMNED } : {}),
-      ...(where === 'trial' ? { trial: { endsAt: rfc3339(this.#clock.now() + 600_000) } } : {}),
+    const events: Readonly<Record<Where, [reason: string, message: string] | undefined>> = {
+      waiting: undefined,
+      assigned: ['RolloutAssigned', `rollout web assigns ${of}`],
+      trial: ['KubeletConfigChanged', `Kubelet restarting to use ${of}`],
+      settled: isOurs ? ['KubeletConfigTrusted', `Trusted ${of}: healthy for 10m`] : undefined,
+      refused: ['KubeletConfigRefused', `Refused ${of}: kubeReserved: no such cgroup [fatal]`],
+      condemned: ['KubeletConfigCondemned', `Condemned ${of}: kubelet exited 3 times during its trial`],
     };
+    if (events[where] !== undefined) this.#happened(name, ...events[where]);
+    const [old, next] = isOurs ? [PREVIOUS, REVISION] : [GPU, GPU];
+    /** The new one as soon as it is there. */
+    const at = (...of: Where[]) => source(of.includes(where) ? next : old);
     const status = {
       // An agent that has not seen its spec yet speaks of the one before.
       observedGeneration: where === 'assigned' ? 1 : 2,
       agentVersion: '0.1.0',
-      ...says,
+      assigned: at('trial', 'settled', 'condemned'),
+      active: at('trial', 'settled'),
+      lastKnownGood: at('settled'),
+      ...(where in ERRORS && { error: ERRORS[where] }),
+      ...(where === 'trial' && { trial: { endsAt: rfc3339(this.#clock.now() + 600_000) } }),
       conditions: [
         { type: 'Healthy', status: 'True', reason: 'KubeletHealthy', message: '', lastTransitionTime: rfc3339(this.#began) },
         { type: 'Trusted', status: where === 'settled' ? 'True' : 'False', reason: 'Trial', message: '', lastTransitionTime: rfc3339(this.#clock.now()) }, // prettier-ignore
       ],
     };
-    const config = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name, generation: 2 }, spec: { configMap: to(wanted) }, status }; // prettier-ignore
+    const config = { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfig', metadata: { name, generation: 2 }, spec: { configMap: to(where === 'waiting' ? old : next) }, status }; // prettier-ignore
     this.caches.nodeConfigs.set(name, config);
     this.#changed(config);
   }
@@ -210,22 +198,23 @@ export class PlayedFleet {
     const at = (...of: Where[]): number => this.#order.filter((name) => of.includes(this.#where.get(name) ?? 'waiting')).length;
     const [selected, settled, inFlight] = [this.#order.length, at('settled'), at('assigned', 'trial')];
     const failed = this.#failures.length;
-    const phase = failed > 2 ? 'Failed' : settled === selected ? 'Complete' : 'Progressing';
+    const isStopped = failed > 2;
+    const phase = isStopped ? 'Failed' : settled === selected ? 'Complete' : 'Progressing';
     const now = rfc3339(this.#clock.now());
     const status: RolloutStatus = {
       observedGeneration: 1,
       phase,
       revision: REVISION,
       previousRevision: PREVIOUS,
-      ...(failed > 2 ? { stopped: 'Failures' } : {}),
+      ...(isStopped && { stopped: 'Failures' }),
       step: settled < 1 ? 1 : settled < selected / 10 ? 2 : settled < selected / 2 ? 3 : 4,
       nodes: { selected, updated: settled + inFlight, settled, inFlight, failed, refused: 0 },
       failures: this.#failures.slice(0, 50),
       approvals: settled < selected / 10 ? [] : [{ step: 2, revision: REVISION, by: 'operator@example.com', at: now }],
-      message: `${settled}/${selected} nodes settled; ${failed > 2 ? 'stopped: its failure budget is used up' : `${inFlight} in flight`}`,
+      message: `${settled}/${selected} nodes settled; ${isStopped ? 'stopped: its failure budget is used up' : `${inFlight} in flight`}`,
       conditions: [
         { type: 'Progressing', status: phase === 'Progressing' ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: rfc3339(this.#began), reason: phase, message: '' }, // prettier-ignore
-        { type: 'Failed', status: failed > 2 ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: now, reason: phase === 'Failed' ? 'FailureBudget' : phase, message: '' }, // prettier-ignore
+        { type: 'Failed', status: isStopped ? 'True' : 'False', observedGeneration: 1, lastTransitionTime: now, reason: phase === 'Failed' ? 'FailureBudget' : phase, message: '' }, // prettier-ignore
       ],
     };
     this.caches.rollouts.set('web', {
@@ -242,7 +231,7 @@ export class PlayedFleet {
     const conditions = [
       { type: 'Complete', status: 'True' as const, observedGeneration: 1, lastTransitionTime: at, reason: 'Complete', message: '' },
     ];
-    const status: RolloutStatus = { observedGeneration: 1, phase: 'Complete', revision: 'gpu-77d1c0aa', step: 4, nodes, complete: true, message: `${selected}/${selected} nodes settled; complete`, conditions }; // prettier-ignore
+    const status: RolloutStatus = { observedGeneration: 1, phase: 'Complete', revision: GPU, step: 4, nodes, complete: true, message: `${selected}/${selected} nodes settled; complete`, conditions }; // prettier-ignore
     return { ...this.#named(name, -90_000_000, { matchLabels }), status };
   }
 
@@ -273,23 +262,9 @@ export class PlayedFleet {
   }
 }
 
-/** The two methods of a cache that the picture reads. */
-class Shelf<T extends KubeObject> {
-  readonly #items = new Map<string, T>();
-
-  get(key: string): Readonly<T> | undefined {
-    return this.#items.get(key);
-  }
-
+/** A map that has what the picture reads of a cache. */
+class Shelf<T extends KubeObject> extends Map<string, T> {
   list(): Readonly<T>[] {
-    return [...this.#items.values()];
-  }
-
-  set(key: string, item: T): void {
-    this.#items.set(key, item);
-  }
-
-  delete(key: string): void {
-    this.#items.delete(key);
+    return [...this.values()];
   }
 }
