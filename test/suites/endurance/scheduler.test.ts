@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { playRandomly, storyInWords } from '../../unit/scheduler/engine/play.ts';
-import { engineSubject } from '../../unit/scheduler/engine/subject.ts';
 
 const STEPS = Number(process.env['DKC_SCHEDULER_STEPS'] ?? 100_000);
 const FIRST = Number(process.env['SEED'] ?? 1_000);
@@ -12,7 +11,7 @@ test(`${STEPS} questions after random events, and the engine answers each as the
   let seed = FIRST;
   for (let left = STEPS; left > 0; seed++) {
     const questions = Math.min(left, LASTS[seed % LASTS.length] ?? 50);
-    const played = playRandomly(seed, questions, engineSubject);
+    const played = playRandomly(seed, questions);
     if (played.wrong !== undefined) assert.fail(storyInWords(played));
     left -= questions;
   }

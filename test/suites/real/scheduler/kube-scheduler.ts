@@ -24,14 +24,8 @@ export interface KubeSchedulerOptions {
 }
 
 /** How upstream's scheduler is started, without leader election and without a limit of its own. @throws {RealPartsUnavailable} */
-export async function kubeScheduler({
-  plane,
-  home,
-  kubeconfig,
-  port,
-  config = {},
-  more = [],
-}: KubeSchedulerOptions): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
+export async function kubeScheduler(options: KubeSchedulerOptions): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
+  const { plane, home, kubeconfig, port, config = {}, more = [] } = options;
   const { 'kube-scheduler': program } = await plane.release.programs(['kube-scheduler']);
   const file = join(home, 'kube-scheduler.yaml');
   const address = `127.0.0.1:${port}`;

@@ -75,7 +75,7 @@ function inError(right: Evaluation, error: FitError, pod: Pod): string | undefin
 }
 
 function inPreemption(subject: Subject, cluster: OracleCluster, { pod, profile }: Question): string | undefined {
-  const right = preempt(cluster, pod, profile, { now: NOW });
+  const right = preempt(cluster, pod, profile, NOW);
   const { candidates, chosen, message } = subject.preempt(pod, profile, NOW);
   const byNode = (list: typeof candidates) => new Map(list.map((one) => [one.node, one]));
   if (!same(byNode(right.candidates), byNode(candidates))) return saying('victims', byNode(right.candidates), byNode(candidates));

@@ -5,7 +5,7 @@ import { applied, eventsOf, randomCluster, randomEvent, randomPod, type Generate
 import { plainProfile } from '../oracle/profile.ts';
 import { difference, type Question } from './compare.ts';
 import { profiles } from './profiles.ts';
-import type { MakeSubject } from './subject.ts';
+import { engineSubject } from './subject.ts';
 
 /** One thing that happened, or was asked. */
 export type Step = RandomEvent | ({ readonly do: 'ask' } & Question);
@@ -17,12 +17,12 @@ export interface Played {
   readonly wrong: string | undefined;
 }
 
-/** Makes up a story, and tells it to a subject until it answers wrongly. */
-export function playRandomly(seed: number, questions: number, make: MakeSubject): Played {
+/** Makes up a story, and tells it to the engine until it answers wrongly. */
+export function playRandomly(seed: number, questions: number): Played {
   const random = seededRandom(seed);
   const chance = new Chance(random);
   const begin = randomCluster(random, chance.of(8) ? 40 : 2 + chance.upTo(14));
-  const teller = new Teller(seed, begin, make);
+  const teller = new Teller(seed, begin);
   for (const event of eventsOf(begin)) if (teller.tell(event)) return teller.played();
   for (let asked = 0; asked < questions; asked++) {
     for (let events = chance.upTo(4); events > 0; events--) if (teller.tell(randomEvent(random, teller.cluster))) return teller.played();
@@ -50,15 +50,15 @@ const nothing: GeneratedCluster = { ...emptyCluster, size: 0, even: false, templ
 class Teller {
   readonly #seed: number;
   readonly #steps: Step[] = [];
-  readonly #subject: ReturnType<MakeSubject>;
+  readonly #subject: ReturnType<typeof engineSubject>;
   #wrong: string | undefined;
   cluster: GeneratedCluster;
   /** Where the pod that was asked for last may go. */
   top: readonly string[] = [];
 
-  constructor(seed: number, begin: GeneratedCluster, make: MakeSubject) {
+  constructor(seed: number, begin: GeneratedCluster) {
     this.#seed = seed;
-    this.#subject = make(seededRandom(seed + 1), begin.budgets);
+    this.#subject = engineSubject(seededRandom(seed + 1), begin.budgets);
     const { size, even, templates, made, budgets } = begin;
     this.cluster = { ...nothing, size, even, templates, made, budgets, namespaces: [] };
   }

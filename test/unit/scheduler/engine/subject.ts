@@ -10,26 +10,12 @@ import { noCandidatesText, preemptionText } from '../../../../scheduler/preempt/
 import type { Namespace, Pod, ReplicaSet } from '../../../../scheduler/types.ts';
 import { emptyCluster, type OracleCluster } from '../oracle/cluster.ts';
 import type { RandomEvent } from '../oracle/generate.ts';
+import type { Preemption } from '../oracle/preempt.ts';
 
-/** What was found about making room, told as the oracle tells it. */
-export interface MadeRoom {
-  readonly candidates: readonly { readonly node: string; readonly victims: readonly string[]; readonly violations: number }[];
-  readonly chosen: string | undefined;
-  readonly message: string;
-}
+export type Subject = ReturnType<typeof engineSubject>;
 
-/** What is put to the test: the engine, fed event by event. */
-export interface Subject {
-  readonly happened: (event: RandomEvent) => void;
-  readonly evaluate: (pod: Pod, profile: ProfileConfig) => Evaluation;
-  readonly decide: (pod: Pod, profile: ProfileConfig, first?: string) => Decision;
-  readonly preempt: (pod: Pod, profile: ProfileConfig, now: string) => MadeRoom;
-}
-
-export type MakeSubject = (random: Random, budgets: OracleCluster['budgets']) => Subject;
-
-/** The engine as the scheduler uses it, without the rest of the scheduler. */
-export function engineSubject(random: Random, budgets: OracleCluster['budgets']): Subject {
+/** What is put to the test: the engine as the scheduler uses it, fed event by event, without the rest of the scheduler. */
+export function engineSubject(random: Random, budgets: OracleCluster['budgets']) {
   const namespaces = new Map<string, Namespace>();
   const nominated = new Map<string, { pod: Pod; node: string }>();
   let groups: Pick<OracleCluster, 'services' | 'replicaSets' | 'replicationControllers' | 'statefulSets'> = emptyCluster;
@@ -103,7 +89,8 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
     if (state === undefined) return { resolvable: false, pods: [] };
     return { resolvable: engine.rejectionOn(pod, profile, state)?.resolvable ?? true, pods: [...state.pods.values()] };
   };
-  const preempt = (pod: Pod, profile: ProfileConfig, now: string): MadeRoom => {
+  /** Who would have to go, told as the oracle tells it. */
+  const preempt = (pod: Pod, profile: ProfileConfig, now: string): Omit<Preemption, 'equals'> => {
     const info = podInfoOf(pod);
     const why = whyNotEligible({ pod: info, nominated: nominatedFacts(info, profile) });
     if (why !== undefined) return { candidates: [], chosen: undefined, message: preemptionText(why) };
@@ -129,11 +116,11 @@ export function engineSubject(random: Random, budgets: OracleCluster['budgets'])
   };
   return {
     happened,
-    evaluate: (pod, profile) => {
+    evaluate: (pod: Pod, profile: ProfileConfig): Evaluation => {
       profiles.add(profile);
       return engine.evaluate(podInfoOf(pod), profile);
     },
-    decide: (pod, profile, first) => engine.decide(podInfoOf(pod), profile, first),
+    decide: (pod: Pod, profile: ProfileConfig, first?: string): Decision => engine.decide(podInfoOf(pod), profile, first),
     preempt,
   };
 }

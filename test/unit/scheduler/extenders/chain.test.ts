@@ -16,23 +16,12 @@ const candidates = [
   { node: 'b', victims: [at('y', 'b')], violations: 0 },
 ];
 
-interface Chain {
-  server: ExtenderServer;
-  chain: Extenders;
-  lines: string[];
-}
-
 /** Extenders of one server, each with a path of its own in front of its verbs: `1/filter`. */
-async function chained(
-  t: TestContext,
-  behaviours: Record<string, Behaviour>,
-  configs: readonly Partial<ExtenderConfig>[],
-  scoreRange = 100,
-): Promise<Chain> {
+async function chained(t: TestContext, behaviours: Record<string, Behaviour>, configs: readonly Partial<ExtenderConfig>[]) {
   const server = await ExtenderServer.start(t, behaviours);
   const { log, lines } = recordedLog();
   const made = configs.map((more, index) => extenderConfig(`${server.url}/${index + 1}`, more));
-  const chain = new Extenders(made, { clock: realClock, log, scoreRange });
+  const chain = new Extenders(made, { clock: realClock, log, scoreRange: 100 });
   t.after(() => chain.close());
   return { server, chain, lines };
 }
@@ -45,10 +34,8 @@ const breaks: Behaviour = (_, response) => void response.writeHead(500).end();
 
 test('each extender is asked about what those before it left', async (t) => {
   const second = keeps('b', { FailedAndUnresolvableNodes: { a: 'gone' } });
-  const { server, chain } = await chained(t, { '1/filter': keeps('b a', { FailedNodes: { c: 'full' } }), '2/filter': second }, [
-    filters,
-    filters,
-  ]);
+  const verbs = { '1/filter': keeps('b a', { FailedNodes: { c: 'full' } }), '2/filter': second };
+  const { server, chain } = await chained(t, verbs, [filters, filters]);
   const { survivors, refused } = await chain.filter(asking, nodes, t.signal);
   assert.deepEqual(survivors, [nodes[1]]);
   const [full, gone] = [{ resolvable: true, reasons: ['full'] }, { resolvable: false, reasons: ['gone'] }]; // prettier-ignore
@@ -103,5 +90,5 @@ for (const { why, answers, left, calls } of preemptions)
     const call = chain.preempt(asking, candidates, (where) => candidates.find(({ node }) => node === where)?.victims ?? [], t.signal);
     if (left instanceof RegExp) await assert.rejects(call, left);
     else assert.equal((await call).map((one) => one.node).join(' '), left);
-    assert.equal(server.calls.length, calls);
+    assert.equal(server.requests.length, calls);
   });

@@ -2,10 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { defaultExtender, type ExtenderConfig } from '../../../../scheduler/config/config.ts';
-
-export type Answer = unknown;
 
 /** What an extender does with a call: a value is sent as JSON; nothing means that it sees to the answer itself. */
 export type Behaviour = (asked: Record<string, unknown>, response: ServerResponse, request: IncomingMessage) => unknown;
@@ -13,24 +12,18 @@ export type Behaviour = (asked: Record<string, unknown>, response: ServerRespons
 /** An extender on loopback, whose calls do what a test says. */
 export class ExtenderServer {
   readonly url: string;
-  /** Paths in the order in which they were asked. */
-  readonly calls: string[] = [];
-  readonly requests: { path: string; headers: IncomingMessage['headers']; body: Record<string, unknown> }[] = [];
-  /** Connections so far. */
-  connections = 0;
-  readonly server: Server;
+  /** In the order in which they came. */
+  readonly requests: { path: string; body: Record<string, unknown> }[] = [];
 
-  private constructor(server: Server, scheme: string) {
-    this.server = server;
-    this.url = `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  private constructor(url: string) {
+    this.url = url;
   }
 
   static async start(t: TestContext, verbs: Record<string, Behaviour>, tls?: ServerOptions): Promise<ExtenderServer> {
     const server: Server = tls === undefined ? createServer() : createSecureServer(tls);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
-    const made = new ExtenderServer(server, tls === undefined ? 'http' : 'https');
-    server.on(tls === undefined ? 'connection' : 'secureConnection', () => (made.connections += 1));
+    const made = new ExtenderServer(`http${tls === undefined ? '' : 's'}://127.0.0.1:${(server.address() as AddressInfo).port}`);
     server.on('request', (request: IncomingMessage, response: ServerResponse) => void made.#answer(verbs, request, response));
     t.after(() => {
       server.closeAllConnections();
@@ -41,11 +34,8 @@ export class ExtenderServer {
 
   async #answer(verbs: Record<string, Behaviour>, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url ?? '';
-    const chunks: Buffer[] = [];
-    for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-    const body = JSON.parse(Buffer.concat(chunks).toString('utf8')) as Record<string, unknown>;
-    this.calls.push(path.slice(1));
-    this.requests.push({ path, headers: request.headers, body });
+    const body = (await json(request)) as Record<string, unknown>;
+    this.requests.push({ path, body });
     const answer = await verbs[path.slice(1)]?.(body, response, request);
     if (answer === undefined) return;
     response.setHeader('Content-Type', 'application/json');

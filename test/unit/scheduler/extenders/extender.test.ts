@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ServerResponse } from 'node:http';
-
+import type { ServerOptions } from 'node:https';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { join } from 'node:path';
 import { realClock, type Clock } from '../../../../base/clock.ts';
@@ -22,21 +22,12 @@ async function serving(
   t: TestContext,
   behaviours: Record<string, Behaviour>,
   more: Partial<ExtenderConfig> = {},
-  options: { clock?: Clock; answerBytes?: number } = {},
-): Promise<{ server: ExtenderServer; extender: Extender }> {
-  const server = await ExtenderServer.start(t, behaviours);
-  return { server, extender: extenderAt(t, server.url, more, options) };
-}
-
-function extenderAt(
-  t: TestContext,
-  url: string,
-  more: Partial<ExtenderConfig> = {},
-  options: { clock?: Clock; answerBytes?: number } = {},
-): Extender {
-  const extender = new Extender(extenderConfig(url, { ...verbs, ...more }), { clock: realClock, ...options });
+  { server: tls, ...options }: { clock?: Clock; answerBytes?: number; server?: ServerOptions } = {},
+) {
+  const server = await ExtenderServer.start(t, behaviours, tls);
+  const extender = new Extender(extenderConfig(server.url, { ...verbs, ...more }), { clock: realClock, ...options });
   t.after(() => extender.close());
-  return extender;
+  return { server, extender };
 }
 
 /** What a call fails with; the server of its URL is left out. */
@@ -149,8 +140,8 @@ describe('over TLS', () => {
   for (const { why, tls, enableHttps = false, requestCert = false, says } of cases)
     test(`an extender ${why}`, async (t) => {
       const toldWho = requestCert ? { ca: authority.ca, requestCert } : {};
-      const server = await ExtenderServer.start(t, { prioritize: () => [] }, { ...theirs, ...toldWho });
-      const extender = extenderAt(t, server.url, { enableHttps, tls: { ...extenderConfig('').tls, ...tls() } });
+      const more = { enableHttps, tls: { ...extenderConfig('').tls, ...tls() } };
+      const { server, extender } = await serving(t, { prioritize: () => [] }, more, { server: { ...theirs, ...toldWho } });
       const asked = extender.prioritize(asking, nodes, t.signal);
       if (says === undefined) assert.deepEqual(await asked, []);
       else assert.match(await failure(asked, server), says);

@@ -51,7 +51,7 @@ test('as long as an extender that is asked for victims fails, no pod is preempte
   stage.add(pod('high').cpu('2').priority(10));
   const why = `0/1 nodes are available: 1 Insufficient cpu. preemption: failed preempt with extender at URL ${extender.url}/preempt, code 500`;
   await comesTrue('it is refused', () => conditionOf('high') === why);
-  await comesTrue('it is asked again', () => extender.calls.length >= 3);
+  await comesTrue('it is asked again', () => extender.requests.length >= 3);
   assert.deepEqual([nodeOf('low'), world.parts?.nominator.size], ['a', 0]);
   fails = false;
   await comesTrue('it is bound', () => nodeOf('high') === 'a');
@@ -70,7 +70,7 @@ test('a pod whose extender fails at first is bound at last, and counted once', a
   const { world, stage, extender, nodeOf, conditionOf, comesTrue } = await asking(t, ['a'], { bind }, { bindVerb: 'bind' });
   stage.add(pod('first').cpu('3'));
   await comesTrue('it is bound', () => nodeOf('first') === 'a');
-  assert.equal(extender.calls.length, 3);
+  assert.equal(extender.requests.length, 3);
   stage.add(pod('second').cpu('2'));
   await comesTrue('it is refused', () => conditionOf('second').includes('Insufficient cpu'));
 });

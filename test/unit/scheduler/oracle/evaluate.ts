@@ -16,8 +16,6 @@ export interface Evaluation {
   readonly byPlugin: ReadonlyMap<ScoreName, ReadonlyMap<string, number>>;
   /** Any of these may be chosen. */
   readonly top: readonly string[];
-  /** How many nodes have a reason. */
-  readonly reasons: ReadonlyMap<string, number>;
   /** One for each node that is not feasible. */
   readonly rejections: ReadonlyMap<string, Rejection>;
   /** What users read when no node is feasible, else ''. */
@@ -42,13 +40,11 @@ export function evaluate(cluster: OracleCluster, pod: Pod, profile: ProfileConfi
     fitting.map(({ name }) => [name, [...byPlugin.values()].reduce((sum, points) => sum + (points.get(name) ?? 0), 0)] as const),
   );
   const best = Math.max(...totals.values());
-  const reasons = countReasons([...rejections.values()].map((rejection) => rejection.reasons));
   return {
     feasible: fitting.map(({ name }) => name).toSorted(),
     totals,
     byPlugin,
     top: [...totals].filter(([, points]) => points === best).map(([name]) => name).toSorted(), // prettier-ignore
-    reasons,
     rejections,
     message: fitting.length > 0 ? '' : cluster.nodes.length === 0 ? NO_NODES : refusalText(cluster.nodes.length, rejections, info, profile),
   };

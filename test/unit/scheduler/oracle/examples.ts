@@ -149,7 +149,6 @@ const verdicts: Readonly<Record<string, string>> = {
   name: "never: node(s) didn't match the requested node name",
   affinity: "never: node(s) didn't match Pod's node affinity/selector",
   unnamed: "never: node(s) didn't satisfy plugin(s) [NodeAffinity]",
-  enforced: "never: node(s) didn't match scheduler-enforced node affinity",
   ports: "now: node(s) didn't have free ports for the requested pod ports",
   cpu: 'now: Insufficient cpu',
   'cpu!': 'never: Insufficient cpu',

@@ -38,7 +38,7 @@ function takes(why: string, nodes: string, pods: Pods, asking: PodBuilder, victi
   test(`preemption takes ${why}`, () => {
     const { equals, message = '', ...around } = more;
     const cluster = clusterOf(nodes, pods, around);
-    const found = preempt(cluster, asking.build(), plainProfile, { now });
+    const found = preempt(cluster, asking.build(), plainProfile, now);
     assert.deepEqual(
       found.candidates.map(({ node, victims, violations }) => `${node} ${violations}: ${victims.join(' ')}`),
       victims,

@@ -6,16 +6,16 @@ import { placeCalled, worldOf, type OracleCluster } from './cluster.ts';
 import { availabilityText, countReasons, promisedAt, rejectionsOf } from './evaluate.ts';
 import { refusal } from './filters.ts';
 
-export interface PreemptionCandidate {
+interface Candidate<Victim = PodInfo> {
   readonly node: string;
-  /** Names of pods, most important first. */
-  readonly victims: readonly string[];
+  /** Most important first. */
+  readonly victims: readonly Victim[];
   readonly violations: number;
 }
 
 export interface Preemption {
-  /** Every node where it would help, in the cluster's order. */
-  readonly candidates: readonly PreemptionCandidate[];
+  /** Every node where it would help, in the cluster's order; pods by name. */
+  readonly candidates: readonly Candidate<string>[];
   /** The best of them; the first where several are. */
   readonly chosen: string | undefined;
   /** All that are as good as the chosen one, sorted. */
@@ -24,13 +24,11 @@ export interface Preemption {
   readonly message: string;
 }
 
-export interface PreemptionOptions {
-  /** For pods that have not started: ISO 8601. */
-  readonly now: string;
-}
-
-/** Which less important pods would have to go, were the pod refused everywhere. All nodes are tried. */
-export function preempt(cluster: OracleCluster, pod: Pod, profile: ProfileConfig, { now }: PreemptionOptions): Preemption {
+/**
+ * Which less important pods would have to go, were the pod refused everywhere. All nodes are tried.
+ * @param now - for pods that have not started: ISO 8601
+ */
+export function preempt(cluster: OracleCluster, pod: Pod, profile: ProfileConfig, now: string): Preemption {
   const preemptor = podInfoOf(pod);
   const rejections = rejectionsOf(cluster, preemptor, profile);
   const ineligible = whyNot(cluster, preemptor, rejections);
@@ -52,12 +50,6 @@ export function preempt(cluster: OracleCluster, pod: Pod, profile: ProfileConfig
   };
 }
 
-interface Candidate {
-  readonly node: string;
-  readonly victims: readonly PodInfo[];
-  readonly violations: number;
-}
-
 const NOT_HELPFUL = 'Preemption is not helpful for scheduling';
 const NO_VICTIMS = 'No preemption victims found for incoming pod';
 
@@ -65,11 +57,7 @@ function isCandidate(found: Candidate | readonly string[]): found is Candidate {
   return !Array.isArray(found);
 }
 
-function whyNot(
-  cluster: OracleCluster,
-  preemptor: PodInfo,
-  rejections: ReadonlyMap<string, { readonly resolvable: boolean }>,
-): string | undefined {
+function whyNot(cluster: OracleCluster, preemptor: PodInfo, rejections: ReturnType<typeof rejectionsOf>): string | undefined {
   const { spec, status } = preemptor.pod;
   if (spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
   const nominated = status?.nominatedNodeName ?? '';
@@ -81,10 +69,8 @@ function whyNot(
 }
 
 function isPreempted({ pod }: PodInfo): boolean {
-  const conditions = pod.status?.conditions ?? [];
-  return conditions.some(
-    ({ type, status, reason }) => type === 'DisruptionTarget' && status === 'True' && reason === 'PreemptionByScheduler',
-  );
+  const target = pod.status?.conditions?.find(({ type }) => type === 'DisruptionTarget');
+  return target?.status === 'True' && target.reason === 'PreemptionByScheduler';
 }
 
 /** Takes all that are less important away, then puts back who need not go: first those whose going breaks a budget. */
