@@ -1,17 +1,23 @@
 import type { LocalApi } from '../../../../apiserver/local-api.ts';
-import type { Clock, Millis } from '../../../../base/clock.ts';
+import type { Clock } from '../../../../base/clock.ts';
 import type { Parts } from './world.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
-import { atLeastASecond, type Ttls, whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/lifetime.ts';
+import { atLeastASecond, whyNotOnNode, whySetMakesNone } from '../../../../scheduler/reservation/lifetime.ts';
 import { standsFor } from '../../../../scheduler/placeholder/plan.ts';
 import type { Node, Pod, StatefulSet } from '../../../../scheduler/types.ts';
-import type { Key } from '../../../../kube/cache/contract.ts';
 import type { Reservation, Reservations } from '../../../../scheduler/reservation/contract.ts';
 
 const list = <T>(api: LocalApi, kind: string): T[] => api.hooks.storage.list(kind).objects as unknown as T[];
 
+interface Audited {
+  readonly api: LocalApi;
+  readonly clock: Clock;
+  readonly parts: Parts;
+}
+
 /** What the scheduler has wrong when everything has come to rest, compared with the API itself. */
-export function audit({ api, clock, parts }: { api: LocalApi; clock: Clock; parts: Parts }): string[] {
+export function audit(audited: Audited): string[] {
+  const { api, parts } = audited;
   const living = list<Pod>(api, '/pods').filter(({ status }) => status?.phase !== 'Succeeded' && status?.phase !== 'Failed');
   const kept = parts.reservations.list();
   // What stands for kept room counts as that.
@@ -20,14 +26,7 @@ export function audit({ api, clock, parts }: { api: LocalApi; clock: Clock; part
     ...nodesOf(parts, list<Node>(api, '/nodes'), infos),
     ...waitingOf(parts, infos),
     ...nominationsOf(parts, infos),
-    ...problemsOf(parts.reservations, {
-      isPlaced: (key) => infos.some((pod) => pod.key === key && pod.nodeName !== ''),
-      set: (uid) => list<StatefulSet>(api, 'apps/statefulsets').find(({ metadata }) => metadata.uid === uid),
-      node: (name) => list<Node>(api, '/nodes').find(({ metadata }) => metadata.name === name),
-      isOurs: (name) => parts.config.profiles.has(name),
-      ttls: atLeastASecond(parts.config.reservation),
-      now: clock.now(),
-    }),
+    ...problemsOf(parts.reservations, (one) => whatIsWrong(one, audited, infos)),
   ];
 }
 
@@ -124,22 +123,9 @@ export class Witness {
   }
 }
 
-/** The world, as the caches have it. */
-interface KeptView {
-  readonly isPlaced: (key: Key) => boolean;
-  /** undefined: gone; 'unknown': of a kind that nobody watches. */
-  readonly set: (uid: string) => Readonly<StatefulSet> | undefined | 'unknown';
-  readonly node: (name: string) => Readonly<Node> | undefined;
-  readonly isOurs: (schedulerName: string) => boolean;
-  readonly ttls: Ttls;
-  readonly now: Millis;
-}
-
-/** What is wrong with what is kept: nothing, or there is a mistake in who told of changes, or here. For tests, and for who looks into the process. */
-function problemsOf(kept: Reservations, view: KeptView): string[] {
-  const problems = kept
-    .list()
-    .flatMap((reservation) => whatIsWrong(reservation, view).map((what) => `${reservation.namespace}/${reservation.name}: ${what}`));
+/** What is wrong with what is kept: nothing, or there is a mistake in who told of changes, or here. */
+function problemsOf(kept: Reservations, wrongWith: (one: Reservation) => string[]): string[] {
+  const problems = kept.list().flatMap((one) => wrongWith(one).map((what) => `${one.namespace}/${one.name}: ${what}`));
   const slots = kept.list().map(({ heldPod }) => heldPod.key);
   if (new Set(slots).size !== slots.length) problems.push('room is kept twice under one name');
   const byNode = [...kept.nodes].flatMap((node) => kept.on(node));
@@ -149,19 +135,21 @@ function problemsOf(kept: Reservations, view: KeptView): string[] {
   return problems;
 }
 
-function whatIsWrong(reservation: Reservation, view: KeptView): string[] {
+function whatIsWrong(reservation: Reservation, { api, clock, parts }: Audited, pods: readonly PodInfo[]): string[] {
   const { owner, name, node, heldPod, state, claimant, expiresAt, createdAt, failedAt } = reservation;
   const problems: string[] = [];
-  if (view.isPlaced(heldPod.key)) problems.push('a pod of that name is on a node');
-  if (expiresAt <= view.now) problems.push('it should have expired');
-  const { ttlMs, claimedTtlMs } = view.ttls;
+  if (pods.some((pod) => pod.key === heldPod.key && pod.nodeName !== '')) problems.push('a pod of that name is on a node');
+  const now = clock.now();
+  if (expiresAt <= now) problems.push('it should have expired');
+  const { ttlMs, claimedTtlMs } = atLeastASecond(parts.config.reservation);
   // 10 s for each binding that fails: from the last one on.
-  const latest = Math.max((failedAt ?? createdAt + ttlMs) + claimedTtlMs, view.now + 10_000);
+  const latest = Math.max((failedAt ?? createdAt + ttlMs) + claimedTtlMs, now + 10_000);
   if (expiresAt > latest) problems.push('it is kept for too long');
-  const set = view.set(owner.uid);
-  const unwanted = set === 'unknown' ? undefined : whySetMakesNone(set, owner, name, view.isOurs);
+  const set = list<StatefulSet>(api, 'apps/statefulsets').find(({ metadata }) => metadata.uid === owner.uid);
+  const unwanted = whySetMakesNone(set, owner, name, (schedulerName) => parts.config.profiles.has(schedulerName));
   if (unwanted !== undefined) problems.push(unwanted);
-  const barred = whyNotOnNode(node, view.node(node), heldPod.pod.spec, state === 'claimed');
+  const there = list<Node>(api, '/nodes').find(({ metadata }) => metadata.name === node);
+  const barred = whyNotOnNode(node, there, heldPod.pod.spec, state === 'claimed');
   if (barred !== undefined) problems.push(barred);
   if ((state === 'claimed') !== (claimant !== undefined)) problems.push('it is claimed by nobody, or by somebody unsaid');
   if (heldPod.nodeName !== node || heldPod.terminating) problems.push('its heldPod is elsewhere, or on its way out');

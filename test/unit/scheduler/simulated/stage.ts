@@ -80,11 +80,7 @@ export class Stage implements AnyStage {
 
   /** Of pods with one container of this many cpus. */
   addSet(name: string, cpu: string, more: Record<string, unknown> = {}, podSpec: object = {}): void {
-    const metadata = { labels: { app: name } };
-    const containers = [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }];
-    const template = { metadata, spec: { containers, ...podSpec } };
-    const spec = { serviceName: name, replicas: 3, selector: { matchLabels: metadata.labels }, template, ...more };
-    this.#world.api.add({ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name, namespace: 'default' }, spec });
+    this.#own('StatefulSet', name, cpu, { serviceName: name, replicas: 3, ...more }, podSpec);
   }
 
   async roll(name: string, container: object, kind = statefulSets): Promise<void> {
@@ -93,13 +89,15 @@ export class Stage implements AnyStage {
   }
 
   addDaemons(name: string, cpu: string, updateStrategy: object): void {
-    const spec = { containers: [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }] };
-    this.#world.api.add({
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { name, namespace: 'default' },
-      spec: { selector: { matchLabels: { app: name } }, updateStrategy, template: { metadata: { labels: { app: name } }, spec } },
-    });
+    this.#own('DaemonSet', name, cpu, { updateStrategy });
+  }
+
+  #own(kind: string, name: string, cpu: string, more: object, podSpec: object = {}): void {
+    const labels = { app: name };
+    const containers = [{ name: 'c', image: 'v1', resources: { requests: { cpu } } }];
+    const template = { metadata: { labels }, spec: { containers, ...podSpec } };
+    const spec = { selector: { matchLabels: labels }, template, ...more };
+    this.#world.api.add({ apiVersion: 'apps/v1', kind, metadata: { name, namespace: 'default' }, spec });
   }
 
   async scale(name: string, replicas: number): Promise<void> {
