@@ -10,7 +10,6 @@ const files = [
   'controllers/rollout/random',
   'controllers/rollout/rollout',
   'controllers/rollout/sweep',
-  'controllers/statefulset/model/model',
   'embedded/stories',
   'scheduler/faults',
   'scheduler/handover',
