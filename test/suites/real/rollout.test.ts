@@ -15,7 +15,6 @@ import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { createZoneRollout } from '../../support/fleet/zone-rollout.ts';
 import { Kubectl } from '../../support/kubectl.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
@@ -219,7 +218,22 @@ await withRealParts(
       const from = BigInt((await client.list(nodes)).metadata.resourceVersion ?? 0);
       const began = performance.now();
       // One of them drains its nodes: their cordons count as well.
-      for (const [at, zone] of ZONES.entries()) await createZoneRollout(client, zone, { drain: at === 0 ? 'Always' : 'Never' });
+      for (const [at, zone] of ZONES.entries()) {
+        const { metadata, ...map } = configMap('good');
+        await client.create(configMaps, { ...map, metadata: { ...metadata, name: zone } });
+        await client.create<NodeConfigRollout>(rollouts, {
+          apiVersion: 'dkc.dev/v1alpha1',
+          kind: 'NodeConfigRollout',
+          metadata: { name: zone },
+          spec: {
+            nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
+            configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
+            maxUnavailable: '100%',
+            steps: [{ nodes: '100%' }],
+            drain: at === 0 ? 'Always' : 'Never',
+          },
+        });
+      }
       const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
       for (const [at, count] of KILLS.entries()) {
         await eventually(`${count} nodes are touched`, () => assigned.size >= count, SHORT_MS, async () => JSON.stringify(await statuses())); // prettier-ignore

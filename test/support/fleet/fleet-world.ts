@@ -13,7 +13,7 @@ import { localClient } from '../embedded-api.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type LocalProcess, startLocally } from '../local-process.ts';
 import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
-import { type Behaviour, LightAgents } from './light-agents.ts';
+import { LightAgents } from './light-agents.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
 interface FleetNodeOptions {
@@ -108,12 +108,7 @@ export class FleetWorld implements AsyncDisposable {
     await this.untilReady();
   }
 
-  async addNode(
-    name: string,
-    { labels = {}, kubeletVersion = 'v1.36.3', ready = true }: FleetNodeOptions = {},
-    behaviour?: Behaviour,
-  ): Promise<void> {
-    if (behaviour !== undefined) this.agents.behave(name, behaviour);
+  async addNode(name: string, { labels = {}, kubeletVersion = 'v1.36.3', ready = true }: FleetNodeOptions = {}): Promise<void> {
     await this.client.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name, labels } });
     await this.setReady(name, ready, { nodeInfo: { kubeletVersion } });
     await this.agents.join(name);

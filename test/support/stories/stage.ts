@@ -304,11 +304,6 @@ export abstract class Stage<S extends WorkloadSet> {
     }
   }
 
-  /** Whether nothing changes for `ms`. */
-  still(ms: Millis): Promise<boolean> {
-    return this.world.isQuiet(this.name, ms);
-  }
-
   #situation(): string {
     const sets = this.sets().map(({ metadata, status }) => `${metadata.name} ${JSON.stringify(status)}`);
     const pods = this.pods().map(({ metadata: { name, deletionTimestamp }, spec, status }) => {

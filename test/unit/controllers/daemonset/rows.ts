@@ -26,39 +26,26 @@ export function rows(text: string, over: Partial<Situation> = {}): Row[] {
   }));
 }
 
+const numberIn = (text: string): number | string => (/^\d+$/.test(text) ? Number(text) : text);
+const settings: Readonly<Record<string, (value: string) => Partial<Situation>>> = {
+  onDelete: () => ({ onDelete: true }),
+  minReadySeconds: (value) => ({ minReadySeconds: Number(value) }),
+  maxUnavailable: (value) => ({ maxUnavailable: numberIn(value) }),
+  maxSurge: (value) => ({ maxSurge: numberIn(value) }),
+  nodeName: (nodeName) => ({ spec: { nodeName } }),
+  pool: (pool) => ({ spec: { nodeSelector: { pool } } }),
+  backoff: (value) => ({ memory: { backoffMs: () => Number(value) } }),
+};
+
 export function situationOf(text: string): Partial<Situation> {
   const all = text.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
   const isPod = (word: string): boolean => /^\w+@/.test(word);
   const situation: Partial<Situation> = { pods: all.filter(isPod).join(' ') };
-  for (const word of all.filter((one) => !isPod(one))) set(situation, word);
-  return situation;
-}
-
-function set(situation: Partial<Situation>, word: string): void {
-  const [name = '', value = ''] = word.split(/=(.*)/s);
-  const number = /^\d+$/.test(value) ? Number(value) : value;
-  switch (name) {
-    case 'onDelete':
-      situation.onDelete = true;
-      return;
-    case 'minReadySeconds':
-      situation.minReadySeconds = Number(value);
-      return;
-    case 'maxUnavailable':
-    case 'maxSurge':
-      situation[name] = number;
-      return;
-    case 'nodeName':
-      situation.spec = { nodeName: value };
-      return;
-    case 'pool':
-      situation.spec = { nodeSelector: { pool: value } };
-      return;
-    case 'backoff':
-      situation.memory = { backoffMs: () => Number(value) };
-      return;
-    default:
-      if (!name.startsWith('+')) throw new RangeError(`nobody knows ${word}`);
-      situation.annotations = { ...situation.annotations, [`dkc.dev/${name.slice(1)}`]: value.replaceAll('"', '') };
+  for (const word of all.filter((one) => !isPod(one))) {
+    const [name = '', value = ''] = word.split(/=(.*)/s);
+    if (name.startsWith('+')) situation.annotations = { ...situation.annotations, [`dkc.dev/${name.slice(1)}`]: value.replaceAll('"', '') };
+    else if (settings[name] === undefined) throw new RangeError(`nobody knows ${word}`);
+    else Object.assign(situation, settings[name](value));
   }
+  return situation;
 }

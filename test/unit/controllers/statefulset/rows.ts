@@ -37,63 +37,37 @@ export function testRows(begin: string, all: readonly Row[], over: Situation = {
     });
 }
 
+const settings: Readonly<Record<string, (value: string) => Partial<Situation>>> = {
+  none: () => ({}),
+  parallel: () => ({ parallel: true }),
+  leaving: () => ({ leaving: true }),
+  replicas: (value) => ({ replicas: Number(value) }),
+  start: (value) => ({ start: Number(value) }),
+  minReady: (value) => ({ minReady: Number(value) }),
+  historyLimit: (value) => ({ historyLimit: Number(value) }),
+  update: (value) => ({ update: value as 'OnDelete' | 'Recreate' | 'nil' }),
+  partition: (value) => ({ update: { partition: Number(value) } }),
+  maxUnavailable: (value) => ({ update: { maxUnavailable: Number(value) } }),
+  current: (current) => ({ current }),
+  currentReplicas: (value) => ({ status: { currentReplicas: Number(value) } }),
+  revisions: (value) => ({ revisions: value.replaceAll(',', ' ') }),
+  templates: (value) => ({ templates: value.split(',') }),
+  claims: (value) => ({ claims: value.replaceAll(',', ' ') }),
+  taken: (value) => ({ taken: value.split(',') }),
+  whenScaled: () => ({ whenScaled: 'Delete' }),
+  whenDeleted: () => ({ whenDeleted: 'Delete' }),
+};
+
 /** @throws {RangeError} for a word that is none */
 export function situationOf(text: string): Situation {
   const all = words(text);
   const pods = all.filter((word) => word.includes('@'));
   const situation: Situation = pods.length === 0 ? {} : { pods: pods.join(' ') };
-  for (const word of all.filter((one) => !one.includes('@'))) set(situation, word);
-  return situation;
-}
-
-function set(situation: Situation, word: string): void {
-  const [name = '', value = ''] = word.split(/=(.*)/s);
-  switch (name) {
-    case 'none':
-      return;
-    case 'parallel':
-    case 'leaving':
-      situation[name] = true;
-      return;
-    case 'replicas':
-    case 'start':
-    case 'minReady':
-    case 'historyLimit':
-      situation[name] = Number(value);
-      return;
-    case 'update':
-      situation.update = value as 'OnDelete' | 'Recreate' | 'nil';
-      return;
-    case 'current':
-      situation.current = value;
-      return;
-    case 'revisions':
-      situation.revisions = value.replaceAll(',', ' ');
-      return;
-    case 'partition':
-      situation.update = { partition: Number(value) };
-      return;
-    case 'maxUnavailable':
-      situation.update = { maxUnavailable: Number(value) };
-      return;
-    case 'currentReplicas':
-      situation.status = { currentReplicas: Number(value) };
-      return;
-    case 'templates':
-      situation.templates = value.split(',');
-      return;
-    case 'taken':
-      situation.taken = value.split(',');
-      return;
-    case 'claims':
-      situation.claims = value.replaceAll(',', ' ');
-      return;
-    case 'whenScaled':
-    case 'whenDeleted':
-      situation[name] = 'Delete';
-      return;
-    default:
-      if (!name.startsWith('+')) throw new RangeError(`nobody knows ${word}`);
-      situation.annotations = { ...situation.annotations, [name.slice(1)]: value };
+  for (const word of all.filter((one) => !one.includes('@'))) {
+    const [name = '', value = ''] = word.split(/=(.*)/s);
+    if (name.startsWith('+')) situation.annotations = { ...situation.annotations, [name.slice(1)]: value };
+    else if (settings[name] === undefined) throw new RangeError(`nobody knows ${word}`);
+    else Object.assign(situation, settings[name](value));
   }
+  return situation;
 }

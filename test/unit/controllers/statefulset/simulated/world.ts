@@ -1,14 +1,14 @@
 import { statefulSetController } from '../../../../../controllers/statefulset/controller.ts';
 import type { Pvc, StatefulSet } from '../../../../../controllers/common/types.ts';
 import type { Pace } from '../../../../support/simulated/sim-kubelets.ts';
-import { SimWorld, type SimOptions } from '../../../../support/simulated/sim-world.ts';
+import { SimWorld } from '../../../../support/simulated/sim-world.ts';
 
 /** The node that the pods of {@link statefulSet} are on from the start. */
 export const NODE = 'a';
 
 /** StatefulSet controllers in fake time. */
-export function simWorld(pace: Pace, options: Omit<SimOptions, 'pace' | 'setup'> = {}): SimWorld {
-  return new SimWorld({ ...options, pace, setup: (runtime) => [statefulSetController(runtime)] });
+export function simWorld(pace: Pace): SimWorld {
+  return new SimWorld({ pace, setup: (runtime) => [statefulSetController(runtime)] });
 }
 
 /** `default/NAME` with three pods and a claim for each. */
