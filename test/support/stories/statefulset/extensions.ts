@@ -33,18 +33,6 @@ export const extensions: readonly Story<Stage>[] = [
     assert.equal(await course(s, () => s.annotate({ 'reserve-ordinals': null }).then(() => s.quiet())), '+1 -3');
     await s.rolledOut();
   }),
-  story('stalled', async (s) => {
-    await s.running({ annotations: { 'dkc.dev/progress-deadline': '5s' } });
-    await s.condition('Progressing True RolloutComplete');
-    await s.image('hollow/unready:2');
-    await s.condition('Stalled True NotReady');
-    await s.condition('Progressing False ProgressDeadlineExceeded');
-    await s.image('app:1');
-    await s.deletePod(s.pod(2));
-    await s.condition('Stalled False NotStalled');
-    await s.rolledOut();
-    await s.condition('Progressing True RolloutComplete');
-  }),
   story('two-billion-replicas-stop-nobody-else', async (s) => {
     const annotations = { 'dkc.dev/expand-claims': 'true' };
     await s.create({ name: 'huge', replicas: 2 ** 31 - 1, annotations, claims: ['data'], image: 'hollow/unready:1' });
