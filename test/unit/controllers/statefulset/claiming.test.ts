@@ -5,7 +5,6 @@ import { controllerRef } from '../../../../kube/controller/owners.ts';
 import type { Pod } from '../../../../controllers/common/types.ts';
 import { noMemory } from '../../../../controllers/common/set-memory.ts';
 import { planOwnership } from '../../../../controllers/statefulset/plan.ts';
-import { slotsOf } from '../../../../controllers/statefulset/places.ts';
 import { rulesOf } from '../../../../controllers/statefulset/rules.ts';
 import type { Revision } from '../../../../controllers/common/history/contract.ts';
 import { table } from '../../../support/table.ts';
@@ -50,13 +49,6 @@ for (const { owner, pod: text, why, claim, ...more } of cases)
     const done = { keep: keep.length, adopt: adopt.length, release: release.length };
     assert.deepEqual(done, { keep: 0, adopt: 0, release: 0, ...(claim === 'ignore' ? {} : { [claim]: 1 }) });
   });
-
-test('a pod that is adopted fills its place at once', () => {
-  const { ownerReferences: _, ...metadata } = pod('0@new').metadata;
-  const facts = factsOf({ pods: [{ ...pod('0@new'), metadata }] });
-  assert.equal(facts.adoption.pods.adopt.length, 1);
-  assert.equal(slotsOf(facts).wanted[0]?.pod?.metadata.name, 'web-0');
-});
 
 test('revisions of nobody are adopted, those that are not selected released, and those of another set left alone', () => {
   const set = setOf();

@@ -19,15 +19,16 @@ function decided(pods: readonly Kind[], replicas: number, options: Options): Cal
   const facts = factsOf({ ...options, replicas, pods: text });
   const todo = plan(facts);
   const actions = todo.groups.flat();
-  const calls = new Array<Calls[number]>(pods.length).fill(undefined);
+  const calls = pods.map((): Calls[number] => undefined);
   for (const action of actions)
     if (action.do === 'delete') calls[Number(action.pod.metadata.name?.replace('web-', ''))] = 'delete';
     else if (action.do === 'create') calls[action.slot.ordinal] = 'create';
     else throw new Error(`nobody expects ${action.do}`);
   // As many as were deleted may be counted out: any of the calls may fail.
   for (let removed = 0; removed <= actions.filter((action) => makesRoom(facts, action)).length; removed++) {
-    const { replicas: all, readyReplicas: ready = 0, currentReplicas: current = 0, updatedReplicas: updated = 0 } = statusOf(facts, todo, removed); // prettier-ignore
-    assert.ok(Math.min(ready, current, updated) >= 0 && Math.max(ready, current, updated) <= all, `${text}: the status cannot be`);
+    const { replicas: all, readyReplicas = 0, currentReplicas = 0, updatedReplicas = 0 } = statusOf(facts, todo, removed);
+    const counts = [readyReplicas, currentReplicas, updatedReplicas];
+    assert.ok(Math.min(...counts) >= 0 && Math.max(...counts) <= all, `${text}: the status cannot be`);
   }
   return calls;
 }

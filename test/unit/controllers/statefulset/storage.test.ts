@@ -114,7 +114,18 @@ test('a repair of volumes keeps the others', () => {
 });
 
 const template: PodTemplate = {
-  metadata: { labels: { app: 'web', tier: 'front' }, annotations: { note: 'x' }, finalizers: ['example.com/wait'] },
+  metadata: {
+    // The last three are not for a template to say.
+    labels: {
+      app: 'web',
+      tier: 'front',
+      'controller-revision-hash': 'x',
+      'statefulset.kubernetes.io/pod-name': 'x',
+      'apps.kubernetes.io/pod-index': 'x',
+    },
+    annotations: { note: 'x' },
+    finalizers: ['example.com/wait'],
+  },
   spec: {
     containers: [{ name: 'c', image: 'new' }],
     hostname: 'mine',
@@ -125,11 +136,9 @@ const template: PodTemplate = {
     ],
   },
 };
-const made = (template: PodTemplate, spec: Parameters<typeof statefulSet>[0] = {}): Pod =>
-  newPod(rulesOf(statefulSet(spec)), { name: 'web-12', ordinal: 12, revision: 'web-abc', template });
 
 test('a new pod has its name, its host name, its labels and its claims', () => {
-  assert.deepEqual(made(template, { claims: ['data', 'log'] }), {
+  assert.deepEqual(newPod(two, { name: 'web-12', ordinal: 12, revision: 'web-abc', template }), {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
@@ -159,20 +168,5 @@ test('a new pod has its name, its host name, its labels and its claims', () => {
         { name: 'scratch', emptyDir: {} },
       ],
     },
-  });
-});
-
-test('a new pod overrules labels of its template that are not its to say', () => {
-  const lies = {
-    app: 'web',
-    'controller-revision-hash': 'x',
-    'statefulset.kubernetes.io/pod-name': 'x',
-    'apps.kubernetes.io/pod-index': 'x',
-  };
-  assert.deepEqual(made({ ...template, metadata: { labels: lies } }).metadata.labels, {
-    app: 'web',
-    'statefulset.kubernetes.io/pod-name': 'web-12',
-    'apps.kubernetes.io/pod-index': '12',
-    'controller-revision-hash': 'web-abc',
   });
 });

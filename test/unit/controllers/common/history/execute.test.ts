@@ -17,6 +17,11 @@ import { HistoryScene, ownedBy, type SetKind } from './scene.ts';
 const ofStatefulSets: SetKind = { resource: statefulSets, rules: statefulSetHistory };
 const kinds: SetKind[] = [{ resource: daemonSets, rules: daemonSetHistory }, ofStatefulSets];
 
+/** The same object with other metadata. */
+const having =
+  (more: KubeObject['metadata']) =>
+  (object: KubeObject): KubeObject => ({ ...object, metadata: { ...object.metadata, ...more } });
+
 for (const kind of kinds) {
   const of = `of a ${kind.resource.kind}`;
 
@@ -92,42 +97,19 @@ for (const { why, kind, now, have, pods = '', collides, ends } of situations)
       }
   });
 
-test('labels and numbers come to one revision one after the other', async () => {
-  const scene = new HistoryScene('a').with('ds-a#1=a@- ds-b#2=b@-');
-  const { hash, current } = await scene.pass();
-  assert.equal(scene.revisions, 'ds-a#3=a@ds-a ds-b#2=b@ds-b');
-  assert.deepEqual([hash, current.revision, current.metadata.labels?.['app']], ['ds-a', 3, 'x']);
-});
-
-test('a duplicate stays as long as a pod of it could not be relabelled', async () => {
-  const scene = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b p2@b');
-  scene.faults({ verb: 'patch', resource: 'pods', name: 'p2', status: 500 });
-  await assert.rejects(scene.pass(), /^Error: Cannot relabel Pod ns\/p2: .*500/);
-  assert.equal(scene.revisions, 'ds-b#2=b@b ds-c#3=b@c');
-  assert.equal(scene.pods, 'p1@c p2@b');
-});
-
 test('a pod that took the name of one to be relabelled gets no label', async () => {
   const scene = new HistoryScene('b').with('ds-b#2=b ds-c#3=b', 'p1@b');
   const before = scene.facts();
-  scene.change('pod', 'p1', (pod) => ({ ...pod, metadata: { ...pod.metadata, uid: 'newer' } }));
+  scene.change('pod', 'p1', having({ uid: 'newer' }));
   await assert.rejects(scene.pass(before), /Cannot relabel Pod ns\/p1: .*409/);
   assert.equal(scene.pods, 'p1@b');
 });
 
 const stale: { why: string; change: (one: KubeObject) => KubeObject; ends: string | RegExp }[] = [
-  {
-    why: 'changed by others',
-    change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, annotations: { a: '' } } }),
-    ends: '3',
-  },
+  { why: 'changed by others', change: having({ annotations: { a: '' } }), ends: '3' },
   { why: 'given a higher number by others', change: (one) => ({ ...one, revision: 7 }), ends: '7' },
-  { why: 'made again', change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, uid: 'newer' } }), ends: /another object/ },
-  {
-    why: 'orphaned',
-    change: ({ metadata, ...rest }) => ({ ...rest, metadata: { ...metadata, ownerReferences: [] } }),
-    ends: /another object/,
-  },
+  { why: 'made again', change: having({ uid: 'newer' }), ends: /another object/ },
+  { why: 'orphaned', change: having({ ownerReferences: [] }), ends: /another object/ },
 ];
 for (const { why, change, ends } of stale)
   test(`a revision that was ${why} is renumbered as it is now, if it is still the set's`, async () => {
@@ -142,10 +124,7 @@ for (const { why, change, ends } of stale)
 test('a label that others gave meanwhile stays', async () => {
   const scene = new HistoryScene('a').with('ds-a#1=a@-');
   const facts = scene.facts();
-  scene.change('revision', 'ds-a', ({ metadata, ...rest }) => ({
-    ...rest,
-    metadata: { ...metadata, labels: { 'controller-revision-hash': 'theirs' } },
-  }));
+  scene.change('revision', 'ds-a', having({ labels: { 'controller-revision-hash': 'theirs' } }));
   assert.equal((await scene.pass(facts)).hash, 'theirs');
   assert.equal(scene.revisions, 'ds-a#1=a@theirs');
 });
@@ -199,7 +178,7 @@ test('a count that the cache is behind with is no collision, and an owner that w
   const before = scene.facts();
   await assert.rejects(scene.pass(before));
   await assert.rejects(scene.pass(before), /found a stale collision count \(none, the server has 1\) of DaemonSet ns\/ds/);
-  scene.change('set', 'ds', (set) => ({ ...set, metadata: { ...set.metadata, uid: 'newer' } }));
+  scene.change('set', 'ds', having({ uid: 'newer' }));
   await assert.rejects(scene.pass(before), /original DaemonSet ns\/ds is gone: got uid newer/);
   assert.equal(scene.set.status?.collisionCount, 1);
 });
@@ -241,27 +220,11 @@ test('nothing is begun after the signal', async () => {
   assert.equal(scene.pods, 'p1@c p2@b p3@b');
 });
 
-test('a signal ends what collisions go on and on', async () => {
-  const at = new HistoryScene('a', ofStatefulSets);
-  let tries = 0;
-  const client = new Proxy(at.writer().client, {
-    get: (real, name) => {
-      if (name === 'create') at.take(at.ofOther, [tries++]);
-      if (tries === 5) at.signal.abort(reason);
-      const call: unknown = Reflect.get(real, name);
-      return typeof call === 'function' ? (call.bind(real) as unknown) : call;
-    },
-  });
-  const pass = executeHistory({ ...at.writer(), client }, at.plan(unlisted(at)), at.signal.signal);
-  await assert.rejects(pass, (error) => error === reason);
-  assert.equal(tries, 5);
-});
-
 test('truncation deletes what it is given, what is gone is done, and what was made again under the name is left alone', async () => {
   const scene = new HistoryScene('z').with('ds-a#1=a ds-b#2=b ds-c#3=c');
   const { revisions } = scene.facts();
   scene.remove('revision', 'ds-a');
-  scene.change('revision', 'ds-c', (object) => ({ ...object, metadata: { ...object.metadata, uid: 'newer' } }));
+  scene.change('revision', 'ds-c', having({ uid: 'newer' }));
   const truncated = executeTruncation(scene.writer(), revisions, scene.signal.signal);
   await assert.rejects(truncated, /^Error: Cannot delete ControllerRevision ns\/ds-c: .*409/);
   assert.equal(scene.revisions, 'ds-c#3=c@c');

@@ -6,12 +6,18 @@ import { decideAndSimulate } from '../../../../../controllers/daemonset/placemen
 import type { Node, Pod } from '../../../../../controllers/common/types.ts';
 import { table } from '../../../../support/table.ts';
 
+/** What a template may ask for, in a word. */
+const wishes: Readonly<Record<string, Partial<PodSpec>>> = {
+  another: { nodeName: 'n2' },
+  labelled: { nodeSelector: { disk: 'ssd' } },
+  nowhere: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
+};
 /** `cpu=1 :80`: what a pod takes; `/phase` at the end. */
 function spec(text: string): PodSpec {
-  const words = text.split(' ').filter((word) => word !== '' && word !== 'nothing');
+  const words = text.split(' ');
   const requests = Object.fromEntries(words.filter((word) => word.includes('=')).map((word) => word.split('=')));
   const ports = words.filter((word) => word.startsWith(':')).map((word) => ({ containerPort: 1, hostPort: Number(word.slice(1)) }));
-  return { containers: [{ name: 'c', resources: { requests }, ports }] };
+  return Object.assign({ containers: [{ name: 'c', resources: { requests }, ports }] }, ...words.map((word) => wishes[word])) as PodSpec;
 }
 function pod(text: string): Pod {
   const [takes = '', phase = 'Running'] = text.split(' /');
@@ -20,21 +26,7 @@ function pod(text: string): Pod {
 const roomy = { cpu: '4', memory: '4Gi', pods: '10', 'example.com/gpu': '1' };
 const node = (allocatable: Record<string, string> = roomy): Node => ({ metadata: { name: 'n1', labels: {} }, status: { allocatable } });
 
-interface Case {
-  why: string;
-  wants: string;
-  others?: string[];
-  at?: Node;
-  more?: Partial<PodSpec>;
-  critical?: boolean;
-  found: string[];
-}
-const tainted: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoSchedule' }] } };
-const evicting: Node = { ...node(), spec: { taints: [{ key: 'a', effect: 'NoExecute' }] } };
-const lacks = (what: string) => `Node didn't have enough resource: ${what}`;
-const noPort = "node(s) didn't have free ports for the requested pod ports";
-const noSelector = "node(s) didn't match node selector";
-const noTaint = "node(s) had taints that the pod didn't tolerate";
+const tainted = (effect: string): Node => ({ ...node(), spec: { taints: [{ key: 'a', effect }] } });
 
 /** What a pod wants, what is there, of which node (a roomy one), or how critical, and what is missing. */
 const rows = table('wants | others | at | missing | why')(`
@@ -50,48 +42,36 @@ const rows = table('wants | others | at | missing | why')(`
   :80 :81  | :81              |          | port                                             | a port is taken
   cpu=9    |                  | evicting | taint                                            | a taint evicts
   cpu=9    |                  | tainted  | taint; cpu, requested: 9000, used: 0, capacity: 4000 | a taint refuses, and there is no room
+  nothing  |                  | unsaid   | pods, requested: 1, used: 0, capacity: 0         | the node has not said what it has
+  cpu=4    |                  | capacity |                                                  | the node has said its capacity alone
+  cpu=9 another  | | | host | it is of another node
+  cpu=9 labelled | | | selector | a label is missing
+  cpu=9 nowhere  | | | selector | no affinity matches
 `);
-const places: Readonly<Record<string, Node>> = { small: node({ cpu: '1', memory: '1Gi', pods: '2' }), tainted, evicting };
-function givenBy({ wants, others, at }: Record<'wants' | 'others' | 'at', string>): Omit<Case, 'why' | 'found'> {
-  const place = places[at];
-  return { wants, others: others.split(', ').filter(Boolean), critical: at === 'critical', ...(place === undefined ? {} : { at: place }) };
+const places: Readonly<Record<string, Node>> = {
+  small: node({ cpu: '1', memory: '1Gi', pods: '2' }),
+  tainted: tainted('NoSchedule'),
+  evicting: tainted('NoExecute'),
+  unsaid: { metadata: { name: 'n1' } },
+  capacity: { metadata: { name: 'n1' }, status: { capacity: roomy } },
+};
+function situation({ wants, others, at }: Record<'wants' | 'others' | 'at', string>): Situation {
+  const template = { spec: spec(wants) };
+  const pods = others === '' ? [] : others.split(', ').map(pod);
+  return { template, tolerations: [], node: places[at] ?? node(), others: pods, critical: at === 'critical' };
 }
-const words: Readonly<Record<string, string>> = { port: noPort, selector: noSelector, taint: noTaint };
+const words: Readonly<Record<string, string>> = {
+  port: "node(s) didn't have free ports for the requested pod ports",
+  selector: "node(s) didn't match node selector",
+  taint: "node(s) had taints that the pod didn't tolerate",
+  host: "node(s) didn't match the requested hostname",
+};
+const lacks = (what: string): string => words[what] ?? `Node didn't have enough resource: ${what}`;
 for (const { wants, others, at, missing, why } of rows)
   test(`simulated, ${why}`, () => {
-    const given = givenBy({ wants, others, at });
-    const found = missing
-      .split('; ')
-      .filter(Boolean)
-      .map((what) => words[what] ?? lacks(what));
-    assert.deepEqual(simulate(situation(given)).map(wordsOf), found);
+    const found = missing === '' ? [] : missing.split('; ').map(lacks);
+    assert.deepEqual(simulate(situation({ wants, others, at })).map(wordsOf), found);
   });
-
-const cases: Case[] = [
-  {
-    why: 'the node has not said what it has',
-    wants: '',
-    at: { metadata: { name: 'n1' } },
-    found: [lacks('pods, requested: 1, used: 0, capacity: 0')],
-  },
-  { why: 'the node has said its capacity alone', wants: 'cpu=4', at: { metadata: { name: 'n1' }, status: { capacity: roomy } }, found: [] },
-  { why: 'it is of another node', wants: 'cpu=9', more: { nodeName: 'n2' }, found: ["node(s) didn't match the requested hostname"] },
-  { why: 'a label is missing', wants: 'cpu=9', more: { nodeSelector: { disk: 'ssd' } }, found: [noSelector] },
-  {
-    why: 'no affinity matches',
-    wants: 'cpu=9',
-    more: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [] } } } },
-    found: [noSelector],
-  },
-];
-
-function situation({ wants, others = [], at = node(), more, critical = false }: Omit<Case, 'why' | 'found'>): Situation {
-  const template = { spec: { ...spec(wants), ...more } };
-  return { template, tolerations: more?.tolerations ?? [], node: at, others: others.map(pod), critical };
-}
-for (const { why, found, ...given } of cases) {
-  test(`simulated, ${why}`, () => assert.deepEqual(simulate(situation(given)).map(wordsOf), found));
-}
 
 /** A node gets the pod, it waits there for room, it keeps one that it has, or has none; and why, by kind and details. */
 const decisions = table('wants | others | at | pod | reason | missing | why')(`
@@ -100,13 +80,11 @@ const decisions = table('wants | others | at | pod | reason | missing | why')(`
     | memory, requested: 2147483648, used: 3221225472, capacity: 4294967296 | has none
   :80   | :80 |  | has no | host-ports 80 |  | has its port taken
   cpu=9 |  | tainted | keeps | taint a:NoSchedule |  | refuses newcomers, and has no room
-  nothing |  | unselected | has no | node-selector disk ssd undefined |  | has not the label
+  labelled |  |  | has no | node-selector disk ssd undefined |  | has not the label
 `);
 for (const { wants, others, at, pod, reason, missing, why } of decisions)
   test(`decided by simulation: a node that ${why}`, () => {
-    const given = givenBy({ wants, others, at });
-    const more = at === 'unselected' ? { more: { nodeSelector: { disk: 'ssd' } } } : {};
-    const { reason: found, failedPlacement, ...is } = decideAndSimulate(situation({ ...given, ...more }));
+    const { reason: found, failedPlacement, ...is } = decideAndSimulate(situation({ wants, others, at }));
     const said = Object.values(found).map((part: unknown) =>
       typeof part === 'object' && part !== null ? Object.values(part).join(':') : String(part),
     );

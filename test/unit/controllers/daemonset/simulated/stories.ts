@@ -29,19 +29,6 @@ export const stories: readonly Story[] = [
     act: (stage) => stage.turnTo('v2'),
   },
   {
-    why: 'nodes gain and lose the label that is asked for',
-    nodes: four.map((name, at) => ({ name, labels: at < 2 ? { pool: 'x' } : {} })),
-    before: (stage) => {
-      const spec = { nodeSelector: { pool: 'x' }, containers: [{ name: 'c', image: 'v1' }] };
-      return stage.settledWith(daemonSet('web', { template: { metadata: { labels: { app: 'web' } }, spec } }));
-    },
-    act: async ({ world }) => {
-      await world.patchNode('a', { metadata: { labels: { pool: null } } });
-      await world.patchNode('c', { metadata: { labels: { pool: 'x' } } });
-      await world.patchNode('d', { metadata: { labels: { pool: 'x' } } });
-    },
-  },
-  {
     why: 'orphans are adopted, and replaced',
     nodes: two,
     before: async (stage) => {

@@ -1,4 +1,3 @@
-import { pods } from '../../../../../kube/api/object.ts';
 import type { StoryOn } from '../../../../support/simulated/sweeping.ts';
 import type { Stage } from './stage.ts';
 import { template } from './world.ts';
@@ -44,16 +43,6 @@ export const stories: readonly Story[] = [
       await stage.pass(2_000);
     },
     act: async (stage) => stage.make({ replicas: 2 }),
-  },
-  {
-    why: 'a pod is let go, for its labels changed',
-    before: (stage) => stage.settledWith({ replicas: 2 }),
-    act: async (stage) => {
-      const pod = { name: 'web-1', namespace: 'default' };
-      await stage.world.user.patch(pods, pod, { metadata: { labels: { app: 'other' } } }, { type: 'merge' });
-      await stage.pass(1_000);
-      await stage.world.user.delete(pods, pod, { body: { gracePeriodSeconds: 0 } }).catch(() => {});
-    },
   },
   {
     why: 'claims go with the pods that a smaller set has no place for, and come back',
