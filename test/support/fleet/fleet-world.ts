@@ -16,11 +16,7 @@ import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
 import { LightAgents } from './light-agents.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
-interface FleetNodeOptions {
-  labels?: Record<string, string>;
-  kubeletVersion?: string;
-  ready?: boolean;
-}
+type FleetNodeOptions = { labels?: Record<string, string>; kubeletVersion?: string; ready?: boolean };
 
 const KEY = 'kubelet';
 const NAMESPACE = 'dkc-system';
@@ -53,6 +49,12 @@ export class FleetWorld implements AsyncDisposable {
     this.client = localClient(api, { clock, random: seededRandom(2) });
     this.agents = new LightAgents(this.client, clock);
     this.controller = this.startController();
+    // A kubelet is played too.
+    api.hooks.storage.onChange((kind, { type, object: { metadata } }) => {
+      if (kind !== '/pods' || type === 'DELETED' || metadata.deletionTimestamp === undefined) return;
+      const { name = '', namespace = '' } = metadata;
+      void this.client.delete(pods, { name, namespace }, { body: { gracePeriodSeconds: 0 } }).catch(() => {});
+    });
   }
 
   /** @param maxUnavailable - of the whole cluster */
@@ -135,7 +137,7 @@ export class FleetWorld implements AsyncDisposable {
     else await this.client.patch(configMaps, { name, namespace: NAMESPACE }, { data: object.data }, { type: 'merge' });
   }
 
-  /** A running pod of a ReplicaSet, or of nobody. It ends as soon as it is asked to and has no finalizers: a kubelet is played too. */
+  /** A running pod of a ReplicaSet, or of nobody. It ends as soon as it is asked to and has no finalizers. */
   async addPod(
     name: string,
     nodeName: string,
@@ -149,46 +151,20 @@ export class FleetWorld implements AsyncDisposable {
       spec: { nodeName, containers: [{ name: 'main', image: 'app' }], terminationGracePeriodSeconds: 1 },
     };
     await this.client.create(pods, object, { namespace: 'default' });
-    if (!this.#kubelets) void this.#endPods();
-    this.#kubelets = true;
-  }
-
-  #kubelets = false;
-  readonly #ending = new AbortController();
-
-  async #endPods(): Promise<void> {
-    const { signal } = this.#ending;
-    try {
-      for await (const { type, object } of this.client.watch(pods, { namespace: 'default' }, signal)) {
-        if (type === 'DELETED' || object.metadata.deletionTimestamp === undefined) continue;
-        const { name = '', namespace = '' } = object.metadata;
-        await this.client.delete(pods, { name, namespace }, { body: { gracePeriodSeconds: 0 } }).catch(() => {});
-      }
-    } catch {
-      // The test has ended.
-    }
   }
 
   /** Nodes that are cordoned from now on by a rollout, and how many at once. */
-  async watchCordons(): Promise<{ seen: Set<string>; atOnce: number }> {
+  watchCordons(): { seen: Set<string>; atOnce: number } {
     const found = { seen: new Set<string>(), atOnce: 0 };
     const now = new Set<string>();
-    const watch = async (): Promise<void> => {
-      for await (const { object } of this.client.watch<KubeObject & { spec?: { unschedulable?: boolean } }>(
-        nodes,
-        {},
-        this.#ending.signal,
-      )) {
-        const { name = '', annotations = {} } = object.metadata;
-        const isOurs = object.spec?.unschedulable === true && annotations['dkc.dev/cordoned-by'] !== undefined;
-        if (isOurs) found.seen.add(name);
-        if (isOurs) now.add(name);
-        else now.delete(name);
-        found.atOnce = Math.max(found.atOnce, now.size);
-      }
-    };
-    void watch().catch(() => {});
-    await this.clock.advance(0);
+    this.api.hooks.storage.onChange((kind, { key, object }) => {
+      const { metadata, spec } = object as Node;
+      if (kind !== '/nodes') return;
+      now.delete(key);
+      if (spec?.unschedulable !== true || metadata.annotations?.['dkc.dev/cordoned-by'] === undefined) return;
+      found.seen.add(key);
+      found.atOnce = Math.max(found.atOnce, now.add(key).size);
+    });
     return found;
   }
 
@@ -245,7 +221,6 @@ export class FleetWorld implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.agents.stop();
-    this.#ending.abort();
     const stopping = this.controller.stop();
     await this.clock.advance(30_000);
     await stopping;

@@ -17,16 +17,10 @@ const MINUTE: Millis = 60_000;
 const WRITES: ReadonlySet<string> = new Set(['create', 'replace', 'patch', 'delete']);
 const BAD = '"maxPods":13';
 
-interface Later {
-  at: Millis;
-  do: () => Promise<unknown>;
-}
+type Later = { at: Millis; do: () => Promise<unknown> };
 
 /** A controller: killed, it sends nothing any more but what is under way. */
-interface Life {
-  process: LocalProcess;
-  isDead: boolean;
-}
+type Life = { process: LocalProcess; isDead: boolean };
 
 /**
  * One random fleet with one or two rollouts, and perhaps a budget over both: first a good configuration, then a bad one for some of its nodes, with the real controller on the

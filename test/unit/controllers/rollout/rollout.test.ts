@@ -155,7 +155,7 @@ test('a field that needs it drains each node first, gives it back after, and lea
   await patchNode(world, 'node-1', { spec: { unschedulable: true } });
   for (const node of ['node-0', 'node-1', 'node-2']) await world.addPod(`app-${node}`, node);
   await world.addPod('stuck', 'node-2', { finalizers: ['example.com/hold'] });
-  const most = await world.watchCordons();
+  const most = world.watchCordons();
   await world.payload({ maxPods: 90 });
   await world.until('web', 'the third waits for its pod', ({ status }) => status?.nodes?.settled === 2 && status.nodes.inFlight === 1);
   await world.clock.advance(60_000);

@@ -20,7 +20,7 @@ async function play(trouble: Trouble, at: number): Promise<number> {
   await using world = await FleetWorld.start({ maxUnavailable: 1 });
   await world.addNodes(3);
   for (const node of ['node-0', 'node-1', 'node-2']) await world.addPod(`app-${node}`, node);
-  const cordons = await world.watchCordons();
+  const cordons = world.watchCordons();
   let writes = 0;
   let isDead = false;
   /** A process that is gone asks nothing any more; what is left of it ends with it. */

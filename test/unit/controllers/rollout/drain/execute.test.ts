@@ -12,18 +12,9 @@ const about = { method: 'POST', path: '/', host: 'test' };
 const error = (code: number, message = '', more: object = {}): ApiError => new ApiError(about, { code, reason: '', message, ...more });
 const served = (version: string) => ({ resources: [{ name: 'pods' }, { name: 'pods/eviction', group: 'policy', version }] });
 
+type Answers = { post?: (name: string) => unknown; get?: unknown; patch?: unknown; version?: string };
 /** A server that answers each call as it is told, and the calls that it got. */
-function world({
-  post,
-  get,
-  patch,
-  version = 'v1',
-}: {
-  post?: (name: string) => unknown;
-  get?: unknown;
-  patch?: unknown;
-  version?: string;
-}) {
+function world({ post, get, patch, version = 'v1' }: Answers) {
   const calls: string[] = [];
   const answer = async (what: string, value: unknown): Promise<unknown> => {
     calls.push(what);
