@@ -1,5 +1,5 @@
-import type { KubeList, KubeObject, Resource } from '../../../kube/api/object.ts';
-import type { CallOptions, Client, ListQuery, ObjectRef, WatchEvent, WatchQuery } from '../../../kube/client/client.ts';
+import type { KubeObject, Resource } from '../../../kube/api/object.ts';
+import type { Client, ObjectRef, WatchEvent, WatchQuery } from '../../../kube/client/client.ts';
 
 /** One call of a client, as far as a test wants to tell calls apart. */
 export interface SeenCall {
@@ -24,52 +24,48 @@ export interface Interceptor {
 
 /** The same client, with somebody between it and its user. */
 export function intercepted(client: Client, by: Interceptor): Client {
-  const through = async <T>(call: SeenCall, pass: () => Promise<T>): Promise<T> => (await by.call(call, pass)) as T;
+  const through = <T>(verb: SeenCall['verb'], at: Place, more: Sent | undefined, pass: () => Promise<T>): Promise<T> => {
+    const { body, signal } = more ?? {};
+    return by.call(
+      { verb, ...at, ...(body === undefined ? {} : { body }), ...(signal === undefined ? {} : { signal }) },
+      pass,
+    ) as Promise<T>;
+  };
   return {
-    get: (resource, ref, options) =>
-      through({ verb: 'get', ...place(resource, ref), ...signalOf(options) }, () => client.get(resource, ref, options)),
-    list: <T extends KubeObject>(resource: Resource, query?: ListQuery, options?: CallOptions) =>
-      through<KubeList<T>>({ verb: 'list', ...place(resource), ...signalOf(options) }, () => client.list<T>(resource, query, options)),
+    get: (resource, ref, options) => through('get', place(resource, ref), options, () => client.get(resource, ref, options)),
+    list: (resource, query, options) => through('list', place(resource), options, () => client.list(resource, query, options)),
     listEach: (resource, query, each, options) =>
-      through({ verb: 'list', ...place(resource), ...signalOf(options) }, () => client.listEach(resource, query, each, options)),
-    create: (resource, object, options) =>
-      through({ verb: 'create', ...place(resource, object.metadata), body: object, ...signalOf(options) }, () =>
-        client.create(resource, object, options),
-      ),
+      through('list', place(resource), options, () => client.listEach(resource, query, each, options)),
+    create: (resource, body, options) =>
+      through('create', place(resource, body.metadata), { ...options, body }, () => client.create(resource, body, options)),
     post: (resource, ref, subresource, body, options) =>
-      through({ verb: 'post', ...place(resource, ref, subresource), body, ...signalOf(options) }, () =>
+      through('post', place(resource, ref, subresource), { ...options, body }, () =>
         client.post(resource, ref, subresource, body, options),
       ),
-    replace: (resource, object, options) =>
-      through({ verb: 'replace', ...place(resource, object.metadata, options?.subresource), body: object, ...signalOf(options) }, () =>
-        client.replace(resource, object, options),
+    replace: (resource, body, options) =>
+      through('replace', place(resource, body.metadata, options?.subresource), { ...options, body }, () =>
+        client.replace(resource, body, options),
       ),
-    patch: (resource, ref, patch, options) =>
-      through({ verb: 'patch', ...place(resource, ref, options.subresource), body: patch, ...signalOf(options) }, () =>
-        client.patch(resource, ref, patch, options),
-      ),
-    delete: (resource, ref, options) =>
-      through({ verb: 'delete', ...place(resource, ref), body: options?.body, ...signalOf(options) }, () =>
-        client.delete(resource, ref, options),
-      ),
+    patch: (resource, ref, body, options) =>
+      through('patch', place(resource, ref, options.subresource), { ...options, body }, () => client.patch(resource, ref, body, options)),
+    delete: (resource, ref, options) => through('delete', place(resource, ref), options, () => client.delete(resource, ref, options)),
     watch: <T extends KubeObject>(resource: Resource, query: WatchQuery, signal: AbortSignal) => {
       const pass = (): AsyncIterable<WatchEvent & { object: T }> => client.watch<T>(resource, query, signal);
       const watched = by.watch?.({ verb: 'watch', ...place(resource), signal }, pass) ?? pass();
       return watched as AsyncIterable<WatchEvent & { object: T }>;
     },
-    raw: (method, path, options) => through({ verb: 'raw', resource: path, key: '' }, () => client.raw(method, path, options)),
+    raw: (method, path, options) => through('raw', { resource: path, key: '' }, undefined, () => client.raw(method, path, options)),
     close: () => client.close(),
   };
 }
 
-function place({ resource }: Resource, ref: Partial<ObjectRef> = {}, subresource?: string): { resource: string; key: string } {
+type Place = Pick<SeenCall, 'resource' | 'key'>;
+type Sent = Pick<SeenCall, 'body' | 'signal'>;
+
+function place({ resource }: Resource, ref: Partial<ObjectRef> = {}, subresource?: string): Place {
   const { namespace, name = '' } = ref;
   return {
     resource: subresource === undefined ? resource : `${resource}/${subresource}`,
     key: namespace === undefined ? name : `${namespace}/${name}`,
   };
-}
-
-function signalOf(options: CallOptions | undefined): { signal?: AbortSignal } {
-  return options?.signal === undefined ? {} : { signal: options.signal };
 }
