@@ -32,11 +32,7 @@ const AGENTS_OF_A_CONNECTION = 15;
 const PATIENCE_MS: Millis = Math.max(300_000, NODES * 3_000);
 const crds: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 
-interface Write {
-  kind: string;
-  type: 'MODIFIED' | 'DELETED';
-  object: Readonly<KubeObject>;
-}
+type Write = { kind: string; type: 'MODIFIED' | 'DELETED'; object: Readonly<KubeObject> };
 
 /** Every write of Nodes and NodeConfigs that the server tells of. @returns once it tells of all that is there */
 async function follow(client: Client, onWrite: (write: Write) => void, signal: AbortSignal): Promise<void> {

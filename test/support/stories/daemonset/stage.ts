@@ -18,14 +18,7 @@ export interface SetOptions {
 }
 
 /** Counters of a status, by short names. */
-export interface Figures {
-  desired?: number;
-  current?: number;
-  ready?: number;
-  available?: number;
-  updated?: number;
-  misscheduled?: number;
-}
+export type Figures = { desired?: number; current?: number; ready?: number; available?: number; updated?: number; misscheduled?: number };
 
 /** More than a second, so that pods made in different steps differ in age. */
 const QUIET_MS = 1_100;

@@ -27,12 +27,7 @@ export interface SetOptions {
 }
 
 /** Counters of a status, by short names. */
-export interface Figures {
-  replicas?: number;
-  ready?: number;
-  current?: number;
-  updated?: number;
-}
+export type Figures = { replicas?: number; ready?: number; current?: number; updated?: number };
 
 const setsOf = ({ more }: World): Informer<StatefulSet> => more.get(statefulSets.resource) as unknown as Informer<StatefulSet>;
 const claimsOf = ({ more }: World): Informer<Pvc> => more.get(persistentVolumeClaims.resource) as unknown as Informer<Pvc>;

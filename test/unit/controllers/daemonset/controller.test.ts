@@ -8,11 +8,7 @@ import { behave } from '../../../support/hollow/hollow-nodes.ts';
 import { daemonSet } from '../../../support/simulated/sets.ts';
 import { type SimProcess, SimWorld } from '../../../support/simulated/sim-world.ts';
 
-interface Scene {
-  world: SimWorld;
-  process: SimProcess;
-  calls: string[];
-}
+type Scene = { world: SimWorld; process: SimProcess; calls: string[] };
 
 /** @param write - in the place of the call */
 async function scene(t: TestContext, write?: (world: SimWorld, what: string) => void | Promise<void>): Promise<Scene> {

@@ -12,11 +12,7 @@
 import { table } from '../../../support/table.ts';
 import type { Situation } from './notation.ts';
 
-export interface Row {
-  why: string;
-  situation: Situation;
-  does: string;
-}
+export type Row = { why: string; situation: Situation; does: string };
 
 /** @param over - holds where a row says nothing else */
 export function rows(text: string, over: Partial<Situation> = {}): Row[] {

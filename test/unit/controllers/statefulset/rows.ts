@@ -13,12 +13,7 @@ import { test } from 'node:test';
 import { table } from '../../../support/table.ts';
 import { actionsOf, planned, waitOf, words, type Situation } from './notation.ts';
 
-export interface Row {
-  why: string;
-  situation: Situation;
-  does: string;
-  waits: string;
-}
+export type Row = { why: string; situation: Situation; does: string; waits: string };
 
 /** @param over - holds where a row says nothing else */
 export function rows(text: string, over: Situation = {}): Row[] {

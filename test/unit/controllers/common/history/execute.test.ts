@@ -223,7 +223,7 @@ test('nothing is begun after the signal', async () => {
 test('truncation deletes what it is given, what is gone is done, and what was made again under the name is left alone', async () => {
   const scene = new HistoryScene('z').with('ds-a#1=a ds-b#2=b ds-c#3=c');
   const { revisions } = scene.facts();
-  scene.remove('revision', 'ds-a');
+  scene.api.hooks.storage.remove('apps/controllerrevisions', 'ns/ds-a');
   scene.change('revision', 'ds-c', having({ uid: 'newer' }));
   const truncated = executeTruncation(scene.writer(), revisions, scene.signal.signal);
   await assert.rejects(truncated, /^Error: Cannot delete ControllerRevision ns\/ds-c: .*409/);

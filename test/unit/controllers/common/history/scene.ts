@@ -31,10 +31,7 @@ export const ownedBy =
   (revision: Revision): Revision => ({ ...revision, metadata: { ...revision.metadata, ownerReferences } });
 
 /** A kind of sets, and how the history of one is kept. */
-export interface SetKind {
-  resource: Resource;
-  rules: HistoryRules;
-}
+export type SetKind = { resource: Resource; rules: HistoryRules };
 
 /** A set called ds on a server in this process, and what a controller's history does to it. */
 export class HistoryScene {
@@ -173,10 +170,6 @@ export class HistoryScene {
     const object = storage.get(at, `ns/${name}`);
     if (object === undefined) throw new Error(`there is no ${kind} ${name}`);
     storage.put(at, `ns/${name}`, to(object));
-  }
-
-  remove(kind: 'revision' | 'pod', name: string): void {
-    this.api.hooks.storage.remove(kind === 'pod' ? PODS : REVISIONS, `ns/${name}`);
   }
 
   /** All revisions there are, whoever's: `ds-a#1=image@hash`, by name. */
