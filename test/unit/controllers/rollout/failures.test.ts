@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
@@ -76,24 +75,6 @@ for (const { how, clock } of [
     assert.deepEqual([status?.phase, status?.nodes?.settled, status?.failures], ['Complete', 4, undefined]);
   });
 
-test('a canary that its revision has left not Ready gets an edit, though nothing else may be unavailable', async () => {
-  await using world = await fleetOf(4);
-  await world.roll('web', { steps: [{ nodes: 1 }, { nodes: '100%' }], maxUnavailable: 1, drain: 'Never' });
-  await world.phase('web', 'Complete');
-  await world.payload({ maxPods: 130 });
-  await world.until('web', 'the canary is in flight', ({ status }) => status?.nodes?.inFlight === 1 && status.complete !== true);
-  const canary = world.agents.assigned.at(-1) ?? '';
-  await world.setReady(canary, false);
-  await world.clock.advance(120_000);
-  const before = world.agents.assigned.length;
-  await world.payload({ maxPods: 140 });
-  await world.until('web', 'the canary gets it', () => world.agents.assigned.length > before, 600_000);
-  assert.equal(world.agents.assigned.at(-1), canary);
-  await world.setReady(canary, true);
-  await world.phase('web', 'Complete');
-  assert.equal((await world.rollout('web')).status?.nodes?.settled, 4);
-});
-
 test('a node that nobody may write is tried once a minute, and loses what a deleted rollout left on it once it can be written', async () => {
   await using world = await fleetOf(2);
   const no = new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'denied' });
@@ -147,18 +128,4 @@ test('a rollout decides nothing from a cache whose connection broke, until the s
   assert.deepEqual([(await world.rollout('web')).status, world.agents.assigned], [undefined, []]);
   world.api.hooks.setFaults([]);
   await world.phase('web', 'Complete');
-});
-
-test('nodes whose NodeConfigs are gone keep what they run and are available: a rollout takes them step by step', async () => {
-  await using world = await fleetOf(4);
-  const configMap = { namespace: 'dkc-system', name: 'before', uid: 'u1', resourceVersion: '7', kubeletConfigKey: 'kubelet' };
-  const runs = { configMap };
-  const note = JSON.stringify({ version: '0.1.0', trial: null, config: { assigned: runs, active: runs, lastKnownGood: runs } });
-  for (const name of ['node-0', 'node-1', 'node-2', 'node-3']) {
-    await world.client.delete(nodeConfigs, { name });
-    await patchNode(world, name, { metadata: { annotations: { 'dkc.dev/agent': note } } });
-  }
-  await world.roll('web', { maxUnavailable: 1, steps: [{ nodes: 1, approve: true }, { nodes: '100%' }] });
-  const { status } = await world.until('web', 'approval', (now) => now.status?.waitsFor === 'Approval');
-  assert.deepEqual([status?.nodes?.settled, world.agents.assigned.length], [1, 1]);
 });

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { statusErrors } from '../../../../agent/status/node-config-state.ts';
+import { rfc3339 } from '../../../../base/clock.ts';
+import type { Facts } from '../../../../controllers/rollout/contract.ts';
+import { Fleet } from '../../../../controllers/rollout/fleet.ts';
+import type { RolloutNode } from '../../../../controllers/rollout/node.ts';
+import { type Plan, plan } from '../../../../controllers/rollout/plan.ts';
+import { rulesOf } from '../../../../controllers/rollout/rules.ts';
+import type { NodeConfigRollout, RolloutSpec } from '../../../../controllers/rollout/types.ts';
+import { table } from '../../../support/table.ts';
+
+const at = (time: string): number => Date.parse(`2026-03-01T${time}:00Z`);
+const [namespace, now] = ['dkc-system', at('12:00')];
+const key = { namespace, kubeletConfigKey: 'kubelet' };
+const source = (name: string) => (name === '' ? null : { ...key, name, uid: name, resourceVersion: '1' });
+
+/** `NAME:ASSIGNED:ACTIVE+FLAG`: without them on its local configuration; without the last it has proved what it is assigned, at 10:00 (`+late`) or 11:59. */
+function nodeOf(text: string): RolloutNode {
+  const [of = '', ...flags] = text.split('+');
+  const [node = '', wanted = '', runs = wanted] = of.split(':');
+  const is = (flag: string): boolean => flags.includes(flag);
+  const reported = { reports: true, agent: null, assigned: source(runs), active: source(runs), lastKnownGood: source(runs) };
+  const health = { ready: !is('down'), cordoned: is('cordon'), unhealthy: is('sick'), error: is('bad') ? statusErrors.failedTrial : null };
+  const assigned = { wanted: source(wanted), rollout: 'web', assignedAt: at(is('late') ? '10:00' : '11:59') };
+  const about = { labels: { zone: String(is('z2')) }, kubeletVersion: is('old') ? 'v1.34.2' : 'v1.36.3' };
+  const objects = { carrier: 'nodeconfig', object: { metadata: {} }, config: is('lost') ? undefined : {} };
+  return { node, ...reported, ...health, ...assigned, ...about, ...objects } as unknown as RolloutNode;
+}
+
+/** Of its spec and status; when the clock was set to, whether the window is closed, and a node whose drain on the way back failed. */
+type Given = Omit<RolloutSpec, 'configMap'> & { configMap?: object; status?: object; gap?: string; shut?: boolean; undrained?: string };
+
+/** At 12:00, of a rollout from `old` to `new`; `mid` came between. */
+function planned(nodes: string, { status, configMap, gap, shut, undrained, ...spec }: Given): Plan {
+  const general = { nodeSelector: {}, maxUnavailable: '100%', steps: [{ nodes: '100%' }], drain: 'Never' };
+  const rollout = {
+    metadata: { name: 'web', uid: 'u72' },
+    spec: { ...general, ...spec, configMap: { ...key, name: 'new', ...configMap } },
+    status: { revision: 'new', previousRevision: 'old', ...status },
+  } as unknown as NodeConfigRollout;
+  const revisions = ['first', 'old', 'mid', 'new'].map((name, nth) => ({
+    metadata: { name, namespace, annotations: { 'dkc.dev/revision': String(nth + 1), 'dkc.dev/copy-of': 'a/web:kubelet@1' } },
+    data: { kubelet: '{}' },
+  }));
+  const rules = rulesOf(rollout);
+  const facts = {
+    rules,
+    now,
+    source: revisions.find(({ metadata }) => metadata.name === rules.configMap.name),
+    revisions,
+    isUsed: () => false,
+    fleet: new Fleet(nodes.split(' ').map(nodeOf)),
+    configs: { rejects: (_: unknown, __: unknown, version: string) => (version === 'v1.36.3' ? [] : ['no']) },
+    drains: new Map(undrained ? [[undrained, { at: 'failed', error: 'Blocked', revision: 'old', attempt: 1 }]] : []),
+    window: shut ? { open: false } : { open: true, until: Infinity },
+    gaps: gap && [{ from: at('10:30'), to: at(gap) }],
+    touches: { mayArrive: () => true, isOld: () => true },
+  };
+  return plan(facts as unknown as Facts) ?? assert.fail();
+}
+
+/** What is written on nodes and copies, the phase and what it waits for, and whether it says `complete` otherwise; what nodes go back to, but for `old`. */
+function say({ actions, status: { phase, waitsFor, previousRevision = 'local', complete, touches } }: Plan): string {
+  const told = actions.flatMap((action) => {
+    if (!('node' in action)) return [`${action.do.split('-')[0]} ${action.revision.metadata.name}`];
+    const { node } = action.node;
+    if (action.do !== 'assign') return action.do === 'plan-maintenance' ? [] : [`${action.do} ${node}`];
+    assert.equal(touches?.nodes.find((touch) => touch.node === node)?.at, rfc3339(now), `${node} is not written down`);
+    return [`assign ${node}${action.revision === 'new' ? '' : `@${action.revision}`}`];
+  });
+  const stands = [phase, waitsFor, phase === 'Complete' || (complete && 'complete'), previousRevision === 'old' || previousRevision];
+  return [...told, stands.filter((one) => typeof one === 'string').join(' ')].join(', ');
+}
+
+const rows = table('nodes | given | says | why')(`
+  a:old b:old c:old d:old e:old | steps: [{ nodes: 30% }] | assign a, assign b, Progressing | rounds the nodes of a step up
+  a b c d e | maxUnavailable: 30% | assign a, Progressing | rounds maxUnavailable down
+  a:new b:new | steps: [{ nodes: 1 }, { nodes: 100%, approve: true }], status: { step: 2 } | Complete | has no step after the last node
+  a:new+bad b c d e | failureBudget: 40% | RollingBack | stops by a share of the nodes touched
+  a:new+bad b | failureBudget: 3, maxUnavailable: 1 | RollingBack | stops where failed nodes leave no other its place
+  a:new | status: { failures: [{ node: a, error: late, at: '2026-03-01T11:00:00Z' }] } | Complete | forgives a node that settles after all
+  a:new b | status: { complete: true, failures: [{ node: c, error: no, at: '2026-03-01T11:00:00Z' }] } | assign b, Complete
+    | forgets a late failure whose node is gone
+  a:new b c+old | | assign b, Progressing | goes on beside a late node whose kubelet would reject it
+  a:new+late+down b | | assign b, Progressing | waits for a node that has proved the revision
+  a:new+sick b:old | steps: [{ nodes: 1 }, { nodes: 100% }] | Progressing | waits for the kubelet of a canary
+  a:new:old+late | gap: 11:59 | restart-deadline a, Progressing | counts a deadline from when the clock was set forward
+  a:new b:old | steps: [{ nodes: 1, hold: 90m }, { nodes: 2 }], status: { stepSettledAt: '2026-03-01T10:00:00Z' }, gap: 11:59 | Holding Hold
+    | counts a hold from when the clock was set forward
+  a:new b:old | steps: [{ nodes: 1, approve: true }, { nodes: 2 }], status: { approvals: [{ step: 1, revision: old }] } | Holding Approval
+    | takes no approval of another revision
+  a:new b | shut: true, status: { complete: true } | Complete Window | stays complete while a late joiner waits for the window
+  a+cordon b | maxUnavailable: 1 | assign a, Progressing | takes a cordoned node, which is unavailable already
+  a b:hand:old | maxUnavailable: 1, steps: [{ nodes: 1 }] | Progressing MaxUnavailable | counts a node that changes by hand
+  a b::hand+lost | maxUnavailable: 1 | assign a, Progressing | does not count a node that keeps what it runs without a NodeConfig
+  a:old b:mid+down | steps: [{ nodes: 1 }], maxUnavailable: 1 | assign b, Progressing | takes a node first that an edited revision has left not Ready
+  a:old+sick b:old | maxUnavailable: 1 | assign b, Progressing | takes a node last that is not healthy
+  a+down b+down | | Pending Nodes | waits for its canary
+  a:old b:old+z2 c:old | spreadBy: zone | assign a, assign c, Progressing | keeps to the domain of the first node
+  a:old b:old+z2 c:new:old+z2 | spreadBy: zone | assign b, Progressing | keeps to the domain of nodes in flight
+  a b c | steps: [{ nodes: 1 }], maxUnavailable: 2 | assign a, assign b@old, Progressing | gives joiners the revision before
+  a b | paused: true | Paused Resume | gives joiners nothing while it is paused
+  a:new b | configMap: { kubeletConfigKey: other } | Pending ConfigMap | touches no further node without the key
+  a | abortedRevision: mid | assign a, Progressing | goes on after another revision was aborted
+  a:new | abortedRevision: new, status: { complete: true } | assign a@old, RollingBack | is not complete once it is aborted
+  a:new | abortedRevision: new, onFailure: Pause | assign a@old, RollingBack | takes nodes back when it is aborted, in spite of Pause
+  a:new b:old+down | abortedRevision: new, maxUnavailable: 1 | assign a@old, RollingBack | takes one back beside others that are down
+  a:old:new+late | abortedRevision: new | Failed | says that a node did not come back
+  a:new | abortedRevision: new, drain: Always, undrained: a | assign a@old, RollingBack | takes back what cannot be drained
+  a:mid b:new | abortedRevision: new | assign a@old, assign b@old, RollingBack | takes back what an edit took the place of
+  a:mid | status: { revision: mid } | assign a, Progressing | does not go back to what was never complete
+  a:mid b:mid | steps: [{ nodes: 1, approve: true }], status: { previousRevision: new } | assign a, assign b, Progressing new
+    | goes back to the last complete revision without steps
+  a:new | revisionHistoryLimit: 3 | delete first, Complete | deletes the oldest copy
+  a:mid | configMap: { name: mid } | number mid, Complete | makes a revision that is undone to the newest
+  a | status: { touches: { nodes: [{ node: a, revision: new, at: '2026-03-01T11:58:00Z' }] } } | assign a, Progressing
+    | writes down again what was written down long ago
+  a | maxUnavailable: -1 | Pending Spec | keeps what it knows beside a mistake
+`);
+for (const { nodes, given, says, why } of rows)
+  test(`a rollout ${why}`, () => assert.equal(say(planned(nodes, parse(`{ ${given} }`) as Given)), says));
+
+test('a paused rollout keeps since when it is complete, and the newest approvals', () => {
+  const since = '2026-03-01T09:00:00Z';
+  const conditions = ['Complete', 'Failed'].map((type) => ({ type, status: 'True', lastTransitionTime: since }));
+  const approvals = Array.from({ length: 51 }, (_, step) => ({ step, revision: 'new' }));
+  const { status } = planned('a:new', { paused: true, status: { complete: true, conditions, approvals } });
+  const said = status.conditions?.slice(1, 3).map(({ status: is, lastTransitionTime }) => `${is} ${lastTransitionTime}`);
+  assert.deepEqual(said, [`True ${since}`, `False ${rfc3339(now)}`]);
+  assert.deepEqual([status.approvals?.length, status.approvals?.at(-1)?.step], [50, 50]);
+});
