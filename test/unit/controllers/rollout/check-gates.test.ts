@@ -4,11 +4,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { type Clock, realClock } from '../../../../base/clock.ts';
-import { checkGates, type GateContext, Kinds } from '../../../../controllers/rollout/gates/check.ts';
+import { checkGates, GateChecks, type GateContext, Kinds } from '../../../../controllers/rollout/gates/check.ts';
 import { type Gate, type PrometheusServer, serverFor } from '../../../../controllers/rollout/gates/contract.ts';
 import { httpGetter } from '../../../../controllers/rollout/gates/http-get.ts';
 import { nodes, pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
+import { ApiError } from '../../../../kube/client/errors.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
@@ -159,6 +160,20 @@ test('what a gate says fits into a status, whatever a client throws', async () =
   const [result] = await checkGates([{ name: 'long', object }], contextOf(client), never);
   assert.equal(result?.ok, false);
   assert.ok((result?.why.length ?? 0) <= 256 && !/\n/.test(result?.why ?? ''), result?.why);
+});
+
+test('a kind whose path is gone is looked for again; answers are kept for 10 s, for the spec that they are of', async () => {
+  const gone = new ApiError({ method: 'GET', path: '/', host: 'test' }, { code: 404, reason: 'NotFound', message: '' });
+  let asked = 0;
+  const raw = async () => ({ resources: [{ name: `webs-${(asked += 1)}`, kind: 'Web' }] });
+  const clock = new FakeClock();
+  const checks = new GateChecks(contextOf({ raw, get: () => Promise.reject(gone) } as unknown as Client, clock));
+  const gates = [{ name: 'web', object: { apiVersion: 'a/v1', kind: 'Web', name: 'web', condition: 'Ready' } }];
+  for (const generation of [1, 1, 2, 2]) await checks.results({ name: 'web', uid: 'u', generation, gates }, never);
+  assert.equal(asked, 2);
+  await clock.advance(10_000);
+  await checks.results({ name: 'web', uid: 'u', generation: 2, gates }, never);
+  assert.equal(asked, 3);
 });
 
 const of = (urls: string): PrometheusServer[] => urls.split(' ').map((url) => ({ url }));

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Action } from '../../../../controllers/rollout/contract.ts';
 import type { Caches } from '../../../../controllers/rollout/observe.ts';
 import { Cluster } from '../../../../controllers/rollout/cluster/cluster.ts';
-import { COUNTED_MS, KnownTouches } from '../../../../controllers/rollout/touches.ts';
+import { KnownTouches } from '../../../../controllers/rollout/touches.ts';
 import {
   type ClusterFacts,
   type ClusterTouch,
@@ -153,19 +153,31 @@ test('when a rollout had a place last is in its status; a time that has yet to c
   assert.equal(of('2026-03-01T10:00:00Z').servedAt, 0);
 });
 
+const up = { kind: 'Node', metadata: { name: 'up' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
+const cache = (...of: KubeObject[]) => ({ list: () => of, get: (key: string) => of.find(({ metadata }) => key.endsWith(metadata.name ?? '')), size: of.length }); // prettier-ignore
+
 test('a touch that never shows counts for four minutes, wherever the wall clock is set', async () => {
-  const up = { kind: 'Node', metadata: { name: 'up' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } };
   const record = { metadata: { name: RECORD }, data: { touches: JSON.stringify([touch('up')]) } };
-  const cache = (...of: KubeObject[]) => ({ list: () => of, get: (key: string) => of.find(({ metadata }) => key.endsWith(metadata.name ?? '')), size: of.length }); // prettier-ignore
   const caches = { rollouts: cache(), nodes: cache(up), nodeConfigs: cache(), configMaps: cache(record) } as unknown as Caches;
   const clock = new FakeClock();
   const follows = new Cluster('50%', clock, 'dkc-system');
   const unavailable = (): number | undefined => follows.read('web', caches, serves, clock.now())?.unavailable;
   assert.equal(unavailable(), 1);
-  clock.jump(10 * COUNTED_MS);
+  clock.jump(3_600_000);
   assert.equal(unavailable(), 1);
-  await clock.advance(COUNTED_MS);
+  await clock.advance(239_999);
+  assert.equal(unavailable(), 1);
+  await clock.advance(1);
   assert.equal(unavailable(), 0);
+});
+
+test('a node with an unhealthy kubelet has a place, and its failure is one elsewhere for all rollouts but its own', () => {
+  const sick = { metadata: { name: 'up' }, status: { observedGeneration: 1, conditions: [{ type: 'Healthy', status: 'False' }] } };
+  const web = { metadata: { name: 'web' }, status: { failures: [{ node: 'up', error: 'bad', at: '' }] } };
+  const caches = { rollouts: cache(web), nodes: cache(up), nodeConfigs: cache(sick), configMaps: cache() } as unknown as Caches;
+  const follows = new Cluster(1, new FakeClock(), 'dkc-system');
+  const said = ['web', 'db'].map((name) => follows.read(name, caches, serves, now));
+  assert.deepEqual(said.map((facts) => [facts?.unavailable, facts?.failedElsewhere]), [[1, 0], [1, 1]]); // prettier-ignore
 });
 
 test('rollouts of two pools share the budget of the cluster and take turns; a pool that is down holds both', async () => {
@@ -217,13 +229,18 @@ test('a controller without the budget deletes the record of one that had it', as
   await assert.rejects(world.client.get(configMaps, { name: RECORD, namespace: 'dkc-system' }), isNotFound);
 });
 
-for (const { why, has, writtenAt, behind } of [
+for (const { why, has, configs = '100', writtenAt, behind } of [
   { why: 'older than those that the last touches were decided on are waited for', has: '90', writtenAt: '120', behind: true },
+  { why: 'of which one is older are waited for', has: '100', configs: '90', writtenAt: '120', behind: true },
   { why: 'as new as those are not', has: '100', writtenAt: '120', behind: false },
   { why: 'of a store that was restored from a backup since are not', has: '90', writtenAt: '80', behind: false },
 ])
-  test(`caches ${why}`, () => {
-    const touches = new KnownTouches({ monotonic: () => 0 });
+  test(`caches ${why}, for five minutes`, () => {
+    let now = 0;
+    const touches = new KnownTouches({ monotonic: () => now });
     const said = { nodesVersion: '100', nodeConfigsVersion: '100' };
-    assert.equal(touches.isBehind(said, { nodesVersion: has, nodeConfigsVersion: '100' }, writtenAt), behind);
+    const isBehind = () => touches.isBehind(said, { nodesVersion: has, nodeConfigsVersion: configs }, writtenAt);
+    assert.equal(isBehind(), behind);
+    now = 300_000;
+    assert.equal(isBehind(), false);
   });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.ts';
+import { contentHash } from '../../../../controllers/rollout/revision.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
@@ -88,6 +89,12 @@ for (const { why, alter, says } of [
     const warning = events.find((event) => event.startsWith('WriteRefused: ')) ?? assert.fail(events.join('\n'));
     assert.match(warning.replace(`WriteRefused: ${noted('')}`, ''), says);
   });
+
+test('what agents read of a ConfigMap makes another revision, a label does not', () => {
+  const hash = (metadata: object): string => contentHash({ metadata, data: { kubelet: '{}' } }, 'kubelet');
+  assert.equal(hash({ labels: { a: 'b' } }), hash({}));
+  assert.notEqual(hash({ annotations: { 'dkc.dev/allow': 'maxPods' } }), hash({}));
+});
 
 test('another key of the ConfigMap is another revision, and failures take nodes back to the key that they had', async () => {
   await using world = await fleetOf(3);

@@ -126,6 +126,8 @@ test('nodes of a large fleet are placed in several looks, those that change mean
   const all = look({ ...course, drains });
   assert.deepEqual([all?.length, fleet.size], [2_499, 2_499]);
   assert.equal(all?.find(({ node }) => node.node === 'node-7')?.node, fleet.get('node-7'));
+  // What was drained and is not any more is placed once more; node-8 has gone.
+  assert.deepEqual([look()?.length, placed], [2_499, 1_199]);
   const left = Array.from({ length: 2_500 }, (_, at) => fleet.get(`node-${at}`) ?? []).flat();
   assert.deepEqual(all?.map(({ node }) => node), inOrder(left, 'b')); // prettier-ignore
 });

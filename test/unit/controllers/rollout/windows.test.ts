@@ -34,6 +34,7 @@ const states = table('now | windows | are | why')(`
 
   # Berlin, 29 March 2026: 01:00Z is 03:00, and there is no 02:00 to 03:00. 25 October: 00:00Z and 01:00Z are both 02:00.
   2026-03-29T00:59 | 30 2 * * *; 1h; Europe/Berlin    | next 2026-03-29T01:00 to 2026-03-29T02:00 | opens at the end of the gap in spring
+  2026-03-29T00:59 | 30 2,5 * * *; 1h; Europe/Berlin  | next 2026-03-29T01:00 to 2026-03-29T02:00 | opens there too where the hour is a list
   2026-03-29T00:00 | 30 */2 * * *; 10m; Europe/Berlin | next 2026-03-29T02:30 to 2026-03-29T02:40 | skips the gap where the hour has a step
   2026-10-25T00:30 | 30 2 * * *; 30m; Europe/Berlin   | until 2026-10-25T01:00                    | opens at the first 02:30 in autumn
   2026-10-25T01:30 | 30 2 * * *; 30m; Europe/Berlin   | next 2026-10-26T01:30 to 2026-10-26T02:00 | does not open at the second

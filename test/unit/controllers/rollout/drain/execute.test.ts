@@ -49,6 +49,7 @@ const evictions: { why: string; ofA: unknown; is: string; heldMs: number }[] = [
   { why: 'takes a pod that is not there for gone', ofA: error(404), is: 'evicted b, gone a', heldMs: 5_000 },
   { why: 'takes another pod of the name for none', ofA: error(409), is: 'evicted b, gone a', heldMs: 5_000 },
   { why: 'names the budget that refuses', ofA: error(429, 'no', budget), is: `evicted b, refused a: ${budget.details.causes[0]?.message}`, heldMs: 5_000 },
+  { why: 'waits a minute at most', ofA: error(429, 'no', { retryAfterMs: 3_600_000 }), is: 'evicted b, refused a: 429 no', heldMs: 60_000 },
   { why: 'says what a webhook refuses, and goes on', ofA: error(403, 'frozen'), is: 'evicted b, refused a: 403 frozen', heldMs: 5_000 },
   { why: 'asks for the version again after a refusal of it', ofA: error(400, 'odd'), is: 'evicted b, refused a: 400 odd', heldMs: 5_000 },
   { why: 'stops where the server does not know the client', ofA: error(401), is: 'ApiError', heldMs: 0 },
