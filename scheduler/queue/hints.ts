@@ -1,4 +1,5 @@
 import type { NodeSelector } from 'kubernetes-types/core/v1.js';
+import { nodeDeclaredFeatures, requiredFeatures } from '../plugins/node-declared-features.ts';
 import type { Rejector } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import type { NamespaceLabels } from '../pod/selectors.ts';
@@ -7,8 +8,8 @@ import { interPodAffinity, podTopologySpread } from './hints/topology.ts';
 import {
   devicesOnNodes,
   nodeAffinity,
-  nodeDeclaredFeatures,
   nodeName,
+  nodePasses,
   nodePorts,
   nodeResourcesFit,
   nodeUnschedulable,
@@ -93,7 +94,7 @@ const retries: Readonly<Record<Rejector, Retry>> = {
     when: 'a pod that its affinity selects is added, or one that keeps it away by anti-affinity is deleted; nodes are added, deleted or relabeled',
   },
   NodeDeclaredFeatures: {
-    hint: () => nodeDeclaredFeatures,
+    hint: () => nodePasses(({ pod }, node) => nodeDeclaredFeatures(requiredFeatures(pod.spec), node) === undefined),
     when: 'a node that declares the required features is added, or declares them',
   },
   Extender: {

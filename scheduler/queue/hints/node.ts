@@ -1,7 +1,6 @@
 import type { NodeSelector, Taint } from 'kubernetes-types/core/v1.js';
 import { firstUntolerated, refusingEffects } from '../../../kube/api/placement.ts';
 import { nodeAffinity as rejectionForAffinity } from '../../plugins/node-affinity.ts';
-import { nodeDeclaredFeatures as rejectionForFeatures, requiredFeatures } from '../../plugins/node-declared-features.ts';
 import { type PodInfo, type Requests, whole } from '../../pod/pod-info.ts';
 import type { ClusterEvent, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
@@ -37,15 +36,17 @@ export const nodePorts: Hint = ({ ports }, event) => {
   return event.kind === 'assigned-pod-deleted' && ports.some((port) => event.before.ports.some((freed) => portsConflict(port, freed)));
 };
 
-export const nodeDeclaredFeatures: Hint = ({ pod }, event) =>
-  nodeComesToPass(event, (node) => rejectionForFeatures(requiredFeatures(pod.spec), node) === undefined);
-
 /** A pod waits for devices of a class; a node that has them from a device plugin serves it as well. Resource claims it cannot serve. */
 export const devicesOnNodes: Hint = ({ pod, requests }, event) => {
   if ('resourceClaims' in (pod.spec ?? {})) return false;
   const has = ({ status }: Readonly<Node>, resource: string): boolean => !['0', undefined].includes(status?.allocatable?.[resource]);
   return nodeComesToPass(event, (node) => [...requests.scalars.keys()].some((resource) => has(node, resource)));
 };
+
+/** The hint of a filter that reads only the node's object: a node is added that passes it, or changes so that it passes. */
+export function nodePasses(passes: (pod: PodInfo, node: Readonly<Node>) => boolean): Hint {
+  return (pod, event) => nodeComesToPass(event, (node) => passes(pod, node));
+}
 
 /** Whether a node passes now that did not before, or was not there. */
 function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
