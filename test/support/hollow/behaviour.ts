@@ -1,20 +1,10 @@
-import type { PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
+import type { Pod as PodFields, PodCondition, PodStatus } from 'kubernetes-types/core/v1.js';
 import type { Kube } from '../../../kube/api/object.ts';
-import type { Pod as PodFields } from 'kubernetes-types/core/v1.js';
 
 export type Pod = Kube<PodFields>;
 
-/** What becomes of a pod on a hollow node. */
-export type Behaviour =
-  | { is: 'ready' }
-  /** It runs, and its readiness probe fails. */
-  | { is: 'unready' }
-  /** Its container ends again and again. */
-  | { is: 'crash' }
-  /** Its image cannot be had: Pending for ever. */
-  | { is: 'unpullable' }
-  | { is: 'failed'; reason: string }
-  | { is: 'succeeded' };
+/** What becomes of a pod on a hollow node: `unready` runs and its readiness probe fails, `crash` ends again and again, `unpullable` is Pending for ever. */
+export type Behaviour = { is: 'ready' | 'unready' | 'crash' | 'unpullable' | 'succeeded' } | { is: 'failed'; reason: string };
 
 /** On a pod, at any time of its life: `ready`, `unready`, `crash`, `unpullable`, `failed`, `failed:REASON`, `succeeded`. On a node: `dead`. */
 export const annotation = 'hollow.dkc.dev/behaviour';
@@ -44,8 +34,8 @@ function parse(text = ''): Behaviour | undefined {
 export function statusFor(pod: Readonly<Pod>, behaviour: Behaviour, at: string): PodStatus | undefined {
   const { status: before = {} } = pod;
   if (before.phase === 'Failed' || before.phase === 'Succeeded') return undefined;
-  const phase = phaseOf(behaviour);
-  const waiting = waitingReasons.get(behaviour.is);
+  const phase = phases[behaviour.is];
+  const waiting = waitingReasons[behaviour.is];
   const isReady = behaviour.is === 'ready';
   const [container] = before.containerStatuses ?? [];
   const same =
@@ -84,22 +74,13 @@ export function statusFor(pod: Readonly<Pod>, behaviour: Behaviour, at: string):
   };
 }
 
-const waitingReasons: ReadonlyMap<Behaviour['is'], string> = new Map([
-  ['crash', 'CrashLoopBackOff'],
-  ['unpullable', 'ImagePullBackOff'],
-]);
+const waitingReasons: { [is in Behaviour['is']]?: string } = { crash: 'CrashLoopBackOff', unpullable: 'ImagePullBackOff' };
 
-function phaseOf({ is }: Behaviour): 'Running' | 'Pending' | 'Failed' | 'Succeeded' {
-  switch (is) {
-    case 'ready':
-    case 'unready':
-    case 'crash':
-      return 'Running';
-    case 'unpullable':
-      return 'Pending';
-    case 'failed':
-      return 'Failed';
-    case 'succeeded':
-      return 'Succeeded';
-  }
-}
+const phases = {
+  ready: 'Running',
+  unready: 'Running',
+  crash: 'Running',
+  unpullable: 'Pending',
+  failed: 'Failed',
+  succeeded: 'Succeeded',
+} as const satisfies Record<Behaviour['is'], string>;

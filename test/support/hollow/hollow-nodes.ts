@@ -18,28 +18,20 @@ import { homeOf, isDead, nextStep } from './next.ts';
 import type { Home, Node } from './next.ts';
 
 export interface HollowOptions {
-  /** Give it limits of at least `workers` writes. Closing it is the caller's. */
+  /** Give it limits of at least {@link WORKERS} writes. Closing it is the caller's. */
   client: Client;
   clock: Clock;
   log: Log;
-  /** From bound to Running, in ms. @default 0 */
-  startMs?: Millis;
   /** From the mark of deletion to gone, in ms. @default 0 */
   endMs?: Millis;
   /** Plays the scheduler too, for pods that are pinned to one of the nodes. @default false */
   binds?: boolean;
-  /** Writes under way at once. @default 64 */
-  workers?: number;
   /** Every node reports that it lives so often, in ms; spread over the time. @default 0, never */
   heartbeatMs?: Millis;
 }
 
-/** What a hollow fleet has done, for ready lines and figures. */
-export interface Counts {
-  bound: number;
-  reported: number;
-  removed: number;
-}
+/** Writes under way at once. */
+export const WORKERS = 64;
 
 /**
  * The kubelets of nodes that do not exist, all in one: pods that are bound to them run or do what their annotation says, and deletions end. Serves every
@@ -47,14 +39,13 @@ export interface Counts {
  * started anew, it goes on.
  */
 export class HollowNodes {
-  readonly counts: Counts = { bound: 0, reported: 0, removed: 0 };
   readonly #options: HollowOptions;
   readonly #informers: Informers;
   readonly #pods: Informer<Pod>;
   readonly #nodes: Informer<Node>;
   readonly #queue: WorkQueue;
   readonly #lost = new Set<string>();
-  /** When what is to come to a pod comes, by `UID what`; only where it is not at once. */
+  /** When a deletion ends, by the pod's UID; only where it is not at once. */
   readonly #due = new Map<string, Millis>();
 
   constructor(options: HollowOptions) {
@@ -73,7 +64,7 @@ export class HollowNodes {
     this.#listen();
   }
 
-  /** Registers them, so many at once as there are workers; one that is there already is left as it is. */
+  /** Registers them; one that is there already is left as it is. */
   async add(wanted: readonly HollowNode[], signal?: AbortSignal): Promise<void> {
     const at = this.#now();
     await this.#each(wanted, async (node) => {
@@ -100,9 +91,10 @@ export class HollowNodes {
 
   /** Plays until the signal aborts. Once only. */
   async run(signal: AbortSignal): Promise<void> {
-    const { workers = 64, log, clock } = this.#options;
+    const { log, clock } = this.#options;
     const playing = this.whenSynced(signal).then(
-      () => runWorkers({ queue: this.#queue, workers, log, clock, drainMs: 0, reconcile: (key, own) => this.#play(key, own) }, signal),
+      () =>
+        runWorkers({ queue: this.#queue, workers: WORKERS, log, clock, drainMs: 0, reconcile: (key, own) => this.#play(key, own) }, signal),
       () => this.#queue.shutDown(),
     );
     await Promise.all([this.#informers.run(signal), playing, this.#heartbeats(signal)]);
@@ -113,10 +105,7 @@ export class HollowNodes {
     this.#pods.addHandlers('hollow', {
       added: look,
       updated: (_, pod) => look(pod),
-      deleted: ({ metadata: { uid } }) => {
-        this.#due.delete(`${uid} report`);
-        this.#due.delete(`${uid} remove`);
-      },
+      deleted: ({ metadata: { uid = '' } }) => void this.#due.delete(uid),
     });
     const lookAtAll = (name: string) => this.#pods.indexed('home', name).forEach(look);
     this.#nodes.addHandlers('hollow', {
@@ -135,11 +124,11 @@ export class HollowNodes {
   }
 
   async #play(key: Key, signal: AbortSignal): Promise<Outcome> {
-    const { client, binds = false, startMs = 0, endMs = 0 } = this.#options;
+    const { client, binds = false } = this.#options;
     const pod = this.#pods.get(key);
     if (pod === undefined) return done;
     const ref = parseKey(key);
-    const { uid } = pod.metadata;
+    const { uid = '' } = pod.metadata;
     const step = nextStep(pod, this.#home(homeOf(pod)), binds);
     switch (step.do) {
       case 'nothing':
@@ -148,26 +137,21 @@ export class HollowNodes {
         const target = { apiVersion: 'v1', kind: 'Node', name: step.node };
         const body = { apiVersion: 'v1', kind: 'Binding', metadata: { ...ref, uid }, target };
         await client.post(podResource, ref, 'binding', body, { signal }).catch(unless(404, 409));
-        this.counts.bound += 1;
         return done;
       }
       case 'report': {
         const status = statusFor(pod, behaviourOf(pod), this.#now());
         if (status === undefined) return done;
-        const after = pod.status?.startTime === undefined ? this.#waitMs(`${uid} report`, startMs) : 0;
-        if (after > 0) return { requeueAfter: after, why: 'it starts' };
         // With its uid: of another pod with this name, nothing is known yet.
         const change = { metadata: { uid }, status };
         await client.patch(podResource, ref, change, { type: 'merge', subresource: 'status', signal }).catch(unless(404, 409));
-        this.counts.reported += 1;
         return done;
       }
       case 'remove': {
-        const after = this.#waitMs(`${uid} remove`, endMs);
+        const after = this.#msUntilEnd(uid);
         if (after > 0) return { requeueAfter: after, why: 'it ends' };
         const body = { apiVersion: 'v1', kind: 'DeleteOptions', gracePeriodSeconds: 0, preconditions: { uid } };
         await client.delete(podResource, ref, { body, signal }).catch(unless(404, 409));
-        this.counts.removed += 1;
         return done;
       }
     }
@@ -179,11 +163,12 @@ export class HollowNodes {
     return this.#lost.has(name) ? 'lost' : 'foreign';
   }
 
-  #waitMs(what: string, delay: Millis): Millis {
-    if (delay <= 0) return 0;
-    const now = this.#options.clock.monotonic();
-    const due = this.#due.get(what) ?? now + delay;
-    this.#due.set(what, due);
+  #msUntilEnd(uid: string): Millis {
+    const { endMs = 0, clock } = this.#options;
+    if (endMs <= 0) return 0;
+    const now = clock.monotonic();
+    const due = this.#due.get(uid) ?? now + endMs;
+    this.#due.set(uid, due);
     return due - now;
   }
 
@@ -196,7 +181,7 @@ export class HollowNodes {
     const work = async (): Promise<void> => {
       for (const item of rest) await act(item);
     };
-    await Promise.all(Array.from({ length: this.#options.workers ?? 64 }, work));
+    await Promise.all(Array.from({ length: WORKERS }, work));
   }
 
   async #heartbeats(signal: AbortSignal): Promise<void> {

@@ -3,30 +3,27 @@ import { realClock } from '../../../base/clock.ts';
 import { createClient } from '../../../kube/client/http-client.ts';
 import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { hollowNodes } from './hollow-node.ts';
-import { HollowNodes } from './hollow-nodes.ts';
+import { HollowNodes, WORKERS } from './hollow-nodes.ts';
 import type { RunOptions } from './start-hollow.ts';
 
 /*
  * A hollow fleet in a process of its own: `node test/support/hollow/run.ts '{"kubeconfig":"PATH","count":1000}'`. It prints a line of JSON once the nodes are
- * there and their kubelets are awake, and another with what was done when SIGTERM ends it.
+ * there and their kubelets are awake, and ends on SIGTERM.
  */
-const { kubeconfig, count = 0, prefix, labels, taints, allocatable, ...rest } = JSON.parse(process.argv[2] ?? '{}') as RunOptions;
+const { kubeconfig, count = 0, prefix, ...rest } = JSON.parse(process.argv[2] ?? '{}') as RunOptions;
 const log = openLog({ level: 'warn' });
-const { workers = 64 } = rest;
-const client = createClient(await loadKubeconfig(kubeconfig), { log, limits: { writing: workers } });
+const client = createClient(await loadKubeconfig(kubeconfig), { log, limits: { writing: WORKERS } });
 const ending = new AbortController();
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => ending.abort(new Error(name)));
 
 const fleet = new HollowNodes({ ...rest, client, clock: realClock, log });
 const running = fleet.run(ending.signal);
 try {
-  const like = { ...(labels && { labels }), ...(taints && { taints }), ...(allocatable && { allocatable }) };
-  await fleet.add(hollowNodes(count, prefix, like), ending.signal);
+  await fleet.add(hollowNodes(count, prefix), ending.signal);
   await fleet.whenSynced(ending.signal);
   process.stdout.write(`${JSON.stringify({ ready: true, nodes: count, pid: process.pid })}\n`);
 } catch (error) {
   if (!ending.signal.aborted) throw error;
 }
 await running;
-process.stdout.write(`${JSON.stringify(fleet.counts)}\n`);
 await client.close();

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { HollowNode } from './hollow-node.ts';
 import type { HollowOptions } from './hollow-nodes.ts';
 
 /** What `run.ts` takes as its argument, in JSON. */
-export interface RunOptions extends Omit<HollowOptions, 'client' | 'clock' | 'log'>, Omit<HollowNode, 'name'> {
+export interface RunOptions extends Omit<HollowOptions, 'client' | 'clock' | 'log'> {
   /** Path. */
   kubeconfig: string;
   /** Nodes to make, all alike. @default 0, the kubelets of those alone that others make */
@@ -14,12 +13,8 @@ export interface RunOptions extends Omit<HollowOptions, 'client' | 'clock' | 'lo
   prefix?: string;
 }
 
-export interface HollowProcess extends AsyncDisposable {
-  pid: number;
-}
-
 /** Runs a hollow fleet in a process of its own, which ends with ours at the latest. Its nodes are there when this returns. */
-export async function startHollow(options: RunOptions): Promise<HollowProcess> {
+export async function startHollow(options: RunOptions): Promise<AsyncDisposable> {
   const words = ['--pdeathsig', 'KILL', process.execPath, join(import.meta.dirname, 'run.ts'), JSON.stringify(options)];
   const child = spawn('setpriv', words, { stdio: ['ignore', 'pipe', 'inherit'] });
   const gone = once(child, 'exit');
@@ -27,7 +22,6 @@ export async function startHollow(options: RunOptions): Promise<HollowProcess> {
   const first = await Promise.race([once(child.stdout, 'data'), gone.then(() => undefined)]);
   if (first === undefined) throw new Error('the hollow nodes ended before they were ready');
   return {
-    pid: child.pid ?? 0,
     async [Symbol.asyncDispose]() {
       child.kill('SIGTERM');
       await gone;
