@@ -34,13 +34,10 @@ const own = '/api/v1/namespaces/NS';
 const paths: Readonly<Record<string, string>> = {
   CMS: `${own}/configmaps`,
   PODS: `${own}/pods`,
-  ACCOUNTS: `${own}/serviceaccounts`,
   EVENTS: `${own}/events`,
   NODES: '/api/v1/nodes',
   LEASES: '/apis/coordination.k8s.io/v1/namespaces/NS/leases',
   APPS: '/apis/apps/v1/namespaces/NS',
-  RBAC: '/apis/rbac.authorization.k8s.io/v1/namespaces/NS',
-  STORAGE: '/apis/storage.k8s.io/v1',
   BUDGETS: '/apis/POLICY/namespaces/NS/poddisruptionbudgets',
 };
 

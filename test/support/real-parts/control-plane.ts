@@ -47,11 +47,8 @@ export interface ControlPlane {
   /** Keeps what etcd has now; `restore` sets it back to that: versions go on from there, as with a snapshot. Both restart etcd and the API server. */
   backUp(): Promise<void>;
   restore(): Promise<void>;
-  /**
-   * Makes etcd forget all versions before now. The API server still tells changes out of its memory until it is restarted.
-   * @returns the version that remains
-   */
-  compact(): Promise<number>;
+  /** Makes etcd forget all versions before now. The API server still tells changes out of its memory until it is restarted. */
+  compact(): Promise<void>;
   /** Ends all of it; the data is gone. Twice is harmless. */
   stop(): Promise<void>;
 }
@@ -87,11 +84,9 @@ export async function startControlPlane(options: ControlPlaneOptions = {}): Prom
   }
 }
 
-async function start(
-  programs: Partial<Record<ControlPlanePart, string>>,
-  names: readonly ControlPlanePart[],
-  options: Started,
-): Promise<ControlPlane> {
+type Programs = Partial<Record<ControlPlanePart, string>>;
+
+async function start(programs: Programs, names: readonly ControlPlanePart[], options: Started): Promise<ControlPlane> {
   const home = await mkdtemp(join(tmpdir(), 'dkc-control-plane-'));
   const authority = await makeAuthority();
   const daemons = new Map<ControlPlanePart, Daemon>();
@@ -131,19 +126,12 @@ async function start(
       'kube-controller-manager': { url: `https://127.0.0.1:${controllersPort}/healthz` },
     };
     const daemonOf = (name: ControlPlanePart): Daemon => {
-      const program = programs[name] ?? name;
-      const daemon = new Daemon({
-        name,
-        program,
-        args: args[name],
-        log: join(home, `${name}.log`),
-        home,
-        ready: ready[name],
-        ca: authority.ca,
-        // As a static pod. kube-scheduler 1.36.3 ends ("Scheduler cache is corrupted") when the API server bound a pod, restarted before it answered, and
-        // the pod had another node in the scheduler's next attempt.
-        restarts: name === 'kube-scheduler',
-      });
+      const { [name]: program = name } = programs;
+      // As a static pod. kube-scheduler 1.36.3 ends ("Scheduler cache is corrupted") when the API server bound a pod, restarted before it answered, and
+      // the pod had another node in the scheduler's next attempt.
+      const restarts = name === 'kube-scheduler';
+      const log = join(home, `${name}.log`);
+      const daemon = new Daemon({ name, program, args: args[name], log, home, ready: ready[name], ca: authority.ca, restarts });
       daemons.set(name, daemon);
       return daemon;
     };
@@ -187,19 +175,10 @@ async function start(
   }
 }
 
-interface Files {
-  ca: string;
-  serverCert: string;
-  serverKey: string;
-  kubeletClientCert: string;
-  kubeletClientKey: string;
-  serviceAccountCert: string;
-  serviceAccountKey: string;
-  tokens: string;
-  certDir: string;
-}
+type Files = Awaited<ReturnType<typeof writeFiles>>;
 
-async function writeFiles(home: string, authority: Authority, options: ControlPlaneOptions): Promise<Files> {
+/** Paths of what the programs read. */
+async function writeFiles(home: string, authority: Authority, options: ControlPlaneOptions) {
   const file = async (name: string, text: string): Promise<string> => {
     const path = join(home, name);
     await writeFile(path, text, { mode: 0o600 });
@@ -304,7 +283,7 @@ async function firstNamespaces(api: ApiHttp): Promise<void> {
   await eventually('kube-apiserver makes its first namespaces', all, 60_000);
 }
 
-async function compact(etcdUrl: string): Promise<number> {
+async function compact(etcdUrl: string): Promise<void> {
   const ask = async (path: string, body: object): Promise<{ header: { revision: string } }> => {
     const response = await fetch(`${etcdUrl}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) });
     if (!response.ok) throw new Error(`Cannot compact etcd: ${path} got ${response.status} ${await response.text()}`);
@@ -312,7 +291,6 @@ async function compact(etcdUrl: string): Promise<number> {
   };
   const { header } = await ask('range', { key: Buffer.from('none').toString('base64') });
   await ask('compaction', { revision: header.revision, physical: true });
-  return Number(header.revision);
 }
 
 function kubeconfigText(server: string, ca: string, token: string): string {

@@ -8,21 +8,9 @@ type Labels = Record<string, string>;
 type Spec = { metadata: Message; labels: Labels; annotations: Labels };
 type Sandbox = Spec & { id: string; state: string; created_at: string; runtime_handler: string; ip: string; namespaces: unknown };
 type Image = { id: string; repo_tags: string[]; size: string };
-type Container = Spec & {
-  id: string;
-  pod_sandbox_id: string;
-  state: string;
-  created_at: string;
-  started_at: string;
-  finished_at: string;
-  exit_code: number;
-  reason: string;
-  image: { image: string };
-  image_ref: string;
-  image_id: string;
-  mounts: unknown;
-  log_path: string;
-};
+type Ran = { state: string; created_at: string; started_at: string; finished_at: string; exit_code: number; reason: string };
+type Used = { image: { image: string }; image_ref: string; image_id: string; mounts: unknown; log_path: string };
+type Container = Spec & Ran & Used & { id: string; pod_sandbox_id: string };
 
 /** The runtime has no such call: the caller sees gRPC's UNIMPLEMENTED. */
 export class NotImplemented extends Error {
@@ -82,20 +70,20 @@ export function fakeCalls({ api, driver = 'CGROUPFS', notReady = [] }: FakeOptio
     if (container.state === 'CONTAINER_EXITED') return;
     Object.assign(container, { state: 'CONTAINER_EXITED', finished_at: nanoseconds(), exit_code: 0, reason: 'Completed' });
   };
+  const isRunning = ({ state }: Container): boolean => state === 'CONTAINER_RUNNING';
   const inside = (sandbox: unknown): Container[] => [...containers.values()].filter((c) => c.pod_sandbox_id === sandbox);
   const imageRef = (name: string): string => `sha256:${createHash('sha256').update(name).digest('hex')}`;
   const imageName = (request: Message): string => String((request['image'] as Message | null)?.['image']);
   const findImage = (name: string): Image | null => images.get(name) ?? [...images.values()].find((i) => i.id === name) ?? null;
-  const usage = (): Message => ({
-    timestamp: nanoseconds(),
-    fs_id: { mountpoint: '/' },
-    used_bytes: { value: '0' },
-    inodes_used: { value: '0' },
+  const none = { value: '0' };
+  const usage = (): Message => ({ timestamp: nanoseconds(), fs_id: { mountpoint: '/' }, used_bytes: none, inodes_used: none });
+  const load = (): Message => ({
+    cpu: { timestamp: nanoseconds(), usage_core_nano_seconds: none },
+    memory: { timestamp: nanoseconds(), working_set_bytes: none },
   });
   const stats = (c: Container): Message => ({
     attributes: pick(c, 'id', 'metadata', 'labels', 'annotations'),
-    cpu: { timestamp: nanoseconds(), usage_core_nano_seconds: { value: '0' } },
-    memory: { timestamp: nanoseconds(), working_set_bytes: { value: '0' } },
+    ...load(),
     writable_layer: usage(),
   });
 
@@ -120,23 +108,18 @@ export function fakeCalls({ api, driver = 'CGROUPFS', notReady = [] }: FakeOptio
   const podStats = (sandbox: Sandbox): Message => ({
     attributes: pick(sandbox, 'id', 'metadata', 'labels', 'annotations'),
     linux: {
-      cpu: { timestamp: nanoseconds(), usage_core_nano_seconds: { value: '0' } },
-      memory: { timestamp: nanoseconds(), working_set_bytes: { value: '0' } },
+      ...load(),
       process: { timestamp: nanoseconds(), process_count: { value: '1' } },
-      containers: inside(sandbox.id)
-        .filter((c) => c.state === 'CONTAINER_RUNNING')
-        .map(stats),
+      containers: inside(sandbox.id).filter(isRunning).map(stats), // prettier-ignore
     },
   });
 
   const runtime: Calls = {
     Version: () => ({ version: '0.1.0', runtime_name: 'fake', runtime_version: '2.0.0', runtime_api_version: api }),
-    Status: () => ({
-      status: {
-        conditions: (['RuntimeReady', 'NetworkReady'] as const).map((type) => ({ type, status: !notReady.includes(type) })),
-      },
-      ...(api === 'v1' ? handlers : {}),
-    }),
+    Status: () => {
+      const conditions = (['RuntimeReady', 'NetworkReady'] as const).map((type) => ({ type, status: !notReady.includes(type) }));
+      return { status: { conditions }, ...(api === 'v1' ? handlers : {}) };
+    },
     UpdateRuntimeConfig: () => ({}),
 
     RunPodSandbox({ config, runtime_handler }) {
@@ -213,7 +196,7 @@ export function fakeCalls({ api, driver = 'CGROUPFS', notReady = [] }: FakeOptio
     ExecSync: ({ container_id }) => (named(containers, container_id), { stdout: '', stderr: '', exit_code: 0 }),
     ContainerStats: ({ container_id }) => ({ stats: stats(named(containers, container_id)) }),
     ListContainerStats({ filter }) {
-      const running = [...containers.values()].filter((c) => c.state === 'CONTAINER_RUNNING' && wanted(filter, c));
+      const running = [...containers.values()].filter((c) => isRunning(c) && wanted(filter, c));
       return { stats: running.map(stats) };
     },
   };

@@ -8,12 +8,8 @@ import type { Server } from 'node:net';
 const LOWEST = 12_000;
 const HIGHEST = 32_000;
 
-/**
- * Ports that nobody listens on, all different. Somebody may still take one before its user does: then start again with others.
- * @param address - where they will be listened on
- * @throws when the address is not one of this machine
- */
-export async function freePorts(count: number, address = '127.0.0.1'): Promise<number[]> {
+/** Ports of loopback that nobody listens on, all different. Somebody may still take one before its user does: then start again with others. */
+export async function freePorts(count: number): Promise<number[]> {
   const held: Server[] = [];
   const ports: number[] = [];
   try {
@@ -21,7 +17,7 @@ export async function freePorts(count: number, address = '127.0.0.1'): Promise<n
       const port = randomInt(LOWEST, HIGHEST);
       const server = createServer();
       try {
-        server.listen(port, address);
+        server.listen(port, '127.0.0.1');
         await once(server, 'listening');
       } catch (error) {
         if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') continue;

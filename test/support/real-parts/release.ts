@@ -32,24 +32,18 @@ export const builtRelease: Release = {
   minor: 20,
   async programs(names) {
     const { dir } = await realParts([...names]);
-    return byName(
-      names,
-      names.map((name) => join(dir, name)),
-    );
+    const paths = names.map((name) => join(dir, name));
+    return byName(names, paths);
   },
 };
 
 /**
  * The release whose programs the folder of `DKC_REAL_KUBERNETES` holds: as they are, or each packed as `NAME.xz`.
  * @param directory - @default the variable
- * @param cache - where packed programs are unpacked, each in a folder named by its hash
  * @returns without a folder, or without a program in it, a release whose `programs` says so
  */
-export async function givenRelease(
-  directory = process.env['DKC_REAL_KUBERNETES'] ?? '',
-  cache = join(cacheHome(), 'unpacked'),
-): Promise<Release> {
-  const folder = new ProgramFolder(directory, cache);
+export async function givenRelease(directory = process.env['DKC_REAL_KUBERNETES'] ?? ''): Promise<Release> {
+  const folder = new ProgramFolder(directory);
   const programs: Release['programs'] = async (names) => byName(names, await Promise.all(names.map((name) => folder.path(name))));
   try {
     const version = await folder.version();
@@ -97,11 +91,9 @@ const SAY_VERSION = ['kube-apiserver', 'kubelet', 'kube-scheduler', 'kube-contro
 
 class ProgramFolder {
   readonly directory: string;
-  readonly cache: string;
 
-  constructor(directory: string, cache: string) {
+  constructor(directory: string) {
     this.directory = directory;
-    this.cache = cache;
   }
 
   /** @throws {RealPartsUnavailable} */
@@ -140,14 +132,14 @@ class ProgramFolder {
       ?.split(/\s/)[0];
   }
 
-  /** Several processes may do so at once. */
+  /** Into a folder named by its hash. Several processes may do so at once. */
   async #unpacked(name: string, packed: string): Promise<string> {
     const hash = createHash('sha256');
     await pipeline(createReadStream(packed), hash);
     const sum = hash.digest('hex');
     const expected = (await this.#expected(`${name}.xz`)) ?? sum;
     if (sum !== expected) throw new Error(`${packed} has the SHA-256 ${sum}, and SHA256SUMS says ${expected}: copy it again`);
-    const home = join(this.cache, sum.slice(0, 16));
+    const home = join(cacheHome(), 'unpacked', sum.slice(0, 16));
     const path = join(home, name);
     if (await isThere(path)) return path;
     await mkdir(home, { recursive: true });
