@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -10,7 +10,6 @@ import { startControlPlane } from '../../support/real-parts/control-plane.ts';
 import { comparedReleases } from '../../support/real-parts/release.ts';
 import { commands } from './kubectl/commands.ts';
 import { differencesOf } from './kubectl/differences.ts';
-import { manifests } from './kubectl/manifests.ts';
 import { normalised } from './kubectl/normalised.ts';
 import { withRealParts } from './suite.ts';
 
@@ -19,12 +18,15 @@ import { withRealParts } from './suite.ts';
  * purpose is a line of kubectl/differences.ts, and a line that no longer holds is a failure too.
  */
 
+/** Files that the commands name. */
+const files = join(import.meta.dirname, '../../../fixtures/kubectl');
+
 /** What each command printed, in the order of the commands. */
 async function drive(kubectl: string, kubeconfig: string): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'dkc-kubectl-'));
   try {
+    await cp(files, folder, { recursive: true });
     await writeFile(join(folder, 'config'), kubeconfig, { mode: 0o600 });
-    for (const [name, text] of Object.entries(manifests)) await writeFile(join(folder, name), text, { mode: 0o755 });
     const editor = join(folder, 'editor');
     const env = { PATH: process.env['PATH'] ?? '', HOME: folder, KUBECONFIG: join(folder, 'config'), EDITOR: editor, TZ: 'UTC' };
     const run = (words: readonly string[]): Promise<string> =>

@@ -4,7 +4,7 @@ const node = (source: object): string => JSON.stringify({ spec: { configSource: 
 const configMap = { namespace: 'shop', name: 'kubelet', kubeletConfigKey: 'kubelet' };
 
 /**
- * What kubectl is told, in this order, on each server; files are of manifests.ts. Words are separated by two spaces where one has a space of
+ * What kubectl is told, in this order, on each server; files are of `fixtures/kubectl/`. Words are separated by two spaces where one has a space of
  * its own.
  */
 export const commands: readonly string[] = [
