@@ -59,6 +59,7 @@ const define = (): void => {
     assert.deepEqual([changed.active, changed.healthy], ['good', true]);
     assert.deepEqual(values(changed.configz), [120, 7, 3]);
     assert.deepEqual(changed.pod, before, 'the change of the configuration changed the pod');
+    assert.ok(why.asked > 100, `${why.asked} fields`);
     // The kubelet makes itself a certificate and shows where.
     assert.deepEqual([why.code, why.differs, why.filledIn.toSorted()], [0, [], ['tlsCertFile', 'tlsPrivateKeyFile']]);
 

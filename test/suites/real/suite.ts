@@ -25,6 +25,10 @@ export async function withRealParts(name: string, parts: readonly string[], defi
   orSkip(await whyNoParts(parts, release), name, define);
 }
 
+/** {@link withRealParts}, with programs of another release. */
+export const ofRelease = (release: Release, name: string, parts: readonly string[], define: () => void): Promise<void> =>
+  withRealParts(name, parts, define, release);
+
 /** Tests with programs of the release that DKC_REAL_KUBERNETES names, as root; else as {@link onNodes}. */
 export async function withRelease(name: string, parts: readonly string[], define: () => void): Promise<void> {
   const why = process.getuid?.() === 0 ? await whyNoParts(parts, await givenRelease()) : 'a kubelet needs root';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { parse } from 'yaml';
 import { manifests } from '../../../deploy/manifests.ts';
-import { ApiHttp, text, type HttpAnswer } from '../api-http.ts';
+import { ApiHttp, type HttpAnswer } from '../api-http.ts';
 import { eventually } from '../eventually.ts';
 import { table } from '../table.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
@@ -143,16 +143,6 @@ export function nodeRightsContract(name: string, start: () => Promise<RightsHome
       ['assigner', 'DELETE NODES/mine', false],
     ] as const)
       test(`${who} ${isAllowed ? 'may' : 'may not'} ${what}`, () => check(who, what, isAllowed, body));
-
-    test('a ServiceAccount renews its token with the one that it has', async (t) => {
-      if (!home.isReal) return t.skip('the embedded server does not serve it');
-      const path = '/api/v1/namespaces/dkc-system/serviceaccounts/mine/token';
-      const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} };
-      const first = text((await admin.post(path, request)).json['status']?.['token']);
-      const second = text((await admin.as(first).post(path, request)).json['status']?.['token']);
-      assert.equal((await admin.as(second).get(`${NC}/mine`)).code, 200);
-      assert.equal((await admin.as(second).get(`${NC}/theirs`)).code, 403);
-    });
 
     test('by name, a kubelet reads and reports on its own NodeConfig alone', async () => {
       assert.equal((await admin.delete(`${RBAC}/clusterrolebindings/dkc-agent`)).code, 200);
