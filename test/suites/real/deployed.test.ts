@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openMetrics } from '../../../agent/metrics/metrics.ts';
 import { rows } from '../../../deploy/board.ts';
 import { alertRules } from '../../../deploy/monitoring.ts';
-import type { KubeObject } from '../../../kube/api/object.ts';
 import { codeMetrics } from '../../support/code-metrics.ts';
 import { commandsOn, isPlayedBy } from '../../support/docs-ledger.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -20,7 +16,7 @@ import { Kubectl } from '../../support/kubectl.ts';
 import { play } from '../../support/played.ts';
 import { startControlPlane, type ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { Daemon } from '../../support/real-parts/daemon.ts';
-import { onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
+import { exporter, onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { root } from './cluster/subject.ts';
 import { orSkip, withRealParts } from './suite.ts';
@@ -36,21 +32,15 @@ class Deployed {
   readonly kubectl: Kubectl;
   /** Of an admin in the checkout. */
   readonly shell: { cwd: string; env: Record<string, string> };
-  readonly #plane: ControlPlane;
-  readonly #dir: string;
-  readonly #image: Image;
-  readonly #layout: string;
+  readonly #of: { plane: ControlPlane; dir: string; layout: string; image: Image };
 
-  constructor(of: { program: string; kubectl: Kubectl; plane: ControlPlane; dir: string; layout: string; image: Image }) {
-    this.kubectl = of.kubectl;
-    this.#plane = of.plane;
-    this.#dir = of.dir;
-    this.#layout = of.layout;
-    this.#image = of.image;
+  constructor(program: string, kubectl: Kubectl, of: { plane: ControlPlane; dir: string; layout: string; image: Image }) {
+    this.kubectl = kubectl;
+    this.#of = of;
     const bin = join(of.dir, 'bin');
     mkdirSync(bin);
     writeFileSync(join(bin, 'dkc'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'cli/main.ts')} "$@"\n`, { mode: 0o755 });
-    const env = { PATH: `${bin}:${dirname(of.program)}:/usr/bin:/bin`, HOME: of.dir, KUBECONFIG: join(of.kubectl.home, 'config'), LC_ALL: 'C.UTF-8' }; // prettier-ignore
+    const env = { PATH: `${bin}:${dirname(program)}:/usr/bin:/bin`, HOME: of.dir, KUBECONFIG: join(kubectl.home, 'config'), LC_ALL: 'C.UTF-8' }; // prettier-ignore
     this.shell = { cwd: root, env };
   }
 
@@ -62,25 +52,22 @@ class Deployed {
   async pod(name: string): Promise<{ daemon: Daemon; live: string; port: number }> {
     const { spec } = await this.get<{ spec: { template: { spec: PodSpec & { serviceAccountName: string } } } }>(`deployment ${name}`);
     const pod = spec.template.spec;
-    const home = join(this.#dir, name);
+    const { plane, dir, layout, image } = this.#of;
+    const home = join(dir, name);
     const rootfs = join(home, 'root');
     mkdirSync(rootfs, { recursive: true });
-    unpack(this.#layout, this.#image, rootfs);
+    unpack(layout, image, rootfs);
     const configMaps: Record<string, Record<string, string>> = {};
     for (const { configMap } of pod.volumes ?? []) configMaps[configMap.name] = (await this.get<{ data: Record<string, string> }>(`configmap ${configMap.name}`)).data; // prettier-ignore
     const token = (await this.kubectl.good(`-n ${NAMESPACE} create token ${pod.serviceAccountName}`)).trim();
-    const { probes, ...plan } = podPlan(name, pod, { root: rootfs, config: this.#image.config, home, plane: this.#plane, namespace: NAMESPACE, token, configMaps }); // prettier-ignore
+    const { probes, ...plan } = podPlan(name, pod, { root: rootfs, config: image.config, home, plane, namespace: NAMESPACE, token, configMaps }); // prettier-ignore
     const daemon = new Daemon(plan);
     await daemon.start();
     return { daemon, live: probes.live, port: pod.containers[0]?.ports[0]?.containerPort ?? 0 };
   }
 }
 
-const nodeOf = (name: string): KubeObject => ({
-  apiVersion: 'v1',
-  kind: 'Node',
-  metadata: { name, labels: { 'kubernetes.io/os': 'linux' } },
-});
+const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a', labels: { 'kubernetes.io/os': 'linux' } } };
 const readyStatus = (version: string): object => {
   const time = new Date().toISOString();
   const room = { cpu: '4', memory: '8Gi', pods: '110' };
@@ -89,23 +76,12 @@ const readyStatus = (version: string): object => {
 };
 
 /** The metrics of an agent that has used a configuration since a minute ago. */
-async function agentMetrics(): Promise<{ target: string; close(): void }> {
+function agentMetrics(): ReturnType<typeof exporter> {
   const metrics = openMetrics(() => Promise.resolve([{ event: 'assigned' }]));
   const web = { namespace: NAMESPACE, name: 'web', uid: 'u', resourceVersion: '1', kubeletConfigKey: 'kubelet' };
   metrics.picture({ assigned: web, active: web, lastKnownGood: null, error: null });
   metrics.sync(false);
-  const server = createServer(
-    (_, reply) => void metrics.text().then((text) => reply.setHeader('content-type', 'text/plain; version=0.0.4').end(text)),
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  return exporter(() => metrics.text());
 }
 
 const define = (): void => {
@@ -123,7 +99,7 @@ const define = (): void => {
     const { kubectl: program } = await release.programs(['kubectl']);
     const kubectl = await Kubectl.start(program, plane.kubeconfig());
     ends.push(() => kubectl.stop());
-    deployed = new Deployed({ program, kubectl, plane, dir, layout, image });
+    deployed = new Deployed(program, kubectl, { plane, dir, layout, image });
   });
   after(async () => {
     for (const end of ends.toReversed()) await end();
@@ -133,7 +109,7 @@ const define = (): void => {
     const { kubectl } = deployed;
     const pods = new Map<string, Awaited<ReturnType<Deployed['pod']>>>();
     const happen = async (): Promise<void> => {
-      await kubectl.good('apply -f -', JSON.stringify(nodeOf('node-a')));
+      await kubectl.good('apply -f -', JSON.stringify(node));
       for (const name of ['dkc-rollout-controller', 'dkc-scheduler']) {
         const pod = await deployed.pod(name);
         ends.push(() => pod.daemon.stop(5_000));
@@ -214,34 +190,24 @@ const define = (): void => {
       for (const page of ['docs/page.md', 'docs/rollouts.md']) await play(FILE, page, player);
     });
 
-    await t.test(
-      'the overlay of set controllers takes over: they lead under their own ServiceAccount, and make the pod of a set',
-      async () => {
-        const looked = await kubectl.good(
-          'get daemonset dkc-node-installer -n dkc-node-installer -o jsonpath={.status.observedGeneration}',
-        );
-        assert.equal(looked, '', 'kube-controller-manager leaves it alone, as it was told');
-        await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy/overlays/sets')}`);
-        const pod = await deployed.pod('dkc-controllers');
-        ends.push(() => pod.daemon.stop(5_000));
-        const labels = { app: 'web' };
-        const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app' }] } };
-        const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web' }, spec: { serviceName: 'web', replicas: 1, selector: { matchLabels: labels }, template } }; // prettier-ignore
-        await kubectl.good('create -f -', JSON.stringify(set));
-        await eventually('the set has its pod', async () => (await kubectl.good('get pods -l app=web -o name')).trim() === 'pod/web-0' || undefined, 60_000); // prettier-ignore
-        const installer = 'get pods -n dkc-node-installer -o jsonpath={.items[*].spec.initContainers[0].args}';
-        await eventually('the pod of node-a is that of the patched DaemonSet', async () => (await kubectl.good(installer)).includes('--uninstall'), 60_000); // prettier-ignore
-        assert.doesNotMatch(await pod.daemon.tail(), /missing rights|forbidden/);
-      },
-    );
+    await t.test('the overlay of set controllers takes over: they lead under their own account, and make the pod of a set', async () => {
+      const looked = await kubectl.good('get daemonset dkc-node-installer -n dkc-node-installer -o jsonpath={.status.observedGeneration}');
+      assert.equal(looked, '', 'kube-controller-manager leaves it alone, as it was told');
+      await kubectl.good(`apply --validate=strict -k ${join(root, 'deploy/overlays/sets')}`);
+      const pod = await deployed.pod('dkc-controllers');
+      ends.push(() => pod.daemon.stop(5_000));
+      const labels = { app: 'web' };
+      const template = { metadata: { labels }, spec: { containers: [{ name: 'main', image: 'app' }] } };
+      const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'web' }, spec: { serviceName: 'web', replicas: 1, selector: { matchLabels: labels }, template } }; // prettier-ignore
+      await kubectl.good('create -f -', JSON.stringify(set));
+      await eventually('the set has its pod', async () => (await kubectl.good('get pods -l app=web -o name')).trim() === 'pod/web-0' || undefined, 60_000); // prettier-ignore
+      const installer = 'get pods -n dkc-node-installer -o jsonpath={.items[*].spec.initContainers[0].args}';
+      await eventually('the pod of node-a is that of the patched DaemonSet', async () => (await kubectl.good(installer)).includes('--uninstall'), 60_000); // prettier-ignore
+      assert.doesNotMatch(await pod.daemon.tail(), /missing rights|forbidden/);
+    });
   });
 };
 
-if (why === undefined)
-  await withRealParts(
-    `a cluster with only deploy/ ${release.version}`,
-    ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'],
-    define,
-    release,
-  );
+const parts = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl'];
+if (why === undefined) await withRealParts(`a cluster with only deploy/ ${release.version}`, parts, define, release);
 else orSkip(why, 'a cluster with only deploy/', define);

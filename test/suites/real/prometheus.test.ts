@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
@@ -10,7 +7,7 @@ import type { AlertsGate, GateResult, PrometheusGate } from '../../../controller
 import { httpGetter } from '../../../controllers/rollout/gates/http-get.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
-import { onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
+import { exporter, onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
 import { orSkip } from './suite.ts';
 
 /** Series of one metric that together have more than 1 MiB. */
@@ -21,30 +18,23 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
   let url = '';
   let prometheus: Prometheus | undefined;
   let broken = 0;
-  const exporter = createServer((_, reply) => {
-    const large = Array.from({ length: LARGE }, (_, n) => `shop_large{id="${n}",text="${'x'.repeat(150)}"} 1`);
-    reply
-      .setHeader('content-type', 'text/plain; version=0.0.4')
-      .end([`shop_broken ${broken}`, 'shop_zero 0', 'shop_nan NaN', ...large, ''].join('\n'));
-  });
+  let served: Awaited<ReturnType<typeof exporter>>;
 
   before(async () => {
-    exporter.listen(0, '127.0.0.1');
-    await once(exporter, 'listening');
+    const large = Array.from({ length: LARGE }, (_, n) => `shop_large{id="${n}",text="${'x'.repeat(150)}"} 1`);
+    served = await exporter(() => [`shop_broken ${broken}`, 'shop_zero 0', 'shop_nan NaN', ...large, ''].join('\n'));
     const alert = (name: string, expr: string, more = {}) => ({ alert: name, expr, ...more });
     const rules = [
       alert('Watchdog', 'vector(1)'),
       alert('ShopBroken', 'shop_broken > 0'),
       alert('ShopStaysBroken', 'shop_broken > 0', { for: '1h' }),
     ];
-    const target = `127.0.0.1:${(exporter.address() as AddressInfo).port}`;
-    prometheus = await Prometheus.start(program ?? '', { shop: target }, { groups: [{ name: 'shop', rules }] });
+    prometheus = await Prometheus.start(program ?? '', { shop: served.target }, { groups: [{ name: 'shop', rules }] });
     url = prometheus.url;
   });
   after(async () => {
     await prometheus?.stop();
-    exporter.closeAllConnections();
-    exporter.close();
+    served?.close();
   });
 
   const context = { client: {} as Client, http: httpGetter(), kinds: new Kinds(), clock: realClock, log: silentLog };
@@ -66,12 +56,7 @@ orSkip(program === undefined ? "gates need Debian's package prometheus" : undefi
     { why: 'a string', query: '"up"', says: /^the query gives a string/ },
     { why: 'a query that does not parse', query: 'up{', says: /^the query failed: bad_data: .*parse error/ },
     { why: 'a query that fails', query: 'label_replace(shop_large, "id", "x", "id", ".*")', says: /^the query failed: execution: / },
-    {
-      why: 'an answer of more than 1 MiB',
-      query: 'shop_large',
-      expect: 'nonEmpty',
-      says: /^127\.0\.0\.1:\d+: the answer has more than 1 MiB; query less$/,
-    },
+    { why: 'an answer of more than 1 MiB', query: 'shop_large', expect: 'nonEmpty', says: /^127\.0\.0\.1:\d+: the answer has more than 1 MiB; query less$/ }, // prettier-ignore
     { why: 'a number of what was too much', query: `count(shop_large) != ${LARGE}`, ok: true, says: /^no series$/ },
   ];
   test('queries', async (t) => {

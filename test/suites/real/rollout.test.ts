@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { test, type TestContext } from 'node:test';
+import { test } from 'node:test';
 import { type Millis, realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { seededRandom } from '../../../base/random.ts';
@@ -9,28 +9,23 @@ import { LightFleet } from '../../../cli/demo/fleet/light-fleet.ts';
 import { configMap, KEY, NAMESPACE } from '../../../cli/demo/stage.ts';
 import { readRecord, RECORD } from '../../../controllers/rollout/cluster/record.ts';
 import { type NodeConfigRollout, rollouts, type RolloutStatus } from '../../../controllers/rollout/types.ts';
-import { definitions } from '../../../deploy/manifests.ts';
-import { configMaps, type KubeObject, namespaces, nodes, pods, type Resource } from '../../../kube/api/object.ts';
+import { configMaps, type KubeObject, nodes, pods } from '../../../kube/api/object.ts';
 import { nodeConfigs } from '../../../agent/status/node-config.ts';
 import { Informers } from '../../../kube/cache/informers.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { eventually } from '../../support/eventually.ts';
 import { Kubectl } from '../../support/kubectl.ts';
-import { adminClient } from '../../support/real-parts/admin-client.ts';
-import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { comparedReleases, givenRelease, type Release } from '../../support/real-parts/release.ts';
+import { comparedReleases, givenRelease } from '../../support/real-parts/release.ts';
 import { startSubject } from './cluster/controllers.ts';
-import { ACCOUNT, accountToken, addEvictable, allowRollouts } from './cluster/rollout-account.ts';
-import { withRealParts } from './suite.ts';
+import { addEvictable, pace, rolloutPlane } from './cluster/rollout-account.ts';
+import { ofRelease } from './suite.ts';
 
 const NODES = Number(process.env['DKC_FLEET_NODES'] ?? 60);
-const pace = { trialDuration: 1_000, unhealthyDeadline: 120_000, maxKubeletExits: 3, syncInterval: 1_000, restartMs: 100 };
 const BUDGET = 2;
 /** kube-apiserver takes 100 requests at once on one connection, and each watch of an agent is one. */
 const AGENTS_OF_A_CONNECTION = 15;
 /** For each stage of a rollout. */
 const PATIENCE_MS: Millis = Math.max(300_000, NODES * 3_000);
-const crds: Resource = { group: 'apiextensions.k8s.io', version: 'v1', resource: 'customresourcedefinitions', kind: 'CustomResourceDefinition', namespaced: false }; // prettier-ignore
 
 type Write = { kind: string; type: 'MODIFIED' | 'DELETED'; object: Readonly<KubeObject> };
 
@@ -52,117 +47,92 @@ async function follow(client: Client, onWrite: (write: Write) => void, signal: A
 const see = (record: FleetRecord, { kind, type, object }: Write): void =>
   record.see(kind, { key: object.metadata.name ?? '', type, object });
 
-/** A control plane with what rollouts need, and how to become its clients. */
-async function begin(t: TestContext, release: Release) {
-  const plane = await startControlPlane({ release, extraTokens: [accountToken] });
-  t.after(() => plane.stop());
-  const connect = (): Client => {
-    const one = adminClient(plane);
-    t.after(() => one.close());
-    return one;
-  };
-  const client = connect();
-  for (const definition of definitions({ cel: release.minor >= 28 })) await client.create(crds, definition);
-  await eventually('NodeConfigRollouts are served', () => client.list(rollouts).then(() => true as const, () => undefined), 30_000); // prettier-ignore
-  await client.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
-  await allowRollouts(client);
-  const ending = new AbortController();
-  t.after(() => ending.abort());
-  const byRole = { ...plane, kubeconfig: () => plane.kubeconfig(ACCOUNT) };
-  return { plane, connect, client, signal: ending.signal, byRole };
-}
-
 for (const release of await comparedReleases('rollout'))
-  await withRealParts(
-    `rollouts on a real API server ${release.version}`,
-    ['etcd', 'kube-apiserver', 'kubectl'],
-    () => {
-      test(`${NODES} nodes: a good one completes though the controller is killed, a bad one stops at its budget and is taken back`, async (t) => {
-        const { plane, connect, client, signal, byRole } = await begin(t, release);
-        const connections = Array.from({ length: Math.ceil(NODES / AGENTS_OF_A_CONNECTION) }, connect);
-        const clientOf = (at: number): Client => connections[Math.floor(at / AGENTS_OF_A_CONNECTION)] ?? client;
-        await client.create(configMaps, { ...configMap('good'), metadata: { name: 'web', namespace: NAMESPACE } });
-        const record = new FleetRecord();
-        await follow(client, (write) => see(record, write), signal);
-        await using fleet = new LightFleet({
-          count: NODES,
-          pace,
-          clock: realClock,
-          random: seededRandom(3),
-          version: '0.1.0',
-          client,
-          clientOf,
-        });
-        await fleet.start(AbortSignal.timeout(PATIENCE_MS));
-        const [node] = (await client.list<KubeObject>(nodes)).items;
-        await addEvictable(client, node?.metadata.name ?? '');
-        record.resetPeaks();
+  await ofRelease(release, `rollouts on a real API server ${release.version}`, ['etcd', 'kube-apiserver', 'kubectl'], () => {
+    test(`${NODES} nodes: a good one completes though the controller is killed, a bad one stops at its budget and is taken back`, async (t) => {
+      const { plane, connect, client, signal, byRole } = await rolloutPlane(t, release);
+      const connections = Array.from({ length: Math.ceil(NODES / AGENTS_OF_A_CONNECTION) }, connect);
+      const clientOf = (at: number): Client => connections[Math.floor(at / AGENTS_OF_A_CONNECTION)] ?? client;
+      await client.create(configMaps, { ...configMap('good'), metadata: { name: 'web', namespace: NAMESPACE } });
+      const record = new FleetRecord();
+      await follow(client, (write) => see(record, write), signal);
+      await using fleet = new LightFleet({
+        count: NODES,
+        pace,
+        clock: realClock,
+        random: seededRandom(3),
+        version: '0.1.0',
+        client,
+        clientOf,
+      });
+      await fleet.start(AbortSignal.timeout(PATIENCE_MS));
+      const [node] = (await client.list<KubeObject>(nodes)).items;
+      await addEvictable(client, node?.metadata.name ?? '');
+      record.resetPeaks();
 
-        await using controller = await startSubject('dkc', byRole, ['--leader-elect=false'], 'rollout');
-        const { kubectl: program } = await release.programs(['kubectl']);
-        const kubectl = await Kubectl.start(program, plane.kubeconfig());
-        t.after(() => kubectl.stop());
-        const from = performance.now();
-        await client.create<NodeConfigRollout>(rollouts, {
-          apiVersion: 'dkc.dev/v1alpha1',
-          kind: 'NodeConfigRollout',
-          metadata: { name: 'web' },
-          spec: {
-            nodeSelector: {},
-            configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: KEY },
-            drain: 'Always',
-            failureBudget: BUDGET,
-          },
-        });
-        const rollout = () => client.get<NodeConfigRollout>(rollouts, { name: 'web' });
-        const comesTo = (what: string, holds: (status: NonNullable<NodeConfigRollout['status']>) => boolean) =>
-          eventually(
-            what,
-            async () => (await rollout().then(({ status }) => status !== undefined && holds(status))) || undefined,
-            PATIENCE_MS,
-          );
-        await comesTo('some nodes have the revision', ({ nodes: of }) => (of?.settled ?? 0) >= 2);
-        await controller.kill();
-        await controller.start();
-        await comesTo('the good one is complete', ({ phase }) => phase === 'Complete');
-        assert.match(await kubectl.good('wait --for=condition=Complete nodeconfigrollouts.dkc.dev/web --timeout=60s'), /condition met/);
-        const { status: good } = await rollout();
-        t.diagnostic(`${NODES} nodes, each drained, in ${Math.round(performance.now() - from)} ms; peaks ${JSON.stringify(record.peaks)}`);
-        assert.deepEqual([good?.nodes?.settled, good?.nodes?.failed], [NODES, 0]);
-        const most = Math.max(1, Math.floor(NODES / 10));
-        assert.ok(
-          Math.min(record.peaks.cordoned, record.peaks.inFlight) > 0 && record.peaks.unavailable <= most,
-          `peaks ${JSON.stringify(record.peaks)}, not ${most}`,
+      await using controller = await startSubject('dkc', byRole, ['--leader-elect=false'], 'rollout');
+      const { kubectl: program } = await release.programs(['kubectl']);
+      const kubectl = await Kubectl.start(program, plane.kubeconfig());
+      t.after(() => kubectl.stop());
+      const from = performance.now();
+      await client.create<NodeConfigRollout>(rollouts, {
+        apiVersion: 'dkc.dev/v1alpha1',
+        kind: 'NodeConfigRollout',
+        metadata: { name: 'web' },
+        spec: {
+          nodeSelector: {},
+          configMap: { namespace: NAMESPACE, name: 'web', kubeletConfigKey: KEY },
+          drain: 'Always',
+          failureBudget: BUDGET,
+        },
+      });
+      const rollout = () => client.get<NodeConfigRollout>(rollouts, { name: 'web' });
+      const comesTo = (what: string, holds: (status: NonNullable<NodeConfigRollout['status']>) => boolean) =>
+        eventually(
+          what,
+          async () => (await rollout().then(({ status }) => status !== undefined && holds(status))) || undefined,
+          PATIENCE_MS,
         );
-        await assert.rejects(client.get(pods, { name: 'app', namespace: 'default' }), /not found/, 'its node was drained');
+      await comesTo('some nodes have the revision', ({ nodes: of }) => (of?.settled ?? 0) >= 2);
+      await controller.kill();
+      await controller.start();
+      await comesTo('the good one is complete', ({ phase }) => phase === 'Complete');
+      assert.match(await kubectl.good('wait --for=condition=Complete nodeconfigrollouts.dkc.dev/web --timeout=60s'), /condition met/);
+      const { status: good } = await rollout();
+      t.diagnostic(`${NODES} nodes, each drained, in ${Math.round(performance.now() - from)} ms; peaks ${JSON.stringify(record.peaks)}`);
+      assert.deepEqual([good?.nodes?.settled, good?.nodes?.failed], [NODES, 0]);
+      const most = Math.max(1, Math.floor(NODES / 10));
+      assert.ok(
+        Math.min(record.peaks.cordoned, record.peaks.inFlight) > 0 && record.peaks.unavailable <= most,
+        `peaks ${JSON.stringify(record.peaks)}, not ${most}`,
+      );
+      await assert.rejects(client.get(pods, { name: 'app', namespace: 'default' }), /not found/, 'its node was drained');
 
-        record.resetPeaks();
-        const bad = configMap('deadly');
-        const change = { data: bad['data'], metadata: { annotations: bad.metadata.annotations } };
-        await client.patch(configMaps, { name: 'web', namespace: NAMESPACE }, change, { type: 'merge' });
-        await comesTo('the bad one stops', ({ stopped }) => stopped !== undefined);
-        await comesTo('it is taken back', ({ phase }) => phase === 'RolledBack');
-        const { status: stopped } = await rollout();
-        const touched = record.touched.get(stopped?.revision ?? '')?.size ?? 0;
-        t.diagnostic(`stopped and taken back: ${touched} nodes touched, ${fleet.crashed.size} kubelets crashed; peaks ${JSON.stringify(record.peaks)}; ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB with all agents`); // prettier-ignore
-        assert.equal(stopped?.previousRevision, good?.revision);
-        assert.ok((stopped?.nodes?.failed ?? 0) >= BUDGET && touched > 0 && touched < NODES, JSON.stringify(stopped?.nodes));
-        assert.ok(record.peaks.unavailable <= most, `peaks ${JSON.stringify(record.peaks)}, not ${most}`);
-        assert.equal(record.assigned(stopped?.revision ?? ''), 0);
-        const cordoned = await eventually('nodes are given back', async () => {
+      record.resetPeaks();
+      const bad = configMap('deadly');
+      const change = { data: bad['data'], metadata: { annotations: bad.metadata.annotations } };
+      await client.patch(configMaps, { name: 'web', namespace: NAMESPACE }, change, { type: 'merge' });
+      await comesTo('the bad one stops', ({ stopped }) => stopped !== undefined);
+      await comesTo('it is taken back', ({ phase }) => phase === 'RolledBack');
+      const { status: stopped } = await rollout();
+      const touched = record.touched.get(stopped?.revision ?? '')?.size ?? 0;
+      t.diagnostic(`stopped and taken back: ${touched} nodes touched, ${fleet.crashed.size} kubelets crashed; peaks ${JSON.stringify(record.peaks)}; ${Math.round(process.memoryUsage().rss / 2 ** 20)} MB with all agents`); // prettier-ignore
+      assert.equal(stopped?.previousRevision, good?.revision);
+      assert.ok((stopped?.nodes?.failed ?? 0) >= BUDGET && touched > 0 && touched < NODES, JSON.stringify(stopped?.nodes));
+      assert.ok(record.peaks.unavailable <= most, `peaks ${JSON.stringify(record.peaks)}, not ${most}`);
+      assert.equal(record.assigned(stopped?.revision ?? ''), 0);
+      const cordoned = await eventually('nodes are given back', async () => {
           const { items } = await client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
           const left = items.filter(({ metadata, spec }) => spec?.unschedulable === true || metadata.annotations?.['dkc.dev/drained-by'] !== undefined);
           return left.length === 0 ? 'none' : undefined;
         }, 60_000); // prettier-ignore
-        assert.equal(cordoned, 'none');
-        assert.match(await kubectl.good('get nodeconfigrollouts.dkc.dev web'), /RolledBack/);
-        assert.match(await kubectl.good('get events --namespace=default'), /NodeFailed +nodeconfigrollout\/web/i);
-        // All that it did, it did by its documented rights.
-        assert.doesNotMatch(await readFile(controller.logFile, 'utf8'), /forbidden/i);
-      });
-    },
-    release,
-  );
+      assert.equal(cordoned, 'none');
+      assert.match(await kubectl.good('get nodeconfigrollouts.dkc.dev web'), /RolledBack/);
+      assert.match(await kubectl.good('get events --namespace=default'), /NodeFailed +nodeconfigrollout\/web/i);
+      // All that it did, it did by its documented rights.
+      assert.doesNotMatch(await readFile(controller.logFile, 'utf8'), /forbidden/i);
+    });
+  });
 
 /** Of the budget that rollouts share. */
 const FEW = 15;
@@ -187,76 +157,71 @@ function replayed(writes: readonly Write[], from: bigint): FleetRecord {
 }
 
 const today = await givenRelease();
-await withRealParts(
-  `the budget of the whole cluster on a real API server ${today.version}`,
-  ['etcd', 'kube-apiserver'],
-  () => {
-    test(`${FEW} nodes, three rollouts, two controllers that both work and are killed: never more than ${SHARED} nodes are unavailable`, async (t) => {
-      const { connect, client, signal, byRole } = await begin(t, today);
-      const writes: Write[] = [];
-      const assigned = new Set<string>();
-      await follow(
-        client,
-        (write) => {
-          writes.push(write);
-          if ((write.object as { spec?: { configMap?: unknown } }).spec?.configMap) assigned.add(write.object.metadata.name ?? '');
-        },
-        signal,
-      );
-      await using fleet = new LightFleet({ count: FEW, pace: quick, clock: realClock, random: seededRandom(3), version: '0.1.0', client: connect() }); // prettier-ignore
-      await fleet.start(AbortSignal.timeout(SHORT_MS));
+await ofRelease(today, `the budget of the whole cluster on a real API server ${today.version}`, ['etcd', 'kube-apiserver'], () => {
+  test(`${FEW} nodes, three rollouts, two controllers that both work and are killed: never more than ${SHARED} nodes are unavailable`, async (t) => {
+    const { connect, client, signal, byRole } = await rolloutPlane(t, today);
+    const writes: Write[] = [];
+    const assigned = new Set<string>();
+    await follow(
+      client,
+      (write) => {
+        writes.push(write);
+        if ((write.object as { spec?: { configMap?: unknown } }).spec?.configMap) assigned.add(write.object.metadata.name ?? '');
+      },
+      signal,
+    );
+    await using fleet = new LightFleet({ count: FEW, pace: quick, clock: realClock, random: seededRandom(3), version: '0.1.0', client: connect() }); // prettier-ignore
+    await fleet.start(AbortSignal.timeout(SHORT_MS));
 
-      const flags = ['--leader-elect=false', `--rollout-max-unavailable=${SHARED}`];
-      const start = () => startSubject('dkc', byRole, flags, 'rollout');
-      const [one, other] = await Promise.all([start(), start()]);
-      await using _one = one;
-      await using _other = other;
-      const from = BigInt((await client.list(nodes)).metadata.resourceVersion ?? 0);
-      const began = performance.now();
-      // One of them drains its nodes: their cordons count as well.
-      for (const [at, zone] of ZONES.entries()) {
-        const { metadata, ...map } = configMap('good');
-        await client.create(configMaps, { ...map, metadata: { ...metadata, name: zone } });
-        await client.create<NodeConfigRollout>(rollouts, {
-          apiVersion: 'dkc.dev/v1alpha1',
-          kind: 'NodeConfigRollout',
-          metadata: { name: zone },
-          spec: {
-            nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
-            configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
-            maxUnavailable: '100%',
-            steps: [{ nodes: '100%' }],
-            drain: at === 0 ? 'Always' : 'Never',
-          },
-        });
-      }
-      const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
-      for (const [at, count] of KILLS.entries()) {
-        await eventually(`${count} nodes are touched`, () => assigned.size >= count, SHORT_MS, async () => JSON.stringify(await statuses())); // prettier-ignore
-        const victim = at % 2 === 0 ? one : other;
-        await victim.kill();
-        void victim.start().catch(() => {});
-      }
-      await eventually(
-        'all are complete',
-        async () => (await statuses()).every(({ phase }) => phase === 'Complete'),
-        SHORT_MS,
-        async () => JSON.stringify(await statuses()),
-      );
-      await eventually('nodes are given back', async () => {
-        const { items } = await client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
-        return items.every(({ spec }) => spec?.unschedulable !== true);
+    const flags = ['--leader-elect=false', `--rollout-max-unavailable=${SHARED}`];
+    const start = () => startSubject('dkc', byRole, flags, 'rollout');
+    const [one, other] = await Promise.all([start(), start()]);
+    await using _one = one;
+    await using _other = other;
+    const from = BigInt((await client.list(nodes)).metadata.resourceVersion ?? 0);
+    const began = performance.now();
+    // One of them drains its nodes: their cordons count as well.
+    for (const [at, zone] of ZONES.entries()) {
+      const { metadata, ...map } = configMap('good');
+      await client.create(configMaps, { ...map, metadata: { ...metadata, name: zone } });
+      await client.create<NodeConfigRollout>(rollouts, {
+        apiVersion: 'dkc.dev/v1alpha1',
+        kind: 'NodeConfigRollout',
+        metadata: { name: zone },
+        spec: {
+          nodeSelector: { matchLabels: { 'topology.kubernetes.io/zone': zone } },
+          configMap: { namespace: NAMESPACE, name: zone, kubeletConfigKey: KEY },
+          maxUnavailable: '100%',
+          steps: [{ nodes: '100%' }],
+          drain: at === 0 ? 'Always' : 'Never',
+        },
       });
-      const { peaks } = replayed(writes, from);
-      t.diagnostic(`${((performance.now() - began) / 1_000).toFixed(1)} s; ${writes.length} writes; peaks ${JSON.stringify(peaks)}`);
-      assert.ok(peaks.unavailable <= SHARED, `${peaks.unavailable} nodes were unavailable at once, not ${SHARED}`);
-      // A budget that is never used up would prove nothing.
-      assert.equal(peaks.unavailable, SHARED);
-      assert.ok(peaks.cordoned > 0);
-      const record = await client.get<KubeObject & { data?: Record<string, string> }>(configMaps, { name: RECORD, namespace: NAMESPACE });
-      assert.equal(readRecord(record).maxUnavailable, String(SHARED));
-      for (const { logFile } of [one, other]) assert.doesNotMatch(await readFile(logFile, 'utf8'), /forbidden/i);
+    }
+    const statuses = async (): Promise<RolloutStatus[]> => (await client.list<NodeConfigRollout>(rollouts)).items.map(({ status }) => status ?? {}); // prettier-ignore
+    for (const [at, count] of KILLS.entries()) {
+      await eventually(`${count} nodes are touched`, () => assigned.size >= count, SHORT_MS, async () => JSON.stringify(await statuses())); // prettier-ignore
+      const victim = at % 2 === 0 ? one : other;
+      await victim.kill();
+      void victim.start().catch(() => {});
+    }
+    await eventually(
+      'all are complete',
+      async () => (await statuses()).every(({ phase }) => phase === 'Complete'),
+      SHORT_MS,
+      async () => JSON.stringify(await statuses()),
+    );
+    await eventually('nodes are given back', async () => {
+      const { items } = await client.list<KubeObject & { spec?: { unschedulable?: boolean } }>(nodes);
+      return items.every(({ spec }) => spec?.unschedulable !== true);
     });
-  },
-  today,
-);
+    const { peaks } = replayed(writes, from);
+    t.diagnostic(`${((performance.now() - began) / 1_000).toFixed(1)} s; ${writes.length} writes; peaks ${JSON.stringify(peaks)}`);
+    assert.ok(peaks.unavailable <= SHARED, `${peaks.unavailable} nodes were unavailable at once, not ${SHARED}`);
+    // A budget that is never used up would prove nothing.
+    assert.equal(peaks.unavailable, SHARED);
+    assert.ok(peaks.cordoned > 0);
+    const record = await client.get<KubeObject & { data?: Record<string, string> }>(configMaps, { name: RECORD, namespace: NAMESPACE });
+    assert.equal(readRecord(record).maxUnavailable, String(SHARED));
+    for (const { logFile } of [one, other]) assert.doesNotMatch(await readFile(logFile, 'utf8'), /forbidden/i);
+  });
+});

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { access, chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { stringify } from 'yaml';
 import { realClock } from '../../../base/clock.ts';
 import { silentLog } from '../../../base/log.ts';
 import { KEPT_MS } from '../../../controllers/rollout/gates/check.ts';
@@ -16,15 +12,13 @@ import { LightAgents } from '../../support/fleet/light-agents.ts';
 import { HollowNodes } from '../../support/hollow/hollow-nodes.ts';
 import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane } from '../../support/real-parts/control-plane.ts';
-import { Daemon } from '../../support/real-parts/daemon.ts';
-import { freePorts } from '../../support/real-parts/free-ports.ts';
+import { exporter, onPath, Prometheus } from '../../support/real-parts/prometheus.ts';
 import { givenRelease } from '../../support/real-parts/release.ts';
 import { startProcess } from './cluster/subject.ts';
 import { play } from '../../support/played.ts';
 import { withRelease } from './suite.ts';
 
 const MAIN = new URL('../../../cli/main.ts', import.meta.url).pathname;
-const PROMETHEUS = '/usr/bin/prometheus';
 /** As the page calls it. */
 const SHOWN = 'prometheus.monitoring:9090';
 const CONTROLLER = { token: 'controllertoken', user: 'system:serviceaccount:dkc-system:dkc-rollout-controller', groups: [] };
@@ -52,8 +46,8 @@ spec:
 
 await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () => {
   test('shows what its commands print, on a real API server and a real Prometheus; RECORD=1 writes it', async (t) => {
-    const isThere = await access(PROMETHEUS).then(() => true, () => false); // prettier-ignore
-    if (!isThere && process.env['CI'] !== 'true') return t.skip("the gate needs Debian's package prometheus");
+    const program = await onPath('prometheus');
+    if (program === undefined && process.env['CI'] !== 'true') return t.skip("the gate needs Debian's package prometheus");
     await using ends = new AsyncDisposableStack();
     const home = await mkdtemp(join(tmpdir(), 'dkc-page-'));
     ends.defer(() => rm(home, { recursive: true, force: true }));
@@ -62,7 +56,7 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
     ends.defer(() => plane.stop());
     const client = adminClient(plane);
     ends.defer(() => client.close());
-    const shop = await startShop(home);
+    const shop = await startShop(program ?? '');
     ends.defer(() => shop.stop());
 
     const { kubectl } = await release.programs(['kubectl']);
@@ -123,39 +117,19 @@ await withRelease('docs/rollouts.md', ['etcd', 'kube-apiserver', 'kubectl'], () 
 });
 
 /** A Prometheus that scrapes a shop, whose errors a test sets. */
-async function startShop(home: string): Promise<{ address: string; errors(count: number): Promise<void>; stop(): Promise<void> }> {
+async function startShop(program: string): Promise<{ address: string; errors(count: number): Promise<void>; stop(): Promise<void> }> {
   let errors = 0;
-  const exporter = createServer((_, reply) => reply.setHeader('content-type', 'text/plain; version=0.0.4').end(`shop_errors ${errors}\n`));
-  exporter.listen(0, '127.0.0.1');
-  await once(exporter, 'listening');
-  const targets = [`127.0.0.1:${(exporter.address() as AddressInfo).port}`];
-  const config = { global: { scrape_interval: '300ms', scrape_timeout: '300ms' }, scrape_configs: [{ job_name: 'shop', static_configs: [{ targets }] }] }; // prettier-ignore
-  await writeFile(join(home, 'prometheus.yaml'), stringify(config));
-  const [port] = await freePorts(1);
-  const address = `127.0.0.1:${port}`;
-  const prometheus = new Daemon({
-    name: 'prometheus',
-    program: PROMETHEUS,
-    args: [`--config.file=${home}/prometheus.yaml`, `--storage.tsdb.path=${home}/data`, `--web.listen-address=${address}`],
-    log: join(home, 'prometheus.log'),
-    home,
-    ready: { url: `http://${address}/-/ready` },
-    ca: '',
-  });
-  await prometheus.start();
+  const served = await exporter(() => `shop_errors ${errors}\n`);
+  const prometheus = await Prometheus.start(program, { shop: served.target }, { groups: [] });
   return {
-    address,
+    address: new URL(prometheus.url).host,
     async errors(count) {
       errors = count;
-      await eventually('Prometheus has it', async () => {
-        const answer = await fetch(`http://${address}/api/v1/query?query=shop_errors`);
-        return (await answer.text()).includes(`"${count}"]`);
-      });
+      await eventually('Prometheus has it', async () => (await prometheus.query('shop_errors'))[0]?.value[1] === String(count));
     },
     async stop() {
-      await prometheus.stop(5_000);
-      exporter.closeAllConnections();
-      exporter.close();
+      await prometheus.stop();
+      served.close();
     },
   };
 }

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { stringify } from 'yaml';
@@ -72,6 +75,22 @@ export class Prometheus {
     await this.#daemon.stop(5_000);
     await rm(this.#home, { recursive: true, force: true });
   }
+}
+
+/** Serves metrics for a Prometheus to scrape. @returns `HOST:PORT` as its target */
+export async function exporter(text: () => string | Promise<string>): Promise<{ target: string; close(): void }> {
+  const server = createServer(
+    (_, reply) => void Promise.resolve(text()).then((said) => reply.setHeader('content-type', 'text/plain; version=0.0.4').end(said)),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    target: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 /** Path of a program; undefined: it is not in PATH. */

@@ -21,8 +21,6 @@ export interface Subject {
   log(): Promise<string>;
   /** What it counts, of ours; as text. */
   metrics(): Promise<string>;
-  /** What it answers to a GET of `path`, as text. */
-  answer(path: string): Promise<string>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -54,9 +52,6 @@ export async function startProcess(
   const plan = await planFor({ home, kubeconfig, port });
   const daemon = new Daemon({ name, home, log, ca: plane.ca, ...plan });
   await daemon.start();
-  // Without keeping the connection: the process may be killed before the next question.
-  const answer = async (path: string): Promise<string> =>
-    (await fetch(new URL(path, plan.ready.url), { headers: { connection: 'close' } })).text();
   return {
     get pid() {
       return daemon.pid;
@@ -66,8 +61,8 @@ export async function startProcess(
     kill: () => daemon.kill(),
     start: () => daemon.start(),
     log: () => daemon.tail(),
-    metrics: () => answer('/metrics'),
-    answer,
+    // Without keeping the connection: the process may be killed before the next question.
+    metrics: async () => (await fetch(new URL('/metrics', plan.ready.url), { headers: { connection: 'close' } })).text(),
     async [Symbol.asyncDispose]() {
       await daemon.stop(GRACE_MS);
       await rm(home, { recursive: true, force: true });

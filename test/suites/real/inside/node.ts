@@ -1,13 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { request as overHttp } from 'node:http';
-import { request as overHttps } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse, stringify } from 'yaml';
 import { kubeletExits } from '../../systemd/inside/kubelet.ts';
 import { run } from '../../systemd/inside/program.ts';
 import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
+import { ask } from '../../../support/real-parts/release-kubelet.ts';
 
 const DKC = ['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js'] as const;
 
@@ -31,27 +30,12 @@ export const kubeletLife = (): KubeletLife => ({
   began: property('kubelet.service', 'ExecMainStartTimestampMonotonic'),
 });
 
-function get(url: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const send = url.startsWith('https:') ? overHttps : overHttp;
-    const asked = send(url, { agent: false, rejectUnauthorized: false, timeout: 1000 }, (answer) => {
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      answer.on('error', () => resolve(undefined)).on('end', () => resolve(answer.statusCode === 200 ? text : undefined));
-    });
-    asked
-      .on('timeout', () => asked.destroy())
-      .on('error', () => resolve(undefined))
-      .end();
-  });
-}
-
-export const isHealthy = async (): Promise<boolean> => (await get('http://127.0.0.1:10248/healthz')) !== undefined;
+export const isHealthy = async (): Promise<boolean> => (await ask('http://127.0.0.1:10248/healthz'))?.status === 200;
 
 /** The configuration that a living kubelet says it runs; undefined where none answers. */
 export async function configz(): Promise<Record<string, unknown> | undefined> {
-  const text = await get('https://127.0.0.1:10250/configz');
-  return text === undefined ? undefined : (JSON.parse(text) as { kubeletconfig: Record<string, unknown> }).kubeletconfig;
+  const { status, body = '' } = (await ask('https://127.0.0.1:10250/configz')) ?? {};
+  return status === 200 ? (JSON.parse(body) as { kubeletconfig: Record<string, unknown> }).kubeletconfig : undefined;
 }
 
 /** Waits for a kubelet that is healthy on the config with this number of pods, and still is a moment later: some die right after. */

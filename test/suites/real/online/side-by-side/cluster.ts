@@ -1,11 +1,8 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { startControlPlane, type ControlPlane } from '../../../../support/real-parts/control-plane.ts';
 import { Api } from '../../../systemd/inside/api.ts';
 import { run } from '../../../systemd/inside/program.ts';
 import { KEY, NAMESPACE, NODE_IP } from '../../inside/names.ts';
-
-const ADMIN_KUBECONFIG = '/etc/kubernetes/admin.conf';
+import { ADMIN, writePrivate } from '../../inside/release-cluster.ts';
 
 /** What names one payload for good. */
 export interface Identity {
@@ -16,7 +13,7 @@ export interface Identity {
 /** A real API server 1.20.2 and its etcd on this machine. */
 export class RealCluster {
   readonly plane: ControlPlane;
-  readonly api = new Api(ADMIN_KUBECONFIG);
+  readonly api = new Api(ADMIN);
 
   private constructor(plane: ControlPlane) {
     this.plane = plane;
@@ -27,7 +24,7 @@ export class RealCluster {
     // A registered kubelet takes no loopback address, and this machine has no other.
     run('ip', 'address', 'add', `${NODE_IP}/32`, 'dev', 'lo');
     const plane = await startControlPlane({ nodes });
-    write(ADMIN_KUBECONFIG, plane.kubeconfig());
+    writePrivate(ADMIN, plane.kubeconfig());
     const cluster = new RealCluster(plane);
     await cluster.api.send('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
     return cluster;
@@ -35,23 +32,18 @@ export class RealCluster {
 
   /** Writes a kubeconfig with the node's own token: one for its kubelet, one for its agent. */
   credentials(node: string, ...paths: readonly string[]): void {
-    for (const path of paths) write(path, this.plane.kubeconfig(this.plane.nodeToken(node)));
+    for (const path of paths) writePrivate(path, this.plane.kubeconfig(this.plane.nodeToken(node)));
   }
 
   /** @returns uid and resourceVersion as they are now */
   async identity(name: string): Promise<Identity> {
-    const { metadata } = await this.api.send<{ metadata: Identity }>('GET', configMapPath(name));
-    return { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+    return (await this.api.send<{ metadata: Identity }>('GET', configMapPath(name))).metadata;
   }
 
   /** Creates a ConfigMap and assigns it to nobody. */
   async make(name: string, config: string): Promise<void> {
-    await this.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, {
-      apiVersion: 'v1',
-      kind: 'ConfigMap',
-      metadata: { name },
-      data: { [KEY]: config },
-    });
+    const configMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { [KEY]: config } };
+    await this.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap);
   }
 
   /** Assigns a ConfigMap, be it there or not; null clears. */
@@ -75,8 +67,3 @@ export class RealCluster {
 }
 
 const configMapPath = (name: string): string => `/api/v1/namespaces/${NAMESPACE}/configmaps/${name}`;
-
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { mode: 0o600 });
-}

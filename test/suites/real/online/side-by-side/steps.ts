@@ -38,6 +38,8 @@ export interface Step {
   quietMs?: number;
 }
 
+const make = (name: string, fields: Fields): Act => ({ do: 'make', name, fields });
+const assign = (name: string, key?: string): Act => ({ do: 'assign', name, ...(key === undefined ? {} : { key }) });
 const each = (starts: number) => ({ native: starts, ours: starts });
 const load = 'error=failed to load config, see Kubelet log for details';
 const validate = 'error=failed to validate config, see Kubelet log for details';
@@ -46,12 +48,7 @@ const failedTrial = 'error=failed trial, see dkc-agent log for details';
 
 export const steps: readonly Step[] = [
   { step: 'The nodes register, nothing is assigned', acts: [{ do: 'nothing' }], end: '{}', starts: each(1) },
-  {
-    step: 'A ConfigMap that does not exist is assigned',
-    acts: [{ do: 'assign', name: 'late' }],
-    end: download,
-    starts: each(0),
-  },
+  { step: 'A ConfigMap that does not exist is assigned', acts: [assign('late')], end: download, starts: each(0) },
   {
     step: 'The assignment is cleared again',
     acts: [{ do: 'clear' }],
@@ -62,25 +59,12 @@ export const steps: readonly Step[] = [
   },
   {
     step: 'A good config is assigned',
-    acts: [
-      { do: 'make', name: 'good', fields: { maxPods: 120 } },
-      { do: 'assign', name: 'good' },
-    ],
+    acts: [make('good', { maxPods: 120 }), assign('good')],
     end: 'assigned=good@1 active=good@1',
     starts: each(1),
   },
-  {
-    step: 'The assignment is cleared',
-    acts: [{ do: 'clear' }],
-    end: '{}',
-    starts: each(1),
-  },
-  {
-    step: 'The good config is assigned again',
-    acts: [{ do: 'assign', name: 'good' }],
-    end: 'assigned=good@1 active=good@1',
-    starts: each(1),
-  },
+  { step: 'The assignment is cleared', acts: [{ do: 'clear' }], end: '{}', starts: each(1) },
+  { step: 'The good config is assigned again', acts: [assign('good')], end: 'assigned=good@1 active=good@1', starts: each(1) },
   {
     step: 'Its content is edited',
     acts: [{ do: 'edit', name: 'good', fields: { maxPods: 121 } }],
@@ -94,46 +78,35 @@ export const steps: readonly Step[] = [
     ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
     starts: { native: 1, ours: 0 },
   },
-  {
-    step: 'The trial is over',
-    acts: [{ do: 'trial-over' }],
-    end: 'assigned=good@3 active=good@3 last-known-good=good@3',
-    starts: each(0),
-  },
+  { step: 'The trial is over', acts: [{ do: 'trial-over' }], end: 'assigned=good@3 active=good@3 last-known-good=good@3', starts: each(0) },
   {
     step: 'An invalid config is assigned',
-    acts: [
-      { do: 'make', name: 'invalid', fields: { maxPods: -1 } },
-      { do: 'assign', name: 'invalid' },
-    ],
+    acts: [make('invalid', { maxPods: -1 }), assign('invalid')],
     end: `assigned=invalid@1 active=good@3 last-known-good=good@3 ${validate}`,
     starts: { native: 1, ours: 0 },
     ours: { design: 'Section 2: the kubelet is restarted only when its file changes, and the last known good is what it runs' },
   },
   {
     step: 'A config with a field that no kubelet has is assigned',
-    acts: [
-      { do: 'make', name: 'odd', fields: { maxPods: 122, noSuchField: 1 } },
-      { do: 'assign', name: 'odd' },
-    ],
+    acts: [make('odd', { maxPods: 122, noSuchField: 1 }), assign('odd')],
     end: 'assigned=odd@1 active=odd@1 last-known-good=good@3',
     starts: each(1),
   },
   {
     step: 'A key that it does not have is assigned',
-    acts: [{ do: 'assign', name: 'odd', key: 'absent' }],
+    acts: [assign('odd', 'absent')],
     end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${load}`,
     starts: each(1),
   },
   {
     step: 'A ConfigMap that does not exist is assigned, with one in use',
-    acts: [{ do: 'assign', name: 'late' }],
+    acts: [assign('late')],
     end: `assigned=odd@1:absent active=good@3 last-known-good=good@3 ${download}`,
     starts: each(0),
   },
   {
     step: 'That ConfigMap is made',
-    acts: [{ do: 'make', name: 'late', fields: { maxPods: 123 } }],
+    acts: [make('late', { maxPods: 123 })],
     end: 'assigned=late@1 active=late@1 last-known-good=good@3',
     starts: each(1),
   },
@@ -145,17 +118,14 @@ export const steps: readonly Step[] = [
   },
   {
     step: 'It is made again, as it was',
-    acts: [{ do: 'make', name: 'late', fields: { maxPods: 123 } }],
+    acts: [make('late', { maxPods: 123 })],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
     ours: { design: 'Section 3, identical content: taken over in place, without a restart of the kubelet' },
     starts: { native: 1, ours: 0 },
   },
   {
     step: 'A config that validates and kills is assigned',
-    acts: [
-      { do: 'make', name: 'killer', fields: { maxPods: 124, ...killer } },
-      { do: 'assign', name: 'killer' },
-    ],
+    acts: [make('killer', { maxPods: 124, ...killer }), assign('killer')],
     end: 'assigned=late@2 active=late@2 last-known-good=good@3',
     ours: {
       end: `assigned=killer@1 active=good@3 last-known-good=good@3 ${failedTrial}`,
