@@ -53,10 +53,6 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
         return ['crd-nodeconfigs', 'crd-rollouts'].every((check) => lines.get(check)?.result === 'ok');
       });
     };
-    /** Changes what is there. */
-    const change = async (resource: Resource, object: string, edit: (found: KubeObject) => KubeObject): Promise<void> => {
-      await client.replace(resource, edit(await client.get(resource, { name: object })));
-    };
     /** Applies all again; what somebody took away of an object comes back only if that goes first. */
     const repair = async (resource: Resource, object: string): Promise<void> => {
       await client.delete(resource, { name: object }).catch(() => {});
@@ -67,9 +63,8 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
     test('a cluster without dkc lacks the definitions and the roles', async () => {
       const { code, lines } = await doctor();
       assert.equal(code, 1);
+      for (const check of ['agent-roles', 'roles']) assert.equal(lines.get(check)?.result, 'failed', check);
       const failed = [...lines.values()].filter(({ result }) => result === 'failed');
-      const checks = new Set(failed.map(({ check }) => check));
-      for (const check of ['agent-roles', 'roles']) assert.ok(checks.has(check), check);
       for (const { check, remedy } of failed) assert.match(remedy ?? '', /dkc deploy manifests/, check);
     });
 
@@ -88,11 +83,10 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
       await client.delete(clusterRoles, { name: 'dkc-assign' });
       assert.match((await doctor()).lines.get('roles')?.detail ?? '', /^there is no ClusterRole dkc-assign$/);
       await deploy();
-      await change(clusterRoles, 'dkc-agent', (found) => ({ ...found, rules: rulesOf(found).slice(0, 1) }));
-      assert.match(
-        (await doctor()).lines.get('agent-roles')?.detail ?? '',
-        /^ClusterRole dkc-agent does not grant patch nodeconfigs\/status$/,
-      );
+      const role = await client.get<KubeObject & { rules: object[] }>(clusterRoles, { name: 'dkc-agent' });
+      await client.replace(clusterRoles, { ...role, rules: role.rules.slice(0, 1) });
+      const says = /^ClusterRole dkc-agent does not grant patch nodeconfigs\/status$/;
+      assert.match((await doctor()).lines.get('agent-roles')?.detail ?? '', says);
       await repair(clusterRoles, 'dkc-agent');
       await client.delete(policies, { name: 'nodeconfigs.dkc.dev' });
       assert.deepEqual(await withResult('failed'), ['admission-policy']);
@@ -104,12 +98,8 @@ export function doctorContract(name: string, start: () => Promise<DoctorHome>): 
       const { lines } = await doctor(...home.asNobody);
       assert.equal(lines.get('namespace')?.result, 'skipped');
       assert.match(lines.get('namespace')?.detail ?? '', /403/);
-      assert.match(
-        lines.get('caller-rights')?.detail ?? '',
-        /^this user lacks the rights: get, list nodes; list, create, patch nodeconfigs\.dkc\.dev; /,
-      );
+      const lacks = /^this user lacks the rights: get, list nodes; list, create, patch nodeconfigs\.dkc\.dev; /;
+      assert.match(lines.get('caller-rights')?.detail ?? '', lacks);
     });
   });
 }
-
-const rulesOf = (role: KubeObject): readonly unknown[] => (Array.isArray(role['rules']) ? (role['rules'] as readonly unknown[]) : []);

@@ -15,24 +15,6 @@ function world(options: Partial<LocalApiOptions> = {}) {
 }
 
 describe('deleting a pod', () => {
-  const running = { node: 'a', phase: 'Running' };
-  function withPods(options: Partial<LocalApiOptions> = {}) {
-    const { client, storage, api, ...rest } = world(options);
-    const live = () => storage.get('/pods', 'default/web');
-    return {
-      ...rest,
-      client,
-      api,
-      live,
-      pod: ({ node, phase, ...metadata }: { node?: string; phase?: string; finalizers?: string[] } = {}) => {
-        const spec = { containers: [{ name: 'c', image: 'i' }], ...(node === undefined ? {} : { nodeName: node }) };
-        const made = api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { ...at, labels: { app: 'web' }, ...metadata }, spec });
-        if (phase !== undefined) storage.put('/pods', 'default/web', { ...made, status: { phase } });
-      },
-      remove: (body: object = {}) => client.delete(pods, at, { body }),
-    };
-  }
-
   const kubelets: { options: Partial<LocalApiOptions>; lives?: number; gone?: number }[] = [
     { options: {}, lives: 3_600_000 },
     { options: { podKubelet: 'instant' }, gone: 0 },
@@ -40,19 +22,23 @@ describe('deleting a pod', () => {
   ];
   for (const { options, lives, gone } of kubelets)
     test(`is finished by nobody but a simulated kubelet, in its time: ${JSON.stringify(options)}`, async () => {
-      const { pod, remove, clock, live, api } = withPods(options);
-      pod(running);
-      await remove();
+      const { client, storage, clock, api } = world(options);
+      const live = () => storage.get('/pods', 'default/web');
+      const spec = { containers: [{ name: 'c', image: 'i' }], nodeName: 'a' };
+      const removed = (body: object = {}) => {
+        const made = api.add({ apiVersion: 'v1', kind: 'Pod', metadata: at, spec });
+        storage.put('/pods', 'default/web', { ...made, status: { phase: 'Running' } });
+        return client.delete(pods, at, { body });
+      };
+      await removed();
       await clock.advance(lives ?? 0);
       if (lives !== undefined) assert.ok(live());
       if (gone !== undefined) {
         await clock.advance(gone);
         assert.equal(live(), undefined);
-        pod(running);
-        await remove({ gracePeriodSeconds: 0 });
+        await removed({ gracePeriodSeconds: 0 });
         assert.deepEqual([live(), clock.sleepers], [undefined, 0], 'a forced deletion waits for no kubelet');
-        pod(running);
-        await remove();
+        await removed();
       }
       api.stop();
       await atRest();

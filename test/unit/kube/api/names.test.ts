@@ -11,9 +11,6 @@ import { identityOf, ordinalRangesIn } from '../../../../kube/api/ordinals.ts';
 import { canonicalQuantity, compareQuantities, quantity, resolveIntOrPercent } from '../../../../kube/api/quantity.ts';
 import { assert as holds, jsonValue, property } from 'fast-check';
 import { goJson, inGoJson, jsonEqual, jsonTextOf } from '../../../../kube/api/json.ts';
-import { builtInKinds, Registry } from '../../../../apiserver/kinds/registry.ts';
-import * as objects from '../../../../kube/api/object.ts';
-import type { Resource } from '../../../../kube/api/object.ts';
 
 // prettier-ignore
 const kinds: { what: string; problems: (value: string) => string[]; good: string[]; bad: string[] }[] = [
@@ -31,18 +28,10 @@ for (const { what, problems, good, bad } of kinds) {
 }
 
 test("complaints are in the API server's words", () => {
-  assert.deepEqual(configMapKeyProblems('..'), ["must not be '..'"]);
   assert.deepEqual(configMapKeyProblems('.'), ["must not be '.'"]);
-  assert.deepEqual(configMapKeyProblems('..x'), ["must not start with '..'"]);
-  assert.match(
-    configMapKeyProblems('a b').join(),
-    /^a valid config key must consist of alphanumeric characters, '-', '_' or '\.' \(e\.g\. 'key\.name', {2}or 'KEY_NAME', /,
-  );
+  assert.match(configMapKeyProblems('a b').join(), /^a valid config key must consist of .*\(e\.g\. 'key\.name', {2}or 'KEY_NAME', /);
   assert.deepEqual(configMapKeyProblems('a'.repeat(254)), ['must be no more than 253 characters']);
-  assert.match(
-    dnsLabelProblems('A').join(),
-    /^a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start/,
-  );
+  assert.match(dnsLabelProblems('A').join(), /^a lowercase RFC 1123 label must consist of lower case .* characters or '-', and must start/);
 });
 
 test('a name is a place in a set where it ends in a plain 32-bit number', () => {
@@ -150,30 +139,3 @@ test('values nested 10,000 and 100,000 deep are compared and written', () => {
     assert.equal(goJson(value), nested(levels));
   }
 });
-
-// Upstream's current release; every version named here is served by it.
-const registry = new Registry(builtInKinds, 34);
-
-const isResource = (value: unknown): value is Resource => typeof value === 'object' && value !== null && 'resource' in value;
-
-/** Kinds that are read only where a server has them, and that this one has not. */
-const elsewhere: Record<string, string> = {
-  csiStorageCapacities: 'the embedded server has no storage drivers',
-  deviceClasses: 'the embedded server has no devices',
-  podDisruptionBudgetsBeta: 'gone since 1.25',
-};
-
-for (const [constant, resource] of Object.entries<unknown>(objects)) {
-  if (!isResource(resource)) continue;
-  const why = elsewhere[constant];
-  if (why !== undefined) {
-    test(`${constant} is a kind of other servers: ${why}`, () =>
-      assert.equal(registry.find(resource.group, resource.version, resource.resource), undefined));
-    continue;
-  }
-  test(`${constant} is a kind as the server has it`, () => {
-    const served = registry.find(resource.group, resource.version, resource.resource);
-    assert.ok(served, 'nobody serves it');
-    assert.deepEqual([resource.kind, resource.namespaced], [served.kind.kind, served.kind.namespaced]);
-  });
-}

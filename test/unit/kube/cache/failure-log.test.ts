@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { daemonSets } from '../../../../kube/api/object.ts';
 import { FailureLog, Outage } from '../../../../kube/cache/failure-log.ts';
 import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { table } from '../../../support/table.ts';
 
-const sets = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
-
 function begin() {
   const clock = new FakeClock();
   const { log, lines, fields } = recordedLog();
-  const trouble = new FailureLog(clock, log, sets);
+  const trouble = new FailureLog(clock, log, daemonSets);
   const met = (text: string) => trouble.failed(new Error(text), { failures: 1, waitMs: 500.4 });
   return { clock, trouble, met, lines, fields };
 }

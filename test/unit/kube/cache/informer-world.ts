@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Fields } from '../../../../base/log.ts';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type KubeObject, pods } from '../../../../kube/api/object.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
 import type { InformerOptions } from '../../../../kube/cache/shared-informer.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { written, ScriptedApi } from './scripted-api.ts';
-
-export const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 
 /** A handler that writes down what it is told. */
 export function diary(): { told: string[]; handlers: Handlers<KubeObject> } {

@@ -3,7 +3,8 @@ import { describe, test } from 'node:test';
 import { Informers } from '../../../../kube/cache/informers.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { diary, pods, run, runs } from './informer-world.ts';
+import { pods } from '../../../../kube/api/object.ts';
+import { diary, run, runs } from './informer-world.ts';
 import { ScriptedApi } from './scripted-api.ts';
 import { table } from '../../../support/table.ts';
 

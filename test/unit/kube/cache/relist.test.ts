@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type KubeObject, pods } from '../../../../kube/api/object.ts';
 import { noReflectorMetrics } from '../../../../kube/cache/failure-log.ts';
 import { FakeClock, atRest } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { begin, diary, pods, runs } from './informer-world.ts';
+import { begin, diary, runs } from './informer-world.ts';
 import { ScriptedApi, written } from './scripted-api.ts';
 import { Reflector, type ReflectorOptions, type Sink } from '../../../../kube/cache/reflector.ts';
 

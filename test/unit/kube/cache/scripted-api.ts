@@ -110,10 +110,6 @@ export function object(text: string): KubeObject {
   return { apiVersion: 'v1', kind: 'Pod', metadata: { namespace: 'ns', name, uid, resourceVersion } };
 }
 
-export function objects(text: string): KubeObject[] {
-  return text.split(' ').filter(Boolean).map(object);
-}
-
 /** The other way round; `-` for nothing. */
 export function written(of: KubeObject | undefined): string {
   return of === undefined ? '-' : `${of.metadata.name}#${of.metadata.uid}@${of.metadata.resourceVersion}`;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { KubeObject } from '../../../../kube/api/object.ts';
+import { type KubeObject, pods } from '../../../../kube/api/object.ts';
 import { objectKey } from '../../../../kube/cache/contract.ts';
 import { pruner, unite } from '../../../../kube/cache/fields.ts';
 import { deepFreeze, StringPool, StructuralSharing } from '../../../../kube/cache/sharing.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 
-const pods = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
 const byColour = ({ metadata }: KubeObject) => Object.values(metadata.labels ?? {});
 
 describe('the store', () => {

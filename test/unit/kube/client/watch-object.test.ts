@@ -88,18 +88,12 @@ test('what a handler throws ends the watch, it is no failure of the server; an a
   assert.equal(requests.length, 1);
 });
 
-/** `listed 5`, `changed 6`, `expired`; `relisting`, `watching@5`. */
+/** `listed 5`, `changed 6`, `expired`; `relisting`, `watching@5`. The others are steps of the watches above. */
 const edges = table('from | saw | to | why')(`
-  relisting             | listed 5   | watching@5            | a list starts the watch
   relisting             | failed     | relisting             | a failed list lists again
-  watching@5            | changed 6  | watching@6            | an event moves the version
-  watching@5            | bookmark 9 | watching@9            | a bookmark moves the version
   watching@5            | changed    | watching@5            | an event without version moves nothing
-  watching@5            | closed     | watching@5            | an end keeps the version
   watching@5            | failed     | watching@5            | a failure keeps the version
-  watching@5            | cut        | relisting after a cut | a cut lists again
   relisting after a cut | failed     | relisting after a cut | a list that fails after a cut lists again
-  watching@5            | expired    | relisting             | 410 lists again
   watching@5            | too-large  | relisting             | an event that is too large lists again
 `);
 for (const { why, from, saw, to } of edges) {

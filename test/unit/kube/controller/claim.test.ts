@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject, ObjectMeta, Resource } from '../../../../kube/api/object.ts';
+import { daemonSets as sets, type KubeObject, type ObjectMeta, pods } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { claim, type Claim, type Claimer, claimOf, planClaim } from '../../../../kube/controller/claim.ts';
@@ -17,8 +17,6 @@ import type { LabelSelectorObject } from '../../../../kube/api/selector.ts';
 import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 
-const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
-const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
 const DELETED = '2026-03-01T00:00:00Z';
 
 const set = (more: Partial<ObjectMeta> = {}): KubeObject => ({ metadata: { namespace: 'ns', name: 'ds', uid: 'ds-uid', ...more } });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Resource } from '../../../../kube/api/object.ts';
+import { daemonSets as sets } from '../../../../kube/api/object.ts';
 import { type AggregationLimits, EventAggregation } from '../../../../kube/controller/event-limits.ts';
 import {
   cutMessage,
@@ -14,7 +14,6 @@ import {
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-03-01T00:00:00Z');
-const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
 
 function happening(message: string, more: Partial<Happening> = {}): Happening {
   const regarding = referenceTo({ metadata: { name: 'web', namespace: 'ns', uid: 'u', resourceVersion: '7' } }, sets);

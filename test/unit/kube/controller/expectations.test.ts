@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { type KubeObject, pods, statefulSets as sets } from '../../../../kube/api/object.ts';
 import { apiErrorFrom } from '../../../../kube/client/errors.ts';
 import { Expectations, type Pass } from '../../../../kube/controller/expectations.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
@@ -126,8 +126,6 @@ for (const [why, answer, awaited] of [
     assert.deepEqual(expectations.awaited('ns/ds'), awaited);
   });
 
-const pods: Resource = { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true };
-const sets: Resource = { group: 'apps', version: 'v1', resource: 'statefulsets', kind: 'StatefulSet', namespaced: true };
 const LIMIT = 300_000;
 
 /** `web-0/uid@12`, with ! when it is being deleted. */

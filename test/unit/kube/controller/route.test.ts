@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { table } from '../../../support/table.ts';
-import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
+import { daemonSets as sets, type KubeObject } from '../../../../kube/api/object.ts';
 import type { Change } from '../../../../kube/cache/change.ts';
 import { objectKey, type Lister } from '../../../../kube/cache/contract.ts';
 import { routeOwned, routePrimary, routeRead, type Step } from '../../../../kube/controller/run-controller.ts';
-
-const sets: Resource = { group: 'apps', version: 'v1', resource: 'daemonsets', kind: 'DaemonSet', namespaced: true };
 
 /** In the cache: sets a and b of namespace ns, with UIDs ua and ub; b and c of another one; rollout r, in no namespace. */
 const known: KubeObject[] = [

@@ -11,7 +11,7 @@ import { reflectorMetrics } from '../../../../kube/metrics/client-metrics.ts';
 import { eventMetrics, ownWritesMetrics, queueMetrics } from '../../../../kube/metrics/controller-metrics.ts';
 import { WorkQueue } from '../../../../kube/queue/work-queue.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
-import { pods } from '../cache/informer-world.ts';
+import { pods } from '../../../../kube/api/object.ts';
 import { ScriptedApi } from '../cache/scripted-api.ts';
 
 const never = new AbortController().signal;
