@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Client } from '../../../kube/client/client.ts';
-import { createClient } from '../../../kube/client/http-client.ts';
-import { loadKubeconfig } from '../../../kube/client/access.ts';
 import { corpus } from '../../support/hostile/corpus/all.ts';
 import { startPrograms } from '../../support/hostile/programs.ts';
 import { inTurn } from '../../support/in-turn.ts';
 import { Stage } from '../../support/hostile/stage.ts';
+import { adminClient } from '../../support/real-parts/admin-client.ts';
 import { startControlPlane, type ControlPlane } from '../../support/real-parts/control-plane.ts';
 import { withRealParts } from './suite.ts';
 
@@ -33,7 +32,7 @@ await withRealParts('hostile objects', ['etcd', 'kube-apiserver', 'kube-controll
     home = await mkdtemp(join(tmpdir(), 'dkc-hostile-'));
     const kubeconfig = join(home, 'kubeconfig');
     await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
-    client = createClient(await loadKubeconfig(kubeconfig));
+    client = adminClient(plane);
     stage = new Stage({ server: 'real', client, start: () => startPrograms(kubeconfig) });
     await stage.open();
   });

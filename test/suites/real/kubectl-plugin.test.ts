@@ -21,12 +21,6 @@ const FILE = 'test/suites/real/kubectl-plugin.test.ts';
 const parts = ['etcd', 'kube-apiserver', 'kubectl'] as const;
 const release = await givenRelease();
 
-interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
 const node = (name: string): object => ({
   apiVersion: 'v1',
   kind: 'Node',
@@ -56,7 +50,7 @@ await ofRelease(release, `kubectl dkc ${release.version}`, parts, () => {
   let dir = '';
   let kubectlPath = '';
 
-  const run = (args: readonly string[], input = ''): Promise<Ran> =>
+  const run = (args: readonly string[], input = ''): Promise<{ code: number; stdout: string; stderr: string }> =>
     new Promise((resolve) => {
       const env = { PATH: `${dir}:/usr/bin:/bin`, HOME: dir, KUBECONFIG: join(dir, 'config') };
       const child = execFile(kubectlPath, args, { env, cwd: dir, timeout: 120_000 }, (error, stdout, stderr) => {

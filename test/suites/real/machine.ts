@@ -53,11 +53,7 @@ export async function onNode<Result>(
   const kubeletFlags = [...flags, `--hostname-override=${NODE}`, ...(registered ? [`--node-ip=${NODE_IP}`] : [])];
   return onMachine<Result>(`../../real/scenarios/${name}`, {
     bare: agent === 'none',
-    keep: {
-      [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro',
-      [program]: '/usr/lib/kubelet/kubelet:ro',
-      ...keep,
-    },
+    keep: { [join(here, 'node/kubelet')]: '/usr/bin/kubelet:ro', [program]: '/usr/lib/kubelet/kubelet:ro', ...keep },
     files: {
       '/var/lib/kubelet/config.yaml': local,
       '/var/lib/kubelet/kubeadm-flags.env': `KUBELET_KUBEADM_ARGS="${kubeletFlags.join(' ')}"\n`,

@@ -47,11 +47,7 @@ await withRelease("README's way from nothing to a configuration on three nodes",
     await Promise.all(['bin', '.kube'].map((dir) => mkdir(join(home, dir))));
     await writeFile(join(home, 'bin/dkc'), `#!/bin/sh\nexec ${process.execPath} ${join(root, 'cli/main.ts')} "$@"\n`, { mode: 0o755 });
     await writeFile(join(home, '.kube/config'), plane.kubeconfig());
-    const env = {
-      PATH: `${home}/bin:${dirname(kubectl)}:/usr/bin:/bin`,
-      HOME: home,
-      LC_ALL: 'C.UTF-8',
-    };
+    const env = { PATH: `${home}/bin:${dirname(kubectl)}:/usr/bin:/bin`, HOME: home, LC_ALL: 'C.UTF-8' };
 
     // Nodes are simulated: what the package does to a real one is in docs/first-node.md.
     const ending = new AbortController();

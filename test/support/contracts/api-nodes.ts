@@ -32,9 +32,7 @@ export function nodeContract(here: Here): void {
   `);
 
   const report = (of: string) => `PATCH NODES/contract-a/status | {status: {config: {${of}}}}`;
-  exchange(
-    'a report names uid and version, and is stored: the node and its status do not write each other, and clearing an assignment removes it',
-  )(`
+  exchange('a report names uid and version, and is stored; node and status do not write each other; clearing an assignment removes it')(`
     ${report('assigned: {configMap: {name: cm}}')} | 422 | status.config.assigned.configMap.uid: Required value: uid must be set in status
     ${report('active: {configMap: {uid: u}}')} | 422 | status.config.active.configMap.resourceVersion: Required value: resourceVersion must be set in status
     ${report('lastKnownGood: {configMap: {uid: u}}')} | 422 | status.config.lastKnownGood.configMap.kubeletConfigKey: Required value: kubeletConfigKey must be set

@@ -225,9 +225,7 @@ function ownerContract(here: Here): void {
     ~GET CMS/fg-child   |                                                              | 404 |
     ~GET CMS/fg-owner   |                                                              | 404 |
   `);
-  exchange(
-    'an orphan loses the reference and stays, as does what has another owner left; what refers to an object that never was is collected',
-  )(`
+  exchange('an orphan loses the reference and stays, as does what has another owner left; what refers to nothing is collected')(`
     POST CMS            | {metadata: {name: or-owner}}                                  | 201 |
     POST CMS            | {metadata: {name: other-owner}}                               | 201 |
     POST CMS            | {metadata: {name: of-two, ownerReferences: [OWNER1, OWNER2]}}    | 201 |

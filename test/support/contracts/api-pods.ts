@@ -116,9 +116,7 @@ export function evictionContract(here: Here): void {
     ${evict('alone')} | 404 |
   `);
 
-  exchange(
-    'a budget counts who was evicted and refuses the next; a dry run counts nothing; one that was not looked at yet refuses, and so do two',
-  )(`
+  exchange('a budget counts who was evicted and refuses the next; a dry run counts nothing; one not looked at yet refuses, as do two')(`
     ${running('counted')}
     ${running('kept')}
     PATCH PODS/kept | {metadata: {labels: {app: counted}}} | 200 |

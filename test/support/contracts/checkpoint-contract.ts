@@ -14,10 +14,7 @@ async function intact(store: Store, named?: Source) {
 
 /** What every store keeps to as far as checkpoints go. */
 export function checkpointContract(it: Suite): void {
-  it('a checkpoint comes back as it was saved, with our annotations only; other content replaces it, the same does not', async ({
-    open,
-    setNow,
-  }, store) => {
+  it('a checkpoint comes back as saved, with our annotations only; other content replaces it', async ({ open, setNow }, store) => {
     setNow(Date.UTC(2026, 4, 1));
     await store.save(payload());
     const { payload: loaded, manifest } = await intact(open());

@@ -19,24 +19,19 @@ export function storeContract(homeName: string, home: (t: TestContext) => Promis
   const it = suiteOn(homeName, home);
   checkpointContract(it);
 
-  it(
-    'initialize makes an empty store once, and leaves what exists',
-    async ({ open, disk, root }, store) => {
-      assert.deepEqual(await store.record('assigned'), { at: 'missing' });
-      assert.equal(await store.initialize(), true);
-      for (const name of ['assigned', 'last-known-good'] as const)
-        assert.deepEqual(await store.record(name), { at: 'known', source: null });
-      assert.deepEqual([await store.list(), await store.journal(), await store.condemned(), await store.trial()], [[], [], [], undefined]);
-      await store.setRecord('assigned', source());
-      assert.equal(await open().initialize(), false);
-      assert.deepEqual(await open().record('assigned'), { at: 'known', source: source() });
-      await store.save(payload());
-      await disk.remove(layout(root).metaDir);
-      assert.equal(await store.initialize(), false);
-      assert.deepEqual(await open().record('assigned'), { at: 'missing' });
-    },
-    'fresh',
-  );
+  it.fresh('initialize makes an empty store once, and leaves what exists', async ({ open, disk, root }, store) => {
+    assert.deepEqual(await store.record('assigned'), { at: 'missing' });
+    assert.equal(await store.initialize(), true);
+    for (const name of ['assigned', 'last-known-good'] as const) assert.deepEqual(await store.record(name), { at: 'known', source: null });
+    assert.deepEqual([await store.list(), await store.journal(), await store.condemned(), await store.trial()], [[], [], [], undefined]);
+    await store.setRecord('assigned', source());
+    assert.equal(await open().initialize(), false);
+    assert.deepEqual(await open().record('assigned'), { at: 'known', source: source() });
+    await store.save(payload());
+    await disk.remove(layout(root).metaDir);
+    assert.equal(await store.initialize(), false);
+    assert.deepEqual(await open().record('assigned'), { at: 'missing' });
+  });
 
   it('records are upstream’s bytes, none is 0 bytes, and equal ones are not rewritten', async ({ disk, root }, store) => {
     const path = layout(root).meta('assigned');
@@ -176,23 +171,16 @@ export function storeContract(homeName: string, home: (t: TestContext) => Promis
     await store.setRecord('assigned', source());
   });
 
-  it(
-    'a directory that is something else is named with its mode',
-    async ({ disk, root }, store) => {
-      const { store: path } = layout(root);
-      await disk.makeDir(root);
-      await disk.replace(path, bytes('x'), 0o644);
-      const says = /expected dir at ".*\/store", but mode is "-rw-r--r--"/;
-      await assert.rejects(store.initialize(), (error) => error instanceof StoreError && error.path === path && says.test(error.message));
-      assert.equal((await store.record('assigned')).at, 'missing');
-    },
-    'fresh',
-  );
+  it.fresh('a directory that is something else is named with its mode', async ({ disk, root }, store) => {
+    const { store: path } = layout(root);
+    await disk.makeDir(root);
+    await disk.replace(path, bytes('x'), 0o644);
+    const says = /expected dir at ".*\/store", but mode is "-rw-r--r--"/;
+    await assert.rejects(store.initialize(), (error) => error instanceof StoreError && error.path === path && says.test(error.message));
+    assert.equal((await store.record('assigned')).at, 'missing');
+  });
 
-  it('verify tells what is missing, what is no part of a store, and what something else is in the place of', async ({
-    disk,
-    root,
-  }, store) => {
+  it('verify tells what is missing, what is no part of a store, and what is something else', async ({ disk, root }, store) => {
     const { journal, checkpoints, ...paths } = layout(root);
     const file = join(checkpoints, 'file');
     await store.setRecord('assigned', source());

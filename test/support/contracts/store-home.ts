@@ -23,15 +23,19 @@ export const payload = (of = source(), files: Record<string, string> = { kubelet
   return { ...ref, files: new Map(Object.entries(files).map(([key, text]) => [key, bytes(text)])), annotations };
 };
 
-/** Defines a test on an empty store. @param fresh - on a place where nothing is yet */
-export type Suite = (name: string, check: (home: Home, store: Store) => Promise<void>, fresh?: 'fresh') => void;
+type Define = (name: string, check: (home: Home, store: Store) => Promise<void>) => void;
+/** Defines a test on an empty store; `fresh`: on a place where nothing is yet. */
+export type Suite = Define & { fresh: Define };
 
 export function suiteOn(homeName: string, home: (t: TestContext) => Promise<Home>): Suite {
-  return (name, check, fresh) =>
-    void test(`store on ${homeName}: ${name}`, async (t) => {
-      const at = await home(t);
-      const store = at.open();
-      if (fresh === undefined) await store.initialize();
-      await check(at, store);
-    });
+  const define =
+    (isFresh: boolean): Define =>
+    (name, check) =>
+      void test(`store on ${homeName}: ${name}`, async (t) => {
+        const at = await home(t);
+        const store = at.open();
+        if (!isFresh) await store.initialize();
+        await check(at, store);
+      });
+  return Object.assign(define(false), { fresh: define(true) });
 }

@@ -54,10 +54,7 @@ export class HollowNodes {
     this.#informers = new Informers({ client, clock, log, random: realRandom });
     const fields = ['metadata.annotations', 'spec.nodeName', 'spec.affinity', 'spec.containers.name', 'spec.containers.image'];
     const status = ['phase', 'startTime', 'conditions', 'containerStatuses.state.waiting.reason'].map((field) => `status.${field}`);
-    this.#pods = this.#informers.of<Pod>(podResource, {
-      fields: [...fields, ...status],
-      indexes: { home: (pod) => [homeOf(pod)] },
-    });
+    this.#pods = this.#informers.of<Pod>(podResource, { fields: [...fields, ...status], indexes: { home: (pod) => [homeOf(pod)] } });
     this.#nodes = this.#informers.of<Node>(nodeResource, { fields: ['metadata.annotations'] }, { labelSelector: hollowLabel });
     // The scheduler and the set that owns a pod may be quicker than the watch: what comes back soon need not wait long.
     this.#queue = new WorkQueue('hollow', { clock });

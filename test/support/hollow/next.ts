@@ -8,14 +8,8 @@ export type Node = Kube<NodeFields>;
 /** Where a pod's node stands: ours; ours once, and deleted since; or nobody's we know. */
 export type Home = { node: Readonly<Node> } | 'lost' | 'foreign';
 
-export type Step =
-  | { do: 'nothing' }
-  /** Bind it to the node that its affinity names. */
-  | { do: 'bind'; node: string }
-  /** Make its status say what becomes of it. */
-  | { do: 'report' }
-  /** Finish its deletion. */
-  | { do: 'remove' };
+/** `bind` it to the node that its affinity names; `report`: make its status say what becomes of it; `remove`: finish its deletion. */
+export type Step = { do: 'nothing' | 'report' | 'remove' } | { do: 'bind'; node: string };
 
 /**
  * What a kubelet does next for the pod, or a scheduler, or whoever cleans up after lost nodes.

@@ -7,7 +7,7 @@ import type { DaemonPlan } from './daemon.ts';
 /** More than it ever asks for: its own limit of requests would only be waited for. */
 const NO_LIMIT = 100_000;
 
-export interface ControllerManagerOptions {
+interface Options {
   /** Its release is the program's. */
   plane: Pick<ControlPlane, 'release' | 'servingCertificate'>;
   /** Folder, for its certificate. */
@@ -22,14 +22,8 @@ export interface ControllerManagerOptions {
 }
 
 /** How upstream's kube-controller-manager is started, without a limit of its own. @throws {RealPartsUnavailable} */
-export async function controllerManager({
-  plane,
-  home,
-  kubeconfig,
-  port,
-  controllers,
-  more = [],
-}: ControllerManagerOptions): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
+export async function controllerManager(options: Options): Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>> {
+  const { plane, home, kubeconfig, port, controllers, more = [] } = options;
   const { 'kube-controller-manager': program } = await plane.release.programs(['kube-controller-manager']);
   const serving = hasInsecurePorts(plane.release) ? insecure(port) : await secureServing(plane, home, port);
   const args = [

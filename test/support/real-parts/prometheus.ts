@@ -37,15 +37,8 @@ export class Prometheus {
     const [port] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
     const args = [`--config.file=${home}/prometheus.yaml`, `--storage.tsdb.path=${home}/data`, `--web.listen-address=127.0.0.1:${port}`];
-    const daemon = new Daemon({
-      name: 'prometheus',
-      program,
-      args,
-      log: join(home, 'log'),
-      home,
-      ready: { url: `${url}/-/ready` },
-      ca: '',
-    });
+    const ready = { url: `${url}/-/ready` };
+    const daemon = new Daemon({ name: 'prometheus', program, args, log: join(home, 'log'), home, ready, ca: '' });
     await daemon.start();
     return new Prometheus(url, daemon, home);
   }

@@ -34,24 +34,29 @@ export async function realParts(names: string[]): Promise<{ dir: string }> {
   return { dir: out.trimEnd().split('\n').at(-1) ?? '' };
 }
 
+/** Of a kubelet of a test: local, without authentication, without traces in the machine's cgroups and firewall. */
+export const localKubelet = {
+  apiVersion: 'kubelet.config.k8s.io/v1beta1',
+  kind: 'KubeletConfiguration',
+  address: '127.0.0.1',
+  healthzBindAddress: '127.0.0.1',
+  // standalone there is no API server to ask who somebody is
+  authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+  authorization: { mode: 'AlwaysAllow' },
+  failSwapOn: false,
+  // else it makes /kubepods in every cgroup hierarchy of the machine
+  cgroupsPerQOS: false,
+  enforceNodeAllocatable: [],
+  makeIPTablesUtilChains: false,
+};
+
 /**
- * A configuration for a kubelet of a test: local, without authentication, without traces in the machine's cgroups and firewall.
+ * A configuration for a kubelet 1.20 of a test.
  * @param overrides - fields to add or replace; `port` and `healthzPort` at least, as several kubelets share a machine
  */
 export function baseKubeletConfig<T extends { port: number; healthzPort: number }>(overrides: T) {
   return {
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    kind: 'KubeletConfiguration',
-    address: '127.0.0.1',
-    healthzBindAddress: '127.0.0.1',
-    // standalone there is no API server to ask who somebody is
-    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
-    authorization: { mode: 'AlwaysAllow' },
-    failSwapOn: false,
-    // else it makes /kubepods in every cgroup hierarchy of the machine
-    cgroupsPerQOS: false,
-    enforceNodeAllocatable: [],
-    makeIPTablesUtilChains: false,
+    ...localKubelet,
     // a full disk is not what is tested
     evictionHard: { 'memory.available': '0%', 'nodefs.available': '0%', 'nodefs.inodesFree': '0%', 'imagefs.available': '0%' },
     // the default is made when absent, in /usr; here it is in a folder that the cover replaces

@@ -5,7 +5,7 @@ import { request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { kubeletCover } from './real-kubelet.ts';
+import { kubeletCover, localKubelet } from './real-kubelet.ts';
 
 export interface ReleaseKubeletPlan {
   /** The binary. */
@@ -33,25 +33,16 @@ export interface KubeletEnd {
 }
 
 /**
- * A configuration for a kubelet of 1.26 and newer in a test: no authentication, no traces in the machine's cgroups and firewall.
+ * A configuration for a kubelet of 1.26 and newer in a test.
  * @param overrides - fields to add or replace; ports at least, as several kubelets share a machine
  */
 export function releaseKubeletConfig(socket: string, overrides: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return {
-    apiVersion: 'kubelet.config.k8s.io/v1beta1',
-    kind: 'KubeletConfiguration',
-    address: '127.0.0.1',
-    healthzBindAddress: '127.0.0.1',
+    ...localKubelet,
     containerRuntimeEndpoint: `unix://${socket}`,
     // Machines of tests have cgroup v1, on which a kubelet from 1.35 on does not run without this.
     failCgroupV1: false,
-    failSwapOn: false,
-    cgroupsPerQOS: false,
-    enforceNodeAllocatable: [],
-    makeIPTablesUtilChains: false,
     nodeStatusUpdateFrequency: '1s',
-    authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
-    authorization: { mode: 'AlwaysAllow' },
     ...overrides,
   };
 }

@@ -162,11 +162,7 @@ class ProgramFolder {
   }
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path, constants.R_OK).then(
-    () => true,
-    () => false,
-  );
+const isThere = (path: string): Promise<boolean> => access(path, constants.R_OK).then(() => true, () => false); // prettier-ignore
 
 const NO_XZ = 77;
 

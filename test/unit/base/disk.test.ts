@@ -53,23 +53,21 @@ for (const [which, ownDisk] of Object.entries({ running: realDisk, starting: sta
     assert.deepEqual(readdirSync(dir).toSorted(), ['fifo', 'link', 'secret']);
   });
 
+type File = Awaited<ReturnType<RawFs['open']>>;
+const writing = (write: (file: File, bytes: Uint8Array) => ReturnType<File['write']>): RawFs => ({
+  ...nodeFs,
+  open: async (path, how, mode) => {
+    const file = await nodeFs.open(path, how, mode);
+    return { ...file, write: (bytes) => write(file, bytes) };
+  },
+});
+
 // One byte at a time, then no more: what kernels may do and tests on a healthy disk never see.
-function stingy(room: number): RawFs {
-  let left = room;
-  return {
-    ...nodeFs,
-    open: async (path, how, mode) => {
-      const file = await nodeFs.open(path, how, mode);
-      return {
-        ...file,
-        write: async (bytes) => {
-          if (left === 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
-          left -= 1;
-          return file.write(bytes.subarray(0, 1));
-        },
-      };
-    },
-  };
+function stingy(left: number): RawFs {
+  return writing(async (file, bytes) => {
+    if (left-- === 0) throw Object.assign(new Error('full'), { code: 'ENOSPC' });
+    return file.write(bytes.subarray(0, 1));
+  });
 }
 
 test('short writes are gone on with, and one that ends in a full disk leaves the old file', async (t) => {
@@ -83,13 +81,7 @@ test('short writes are gone on with, and one that ends in a full disk leaves the
 
 test('a file that is not as long as what was written is not put in place', async (t) => {
   const path = join(await tempDir(t), 'f');
-  const liar: RawFs = {
-    ...nodeFs,
-    open: async (at, how, mode) => {
-      const file = await nodeFs.open(at, how, mode);
-      return { ...file, write: async (bytes) => (await file.write(bytes.subarray(1)), bytes.length) };
-    },
-  };
+  const liar = writing(async (file, bytes) => (await file.write(bytes.subarray(1)), bytes.length));
   await assert.rejects(
     durableDisk(liar, () => `${tempPrefix}x`).replace(path, new TextEncoder().encode('text')),
     (error) => errorCode(error) === 'EIO',

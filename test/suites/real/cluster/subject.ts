@@ -6,23 +6,8 @@ import { Daemon } from '../../../support/real-parts/daemon.ts';
 import type { DaemonPlan } from '../../../support/real-parts/daemon.ts';
 import { freePorts } from '../../../support/real-parts/free-ports.ts';
 
-/** A process under test, of upstream or ours as people run it. */
-export interface Subject {
-  readonly pid: number | undefined;
-  /** Path; the whole of it. */
-  readonly logFile: string;
-  /** It may finish what it is at. */
-  stop(): Promise<void>;
-  /** SIGKILL. */
-  kill(): Promise<void>;
-  /** Again, after a stop or a kill. */
-  start(): Promise<void>;
-  /** The end of its log. */
-  log(): Promise<string>;
-  /** What it counts, of ours; as text. */
-  metrics(): Promise<string>;
-  [Symbol.asyncDispose](): Promise<void>;
-}
+/** A process under test, of upstream or ours as people run it. `stop` lets it finish what it is at, `kill` does not; `start` is for after these. */
+export type Subject = Awaited<ReturnType<typeof startProcess>>;
 
 export interface Place {
   /** Of the subject alone; it goes with it. */
@@ -43,7 +28,7 @@ export async function startProcess(
   name: string,
   plane: Pick<ControlPlane, 'kubeconfig' | 'ca'>,
   planFor: (place: Place) => Promise<Pick<DaemonPlan, 'program' | 'args' | 'ready'>>,
-): Promise<Subject> {
+) {
   const home = await mkdtemp(join(tmpdir(), 'dkc-subject-'));
   const kubeconfig = join(home, 'kubeconfig');
   await writeFile(kubeconfig, plane.kubeconfig(), { mode: 0o600 });
@@ -60,6 +45,7 @@ export async function startProcess(
     stop: () => daemon.stop(GRACE_MS),
     kill: () => daemon.kill(),
     start: () => daemon.start(),
+    /** The end of its log. */
     log: () => daemon.tail(),
     // Without keeping the connection: the process may be killed before the next question.
     metrics: async () => (await fetch(new URL('/metrics', plan.ready.url), { headers: { connection: 'close' } })).text(),

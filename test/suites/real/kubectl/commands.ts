@@ -50,10 +50,8 @@ export const commands: readonly string[] = [
   // ConfigMaps: create, apply, patch, replace
   // kubectl describes several keys in no order, so one
   'create configmap kubelet -n shop --from-literal=kubelet=x',
-  'create configmap kubelet -n shop --from-literal=kubelet=y',
   'get configmap kubelet -n shop -o yaml',
   'describe configmap kubelet -n shop',
-  'create -f cm-bad-name.yaml',
   'create -f cm-bad-keys.yaml',
   'apply -f cm-unknown-field.yaml',
   'apply -f cm-unknown-field.yaml --validate=false',
@@ -99,7 +97,6 @@ export const commands: readonly string[] = [
   'get pod web -n shop -o yaml',
   'patch pod web -n shop -p {"spec":{"restartPolicy":"Never"}}',
   'create --raw /api/v1/namespaces/shop/pods/web/binding -f binding.json',
-  'create --raw /api/v1/namespaces/shop/pods/web/binding -f binding.json',
   'create -f event.yaml',
   'get events -n shop',
   'get pods -n shop -o wide',
@@ -120,7 +117,6 @@ export const commands: readonly string[] = [
   'explain node.spec.configSource.configMap',
   'explain configmap.immutable',
   'auth can-i get nodes',
-  'delete configmap kubelet -n shop',
   'delete configmap kubelet -n shop',
   'delete configmaps -n shop -l group=many',
   'delete configmap applied -n shop --dry-run=server',

@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
 import { realClock } from '../../../../base/clock.ts';
@@ -84,12 +83,7 @@ function application(): object[] {
   });
   const apart = { podAffinityTerm: { labelSelector: selector('shop'), topologyKey: 'kubernetes.io/hostname' }, weight: 100 };
   const affinity = { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [apart] } };
-  const of = (kind: string, name: string, spec: object, apiVersion = 'apps/v1') => ({
-    apiVersion,
-    kind,
-    metadata: { name, namespace: 'default' },
-    spec,
-  });
+  const of = (kind: string, name: string, spec: object, apiVersion = 'apps/v1') => ({ apiVersion, kind, metadata: { name }, spec });
   return [
     of('PodDisruptionBudget', 'shop', { minAvailable: 3, selector: selector('shop') }, 'policy/v1'),
     of('Deployment', 'shop', { replicas: 3, selector: selector('shop'), template: template('shop', { affinity }) }),
@@ -160,15 +154,19 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
   const daemonBefore = await daemon();
 
   writePrivate(CONTROLLER_KUBECONFIG, plane.kubeconfig(CONTROLLER.token));
-  const flags = [
+  const lease = ['--leader-elect-resource-namespace=dkc-system', '--leader-elect-resource-name=dkc-rollout'];
+  const flags = [`--kubeconfig=${CONTROLLER_KUBECONFIG}`, '--metrics-bind-address=127.0.0.1:0', '--page-bind-address=', ...lease];
+  run(
+    'systemd-run',
+    '--quiet',
+    '--unit=dkc-controllers',
+    '/usr/lib/dkc/node',
+    '/usr/lib/dkc/dkc.js',
+    'controllers',
+    'run',
     '--controllers=rollout',
-    `--kubeconfig=${CONTROLLER_KUBECONFIG}`,
-    '--metrics-bind-address=127.0.0.1:0',
-    '--page-bind-address=',
-    '--leader-elect-resource-namespace=dkc-system',
-    '--leader-elect-resource-name=dkc-rollout',
-  ];
-  run('systemd-run', '--quiet', '--unit=dkc-controllers', '/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js', 'controllers', 'run', ...flags);
+    ...flags,
+  );
   const controllerLog = (): string => journal('dkc-controllers').join('\n');
 
   const rollout = () => client.get<NodeConfigRollout>(rollouts, { name: 'web' });
@@ -198,8 +196,7 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
   };
 
   // The good one: maxPods needs a drain, and the budget of the application lets nobody go at first.
-  const data = (fields: object): string => overlay({ ...fields });
-  writePrivate('/run/kubelet.yaml', data({ maxPods: 120 }));
+  writePrivate('/run/kubelet.yaml', overlay({ maxPods: 120 }));
   kubectl('-n', NAMESPACE, 'create', 'configmap', 'web', '--from-file=kubelet=/run/kubelet.yaml');
   followed.begin();
   let from = performance.now();
@@ -215,9 +212,9 @@ await scenario(async ({ programs }: { programs: string }): Promise<ThreeNodes> =
 
   // A bad one: valid everywhere, and the real kubelet dies of it. Nobody looks at the host before it is used.
   await configureAgent({ preflight: false, trialDuration: '10m' });
-  writePrivate('/run/kubelet.yaml', data({ maxPods: 122, systemReserved: { memory: '1000Ti' } }));
+  const data = { kubelet: overlay({ maxPods: 122, systemReserved: { memory: '1000Ti' } }) };
   from = performance.now();
-  kubectl('-n', NAMESPACE, 'patch', 'configmap', 'web', '--type=merge', '-p', JSON.stringify({ data: { kubelet: readFileSync('/run/kubelet.yaml', 'utf8') } })); // prettier-ignore
+  kubectl('-n', NAMESPACE, 'patch', 'configmap', 'web', '--type=merge', '-p', JSON.stringify({ data }));
   await until('the bad one begins', ({ phase, revision }) => phase !== 'Complete' && revision !== completed.revision);
   const watched = await dkcBeside('rollout', 'watch', 'web', '--timeout=240s');
   const undone = await until('it is taken back', ({ phase }) => phase === 'RolledBack');

@@ -8,10 +8,7 @@ const row = (why: string, spec: object, metadata: object = {}, more: Partial<Hos
   return { why: `a pod with ${why}`, resource: pods, objects: () => [pod(name, spec, metadata)], ...more };
 };
 
-const term = (at: number): object => ({
-  topologyKey: `zone-${at % 50}`,
-  labelSelector: { matchLabels: { app: `a-${at}` } },
-});
+const term = (at: number): object => ({ topologyKey: `zone-${at % 50}`, labelSelector: { matchLabels: { app: `a-${at}` } } });
 const nodeTerm = (at: number): object => ({ matchExpressions: [{ key: `k-${at}`, operator: 'In', values: ['v'] }] });
 
 const keysOf = (at: number): object =>

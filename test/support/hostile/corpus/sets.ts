@@ -27,10 +27,7 @@ const setOf =
   (why: string, parts: Parts | ((labels: object) => Parts), more: Pick<Hostile, 'refusedBy'> = {}): Hostile => {
     const name = unique('set');
     const of = templated(name, typeof parts === 'function' ? parts(own(name)) : parts);
-    return row(resource, `${a} with ${why}`, () => ({ ...of, spec: { ...fields, ...of.spec } }), {
-      name,
-      ...more,
-    });
+    return row(resource, `${a} with ${why}`, () => ({ ...of, spec: { ...fields, ...of.spec } }), { name, ...more });
   };
 const set = setOf(statefulSets, 'a StatefulSet', { serviceName: 'hostile', replicas: 1 });
 const daemons = setOf(daemonSets, 'a DaemonSet', {});

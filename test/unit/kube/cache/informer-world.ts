@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Fields } from '../../../../base/log.ts';
 import { type KubeObject, pods } from '../../../../kube/api/object.ts';
 import type { Handlers } from '../../../../kube/cache/contract.ts';
 import { SharedInformer } from '../../../../kube/cache/shared-informer.ts';
@@ -22,17 +21,8 @@ export function diary(): { told: string[]; handlers: Handlers<KubeObject> } {
   };
 }
 
-export interface World {
-  api: ScriptedApi;
-  clock: FakeClock;
-  informer: SharedInformer<KubeObject>;
-  told: string[];
-  lines: string[];
-  fields: readonly Fields[];
-}
-
 /** A cache on a script that does not run yet. */
-export function begin(api: ScriptedApi, options: Partial<InformerOptions> = {}): Omit<World, 'api' | 'told'> {
+export function begin(api: ScriptedApi, options: Partial<InformerOptions> = {}) {
   const clock = new FakeClock();
   const { log, lines, fields } = recordedLog();
   const usual = { resource: pods, client: api.client, clock, random: () => 0, log, streams: false };
@@ -40,7 +30,7 @@ export function begin(api: ScriptedApi, options: Partial<InformerOptions> = {}):
 }
 
 /** A cache on a script, until the test ends. */
-export async function run(t: TestContext, steps: string[], options: Partial<InformerOptions> = {}): Promise<World> {
+export async function run(t: TestContext, steps: string[], options: Partial<InformerOptions> = {}) {
   const api = new ScriptedApi(...steps);
   const { clock, informer, lines, fields } = begin(api, { frozen: true, ...options });
   const { told, handlers } = diary();

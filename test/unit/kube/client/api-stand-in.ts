@@ -81,13 +81,11 @@ export function status(code: number, reason: string, message: string, details: o
   return { apiVersion: 'v1', kind: 'Status', metadata: {}, status: 'Failure', code, reason, message, details };
 }
 
-export function node(
-  name: string,
-  rv: string,
-  uid = 'u1',
-): { apiVersion: string; kind: string; metadata: { name: string; uid: string; resourceVersion: string } } {
-  return { apiVersion: 'v1', kind: 'Node', metadata: { name, uid, resourceVersion: rv } };
-}
+export const node = (name: string, resourceVersion: string) => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name, uid: 'u1', resourceVersion },
+});
 
 export async function bodyOf(request: Request): Promise<string> {
   const parts: Buffer[] = [];

@@ -4,7 +4,7 @@ import { nodes } from '../../../../kube/api/object.ts';
 import { clientOf, Trust, bodyOf, json, node } from './api-stand-in.ts';
 import { childServer } from './child-server.ts';
 import type { Client } from '../../../../kube/client/client.ts';
-import type { RestMetrics } from '../../../../kube/client/requests.ts';
+import { noRestMetrics } from '../../../../kube/client/requests.ts';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { silentLog } from '../../../../base/log.ts';
@@ -13,19 +13,6 @@ import { Credentials, type Endpoint, type Identity, Rotation } from '../../../..
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 const trust = new Trust();
-
-/** Counts what a client finds dead. */
-class Finds implements RestMetrics {
-  readonly dead: string[] = [];
-  answered() {}
-  took() {}
-  retried() {}
-  waited() {}
-  dialled() {}
-  foundDead({ host }: { host: string }) {
-    this.dead.push(host);
-  }
-}
 
 /** Resolves to a watch that has seen its first event. */
 async function watching(client: Client): Promise<{ over: Promise<void> }> {
@@ -43,7 +30,8 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
   const frozen = async (kind: 'h2' | 'https' | 'http') => {
     const server = await childServer(kind, trust.serverPair);
     t.after(() => server[Symbol.asyncDispose]());
-    const metrics = new Finds();
+    const dead: string[] = [];
+    const metrics = { ...noRestMetrics, foundDead: ({ host }: { host: string }) => void dead.push(host) };
     const client = clientOf(t, trust.access(server), { ping: { everyMs: 200, timeoutMs: 5_000 }, timeoutMs: 60_000, metrics });
     await client.get(nodes, { name: 'n' });
     const { over } = await watching(client);
@@ -54,7 +42,7 @@ test('a frozen server is noticed by a quiet watch and by a request, whatever is 
       assert.rejects(over, { name: 'TransportError', problem: 'cut' }, kind),
       assert.rejects(patch(), { name: 'TransportError', problem: 'cut' }, kind),
     ]);
-    assert.ok(metrics.dead.length > 0 && metrics.dead.every((host) => host === new URL(server.url).host));
+    assert.ok(dead.length > 0 && dead.every((host) => host === new URL(server.url).host));
     server.thaw();
     assert.equal((await client.get(nodes, { name: 'n' })).metadata.name, 'n');
   };

@@ -16,19 +16,11 @@ import type { Kind } from './api-stand-in.ts';
 
 const trust = new Trust();
 
-interface Proxy {
-  url: string;
-  /** What was asked of it: method, target, and who asked. */
-  seen: string[];
-  answer: number;
-  close(): void;
-}
-
-/** A forward proxy: tunnels, and whole URLs over plain HTTP. */
-async function proxy(t: TestContext, tls?: KeyPair): Promise<Proxy> {
+/** A forward proxy: tunnels, and whole URLs over plain HTTP. `seen` is what was asked of it: method, target, and who asked. */
+async function proxy(t: TestContext, tls?: KeyPair) {
   const sockets = new Set<Socket>();
   const server = tls === undefined ? createPlain() : createSecure(tls);
-  const self: Proxy = { url: '', seen: [], answer: 200, close: () => void server.close() };
+  const self = { url: '', seen: [] as string[], answer: 200, close: () => void server.close() };
   const note = (method = '', target = '', who = '-') => self.seen.push(`${method} ${target} ${who}`);
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);

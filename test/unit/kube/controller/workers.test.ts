@@ -11,17 +11,8 @@ import { type KubeObject } from '../../../../kube/api/object.ts';
 import { type Informer } from '../../../../kube/cache/contract.ts';
 import { runController } from '../../../../kube/controller/run-controller.ts';
 
-interface Run {
-  clock: FakeClock;
-  queue: WorkQueue;
-  lines: string[];
-  fields: Readonly<Record<string, unknown>>[];
-  stop: AbortController;
-  ended: Promise<void>;
-}
-
 /** Workers that end with the test, at the latest. */
-function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs = 1000 } = {}): Run {
+function workersOf(t: TestContext, reconcile: Reconcile, { workers = 2, drainMs = 1000 } = {}) {
   const clock = new FakeClock();
   const queue = new WorkQueue('test', { clock });
   const { log, lines, fields } = recordedLog();

@@ -13,35 +13,25 @@ import { localApi } from '../../../support/embedded-api.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 /** Looked at often, and held through any stall of a busy machine: nobody here waits for one to run out. */
-export const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
+const quickLease = { namespace: 'kube-system', name: 'keys', retryPeriodMs: 20, renewDeadlineMs: 20_000, leaseDurationMs: 30_000 };
 
-export interface Started {
-  /** Its address once it is ready, '' when it serves nothing; undefined when it ended without ever being ready. */
-  ready: Promise<string | undefined>;
-  ended: Promise<number>;
-  /** As SIGTERM does. */
-  stop: () => Promise<number>;
-  clock: RealTime;
-  lines: string[];
-  /** How many of its connections are open. */
-  open: () => number;
-}
-
-const started = new WeakMap<LocalApi, Started[]>();
+const stops = new WeakMap<LocalApi, (() => Promise<number>)[]>();
 
 /** An API whose processes end with the test, however it goes. */
 export function newApi(t: TestContext): LocalApi {
   const api = localApi(realClock);
-  started.set(api, []);
-  t.after(() => Promise.allSettled((started.get(api) ?? []).map(({ stop }) => stop())));
+  stops.set(api, []);
+  t.after(() => Promise.allSettled((stops.get(api) ?? []).map((stop) => stop())));
   return api;
 }
 
-export function start(
-  api: LocalApi,
-  identity: string,
-  options: Pick<ProcessOptions, 'setup'> & Partial<Omit<ProcessOptions, 'onReady' | 'access'>>,
-): Started {
+type Options = Pick<ProcessOptions, 'setup'> & Partial<Omit<ProcessOptions, 'onReady' | 'access'>>;
+
+/**
+ * @returns `ready`: its address once it is ready, '' when it serves nothing, undefined when it ended without ever being ready; `open`: how many of its
+ * connections are open; `stop`, as SIGTERM does
+ */
+export function start(api: LocalApi, identity: string, options: Options) {
   const asked = new AbortController();
   const clock = new RealTime();
   const { log, lines } = recordedLog();
@@ -78,19 +68,12 @@ export function start(
     () => ready.resolve(undefined),
     () => ready.resolve(undefined),
   );
-  const process: Started = {
-    ready: ready.promise,
-    ended,
-    stop: () => {
-      asked.abort(new Error('SIGTERM'));
-      return ended;
-    },
-    clock,
-    lines,
-    open: () => open,
+  const stop = (): Promise<number> => {
+    asked.abort(new Error('SIGTERM'));
+    return ended;
   };
-  started.get(api)?.push(process);
-  return process;
+  stops.get(api)?.push(stop);
+  return { ready: ready.promise, ended, stop, clock, lines, open: () => open };
 }
 
 export function leaseOf(api: LocalApi): Lease | undefined {

@@ -1,10 +1,7 @@
 import { nodeNames, steps, type NodeName, type Step } from './steps.ts';
 import type { Seen, SideBySideResult } from '../scenarios/side-by-side.ts';
 
-const titles: Readonly<Record<NodeName, string>> = {
-  native: 'native kubelet',
-  ours: 'agent',
-};
+const titles: Readonly<Record<NodeName, string>> = { native: 'native kubelet', ours: 'agent' };
 
 /** What stands in docs/side-by-side.md: nothing in here is another in every run. */
 export function document({ steps: seen, trusted }: SideBySideResult): string {

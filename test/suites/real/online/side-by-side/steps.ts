@@ -4,18 +4,15 @@ import { killer } from '../../inside/configs.ts';
 export const nodeNames = ['native', 'ours'] as const;
 export type NodeName = (typeof nodeNames)[number];
 
+/**
+ * With `trial-over` ten minutes of a trial pass in no time: for the native kubelet a file gets older, for the agent a setting shorter; with `time-passes` the
+ * file gets older alone.
+ */
 export type Act =
-  | { do: 'nothing' }
-  | { do: 'make'; name: string; fields: Fields }
-  | { do: 'edit'; name: string; fields: Fields }
-  | { do: 'touch'; name: string }
-  | { do: 'delete'; name: string }
-  | { do: 'assign'; name: string; key?: string }
-  | { do: 'clear' }
-  /** Ten minutes of a trial pass in no time: for the native kubelet a file gets older, for the agent a setting shorter. */
-  | { do: 'trial-over' }
-  /** The same, for those that get older alone. */
-  | { do: 'time-passes' };
+  | { do: 'nothing' | 'clear' | 'trial-over' | 'time-passes' }
+  | { do: 'make' | 'edit'; name: string; fields: Fields }
+  | { do: 'touch' | 'delete'; name: string }
+  | { do: 'assign'; name: string; key?: string };
 
 type Fields = Readonly<Record<string, unknown>>;
 
