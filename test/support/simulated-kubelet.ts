@@ -19,7 +19,7 @@ const DIES_AFTER_MS = 2_000;
 
 /**
  * A kubelet under systemd, as its agent sees it. `providerID` tells how it does under a config: `fatal` kills it 2 s after each start,
- * `sick` keeps it from ever being healthy, `unready` and `rejects` only show on the API server, `fragile` lets it die once, a minute after its first start, anything else is good.
+ * `sick` keeps it from ever being healthy, `unready` and `rejects` only show on the API server, anything else is good.
  */
 export class SimulatedKubelet {
   /** Starts so far, by what the file said. */
@@ -32,7 +32,6 @@ export class SimulatedKubelet {
   cursed = false;
   readonly #deps: KubeletDeps;
   #life = new AbortController();
-  #broke = false;
 
   constructor(deps: KubeletDeps) {
     this.#deps = deps;
@@ -55,8 +54,7 @@ export class SimulatedKubelet {
     this.healthy = kind !== 'fatal' && kind !== 'sick';
     this.#deps.onStart?.(kind);
     const { signal } = this.#life;
-    const dies = kind === 'fatal' ? DIES_AFTER_MS : kind === 'fragile' && !this.#broke ? 60_000 : undefined;
-    if (dies !== undefined) void clock.sleep(dies, signal).then(() => this.#die(signal), () => {}); // prettier-ignore
+    if (kind === 'fatal') void clock.sleep(DIES_AFTER_MS, signal).then(() => this.#die(signal), () => {}); // prettier-ignore
     return undefined;
   }
 
@@ -74,7 +72,6 @@ export class SimulatedKubelet {
   }
 
   async #die(signal: AbortSignal): Promise<void> {
-    this.#broke = true;
     this.active = false;
     this.healthy = false;
     await this.#note('exit-code exited 1');
