@@ -10,20 +10,20 @@ import { realClock } from '../../../../base/clock.ts';
 /** Retries that are seconds apart come in tenths of them. */
 const clock = new RealTime({ speed: 10 });
 
-async function cluster(t: TestContext, options: Parameters<typeof Cluster.start>[0] = {}): Promise<Cluster> {
-  const made = await Cluster.start(options);
+async function cluster(t: TestContext): Promise<Cluster> {
+  const made = await Cluster.start();
   t.after(() => made.stop());
   return made;
 }
 
 /** An agent that uses the ConfigMap of its own name. */
-async function settled(on: Cluster, setup: Parameters<typeof HostedAgent.on>[1] = {}): Promise<{ agent: HostedAgent }> {
+async function settled(on: Cluster, setup: Parameters<typeof HostedAgent.on>[1] = {}): Promise<HostedAgent> {
   const agent = await HostedAgent.on(on, { clock, ...setup });
   const made = await on.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
   await on.assign(agent.name, agent.name);
   agent.start();
   await agent.reports(on, { assigned: sourceOf(made), active: sourceOf(made) });
-  return { agent };
+  return agent;
 }
 
 /** A change gets through and is reported. */
@@ -36,8 +36,7 @@ async function follows(on: Cluster, agent: HostedAgent, maxPods: number): Promis
 describe('an agent whose API server fails', { concurrency: 9 }, () => {
   test('away and back at the same address: what was edited meanwhile takes effect', async (t) => {
     const on = await cluster(t);
-    const { agent } = await settled(on);
-    await using _agent = agent;
+    await using agent = await settled(on);
     await on.server.hooks.pause();
     await agent.says('failed to watch ConfigMap, retrying');
     const { starts } = agent;
@@ -56,8 +55,7 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     test(`${why} is logged, the config stays, and requests are few`, async (t) => {
       const on = await cluster(t);
       // The real clock: what is counted is what a real server would see.
-      const { agent } = await settled(on, { clock: realClock });
-      await using _agent = agent;
+      await using agent = await settled(on, { clock: realClock });
       const { starts } = agent;
       const calls = agent.calls.length;
       const lines = agent.said.length;
@@ -77,8 +75,7 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
 
   test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
     const on = await cluster(t);
-    const { agent } = await settled(on, { syncInterval: 1000 });
-    await using _agent = agent;
+    await using agent = await settled(on, { syncInterval: 1000 });
     on.server.hooks.setFaults([{ verb: 'create', resource: 'events', action: { status: 500 }, ms: 0, count: 1 }]);
     const before = on.events(agent.name).length;
     await follows(on, agent, 51);

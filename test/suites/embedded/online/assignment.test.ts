@@ -1,28 +1,26 @@
 import assert from 'node:assert/strict';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { after, before, describe, test } from 'node:test';
-import { Cluster } from './cluster.ts';
+import { Cluster, NAMESPACE } from './cluster.ts';
 import { config, HostedAgent, sourceOf } from './hosted-agent.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import { type KubeObject, nodes } from '../../../../kube/api/object.ts';
+import { createClient } from '../../../../kube/client/http-client.ts';
+import { runCli } from '../../../support/cli-context.ts';
 import { RealTime } from '../../../support/real-time.ts';
 
 for (const carrier of ['node', 'nodeconfig'] as const)
   describe(`an agent on an API server, assigned by ${carrier}`, { concurrency: 6 }, () => {
     let cluster: Cluster;
     before(async () => {
-      cluster = await Cluster.start({ carrier });
+      cluster = await Cluster.start(carrier);
     });
     after(() => cluster.stop());
 
-    /** What the Node alone carries, or loses. */
-    const ofTheNode = (name: string, run: () => Promise<void>): void => {
-      if (carrier === 'node') test(name, run);
-    };
     /** An agent that uses the ConfigMap named like its node. */
-    async function assigned(agent: HostedAgent, fields: Record<string, unknown> = { maxPods: 50 }) {
-      const made = await cluster.configMap(agent.name, { data: { kubelet: config(fields) } });
+    async function assigned(agent: HostedAgent) {
+      const made = await cluster.configMap(agent.name, { data: { kubelet: config({ maxPods: 50 }) } });
       await cluster.assign(agent.name, agent.name);
       agent.start();
       await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
@@ -67,16 +65,35 @@ for (const carrier of ['node', 'nodeconfig'] as const)
       assert.ok(agent.exitCodes.every((code) => code === 0));
     });
 
-    ofTheNode('a Node that goes clears nothing; when it comes back its status is written again', async () => {
+    test('an admin who waits is told that the kubelet died three times under it, and what runs now', async () => {
       await using agent = await HostedAgent.on(cluster);
-      const made = await assigned(agent);
-      await cluster.admin.delete(nodes, { name: agent.name });
-      await agent.says('the API server has no such Node');
-      await cluster.addNode(agent.name);
-      // The new Node has no configSource: that is an answer, and it clears.
-      await agent.reports(cluster, {});
-      assert.deepEqual(changesOf(agent), [changeTo(made), 'Kubelet restarting to use local config']);
-      await cluster.assign(agent.name, agent.name);
+      const { name } = agent;
+      const made = await cluster.configMap(name, { data: { kubelet: config({ maxPods: 60 }) } });
+      agent.start();
+      const { url, token, caPem } = cluster.server;
+      const connect = async () => createClient({ server: url, origin: 'test', token, ca: { data: caPem } });
+      const waiting = runCli(['assign', name, `--configmap=${NAMESPACE}/${name}`, '--key=kubelet', '--timeout=100s', '--wait'], {
+        connect,
+      });
       await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      for (let exit = 0; exit < 3; exit++) await agent.kubeletEnds();
+      const { code, stderr } = await waiting;
+      assert.equal(code, 1);
+      const source = `dkc-system/${name}:kubelet@${made.metadata.resourceVersion}`;
+      assert.match(stderr, new RegExp(`^dkc: ${name} condemned ${source} after \\d+s: .*\\. It is back on local\n$`));
     });
+
+    if (carrier === 'node')
+      test('a Node that goes clears nothing; when it comes back its status is written again', async () => {
+        await using agent = await HostedAgent.on(cluster);
+        const made = await assigned(agent);
+        await cluster.admin.delete(nodes, { name: agent.name });
+        await agent.says('the API server has no such Node');
+        await cluster.addNode(agent.name);
+        // The new Node has no configSource: that is an answer, and it clears.
+        await agent.reports(cluster, {});
+        assert.deepEqual(changesOf(agent), [changeTo(made), 'Kubelet restarting to use local config']);
+        await cluster.assign(agent.name, agent.name);
+        await agent.reports(cluster, { assigned: sourceOf(made), active: sourceOf(made) });
+      });
   });

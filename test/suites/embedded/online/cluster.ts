@@ -2,7 +2,7 @@ import { Bell } from './bell.ts';
 import { nodeConfigs, type NodeConfigStatus } from '../../../../agent/status/node-config.ts';
 import { nodeRights } from '../../../../deploy/rights.ts';
 import { definitions } from '../../../../deploy/manifests.ts';
-import { type ApiServer, type ApiServerOptions } from '../../../../apiserver/server.ts';
+import type { ApiServer } from '../../../../apiserver/server.ts';
 import { configMaps, nodes, type KubeObject } from '../../../../kube/api/object.ts';
 import type { Client } from '../../../../kube/client/client.ts';
 import { createClient } from '../../../../kube/client/http-client.ts';
@@ -33,14 +33,11 @@ export class Cluster {
   }
 
   /** @param carrier - with `nodeconfig` a server of today, with the rights that dkc deploy manifests gives the nodes */
-  static async start({
-    carrier = 'node',
-    ...options
-  }: Partial<ApiServerOptions> & { carrier?: 'node' | 'nodeconfig' } = {}): Promise<Cluster> {
-    const identities = Array.from({ length: MAX_NODES }, (_, n) => [`node-${n + 1}`, `node-${n + 1}-old`]).flat();
-    const tokens = identities.map((token) => ({ token, user: `system:node:${token.replace('-old', '')}`, groups: ['system:nodes'] }));
-    if (carrier === 'node') return new Cluster(await apiServer({ tokens, ...options }), carrier);
-    const server = await apiServer({ tokens, dynamicKubeletConfig: false, definitions: definitions({ cel: false }), ...options });
+  static async start(carrier: 'node' | 'nodeconfig' = 'node'): Promise<Cluster> {
+    const names = Array.from({ length: MAX_NODES }, (_, n) => `node-${n + 1}`);
+    const tokens = names.map((token) => ({ token, user: `system:node:${token}`, groups: ['system:nodes'] }));
+    if (carrier === 'node') return new Cluster(await apiServer({ tokens }), carrier);
+    const server = await apiServer({ tokens, dynamicKubeletConfig: false, definitions: definitions({ cel: false }) });
     for (const object of nodeRights({ credentials: 'kubelet', nodes: [], listsPods: false })) server.add(object);
     return new Cluster(server, carrier);
   }
@@ -73,10 +70,6 @@ export class Cluster {
     return isThere
       ? this.admin.patch<StoredConfigMap>(configMaps, { name, namespace: NAMESPACE }, body, { type: 'merge' })
       : this.admin.create<StoredConfigMap>(configMaps, body as KubeObject as StoredConfigMap, { namespace: NAMESPACE });
-  }
-
-  async removeConfigMap(name: string): Promise<void> {
-    await this.admin.delete(configMaps, { name, namespace: NAMESPACE });
   }
 
   async assign(node: string, configMap: string): Promise<void> {

@@ -19,7 +19,6 @@ import { describeError } from '../../../../base/errors.ts';
 import type { Locks } from '../../../../base/lock.ts';
 import type { Fields, Log, LogLevel } from '../../../../base/log.ts';
 import { seededRandom } from '../../../../base/random.ts';
-import { runCli, type Ran } from '../../../support/cli-context.ts';
 import { intercepted, type Interceptor, type SeenCall } from '../../../support/simulated/intercepted.ts';
 import { waitingLocks } from '../../../../cli/demo/fleet/memory-disk.ts';
 import { unsyncedDisk } from '../../../support/unsynced-disk.ts';
@@ -41,7 +40,7 @@ export interface Said {
 /** More starts than any story needs: an agent that only leaves and starts again is found out, not waited for. */
 const MAX_STARTS = 30;
 
-type Setup = Partial<AgentOptions> & { clock?: Clock; local?: string; name?: string; kubeconfigText?: string };
+type Setup = Partial<AgentOptions> & { clock?: Clock };
 
 /**
  * The whole agent in this process, on a directory of its own and the real disk (but for the waits for its platters), with the rights of its node and no others. A supervisor
@@ -75,25 +74,24 @@ export class HostedAgent {
 
   /** A node that the cluster knows, with an agent that is not started yet. */
   static async on(cluster: Cluster, setup: Setup = {}): Promise<HostedAgent> {
-    const name = setup.name ?? cluster.nextName();
-    if (setup.name === undefined) await cluster.addNode(name);
-    return HostedAgent.standing(cluster.bell, { kubeconfigText: cluster.server.kubeconfig(name), ...setup, name });
+    const name = cluster.nextName();
+    await cluster.addNode(name);
+    const agent = await HostedAgent.standing(cluster.bell, { ...setup, nodeName: name });
+    await writeFile(agent.options.kubeconfig ?? '', cluster.server.kubeconfig(name));
+    return agent;
   }
 
-  static async standing(
-    bell: Bell,
-    { clock = realClock, local = config({ maxPods: 110 }), name = 'node-1', kubeconfigText, ...over }: Setup,
-  ): Promise<HostedAgent> {
+  /** A node whose kubeconfig the caller writes. */
+  static async standing(bell: Bell, { clock = realClock, ...over }: Setup): Promise<HostedAgent> {
     const dir = await mkdtemp(join(tmpdir(), 'dkc-online-'));
     const at = (...names: string[]): string => join(dir, ...names);
     await mkdir(at('local'));
-    await writeFile(at('local', 'config.yaml'), local);
+    await writeFile(at('local', 'config.yaml'), config({ maxPods: 110 }));
     // The machine's own policy has no say in here.
     await writeFile(at('policy.yaml'), 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\n');
-    if (kubeconfigText !== undefined) await writeFile(at('kubeconfig'), kubeconfigText);
     const options: AgentOptions = {
       ...agentDefaults,
-      nodeName: name,
+      nodeName: 'node-1',
       kubeconfig: at('kubeconfig'),
       dynamicConfigDir: at('dkc'),
       localConfig: at('local', 'config.yaml'),
@@ -142,18 +140,9 @@ export class HostedAgent {
     return parsed.ok ? parsed.record : undefined;
   }
 
-  /** `dkc ARGV` as an admin on this node types it. */
-  async dkc(...argv: string[]): Promise<Ran> {
-    const file = join(this.dir, 'agent.yaml');
-    const { dynamicConfigDir, localConfig, effectiveConfig, policy } = this.options;
-    await writeFile(file, JSON.stringify({ dynamicConfigDir, localConfig, effectiveConfig, policy, kubeletVersion: '1.30' }));
-    return runCli([...argv, `--agent-config=${file}`], { locks: this.locks, disk: unsyncedDisk });
-  }
-
   /** A kubelet that ran on what is effective now has ended, as kubelet-stopped notes it. */
-  async kubeletEnds(result = 'exit-code'): Promise<void> {
-    const line = `${new Date().toISOString()} ${result} exited ${result === 'success' ? 0 : 255} ${sha256(await this.effective())}\n`;
-    await appendFile(this.options.kubeletExits, line);
+  async kubeletEnds(): Promise<void> {
+    await appendFile(this.options.kubeletExits, `${new Date().toISOString()} exit-code exited 255 ${sha256(await this.effective())}\n`);
   }
 
   /** The field of the effective file, as it is written. */
@@ -181,12 +170,6 @@ export class HostedAgent {
       assert.deepEqual(seen(), wanted, describeError(error));
       throw error;
     });
-  }
-
-  /** Waits for the error in Node.status.config; undefined: none. */
-  async reportsError(cluster: Cluster, error: string | undefined): Promise<void> {
-    const seen = (): unknown => cluster.reported(this.name)?.error;
-    await this.until(`error ${error}, not ${JSON.stringify(seen())}`, () => (seen() === error ? true : undefined));
   }
 
   /** Waits until this start of the agent is ready. */

@@ -43,7 +43,7 @@ for (const release of await releases())
       await apply(admin, [{ apiVersion: 'v1', kind: 'Node', metadata: { name: NODE } }]);
       await admin.patch(`/api/v1/nodes/${NODE}/status`, { status: { nodeInfo: { kubeletVersion: 'v1.30.1' } } });
       // Waits between looks for the definition are a minute.
-      agent = await HostedAgent.standing(bell, { name: NODE, trialDuration: 500, clock: new RealTime({ maxSleepMs: 500 }) });
+      agent = await HostedAgent.standing(bell, { nodeName: NODE, trialDuration: 500, clock: new RealTime({ maxSleepMs: 500 }) });
       const tokenFile = join(agent.dir, 'token');
       const { json } = await admin.post(ACCOUNT_TOKEN, { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} });
       await writeFile(tokenFile, (json['status'] as unknown as { token: string }).token);
