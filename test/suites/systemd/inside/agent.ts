@@ -8,6 +8,10 @@ export const NAMESPACE = 'dkc-system';
 const KUBECONFIG = '/etc/dkc/kubeconfig';
 const KEY = 'kubelet';
 
+interface Node {
+  status?: { config?: { lastKnownGood?: { configMap?: { name?: string } } } };
+}
+
 /** dist/dkc.js as installed, on its own embedded API server. */
 export class Bundle {
   readonly #settings: string;
@@ -45,5 +49,13 @@ export class Bundle {
     await this.api.send('POST', `/api/v1/namespaces/${NAMESPACE}/configmaps`, configMap);
     const source = { configMap: { namespace: NAMESPACE, name, kubeletConfigKey: KEY } };
     await this.api.send('PATCH', `/api/v1/nodes/${NODE}`, { spec: { configSource: source } });
+  }
+
+  /** Waits until the node trusts what was asked for last. */
+  async trusted(): Promise<void> {
+    await eventually('trust', async () => {
+      const { status } = await this.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
+      return status?.config?.lastKnownGood?.configMap?.name === `kubelet-${this.#assigned}`;
+    });
   }
 }

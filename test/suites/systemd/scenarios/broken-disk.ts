@@ -1,9 +1,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { statfsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Bundle, NODE } from '../inside/agent.ts';
-import { kubeletConfig, kubeletExits, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
-import { scenario } from '../inside/scenario.ts';
+import { kubeletConfig, kubeletExits, kubeletStarts } from '../inside/kubelet.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
 import { dropIn, property, settled, systemctl } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -24,25 +23,14 @@ export interface BrokenDiskResult {
 const DIR = '/var/lib/dkc';
 const KILLER = 103;
 
-interface Node {
-  status?: { config?: { lastKnownGood?: { configMap?: { name?: string } } } };
-}
-
 /** A killer is on trial as the disk of the store gets full. That disk is a file system of its own. */
 await scenario(async (): Promise<BrokenDiskResult> => {
   execFileSync('mkdir', ['-p', DIR]);
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'mode=700,size=4m', 'disk', DIR]);
-  const agent = new Bundle('trialDuration: 1s\nsyncInterval: 1s\n');
   dropIn('kubelet.service', '[Service]\nRestartSec=3s\n');
-  await agent.prepare();
-  systemctl('start', 'kubelet.service');
-  await kubeletStart(1);
-  await settled();
+  const agent = await bothUp('trialDuration: 1s\nsyncInterval: 1s\n');
   await agent.assign(kubeletConfig({ maxPods: 101 }));
-  await eventually('trust', async () => {
-    const { status } = await agent.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
-    return status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1';
-  });
+  await agent.trusted();
   await agent.assign(kubeletConfig({ maxPods: KILLER, registryPullQPS: 4242 }));
   await eventually('the killer', () => kubeletStarts().some((start) => start.maxPods === KILLER));
   await eventually('an agent on it', () => property('dkc-agent.service', 'SubState') === 'running');

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Bundle } from '../inside/agent.ts';
 import { kubeletConfig, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
 import { run } from '../inside/program.ts';
-import { scenario } from '../inside/scenario.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
 import { dropIn, settled, systemctl } from '../inside/systemctl.ts';
 
 export interface NoCopyOptions {
@@ -21,11 +20,7 @@ const STARTED = '/run/dkc/kubelet-started.yaml';
 
 await scenario(async ({ cause }: NoCopyOptions): Promise<NoCopyResult> => {
   if (cause === 'full') run('sh', '-ec', 'mkdir -p /run/dkc; mount -t tmpfs -o size=64k,mode=0700 run-dkc /run/dkc');
-  const agent = new Bundle();
-  await agent.prepare();
-  systemctl('start', 'kubelet.service');
-  await kubeletStart(1);
-  await settled();
+  const agent = await bothUp();
   if (cause === 'full') run('sh', '-c', `rm ${STARTED}; cat /dev/zero > /run/dkc/ballast; true`);
   else dropIn('kubelet.service', `[Service]\nExecStartPre=\nExecStartPre=-/bin/false ${STARTED}\n`);
 

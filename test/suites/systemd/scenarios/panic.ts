@@ -1,9 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Bundle, NODE } from '../inside/agent.ts';
 import { kubeletConfig, kubeletStart, kubeletStarts } from '../inside/kubelet.ts';
-import { scenario } from '../inside/scenario.ts';
+import { bothUp, scenario } from '../inside/scenario.ts';
 import { property, settled, systemctl } from '../inside/systemctl.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -25,10 +24,6 @@ const TRUSTED = 101;
 const ON_TRIAL = 102;
 const MARK = '/var/lib/dkc/clean-stop.json';
 
-interface Node {
-  status?: { config?: { lastKnownGood?: { configMap?: { name?: string } } } };
-}
-
 /** A machine that goes down a moment after its kubelet has come up. */
 await scenario(async ({ step, end }: PanicOptions): Promise<PanicResult> => {
   if (step === 'assign') await assignBoth();
@@ -42,16 +37,9 @@ await scenario(async ({ step, end }: PanicOptions): Promise<PanicResult> => {
 });
 
 async function assignBoth(): Promise<void> {
-  const agent = new Bundle('trialDuration: 1s\nsyncInterval: 1s\n');
-  await agent.prepare();
-  systemctl('start', 'kubelet.service');
-  await kubeletStart(1);
-  await settled();
+  const agent = await bothUp('trialDuration: 1s\nsyncInterval: 1s\n');
   await agent.assign(kubeletConfig({ maxPods: TRUSTED }));
-  await eventually('trust', async () => {
-    const { status } = await agent.api.send<Node>('GET', `/api/v1/nodes/${NODE}`);
-    return status?.config?.lastKnownGood?.configMap?.name === 'kubelet-1';
-  });
+  await agent.trusted();
   const settings = '/etc/dkc/agent.yaml';
   writeFileSync(settings, readFileSync(settings, 'utf8').replace('trialDuration: 1s', 'trialDuration: 10m'));
   systemctl('restart', 'dkc-agent.service');
