@@ -8,14 +8,8 @@ import { completesForKubectl, nodeProblem, outliveReaders } from '../../../cli/p
 import { tempDir } from '../../support/temp-dir.ts';
 
 /** `dkc` in a process of its own. */
-function dkc(
-  argv: readonly string[],
-  { node = [], env = {}, stdout = 'pipe' }: { node?: string[]; env?: object; stdout?: 'pipe' | number } = {},
-) {
-  const child = spawn(process.execPath, [...node, 'cli/main.ts', ...argv], {
-    stdio: ['pipe', stdout, 'pipe'],
-    env: { ...process.env, ...env },
-  });
+function dkc(argv: readonly string[], { node = [], stdout = 'pipe' }: { node?: string[]; stdout?: 'pipe' | number } = {}) {
+  const child = spawn(process.execPath, [...node, 'cli/main.ts', ...argv], { stdio: ['pipe', stdout, 'pipe'] });
   const said = { out: '', err: '' };
   child.stdout?.on('data', (text: Buffer) => (said.out += text.toString()));
   child.stderr?.on('data', (text: Buffer) => (said.err += text.toString()));

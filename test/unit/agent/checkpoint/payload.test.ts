@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { contentRef, digestFiles, MAX_KEYS, payloadOf } from '../../../../agent/checkpoint/payload.ts';
+import { filesOf } from '../../../support/builders.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
 
 const metadata = { namespace: 'dkc-system', name: 'web', uid: 'u-web', resourceVersion: '7' };
@@ -47,14 +48,11 @@ for (const { why, data = { kubelet }, over = {}, says } of unsafe)
     assert.match(!downloaded.ok && 'problem' in downloaded ? downloaded.problem : '', says);
   });
 
-const files = (of: Record<string, string>) => new Map(Object.entries(of).map(([key, text]) => [key, new TextEncoder().encode(text)]));
-const content = (of: Record<string, string>, key = 'kubelet') => contentRef(digestFiles(files(of)), key);
-
 test('the content hash is what an admin computes with the tools of the node', async (t) => {
   const of = { kubelet: 'maxPods: 5\n', 'ca.crt': 'CA', B: '', a_1: 'ä', '.x': 'y' };
   const dir = await tempDir(t);
   for (const [key, text] of Object.entries(of)) writeFileSync(`${dir}/${key}`, text);
   const command = "sha256sum kubelet ca.crt B a_1 .x | sed 's/  / /' | LC_ALL=C sort | sha256sum";
   const [hash] = execFileSync('sh', ['-c', command], { cwd: dir, encoding: 'utf8' }).split(' ');
-  assert.equal(content(of).contentSha256, hash);
+  assert.equal(contentRef(digestFiles(filesOf(of)), 'kubelet').contentSha256, hash);
 });

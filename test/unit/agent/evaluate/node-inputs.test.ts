@@ -6,7 +6,6 @@ import { DEFAULT_POLICY_FILE } from '../../../../agent/options.ts';
 import type { Disk } from '../../../../base/disk.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
-import { parseLocal } from '../../../../agent/evaluate/local.ts';
 
 const KIND = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n';
 const POLICY = 'apiVersion: dkc.dev/v1alpha1\nkind: FieldPolicy\nallow: [safe]\n';
@@ -30,12 +29,15 @@ async function gather(files: Record<string, string>, over: Partial<NodeInputsOpt
 
 const locals = [
   { why: 'no kubelet could read', files: { [LOCAL]: `${KIND}maxPods: hunter2` }, line: 'error: local config cannot be used' },
+  { why: 'is empty', files: { [LOCAL]: '' }, line: 'error: local config cannot be used' },
+  { why: 'is no YAML', files: { [LOCAL]: 'kind: [' }, line: 'error: local config cannot be used' },
   { why: 'the disk does not give', files: {}, broken: LOCAL, line: 'error: local config cannot be read' },
 ];
 for (const { why, files, broken, line } of locals)
   test(`a local config that ${why} is broken, not missing`, async () => {
     const { inputs, lines } = await gather(files, {}, broken);
     assert.ok(inputs.local.at === 'broken');
+    assert.notEqual(inputs.local.problem, '');
     assert.doesNotMatch(inputs.local.problem, /hunter2/);
     assert.deepEqual(lines, [line]);
   });
@@ -59,15 +61,4 @@ for (const { why, files = {}, flag, broken, policy, problem } of policies)
     if (problem) assert.match(policyProblem ?? '', problem);
     else assert.equal(policyProblem, undefined);
     assert.deepEqual(lines, problem ? ['error: policy file cannot be used: new configs are rejected until it is fixed'] : []);
-  });
-
-const version = parseKubeletVersion('1.30');
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
-
-for (const text of ['', 'kind: [', `${KIND}maxPods: hunter2\n`])
-  test(`a local config that reads ${JSON.stringify(text)} is broken, and the problem holds no value`, () => {
-    const local = parseLocal(bytesOf(text), '/', version);
-    assert.ok(local.at === 'broken');
-    assert.notEqual(local.problem, '');
-    assert.doesNotMatch(local.problem, /hunter2/);
   });

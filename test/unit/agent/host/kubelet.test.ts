@@ -2,20 +2,24 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { learnKubelet, VersionRecord } from '../../../../agent/host/kubelet.ts';
-import type { Exec } from '../../../../base/exec.ts';
 import { silentLog, type Log } from '../../../../base/log.ts';
 
-/** A node whose unit starts a kubelet that calls itself `version`, and what was warned of while it was asked. */
+const argv = '{ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet --v=2 ; ignore_errors=no ; }';
+/** A machine whose unit starts a kubelet that calls itself `version`, and is told to `asked` whenever it is asked. */
+const machine =
+  (version: string, asked: string[] = []) =>
+  async (program: string, args: readonly string[]) => {
+    if (program !== 'systemctl') asked.push(args.join(' '));
+    const stdout = args[0] === '--version' ? `Kubernetes ${version}\n` : args.includes('ExecStart') ? argv : '';
+    return { code: 0, stdout, stderr: '' };
+  };
+
+/** What is learnt of it, and what was warned of meanwhile. */
 async function learn(version: string, kubeletVersion?: string) {
   const warned: string[] = [];
   const log: Log = { ...silentLog, warn: (text) => void warned.push(text) };
-  const argv = '{ path=/usr/bin/kubelet ; argv[]=/usr/bin/kubelet --v=2 ; ignore_errors=no ; }';
-  const exec = async (_program: string, args: readonly string[]) => {
-    if (args[0] === '--version') return { code: 0, stdout: `Kubernetes ${version}\n`, stderr: '' };
-    return { code: 0, stdout: args.includes('ExecStart') ? argv : '', stderr: '' };
-  };
   const options = { kubeletUnit: 'kubelet.service', ...(kubeletVersion === undefined ? {} : { kubeletVersion }) };
-  return { facts: await learnKubelet({ options, disk: memoryDisk({}), exec, log }), warned };
+  return { facts: await learnKubelet({ options, disk: memoryDisk({}), exec: machine(version), log }), warned };
 }
 
 for (const { why, flag } of [{ why: 'by its binary' }, { why: 'by the flag', flag: 'v1.40.1' }])
@@ -35,17 +39,9 @@ test('a flag that names a kubelet older than all that is known is an error, a bi
 const PATH = '/var/lib/dkc/kubelet-version.json';
 const KUBELET = '/usr/bin/kubelet';
 
-/** A node whose unit starts KUBELET; `answers` is what that says to --version, undefined where it hangs. */
-function node(files: Map<string, string>, answers: string | undefined) {
+/** A node with these files, whose kubelet is of this version. */
+function node(files: Map<string, string>, version: string) {
   const asked: string[] = [];
-  const exec: Exec = async (program, args) => {
-    if (program === 'systemctl')
-      return { code: 0, stdout: args.includes('ExecStart') ? `{ path=x ; argv[]=${KUBELET} ; ignore_errors=no ; }` : '', stderr: '' };
-    asked.push(args.join(' '));
-    return answers === undefined
-      ? { code: null, stdout: '', stderr: 'timed out' }
-      : { code: 0, stdout: `Kubernetes ${answers}\n`, stderr: '' };
-  };
   const disk = {
     read: async (path: string) => {
       const text = files.get(path);
@@ -61,8 +57,9 @@ function node(files: Map<string, string>, answers: string | undefined) {
   };
   const memo = new VersionRecord(disk, PATH, silentLog);
   const learn = async () =>
-    (await learnKubelet({ options: { kubeletUnit: 'kubelet.service' }, disk, exec, log: silentLog, memo })).version.text;
-  return { learn, memo, asked };
+    (await learnKubelet({ options: { kubeletUnit: 'kubelet.service' }, disk, exec: machine(version, asked), log: silentLog, memo })).version
+      .text;
+  return { learn, asked };
 }
 
 test('the same binary is asked for its version once, another one anew', async () => {

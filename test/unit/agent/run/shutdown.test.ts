@@ -6,7 +6,7 @@ import { recordedLog } from '../../../support/recorded-log.ts';
 
 const SPREAD = 60_000;
 
-function standing({ random = [0.5], stop = new AbortController(), stopping = () => Promise.resolve() } = {}) {
+function standing({ stop = new AbortController(), stopping = () => Promise.resolve() } = {}) {
   const clock = new FakeClock();
   const { log, fields } = recordedLog();
   let told = 0;
@@ -16,7 +16,7 @@ function standing({ random = [0.5], stop = new AbortController(), stopping = () 
     return stopping();
   };
   const notify = { ready: nothing, status: nothing, keepAlive: nothing, stopping: tell };
-  const world = { clock, random: () => random.shift() ?? 0, log, notify, stop: stop.signal };
+  const world = { clock, random: () => 0.5, log, notify, stop: stop.signal };
   const shutdown = new Shutdown({ options: { restartSpread: SPREAD }, world });
   return { shutdown, clock, reasons: () => fields.map(({ why }) => why), told: () => told, stop };
 }
@@ -36,7 +36,7 @@ test('an agent that goes back leaves at once, and tells systemd first', async ()
 });
 
 test('a new assignment waits for its part of the spread', async () => {
-  const { shutdown, clock } = standing({ random: [0.5] });
+  const { shutdown, clock } = standing();
   void shutdown.leave('assigned', { spread: true });
   await clock.advance(SPREAD / 2 - 1);
   assert.equal(shutdown.signal.aborted, false);

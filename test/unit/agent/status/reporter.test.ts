@@ -10,42 +10,35 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
 import { assignedSituation } from '../../../support/situations.ts';
 
-const KEPT: Reported = { sent: true, kept: true };
-
-/** A reporter on fake time. Each report takes the next answer: what the carrier says, an error or nothing; the last one stays. */
-function reporting(t: TestContext, answers: (Reported | Error)[], complete?: Promise<void>) {
+/** A reporter on fake time. Each report gets this answer: what the carrier says, or an error. */
+function reporting(t: TestContext, answer: Reported | Error) {
   const clock = new FakeClock();
   const { log, lines } = recordedLog();
   const from = clock.monotonic();
   const configState = assignedSituation();
-  const reports: { at: number; picture: ConfigStatus; isComplete: boolean }[] = [];
-  const kept: boolean[] = [];
+  const reports: { at: number; picture: ConfigStatus }[] = [];
   const carrier = {
     name: 'node' as const,
     watch: () => Promise.resolve(),
-    report: async (picture: ConfigStatus, _signal: AbortSignal, { isComplete }: { isComplete: boolean }): Promise<Reported> => {
-      reports.push({ at: clock.monotonic() - from, picture, isComplete });
-      const [answer = KEPT] = answers.length > 1 ? answers.splice(0, 1) : answers;
+    report: async (picture: ConfigStatus): Promise<Reported> => {
+      reports.push({ at: clock.monotonic() - from, picture });
       if (answer instanceof Error) throw answer;
       return answer;
     },
   };
-  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: (one) => kept.push(one) });
+  const reporter = new Reporter({ carrier, configState, clock, random: () => 0, log, onKept: () => {} });
   const end = new AbortController();
-  const running = reporter.run(end.signal, complete && (() => complete));
-  const stop = async (): Promise<void> => {
+  const running = reporter.run(end.signal);
+  t.after(async () => {
     end.abort();
     await running;
-  };
-  t.after(async () => {
-    await stop();
     assert.equal(clock.sleepers, 0, 'a stopped reporter waits for nothing');
   });
-  return { clock, configState, reporter, reports, kept, lines, stop, times: () => reports.map(({ at }) => at) };
+  return { clock, configState, reporter, reports, lines, times: () => reports.map(({ at }) => at) };
 }
 
 test('another writer of the same fields is answered once a second, not at once', async (t) => {
-  const { clock, reporter, configState, times, reports } = reporting(t, [KEPT]);
+  const { clock, reporter, configState, times, reports } = reporting(t, { sent: true, kept: true });
   reporter.notify();
   await clock.advance(0);
   // Our own patch comes back as an event, and the other writer answers each of ours.
@@ -60,7 +53,7 @@ test('another writer of the same fields is answered once a second, not at once',
 });
 
 test('a report that fails is tried again, longer apart each time, and said aloud once', async (t) => {
-  const { clock, reporter, times, lines } = reporting(t, [new Error('away')]);
+  const { clock, reporter, times, lines } = reporting(t, new Error('away'));
   reporter.notify();
   await clock.advance(91_500);
   assert.deepEqual(times(), [0, 500, 1500, 3500, 7500, 15_500, 31_500, 61_500, 91_500]);

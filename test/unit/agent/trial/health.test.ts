@@ -3,23 +3,18 @@ import { test } from 'node:test';
 import { NodeHealth } from '../../../../agent/trial/health.ts';
 import { silentLog } from '../../../../base/log.ts';
 import type { KubeObject, Resource } from '../../../../kube/api/object.ts';
-import { ApiError, TransportError } from '../../../../kube/client/errors.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
 type Asked = { kind: string; query: Record<string, unknown> };
 
 /** A node on trial since now, with an API server that is `answer`. */
-function standing(answer: (asked: Asked, now: number) => KubeObject[] | 'away' | 'forbidden', trialHealth?: 'node' | 'kubelet') {
+function standing(answer: (asked: Asked, now: number) => KubeObject[], trialHealth?: 'node' | 'kubelet') {
   const clock = new FakeClock();
   const asked: Asked[] = [];
-  const call = { method: 'GET', path: '/', host: 'api' };
   const items = (resource: Resource, query: object): KubeObject[] => {
     const one = { kind: resource.kind, query: { ...query } };
     asked.push(one);
-    const said = answer(one, clock.now());
-    if (said === 'away') throw new TransportError(call, 'unreachable', { hint: 'nobody answers' });
-    if (said === 'forbidden') throw new ApiError(call, { code: 403, reason: 'Forbidden', message: 'no' });
-    return said;
+    return answer(one, clock.now());
   };
   const client = {
     list: async (resource: Resource, query = {}) => ({ metadata: { resourceVersion: '1' }, items: items(resource, query) }),

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { table } from '../../../support/table.ts';
 import { parseManifests, readManifests, seed } from '../../../../cli/apiserver/seed.ts';
 import { configMaps, nodes } from '../../../../kube/api/object.ts';
+import type { Client } from '../../../../kube/client/client.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryDisk } from '../../../support/memory-disk.ts';
 import { localApi, localClient } from '../../../support/embedded-api.ts';
@@ -21,14 +22,13 @@ for (const [text, says] of [
 ] as const)
   test(`a manifest file that holds ${JSON.stringify(text)} is refused`, () => assert.throws(() => parseManifests(text, '/f.yaml'), says));
 
-function emptyApi() {
+function emptyApi(): Client {
   const clock = new FakeClock();
-  const api = localApi(clock);
-  return { api, client: localClient(api, { clock }) };
+  return localClient(localApi(clock), { clock });
 }
 
 test('seeding takes all files of a directory, lists apart, and creates namespaces first', async () => {
-  const { client } = emptyApi();
+  const client = emptyApi();
   assert.equal(await seed(client, await readManifests(memoryDisk(files), '/seed')), 3);
   assert.equal((await client.get(configMaps, { namespace: 'late', name: 'web' })).metadata.name, 'web');
   assert.equal((await client.get(nodes, { name: 'a' })).metadata.name, 'a');
@@ -47,7 +47,6 @@ for (const { why, text, says } of table('why | text | says')(`
     | Cannot create Namespace default of /f.yaml: it already exists; remove it, or the other manifest with that name
 `)) {
   test(`seeding ${why} names file, object and remedy`, async () => {
-    const { client } = emptyApi();
-    await assert.rejects(seed(client, parseManifests(text, '/f.yaml')), { name: 'ActionError', message: says });
+    await assert.rejects(seed(emptyApi(), parseManifests(text, '/f.yaml')), { name: 'ActionError', message: says });
   });
 }

@@ -93,12 +93,6 @@ export async function podOn({ server, dir }: Pick<Up, 'server' | 'dir'>): Promis
   return { env: { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port }, serviceAccount };
 }
 
-/** A port that nobody listens on. */
-async function freePort(): Promise<number> {
-  const [port = 0] = await freePorts(1);
-  return port;
-}
-
 /** What keeps a process alive. */
 const sockets = (): string[] => process.getActiveResourcesInfo().filter((name) => /^(TCP|Pipe|Timeout)/.test(name));
 
@@ -164,7 +158,7 @@ export function longContract({ name, lease, away, start, broken }: LongCommand):
   test(`${name}: while its API server is away it is alive and says what it waits for, and asked to end it ends with 0`, { timeout: 120_000 }, async (t) => {
     const { server, kubeconfig } = await up(t);
     await server.hooks.pause();
-    const url = `http://127.0.0.1:${await freePort()}`;
+    const url = `http://127.0.0.1:${(await freePorts(1))[0]}`;
     const run = start(t, [`--kubeconfig=${await kubeconfig()}`, `--metrics-bind-address=${new URL(url).host}`]);
     await eventually('the first failure', () => run.lines.includes(away.says));
     assert.match(await text(`${url}/readyz`, away.waits), away.waits);

@@ -34,14 +34,10 @@ const idle = (seen: Seen = {}): MakeScheduler => ({
 });
 
 /** `dkc scheduler run ARGV` in this process. */
-function start(
-  t: TestContext,
-  argv: readonly string[],
-  { make = idle(), env = {}, serviceAccount }: { make?: MakeScheduler; env?: Record<string, string>; serviceAccount?: string } = {},
-): Running {
-  const run: Command['run'] = (context, args) => runScheduler(context, args, make, serviceAccount);
+function start(t: TestContext, argv: readonly string[], make = idle()): Running {
+  const run: Command['run'] = (context, args) => runScheduler(context, args, make);
   const command = { describe: 'Schedules.', examples: [], flags: schedulerFlags, positionals: [], run };
-  return startLong(t, { name: 'scheduler run', argv, command, env });
+  return startLong(t, { name: 'scheduler run', argv, command });
 }
 
 longContract({
@@ -52,9 +48,7 @@ longContract({
   broken: {
     part: 'scheduler',
     start: (t, argv) =>
-      start(t, argv, {
-        make: { ...idle(), schedulerRunnable: () => [{ name: 'scheduler', run: () => Promise.reject(new Error('a bug')) }] },
-      }),
+      start(t, argv, { ...idle(), schedulerRunnable: () => [{ name: 'scheduler', run: () => Promise.reject(new Error('a bug')) }] }),
   },
 });
 
@@ -67,7 +61,7 @@ test('scheduler run works by its file, says what in it has no effect, and takes 
     'profiles: [{schedulerName: batch}, {}]\npercentageOfNodesToScore: 5\nleaderElection: {leaseName: of-file, namespace: kube-public}',
   );
   const flags = [`--config=${file}`, '--leader-elect-resource-name=of-flag'];
-  const run = start(t, [...flags, `--kubeconfig=${await kubeconfig()}`, ...quick], { make: idle(seen) });
+  const run = start(t, [...flags, `--kubeconfig=${await kubeconfig()}`, ...quick], idle(seen));
   await eventually('it works', () => seen.works === true);
   assert.deepEqual([...(seen.config?.profiles.keys() ?? [])], ['batch', 'default-scheduler']);
   const started = run.fields[run.lines.indexOf('info: starting scheduler')] ?? {};
@@ -81,7 +75,7 @@ test('scheduler run works by its file, says what in it has no effect, and takes 
 test('without a file it works by the defaults', { timeout: 120_000 }, async (t) => {
   const { kubeconfig } = await up(t);
   const seen: Seen = {};
-  await start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false'], { make: idle(seen) }).ready;
+  await start(t, [`--kubeconfig=${await kubeconfig()}`, '--leader-elect=false'], idle(seen)).ready;
   assert.deepEqual([seen.config, seen.served?.storage.csiNodes?.version], [defaultSchedulerConfig, 'v1']);
 });
 
