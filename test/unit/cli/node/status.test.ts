@@ -89,6 +89,10 @@ test('status says in what the node drifts, by the agent while that runs and else
   assert.equal(code, 0);
   assert.match(stdout, /^Drifted:\n {2}NotUsed, \d+\w+ ago: the running kubelet was started without --config$/m);
   assert.match(stdout, /^Next: The kubelet is not started on the effective file\..* systemctl restart k3s-agent\.service$/m);
+  await writeFile(node.paths.effective, 'of another hand');
+  const looked = (await node.dkc('status')).stdout;
+  assert.match(looked, /^Drifted:\n {2}EffectiveFileChanged.*: \S+ was changed by another program or by hand\n/m);
+  assert.match(looked, /^Next: The effective file is not what the agent wrote\..* systemctl restart dkc-agent\./m);
 });
 
 test('status says whether agent and kubelet live, or that it cannot tell, and what the kubelet answers', async (t) => {
@@ -112,7 +116,11 @@ test('status says whether agent and kubelet live, or that it cannot tell, and wh
   const { stdout } = await node.dkcIn({ locks }, 'status');
   assert.match(stdout, /^Agent: +running$/m);
   assert.match(stdout, /^Kubelet: +not healthy: http:.* answered 500$/m);
-  assert.match((await node.dkc('status')).stdout, /^Agent: +not running: systemctl status dkc-agent$/m);
+  kubelet.close();
+  assert.match(
+    (await node.dkc('status')).stdout,
+    /^Agent: +not running: systemctl status dkc-agent\nKubelet: +not healthy: http:.*(ECONNREFUSED|no answer)/m,
+  );
   const denied = new LockError(node.paths.agentLock, 'it cannot be opened', { cause: new Error('EACCES') });
   const unknown = await node.dkcIn({ locks: { take: () => Promise.reject(denied) } }, 'status');
   assert.match(unknown.stdout, /^Agent: +unknown \(.*it cannot be opened.*\)$/m);
