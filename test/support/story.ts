@@ -75,8 +75,6 @@ export class Story {
         return this.api.remove(configMaps, { name: first, namespace: NAMESPACE });
       case 'assign':
         return this.#configSource({ configMap: { ...reference, name: first, ...settings } });
-      case 'assign-nothing':
-        return this.#configSource({});
       case 'unassign':
         return this.#configSource(undefined);
       // `nodeconfig web` assigns there; without a name it says local, and `gone` deletes it.

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { EventEmitter, once } from 'node:events';
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { statusErrors } from '../../../agent/status/node-config-state.ts';
 import { completesForKubectl, nodeProblem, outliveReaders } from '../../../cli/program.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 
@@ -22,7 +23,7 @@ const hooked = (text: string): string[] => ['--import', `data:text/javascript,${
 /** More than a pipe holds: when it is gone the command reads, and its handlers are there. */
 const padding = `#${' '.repeat(256 * 1024)}\n`;
 
-test('agent run --once boots and loads no parser, no table, no client library and no server', async (t) => {
+test('agent run --once boots and loads no parser, no table, no client library and no server; it ends with 1 where the file cannot be written', async (t) => {
   const dir = await tempDir(t);
   await writeFile(join(dir, 'local.yaml'), 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 55\n');
   const settings = `dynamicConfigDir: ${dir}/d\nlocalConfig: ${dir}/local.yaml\nkubeletUnit: ""\nkubeletVersion: 1.30\n`;
@@ -42,6 +43,11 @@ test('agent run --once boots and loads no parser, no table, no client library an
   assert.deepEqual(loaded.filter((line) => heavy.test(line)), []); // prettier-ignore
 
   assert.match((await dkc(argv).ended).stdout, /^used {7}local\nsource {5}local\nerror {6}-\neffective {2}.*kubelet\.yaml unchanged\n/);
+  assert.equal((await dkc([...argv, '--merge=both']).ended).code, 2);
+  await rm(`${dir}/d/kubelet.yaml`);
+  await mkdir(`${dir}/d/kubelet.yaml`);
+  const blocked = await dkc([...argv, '-o', 'json']).ended;
+  assert.deepEqual([blocked.code, (JSON.parse(blocked.stdout) as { error: string }).error], [1, statusErrors.internal]);
 });
 
 test('an output that cannot be written is no success', async (t) => {

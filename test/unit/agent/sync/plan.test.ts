@@ -12,6 +12,7 @@ const LOAD = 'failed to load config, see Kubelet log for details';
 const VALIDATE = 'failed to validate config, see Kubelet log for details';
 const INTERNAL = 'internal failure, see Kubelet log for details';
 const DOWNLOAD = 'failed to sync: failed to download config, see Kubelet log for details';
+const NO_SOURCE = 'failed to sync: invalid NodeConfigSource, exactly one subfield must be non-nil, but all were nil';
 const SYNC_INTERNAL = 'failed to sync: internal failure, see Kubelet log for details';
 
 /**
@@ -68,6 +69,7 @@ const rows: Row[] = [
   { why: 'replaces one that nobody names', wants: 'web@2=B clashes', assigned: 'web@1=A', active: 'web@1=A', verdict: 'ok', steps: ['save web@2', 'assign web@2', 'report -', 'exit web@2'] },
   // Not to be had
   { why: 'keeps everything while the ConfigMap cannot be had', wants: 'failed', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },
+  { why: 'keeps everything for an empty source, which is not local', wants: 'no-source', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${NO_SOURCE}`] },
   { why: 'keeps everything for a name that breaks the rules', wants: 'invalid', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
   { why: 'keeps everything for a namespace it may not read', wants: 'forbidden', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${DOWNLOAD}`] },
   { why: 'keeps everything for a ConfigMap without uid', wants: 'incomplete', assigned: 'web@1=A', active: 'web@1=A', steps: [`report ${SYNC_INTERNAL}`] },
