@@ -52,6 +52,15 @@ export async function withSets(
   await withRealParts(`${kinds} on a real API server ${release.version}`, [...worldParts, 'kubectl'], run, release);
 }
 
+/** The controller has looked at every set when it is through with a new one, and nothing changes any more. */
+export async function settled<S extends WorkloadSet>(s: Stage<S>, create: (name: string) => Promise<unknown>): Promise<void> {
+  await create('probe');
+  await s.rolledOut('probe');
+  await s.remove('Background', 'probe');
+  await s.until('it goes', () => [...s.pods(), ...s.revisions()].every(({ metadata }) => metadata.labels?.['app'] !== 'probe'));
+  await s.quiet();
+}
+
 /** Who they are, and their versions: any write shows. */
 export function writesOf(objects: readonly Readonly<KubeObject>[]): string[] {
   return objects.map(({ metadata }) => `${metadata.name} ${metadata.uid} ${metadata.resourceVersion}`).toSorted();

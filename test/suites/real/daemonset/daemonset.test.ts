@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { daemonSets } from '../../../../kube/api/object.ts';
-import { undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
+import { settled, undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
 import { Stage } from '../../../support/stories/daemonset/stage.ts';
 import { startSubject } from '../cluster/controllers.ts';
 import { RealWorld } from '../cluster/real-world.ts';
@@ -60,24 +60,14 @@ await withSets(
       await s.deletePod(s.podOn(1, 'hand'));
       await s.shows({ desired: 3, updated: 1, available: 3 }, 'hand');
       const left = writes(s);
-
-      /** They have looked at every set when they are through with a new one, and nothing changes any more. */
-      const settled = async (probe: string): Promise<void> => {
-        await s.create({ name: probe });
-        await s.rolledOut(probe);
-        await s.remove('Background', probe);
-        await s.until('it goes', () => s.pods().every(({ metadata }) => metadata.labels?.['app'] !== probe));
-        await s.until('its revision goes', () => s.revisions().every(({ metadata }) => metadata.labels?.['app'] !== probe));
-        await s.quiet();
-      };
       await upstream.stop();
       await subject.start();
-      await settled('probe');
+      await settled(s, (name) => s.create({ name }));
       assert.deepEqual(writes(s), left, 'taken over');
 
       await subject.stop();
       await upstream.start();
-      await settled('probe');
+      await settled(s, (name) => s.create({ name }));
       assert.deepEqual(writes(s), left, 'handed back');
     });
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startKeeper, startWorld } from '../cluster/set-world.ts';
-import { undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
+import { settled, undoneAndRestarted, withSets, writesOf } from '../cluster/sets.ts';
 import { Stage } from '../../../support/stories/statefulset/stage.ts';
 
 await withSets(
@@ -73,23 +73,14 @@ await withSets(
       await s.deletePod(s.pod(1, 'hand'));
       await s.shows({ updated: 1, ready: 2 }, 'hand');
       const left = writes(s);
-
-      /** They have looked at every set when they are through with a new one, and nothing changes any more. */
-      const settled = async (): Promise<void> => {
-        await s.create({ name: 'probe', replicas: 1 });
-        await s.rolledOut('probe');
-        await s.remove('Background', 'probe');
-        await s.until('it goes', () => [...s.pods(), ...s.revisions()].every(({ metadata }) => metadata.labels?.['app'] !== 'probe'));
-        await s.quiet();
-      };
       await upstream.stop();
       await subject.start();
-      await settled();
+      await settled(s, (name) => s.create({ name, replicas: 1 }));
       assert.deepEqual(writes(s), left, 'taken over');
 
       await subject.stop();
       await upstream.start();
-      await settled();
+      await settled(s, (name) => s.create({ name, replicas: 1 }));
       assert.deepEqual(writes(s), left, 'handed back');
     });
   },

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { actionsOf, eventsOf, planned, wakesOf } from './notation.ts';
+import { actionsOf, eventsOf, planned, pods, wakesOf } from './notation.ts';
 import { rows, situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';
+import { isOver } from '../../../../controllers/daemonset/pods.ts';
 
 // Every pod is of the present revision, unless a row is about revisions: updates are another matter.
 // What is done where pods are replaced in place, and while surging.
@@ -67,15 +68,12 @@ test('a surging node never has more than one new and one old pod', () => {
       for (const other of marks)
         for (const third of [...marks.map((mark) => `a@new${mark}`), '']) {
           const text = `a@${revision}${one} a@old${other} ${third}`;
-          const { creations, deletions } = planned({ nodes: 'a', pods: text, maxUnavailable: 0, maxSurge: 1 });
-          const gone = new Set(deletions.map(({ pod: { metadata } }) => metadata.name));
-          const left = text.split(' ').filter((word, index, all) => {
-            const name = word.replace('@', '-').replace(/[-!#$?]+$/, '');
-            const nth = all.slice(0, index + 1).filter((word) => word.replace('@', '-').replace(/[-!#$?]+$/, '') === name).length;
-            return word !== '' && !/[-#$]$/.test(word) && !gone.has(nth === 1 ? name : `${name}${nth}`);
-          });
-          const fresh = left.filter((word) => word.startsWith('a@new')).length + creations.length;
-          const old = left.filter((word) => word.startsWith('a@old')).length;
+          const there = pods(text);
+          const { creations, deletions } = planned({ nodes: 'a', pods: there, maxUnavailable: 0, maxSurge: 1 });
+          const gone = new Set(deletions.map(({ pod }) => pod));
+          const left = there.filter((pod) => !isOver(pod) && pod.metadata.deletionTimestamp === undefined && !gone.has(pod));
+          const of = (revision: string): number => left.filter(({ metadata }) => metadata.name?.startsWith(`a-${revision}`)).length;
+          const [fresh, old] = [of('new') + creations.length, of('old')];
           assert.ok(fresh <= 1 && old <= 1, `${text}: ${actionsOf({ creations, deletions })}`);
         }
 });

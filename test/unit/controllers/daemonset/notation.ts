@@ -39,6 +39,7 @@ import type { Decide } from '../../../../controllers/daemonset/placement/node-de
 
 export const NOW = Date.parse('2026-03-01T12:00:00Z');
 const HOUR = 3_600;
+export const emptyStatus = { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
 
 export const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 export const ago = (seconds: number): string => new Date(NOW - seconds * 1_000).toISOString().replace('.000Z', 'Z');

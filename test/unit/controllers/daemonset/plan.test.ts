@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
-import { actionsOf, eventsOf, numbersOf, planned, pod, pods, wakesOf } from './notation.ts';
+import { actionsOf, emptyStatus, eventsOf, numbersOf, planned, pod, pods, wakesOf } from './notation.ts';
 
 const many = (count: number): string => Array.from({ length: count }, (_, at) => `n${String(at).padStart(3, '0')}`).join(' ');
 const on = (nodes: string, as: string): string => nodes.replaceAll(/(?= |$)/g, as);
@@ -13,13 +12,7 @@ test('no more than 250 pods are made or replaced in one pass', () => {
   assert.equal(planned({ nodes, pods: on(nodes, '@old'), maxUnavailable: 0, maxSurge: '100%' }).creations.length, 250);
 });
 
-const seen: DaemonSetStatus = {
-  observedGeneration: 1,
-  currentNumberScheduled: 0,
-  desiredNumberScheduled: 0,
-  numberMisscheduled: 0,
-  numberReady: 0,
-};
+const seen = { observedGeneration: 1, ...emptyStatus };
 
 test('while the last pass is not seen yet nothing is done but its numbers told', () => {
   for (const situation of [

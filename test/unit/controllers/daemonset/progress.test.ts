@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import type { Pod } from '../../../../controllers/common/types.ts';
-import { NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
+import { emptyStatus, NOW, planned, pod, pods, wakesOf, type Situation } from './notation.ts';
 import { situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';
 
@@ -10,13 +10,7 @@ const DEADLINE = { 'dkc.dev/progress-deadline': '10m' };
 
 /** One set, looked at again and again; all that it remembers is its status, so that each look might be another process's. */
 class Rollout {
-  status: DaemonSetStatus = {
-    observedGeneration: 1,
-    currentNumberScheduled: 0,
-    desiredNumberScheduled: 0,
-    numberMisscheduled: 0,
-    numberReady: 0,
-  };
+  status: DaemonSetStatus = { observedGeneration: 1, ...emptyStatus };
   wakes: string[] = [];
   readonly #over: Partial<Situation>;
 

@@ -4,7 +4,6 @@ import type { DaemonSetSpec } from 'kubernetes-types/apps/v1.js';
 import { daemonTolerations, optInsOf, type Rules, rulesOf, selects, warningsOf } from '../../../../controllers/daemonset/rules.ts';
 import { actionsOf, daemonSet, planned, pod, type SetOptions, templateOf } from './notation.ts';
 import { rows } from './rows.ts';
-import type { PodSpec } from 'kubernetes-types/core/v1.js';
 
 const read = (options: SetOptions = {}): Rules => rulesOf(daemonSet(options), 'scheduler');
 
@@ -104,29 +103,22 @@ const automatic = [
 const legacy = automatic.filter((one) => !one.includes('pid-pressure'));
 const network = 'node.kubernetes.io/network-unavailable Exists NoSchedule';
 const disk = ['node.kubernetes.io/out-of-disk Exists NoExecute', 'node.kubernetes.io/out-of-disk Exists NoSchedule'];
+const every = [...legacy, network, ...disk];
 
 const tolerations = [
-  { why: 'of a plain set', era: 'modern', critical: false, hostNetwork: undefined, expected: automatic },
-  { why: 'of one on the host network', era: 'modern', critical: false, hostNetwork: true, expected: [...automatic, network] },
-  { why: 'of a legacy set', era: 'legacy', critical: false, hostNetwork: false, expected: legacy },
-  {
-    why: 'of a legacy critical one on the host network',
-    era: 'legacy',
-    critical: true,
-    hostNetwork: true,
-    expected: [...legacy, network, ...disk],
-  },
+  { why: 'of a plain set', era: 'modern', critical: false, spec: {}, expected: automatic },
+  { why: 'of one on the host network', era: 'modern', critical: false, spec: { hostNetwork: true }, expected: [...automatic, network] },
+  { why: 'of a legacy set', era: 'legacy', critical: false, spec: { hostNetwork: false }, expected: legacy },
+  { why: 'of a legacy critical one on the host network', era: 'legacy', critical: true, spec: { hostNetwork: true }, expected: every },
 ] as const;
-for (const { why, era, critical, hostNetwork, expected } of tolerations) {
+for (const { why, era, critical, spec, expected } of tolerations)
   test(`tolerations ${why}`, () => {
-    const spec: Partial<PodSpec> = hostNetwork === undefined ? {} : { hostNetwork };
     const found = daemonTolerations(spec, { era, critical }).map(({ key, operator, effect, ...rest }) => {
       assert.deepEqual(rest, {});
       return `${key} ${operator} ${effect}`;
     });
     assert.deepEqual(found, expected);
   });
-}
 
 test('tolerations of a template stay in front, and do not run out where an automatic one says the same', () => {
   const own = { key: 'gpu', operator: 'Exists' };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.js';
 import { statusChange } from '../../../../controllers/daemonset/status.ts';
-import { numbersOf, planned } from './notation.ts';
+import { emptyStatus, numbersOf, planned } from './notation.ts';
 import { situationOf } from './rows.ts';
 import { table } from '../../../support/table.ts';
 
@@ -72,9 +72,8 @@ test('conditions of others stay as they are', () => {
   assert.deepEqual(planned({ ...running, nodes: 'a b', status: { ...written, conditions } }).status?.conditions, conditions);
 });
 
-const nothing: DaemonSetStatus = { currentNumberScheduled: 0, desiredNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 };
 const changes: { why: string; has: DaemonSetStatus | undefined; wants: DaemonSetStatus; change: ReturnType<typeof statusChange> }[] = [
-  { why: 'numbers where there is none yet, though all are zero', has: undefined, wants: nothing, change: 'numbers' },
+  { why: 'numbers where there is none yet, though all are zero', has: undefined, wants: emptyStatus, change: 'numbers' },
   { why: 'numbers where only these differ', has: { ...written, numberReady: 0 }, wants: written, change: 'numbers' },
   { why: 'more where the generation is newer', has: { ...written, observedGeneration: 1 }, wants: written, change: 'more' },
   { why: 'nothing where the generation is older', has: { ...written, observedGeneration: 3 }, wants: written, change: 'nothing' },

@@ -61,26 +61,18 @@ test('gates on objects of the embedded API server, kinds found by discovery', as
   const context = contextOf(await clusterClient(t, asked));
   const node = { apiVersion: 'v1', kind: 'Node', name: 'node-0', condition: 'Ready' };
   const pod = { ...node, kind: 'Pod', namespace: 'default', name: 'web' };
-  const gates: Gate[] = [
-    { name: 'node', object: node },
-    { name: 'pod', object: pod },
-    { name: 'other', object: { ...node, condition: 'Fine' } },
-    { name: 'absent', object: { ...node, name: 'node-1' } },
-    { name: 'nowhere', object: { ...node, kind: 'Pod' } },
-    { name: 'somewhere', object: { ...node, namespace: 'default' } },
-    { name: 'kind', object: { ...node, kind: 'Knot' } },
-    { name: 'group', object: { ...node, apiVersion: 'nowhere.example/v1' } },
+  const rows: [object: NonNullable<Gate['object']>, says: string][] = [
+    [node, 'true condition Ready is True (KubeletReady)'],
+    [pod, 'true condition Ready is True (KubeletReady)'],
+    [{ ...node, condition: 'Fine' }, 'false Node has no condition Fine'],
+    [{ ...node, name: 'node-1' }, 'false the object does not exist'],
+    [{ ...node, kind: 'Pod' }, 'false Pod is namespaced; set object.namespace'],
+    [{ ...node, namespace: 'default' }, 'false Node is not namespaced; remove object.namespace'],
+    [{ ...node, kind: 'Knot' }, 'false the API server does not serve Knot in v1'],
+    [{ ...node, apiVersion: 'nowhere.example/v1' }, 'false the API server does not serve Node in nowhere.example/v1'],
   ];
-  const expected = [
-    'node true condition Ready is True (KubeletReady)',
-    'pod true condition Ready is True (KubeletReady)',
-    'other false Node has no condition Fine',
-    'absent false the object does not exist',
-    'nowhere false Pod is namespaced; set object.namespace',
-    'somewhere false Node is not namespaced; remove object.namespace',
-    'kind false the API server does not serve Knot in v1',
-    'group false the API server does not serve Node in nowhere.example/v1',
-  ];
+  const gates = rows.map(([object], at): Gate => ({ name: `gate-${at}`, object }));
+  const expected = rows.map(([, says], at) => `gate-${at} ${says}`);
   const say = async (): Promise<string[]> => (await checkGates(gates, context, never)).map(({ name, ok, why }) => `${name} ${ok} ${why}`);
   assert.deepEqual(await say(), expected);
   asked.length = 0;

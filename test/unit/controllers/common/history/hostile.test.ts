@@ -5,26 +5,22 @@ import { MAX_WRITTEN, planHistory, planTruncation } from '../../../../../control
 import { readRevisions } from '../../../../../controllers/common/reconcile.ts';
 import { readData, revisionData, sameData } from '../../../../../controllers/common/history/revision.ts';
 import { daemonSets } from '../../../../../kube/api/object.ts';
+import { facts, template } from './notation.ts';
 
 function nested(depth: number): Record<string, unknown> {
   let value: Record<string, unknown> = {};
   for (let at = 0; at < depth; at++) value = { value };
   return value;
 }
-const template = { metadata: { labels: { app: 'agent' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
 const revisions = (count: number, data: (at: number) => unknown): Revision[] =>
   Array.from({ length: count }, (_, at) => ({ metadata: { name: `r-${at}`, namespace: 'ns' }, revision: at, data: data(at) as object }));
-const planOf = (all: readonly Revision[]): ReturnType<typeof planHistory> =>
-  planHistory(
-    { owner: { metadata: { name: 'agent', uid: 'u' } }, template, collisionCount: undefined, revisions: all, pods: [] },
-    daemonSets,
-  );
+const planOf = (all: readonly Revision[]): ReturnType<typeof planHistory> => planHistory({ ...facts('a', ''), revisions: all }, daemonSets);
 
 test('a revision that is nested 100,000 levels deep is like no other, and is looked at once', () => {
   const [one, other] = [nested(100_000), nested(100_000)];
   assert.equal(sameData(one, other), false);
   assert.equal(sameData(one, one), true);
-  assert.equal(sameData(one, revisionData(template)), false);
+  assert.equal(sameData(one, revisionData(template('a'))), false);
   const { current, old, steps } = planOf(revisions(2, () => nested(100_000)));
   assert.equal(old.length, 2);
   assert.deepEqual(
@@ -34,7 +30,7 @@ test('a revision that is nested 100,000 levels deep is like no other, and is loo
 });
 
 test('of many revisions of one content a hundred go at a time', () => {
-  const data = revisionData(template);
+  const data = revisionData(template('a'));
   const { steps, old, excess } = planOf(revisions(50_000, () => data));
   assert.deepEqual([old.length, excess.length], [0, 49_000]);
   assert.equal(steps.filter((step) => step.do === 'delete').length, MAX_WRITTEN);

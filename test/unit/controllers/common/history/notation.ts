@@ -46,7 +46,7 @@ export function pod(text: string): KubeObject {
   return { metadata: { name, namespace: 'ns', uid: `${name}-uid`, labels } };
 }
 
-const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
+export const words = (text: string): string[] => text.split(' ').filter((word) => word !== '');
 
 /** Facts of a set that runs `image`. */
 export function facts(image: string, revisions: string, pods = '', collisionCount?: number): HistoryFacts {

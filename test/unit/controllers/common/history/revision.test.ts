@@ -8,7 +8,7 @@ import { dnsSubdomainProblems } from '../../../../../kube/api/names.ts';
 import { applyStrategicPatch, strategicRules } from '../../../../../apiserver/patch/strategic-patch.ts';
 import { goJson } from '../../../../../kube/api/json.ts';
 import { daemonSets, statefulSets } from '../../../../../kube/api/object.ts';
-import { owner, revision, stepsOf, template } from './notation.ts';
+import { facts, owner, revision, stepsOf, template } from './notation.ts';
 
 /** As kube-controller-manager 1.20 stores it: all that the server fills in, fields in the order of the alphabet, times that are not set as null. */
 const storedByManager = `{"spec":{"template":{"$patch":"replace","metadata":{"creationTimestamp":null,"labels":{"app":"agent"}},"spec":{"containers":[
@@ -43,16 +43,8 @@ for (const { why, with: change, same } of contents) {
     const data = parsed(change(storedByManager));
     assert.equal(sameData(data, revisionData(servedTemplate)), same);
     assert.equal(sameData(revisionData(servedTemplate), data), same);
-    const found = planHistory(
-      {
-        owner,
-        template: servedTemplate,
-        collisionCount: undefined,
-        pods: [],
-        revisions: [{ ...revision('ds-5f6b8c#3=x'), data: Object(data) }],
-      },
-      daemonSets,
-    );
+    const revisions = [{ ...revision('ds-5f6b8c#3=x'), data: Object(data) }];
+    const found = planHistory({ ...facts('x', ''), template: servedTemplate, revisions }, daemonSets);
     assert.equal(stepsOf(found), same ? '' : 'create #4');
   });
 }

@@ -14,7 +14,7 @@ import { newRevision, revisionData } from '../../../../../controllers/common/his
 import { daemonSets, type KubeObject, type OwnerReference, type Resource } from '../../../../../kube/api/object.ts';
 import { controllerRef, isControlledBy } from '../../../../../kube/controller/owners.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
-import { pod, revision } from './notation.ts';
+import { pod, revision, words } from './notation.ts';
 import { localApi, localClient } from '../../../../support/embedded-api.ts';
 
 interface PodSet extends KubeObject {
@@ -70,31 +70,20 @@ export class HistoryScene {
 
   /** Revisions of the set, name#number=image as in {@link revision}, and pods. The images are those of the set's template with another in it. */
   with(revisions: string, pods = ''): this {
-    for (const text of revisions.split(' ').filter((word) => word !== '')) {
+    const { resource, rules } = this.#kind;
+    const ownerReferences = [controllerRef(this.set, resource)];
+    for (const text of words(revisions)) {
       const { metadata, ...rest } = revision(text);
       const { uid: _, resourceVersion: _version, ...meta } = metadata;
-      const { [HASH_LABEL]: hash, ...labels } = meta.labels ?? {};
-      const image = /=([^@]+)/.exec(text)?.[1] ?? '';
-      const ownerReferences = [controllerRef(this.set, this.#kind.resource)];
-      this.api.add({
-        ...rest,
-        data: revisionData(this.template(image)),
-        metadata: {
-          ...meta,
-          labels: { ...labels, ...(hash === undefined ? {} : { [this.#kind.rules.hashLabel]: hash }) },
-          ownerReferences,
-        },
-      });
+      const { [HASH_LABEL]: hash, ...others } = meta.labels ?? {};
+      const labels = { ...others, ...(hash === undefined ? {} : { [rules.hashLabel]: hash }) };
+      const data = revisionData(this.template(/=([^@]+)/.exec(text)?.[1] ?? ''));
+      this.api.add({ ...rest, data, metadata: { ...meta, labels, ownerReferences } });
     }
-    for (const text of pods.split(' ').filter((word) => word !== '')) {
+    for (const text of words(pods)) {
       const { uid: _, ...meta } = pod(text).metadata;
       const spec = { containers: [{ name: 'c', image: 'any' }] };
-      this.api.add({
-        apiVersion: 'v1',
-        kind: 'Pod',
-        metadata: { ...meta, ownerReferences: [controllerRef(this.set, this.#kind.resource)] },
-        spec,
-      });
+      this.api.add({ apiVersion: 'v1', kind: 'Pod', metadata: { ...meta, ownerReferences }, spec });
     }
     return this;
   }
