@@ -21,8 +21,6 @@ export interface StoryOn<S> {
   act: (stage: S) => Promise<void>;
   /** What a controller that hears late may do besides. @default nothing */
   late?: { pods?: number; collisions?: boolean };
-  /** A name that was taken need not be counted when the answer to the next one is lost: the revision is there then. @default false */
-  mayForgetCollisions?: boolean;
 }
 
 /** What stories play on, again and again. */
@@ -212,8 +210,7 @@ class Sweeping<S extends AnyStage> {
     if (!(await stage.clear())) this.#problem(`${this.#story.why}: before ${what} ${at}: what was there does not go`);
     if ('watch' in trouble) this.#invariants.unknownSince = () => this.#world.clock.now() - 2 * LATEST;
     const late = 'watch' in trouble ? this.#story.late : undefined;
-    const forgets = late?.collisions === true || this.#story.mayForgetCollisions === true;
-    const compared = (text: string): string => (forgets ? text.replace(/\["collisionCount",\d+\],?/, '') : text);
+    const compared = (text: string): string => (late?.collisions === true ? text.replace(/\["collisionCount",\d+\],?/, '') : text);
     const isSame = (): boolean => compared(stage.picture()) === compared(picture);
     const where = (): string => `${this.#story.why}: ${what} ${at} (${this.#armed.hit}) meets ${name}`;
     try {

@@ -43,10 +43,6 @@ test('claims are made with the owners that they should have', () => {
     }
 });
 
-test('a low pod that is deleted in the middle of a rollout comes back new', () => {
-  assert.equal(actionsOf(planned({ pods: '1@old 2@new' })), 'create 0@new');
-});
-
 const places = table('situation | wanted | condemned | why')(`
   0@new 1@new 10@new 9@new replicas=1              | 0+       | 10 9 1 | those above the end, highest first
   0@new 1@new 2@new replicas=1 start=2             | 2+       | 1 0    | those below the first

@@ -68,15 +68,6 @@ export const stories: readonly Story[] = [
     },
   },
   {
-    why: 'a set is made when the name of its revision is taken',
-    mayForgetCollisions: true,
-    before: async (stage) => {
-      await stage.settledWith({ replicas: 1 });
-      await stage.leaveRevisionName([]);
-    },
-    act: async (stage) => stage.make({ replicas: 1 }),
-  },
-  {
     why: 'pods fail and are made again; old revisions are forgotten',
     before: (stage) => stage.settledWith({ replicas: 2, revisionHistoryLimit: 0 }),
     act: async (stage) => {
