@@ -27,6 +27,17 @@ async function scene(t: TestContext, write?: (world: SimWorld, what: string) => 
   return { world, process, calls };
 }
 
+/** A set is made and gets another image, two at a time. @param between - before it does */
+async function rolled(world: SimWorld, between = (): unknown => undefined): Promise<void> {
+  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
+  await world.clock.advance(10_000);
+  between();
+  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
+  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
+  await world.clock.advance(10_000);
+  assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
+}
+
 const count = (calls: readonly string[], what: string): number => calls.filter((one) => one === what).length;
 
 test('no pod is made for a set that goes while the pass writes the history', async (t) => {
@@ -51,14 +62,16 @@ test('a pod that another of its name takes the place of while the pass writes th
     }
     await at.clock.sleep(200);
   });
-  world.api.add(daemonSet('web', { updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 2 } } }));
-  await world.clock.advance(10_000);
-  swaps = true;
-  const template = { spec: { containers: [{ name: 'c', image: 'v2' }] } };
-  await world.user.patch(daemonSets, { name: 'web', namespace: 'default' }, { spec: { template } }, { type: 'merge' });
-  await world.clock.advance(10_000);
+  await rolled(world, () => (swaps = true));
   assert.deepEqual(process.failures(), []);
-  assert.equal(world.set()?.status?.updatedNumberScheduled, 2);
+});
+
+test('pods that go by themselves while they are being deleted hold no rollout up', async (t) => {
+  const { world, process } = await scene(t, (at, what) => {
+    if (what === 'delete pods') for (const { metadata } of at.pods()) at.api.hooks.storage.remove('/pods', `default/${metadata.name}`);
+  });
+  await rolled(world);
+  assert.deepEqual(process.failures(), []);
 });
 
 test('a pod that fails at once is made again after pauses that grow', async (t) => {
