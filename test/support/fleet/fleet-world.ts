@@ -13,6 +13,7 @@ import { localClient } from '../embedded-api.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { type LocalProcess, startLocally } from '../local-process.ts';
 import { intercepted, type Interceptor } from '../simulated/intercepted.ts';
+import type { Event } from '../stories/remains.ts';
 import { LightAgents } from './light-agents.ts';
 // The client loads it with the first list, which takes turns of the loop that fake time knows nothing of.
 
@@ -211,9 +212,7 @@ export class FleetWorld implements AsyncDisposable {
   /** Reasons and messages about a rollout, in the order in which they were recorded. */
   async events(name: string): Promise<string[]> {
     await this.clock.advance(5_000);
-    const { items } = await this.client.list<
-      KubeObject & { reason?: string; message?: string; involvedObject?: { name?: string; kind?: string } }
-    >(coreEvents, { namespace: 'default' });
+    const { items } = await this.client.list<Event>(coreEvents, { namespace: 'default' });
     return items
       .filter(({ involvedObject }) => involvedObject?.kind === 'NodeConfigRollout' && involvedObject.name === name)
       .map(({ reason, message }) => `${reason}: ${message}`);

@@ -37,11 +37,8 @@ for (const { why, annotations, is, problems = [] } of flags)
   });
 
 test('an annotation that every object seems to have is not there', () => {
-  const reader = new AnnotationReader({});
-  assert.equal(
-    reader.read('constructor', () => 'read', ''),
-    undefined,
-  );
+  const read = new AnnotationReader({}).read('constructor', () => 'read', '');
+  assert.equal(read, undefined);
 });
 
 test('a problem shows the beginning of what is long', () => {

@@ -38,9 +38,7 @@ test('an exception while deciding is told to the author of the set, and thrown',
   assert.throws(() => decideFor({ events, set, resource: daemonSets }, decide), RangeError);
   const message = 'The set is not synced: planning failed: Maximum call stack size exceeded';
   assert.deepEqual(told, [[set, 'Warning', 'FailedSync', message, { resource: daemonSets }]]);
-  assert.equal(
-    decideFor({ events, set, resource: daemonSets }, () => 7),
-    7,
-  );
+  const decided = decideFor({ events, set, resource: daemonSets }, () => 7);
+  assert.equal(decided, 7);
   assert.equal(told.length, 1);
 });

@@ -128,10 +128,8 @@ const specs: { why: string; gate: unknown; finds: string[] }[] = [
 ];
 for (const { why, gate, finds } of specs)
   test(`problems of a gate with ${why}`, () => {
-    const found = gateProblems(
-      [{ name: 'first', alerts: { url } }, typeof gate === 'object' ? { name: 'a', ...gate } : gate],
-      'spec.gates',
-    );
+    const second = typeof gate === 'object' ? { name: 'a', ...gate } : gate;
+    const found = gateProblems([{ name: 'first', alerts: { url } }, second], 'spec.gates');
     assert.equal(found.length, finds.length, found.join('\n'));
     for (const [index, part] of finds.entries())
       assert.ok(found[index]?.startsWith('spec.gates[1]') && found[index].includes(part), found[index]);

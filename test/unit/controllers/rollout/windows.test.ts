@@ -84,10 +84,7 @@ for (const { why, window, finds } of problems)
   });
 
 test('33 windows are one too many', () => {
-  const many = (length: number): string[] =>
-    windowProblems(
-      Array.from({ length }, () => good),
-      'spec.windows',
-    );
-  assert.deepEqual([many(32), many(33)], [[], ['spec.windows: has 33 windows; at most 32 are allowed']]);
+  const all = Array.from({ length: 33 }, () => good);
+  assert.deepEqual(windowProblems(all.slice(1), 'spec.windows'), []);
+  assert.deepEqual(windowProblems(all, 'spec.windows'), ['spec.windows: has 33 windows; at most 32 are allowed']);
 });

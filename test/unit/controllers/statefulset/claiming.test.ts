@@ -70,8 +70,6 @@ test('revisions of nobody are adopted, those that are not selected released, and
     now: NOW,
   });
   const called = (list: readonly Readonly<Revision>[]): string[] => list.map(({ metadata }) => metadata.name ?? '');
-  assert.deepEqual(
-    [called(claims.revisions.keep), called(claims.revisions.adopt), called(claims.revisions.release)],
-    [['web-new'], ['web-older'], ['web-x']],
-  );
+  const { keep, adopt, release } = claims.revisions;
+  assert.deepEqual([keep, adopt, release].map(called), [['web-new'], ['web-older'], ['web-x']]);
 });

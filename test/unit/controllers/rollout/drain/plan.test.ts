@@ -129,10 +129,8 @@ for (const { why, text, names } of [
   { why: 'none whose name cannot be read', text: 'garbage', names: [] },
 ]) {
   test(`rollouts on a node: ${why}`, () => {
-    assert.deepEqual(
-      rolloutsOn(node(text)).map(({ name }) => name),
-      names,
-    );
+    const found = rolloutsOn(node(text)).map(({ name }) => name);
+    assert.deepEqual(found, names);
   });
 }
 
@@ -157,9 +155,7 @@ for (const { why, on, alive, abandoned } of leftovers) {
     });
     const given = node(on);
     given.metadata.labels = { pool: 'a' };
-    assert.deepEqual(
-      abandonedOn(given, rules).map(({ name }) => name),
-      abandoned,
-    );
+    const found = abandonedOn(given, rules).map(({ name }) => name);
+    assert.deepEqual(found, abandoned);
   });
 }
