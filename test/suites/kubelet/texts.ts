@@ -6,9 +6,11 @@ import { gatesOf } from '../../../agent/config/gates/gates.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 
 /** Scalars that YAML readers disagree on, and pieces that go together into a text or spoil it. */
-const { QUIRKS, DURATIONS, NUMBERS, WORDS, ITEMS, KEYS, MAP_VALUES, GATES, TOP, TAILS, JSON_VALUES } = ingredients;
+const { QUIRKS, DURATIONS, NUMBERS, WORDS, ITEMS, KEYS, MAP_VALUES, GATES, TOP, TAILS, JSON_VALUES, HEADERS } = ingredients;
 /** Values of fields that rules look into, right and wrong. */
 const FIELD_VALUES: Readonly<Record<string, readonly string[]>> = ingredients.FIELD_VALUES;
+/** Values of the right type. */
+const GOOD: Readonly<Record<string, readonly string[]>> = ingredients.GOOD;
 
 /** First minor that has failCgroupV1. */
 const CGROUP_FIELD_SINCE = 31;
@@ -24,26 +26,7 @@ export function* generatedTexts(random: Random, minor: number): Generator<string
   for (;;) yield texts.chance(0.12) ? texts.json() : texts.yaml(texts.pick([0.003, 0.003, 0.03, 0.15]));
 }
 
-const HEADERS = [
-  '',
-  'apiVersion: kubelet.config.k8s.io/v1beta1\n',
-  'kind: KubeletConfiguration\n',
-  'apiVersion: v1\nkind: KubeletConfiguration\n',
-  'apiVersion: kubelet.config.k8s.io/v1alpha1\nkind: KubeletConfiguration\n',
-  'apiVersion: kubelet.config.k8s.io/__internal\nkind: KubeletConfiguration\n',
-  'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: CredentialProviderConfig\n',
-  'Kind: KubeletConfiguration\napiversion: kubelet.config.k8s.io/v1beta1\n',
-  'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: 5\n',
-  'apiVersion: ~\nkind: KubeletConfiguration\n',
-  'apiVersion: "kubelet.config.k8s.io/v1beta1"\nkind: "KubeletConfiguration"\n',
-];
 const ODD_KEYS = 'unknown|maxpods|MaxPods|"max pods"|1|on|~|1.5|<<|x-y|{a: b}|[a]|? a\n|__proto__|constructor'.split('|');
-
-const GOOD: Readonly<Record<string, readonly string[]>> = {
-  bool: ['true', 'false', 'on', 'off', '~'],
-  duration: ['0s', '1s', '10s', '1m30s', '100ms', '50ms', '500us', '2s', '-1s', '"1h"', '1.5h', '300s', '1us'],
-  int: ['0', '1', '-1', '2', '31', '32', '80', '85', '100', '101', '110', '1000', '1001', '-1000', '10250', '65535', '65536', '~'],
-};
 
 class Texts {
   readonly #random: Random;

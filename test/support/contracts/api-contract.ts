@@ -9,14 +9,10 @@ import { objectContract } from './api-objects.ts';
 import { evictionContract, podContract } from './api-pods.ts';
 import { forgettingContract, watchContract } from './api-watches.ts';
 
-export interface StartedApi extends ApiAddress {
+export interface StartedApi extends ApiAddress, Pick<ContractWorld, 'nodeTokens' | 'forget'> {
   stop(): Promise<void>;
-  /** Length of the watch that waits for a bookmark, in s; the real server's last bookmark comes two seconds before the end. @default 4 */
+  /** @default 4 */
   bookmarkSeconds?: number;
-  /** Token of `system:node:NAME` in system:nodes, for `contract-a` and `contract-b`. */
-  nodeTokens: Readonly<Record<string, string>>;
-  /** Makes the server forget all changes so far. */
-  forget: () => Promise<void>;
 }
 
 /**

@@ -9,8 +9,11 @@ import { table } from '../table.ts';
 export interface ContractWorld {
   api: ApiHttp;
   release: ServerRelease;
+  /** Token of `system:node:NAME` in system:nodes, for `contract-a` and `contract-b`. */
   nodeTokens: Readonly<Record<string, string>>;
+  /** Length of the watch that waits for a bookmark, in s; the real server's last bookmark comes two seconds before the end. */
   bookmarkSeconds: number;
+  /** Makes the server forget all changes so far. */
   forget: () => Promise<void>;
   /** A namespace of this run's own. */
   namespace: string;

@@ -1,7 +1,19 @@
-import { workloadCommands } from './workloads.ts';
-
 const node = (source: object): string => JSON.stringify({ spec: { configSource: source } });
 const configMap = { namespace: 'shop', name: 'kubelet', kubeletConfigKey: 'kubelet' };
+
+const each = (kind: string, name: string, more: readonly string[]): string[] => [
+  `create -f ${kind}.yaml`,
+  `get ${kind}s -n shop`,
+  `get ${kind}s -n shop -o wide`,
+  `get ${kind} ${name} -n shop -o yaml`,
+  `describe ${kind} ${name} -n shop`,
+  `rollout status ${kind}/${name} -n shop --watch=false`,
+  `set image ${kind}/${name} -n shop ${name}=example/${name}:2`,
+  `patch ${kind} ${name} -n shop -p {"spec":{"selector":{"matchLabels":{"app":"changed"}}}}`,
+  `get ${kind} ${name} -n shop -o jsonpath={.metadata.generation}`,
+  ...more,
+  `delete ${kind} ${name} -n shop`,
+];
 
 /**
  * What kubectl is told, in this order, on each server; files are of `fixtures/kubectl/`. Words are separated by two spaces where one has a space of
@@ -112,7 +124,38 @@ export const commands: readonly string[] = [
   'get leases -n shop',
   'get lease lock -n shop -o yaml',
 
-  ...workloadCommands,
+  // workloads, budgets, roles and custom resources; nobody reconciles them
+  'create -f daemonset-bad.yaml',
+  ...each('daemonset', 'agent', ['rollout history daemonset/agent -n shop', 'rollout restart daemonset/none -n shop']),
+  ...each('statefulset', 'db', ['scale statefulset/db -n shop --replicas=3', 'get statefulset db -n shop -o jsonpath={.spec.replicas}']),
+  'create poddisruptionbudget web -n shop --selector=app=web --min-available=1',
+  'get poddisruptionbudgets -n shop',
+  'describe poddisruptionbudget web -n shop',
+  'create priorityclass high --value=1000',
+  'get priorityclass high',
+  'create priorityclass low --value=-10',
+  'get priorityclass low -o jsonpath={.value}',
+  'create service nodeport web -n shop --tcp=80:8080 --node-port=30080',
+  'create service externalname far -n shop --external-name=example.com',
+  'get service web -n shop -o jsonpath={.spec.type}{.spec.selector}{.spec.ports}',
+  'create poddisruptionbudget half -n shop --selector=app=web --max-unavailable=50%',
+  'get poddisruptionbudgets -n shop',
+  'create role reader -n shop --verb=get,list --resource=pods',
+  'get role reader -n shop -o yaml',
+  'create rolebinding readers -n shop --role=reader --user=jane',
+  'get rolebindings -n shop -o wide',
+  'create -f crd.yaml',
+  'wait --for=condition=Established crd/widgets.example.com --timeout=120s',
+  'get crd widgets.example.com -o jsonpath={.status.acceptedNames}',
+  'create -f widget.yaml --validate=false',
+  'create -f widget-bad.yaml --validate=false',
+  'get widgets -n shop',
+  'get wd one -n shop -o yaml',
+  'patch widget one -n shop --type=merge -p {"spec":{"colour":"red"}}',
+  'patch widget one -n shop --type=merge -p {"spec":{"size":"big"}}',
+  'patch widget one -n shop -p {"spec":{"size":4}}',
+  'delete crd widgets.example.com',
+  'get widgets -n shop -o name',
 
   'explain node.spec.configSource.configMap',
   'explain configmap.immutable',

@@ -109,15 +109,10 @@ test('an OIDC user whose token has expired gets a new one from its provider, onc
     'idp-certificate-authority-data': ca,
   };
   const path = join(trust.authority.directory, 'oidc-kubeconfig');
-  await writeFile(
-    path,
-    JSON.stringify({
-      'current-context': 'x',
-      contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-      clusters: [{ name: 'x', cluster: { server: server.url, 'certificate-authority-data': ca } }],
-      users: [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }],
-    }),
-  );
+  const contexts = [{ name: 'x', context: { cluster: 'x', user: 'x' } }];
+  const clusters = [{ name: 'x', cluster: { server: server.url, 'certificate-authority-data': ca } }];
+  const users = [{ name: 'x', user: { 'auth-provider': { name: 'oidc', config } } }];
+  await writeFile(path, JSON.stringify({ 'current-context': 'x', contexts, clusters, users }));
   const source = kubeconfigSource(path);
   const clients = [1, 2].map(() => clientOf(t, source, { credentialCheckMs: 0 }));
   for (let n = 0; n < 3; n++) await Promise.all(clients.map((client) => client.get(nodes, { name: 'n' })));

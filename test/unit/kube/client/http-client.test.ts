@@ -16,20 +16,15 @@ const kinds: Kind[] = ['h2', 'https', 'http'];
 for (const kind of kinds) {
   test(`every call goes to its path, over ${kind}`, async (t) => {
     const seen: string[] = [];
-    const { client, server } = await trust.pair(
-      t,
-      kind,
-      (request, response) => {
-        void bodyOf(request).then((body) => {
-          seen.push([request.method, request.url, request.headers['content-type'] ?? '-', body].join(' '));
-          if (request.url?.startsWith('/api/v1/nodes?'))
-            return json(response, 200, { kind: 'NodeList', metadata: { resourceVersion: '7' }, items: null });
-          if (request.method === 'DELETE') return json(response, 200, { kind: 'Status', status: 'Success', metadata: {} });
-          return json(response, 200, { metadata: { name: 'x' } });
-        });
-      },
-      { access: { token: 'tok' } },
-    );
+    const { client, server } = await trust.pair(t, kind, (request, response) => {
+      void bodyOf(request).then((body) => {
+        seen.push([request.method, request.url, request.headers['content-type'] ?? '-', body].join(' '));
+        if (request.url?.startsWith('/api/v1/nodes?'))
+          return json(response, 200, { kind: 'NodeList', metadata: { resourceVersion: '7' }, items: null });
+        if (request.method === 'DELETE') return json(response, 200, { kind: 'Status', status: 'Success', metadata: {} });
+        return json(response, 200, { metadata: { name: 'x' } });
+      });
+    });
     const map = { metadata: { name: 'cm', namespace: 'ns' }, data: { k: 'v' } };
     await client.get(nodes, { name: 'n:1' });
     assert.deepEqual((await client.list(nodes, { fieldSelector: 'metadata.name=a&b', limit: 500 })).items, []);

@@ -109,10 +109,7 @@ test('a list may take longer than a request, but not silently', async (t) => {
   const read: string[] = [];
   const silent = assert.rejects(
     client.listEach(nodes, {}, ({ metadata }) => void read.push(metadata.name ?? '')),
-    {
-      problem: 'timeout',
-      message: /no answer within 1000 ms/,
-    },
+    { problem: 'timeout', message: /no answer within 1000 ms/ },
   );
   await eventually('it is asked', () => response !== undefined);
   response?.write('{"metadata":{},"items":[');
