@@ -42,10 +42,7 @@ for (const story of stories.filter(({ why }) => why.startsWith('a set ')))
   });
 
 const unreachable = ({ verb, key }: SeenCall): TransportError =>
-  new TransportError({ method: verb.toUpperCase(), path: key, host: 'local' }, 'unreachable', {
-    hint: 'the test cut it',
-    cause: undefined,
-  });
+  new TransportError({ method: verb.toUpperCase(), path: key, host: 'local' }, 'unreachable', { hint: 'the test cut it' });
 const lease = { namespace: 'kube-system', name: 'scheduler', leaseDurationMs: 6_000, renewDeadlineMs: 4_000, retryPeriodMs: 1_000 };
 const pace = { bindMs: () => 0, startMs: () => 500, endMs: () => 4_000 };
 

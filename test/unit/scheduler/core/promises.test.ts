@@ -126,17 +126,14 @@ test('who waits for its victims is held, and what it was promised before is ther
   const [gone, there] = ['gone', 'there'].map((name) => podInfoOf(pod(name).on('a').build())) as [PodInfo, PodInfo];
   state.addAssigned(there);
   const low = podInfoOf(pod('low').cpu('1').build());
-  const high = podInfoOf({ ...pod('high').cpu('1').priority(10).build(), status: { nominatedNodeName: 'b' } });
+  const high = podInfoOf(pod('high').cpu('1').priority(10).status({ nominatedNodeName: 'b' }).build());
   const refusal = { why: 'refused', by: new Set<'NodeResourcesFit'>(['NodeResourcesFit']), short: new Set(['cpu']) } as const;
-  const none = { chosen: undefined, keepsNomination: false };
-  for (const [info, outcome] of [
-    [low, none],
-    [high, { ...none, chosen: { node: 'a', victims: [gone, there], violations: 0 } }],
-  ] as const) {
-    // prettier-ignore
+  const refuse = (info: PodInfo, chosen?: { node: string; victims: PodInfo[]; violations: number }) => {
     state.addPending(info);
-    state.unschedulable(state.pop() ?? assert.fail(), info, refusal, outcome);
-  }
+    state.unschedulable(state.pop() ?? assert.fail(), info, refusal, { chosen, keepsNomination: false });
+  };
+  refuse(low);
+  refuse(high, { node: 'a', victims: [gone, there], violations: 0 });
   assert.deepEqual([...state.victims], [there.uid]);
   assert.deepEqual([state.queue.find(high.uid)?.held, state.queue.find(low.uid)?.pool], [true, 'backoff']);
 });

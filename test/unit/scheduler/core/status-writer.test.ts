@@ -39,7 +39,7 @@ function writer(atOnce = 1) {
 }
 
 const said = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: 'A' }];
-const waiting = podInfoOf(Object.assign(pod('web').build(), { status: { conditions: said } }));
+const waiting = podInfoOf(pod('web').status({ conditions: said }).build());
 const gone = new ApiError({ method: 'PATCH', path: '/status', host: 'local' }, { code: 404, reason: 'NotFound', message: 'it is gone' });
 
 /** The pod says A. Acts: `write B`, or `B>a` with node a promised; what is being written: `end`, `fail`, `gone`; `forget`; `wait 5` (seconds). */
@@ -99,15 +99,9 @@ test('while something more urgent is written fewer statuses are, but never none'
 
 test('since when a pod has no place is written once; each condition says of which generation it speaks', async () => {
   const { conditions, end, write } = writer();
-  const raw = pod('new').build();
-  const fresh = podInfoOf({ ...raw, metadata: { ...raw.metadata, generation: 3 } });
-  for (const [of, message] of [
-    [fresh, 'A'],
-    [fresh, 'B'],
-    [waiting, 'C'],
-  ] as const) {
-    // prettier-ignore
-    write(of, message);
+  const fresh = podInfoOf(pod('new').metadata({ generation: 3 }).build());
+  for (const message of ['A', 'B', 'C']) {
+    write(message === 'C' ? waiting : fresh, message);
     await end();
   }
   const times = conditions.map(({ lastTransitionTime, observedGeneration }) => [lastTransitionTime !== undefined, observedGeneration]);

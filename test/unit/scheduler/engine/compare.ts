@@ -1,4 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
+import { inspect, isDeepStrictEqual } from 'node:util';
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { fitErrorText, type FitError } from '../../../../scheduler/engine/rejections.ts';
 import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
@@ -26,24 +26,20 @@ export function difference(
   { pod, profile, first }: Question,
 ): { found: string | undefined; right: Evaluation } {
   const right = evaluate(cluster, pod, profile);
-  const checks = [
-    () => inDecision(subject, right, { pod, profile, first: undefined }),
-    () => (first === undefined ? undefined : inDecision(subject, right, { pod, profile, first })),
-    () => inEvaluation(subject, right, { pod, profile, first }),
+  const plain = { pod, profile, first: undefined };
+  const found =
+    inDecision(subject, right, plain) ??
+    (first === undefined ? undefined : inDecision(subject, right, { pod, profile, first })) ??
+    inEvaluation(subject, right, plain) ??
     // Once more: what the look at each node kept must not have spoiled what is kept of classes.
-    () => inDecision(subject, right, { pod, profile, first: undefined }),
-    () => (right.feasible.length > 0 || cluster.nodes.length === 0 ? undefined : inPreemption(subject, cluster, { pod, profile, first })),
-  ];
-  for (const check of checks) {
-    const found = check();
-    if (found !== undefined) return { found, right };
-  }
-  return { found: undefined, right };
+    inDecision(subject, right, plain) ??
+    (right.feasible.length > 0 || cluster.nodes.length === 0 ? undefined : inPreemption(subject, cluster, plain));
+  return { found, right };
 }
 
 function inEvaluation(subject: Subject, right: Evaluation, { pod, profile }: Question): string | undefined {
   const { totals, rejections, error } = subject.evaluate(pod, profile);
-  if (!same(right.totals, totals)) return saying('points', right.totals, totals, { byPlugin: plain(right.byPlugin) });
+  if (!same(right.totals, totals)) return saying('points', right.totals, totals, right.byPlugin);
   if (error.everywhere !== undefined) return inError(right, error, pod);
   if (!same(right.rejections, rejections)) return saying('rejections', right.rejections, rejections);
   return right.feasible.length > 0 ? undefined : inError(right, error, pod);
@@ -56,9 +52,9 @@ function inDecision(subject: Subject, right: Evaluation, { pod, profile, first }
   if (first !== undefined && right.feasible.includes(first))
     return decision.node === first ? undefined : saying('decision', `first of all ${first}`, decision);
   const { node, feasible, ties } = decision;
-  if (!right.top.includes(node)) return saying('decision', { top: right.top, points: plain(right.totals) }, decision);
+  if (!right.top.includes(node)) return saying('decision', { top: right.top, points: right.totals }, decision);
   if (feasible !== right.feasible.length) return saying('number of feasible nodes', right.feasible.length, feasible);
-  return ties === right.top.length ? undefined : saying('number of best nodes', { top: right.top, points: plain(right.totals) }, ties);
+  return ties === right.top.length ? undefined : saying('number of best nodes', { top: right.top, points: right.totals }, ties);
 }
 
 function inError(right: Evaluation, error: FitError, pod: Pod): string | undefined {
@@ -90,18 +86,9 @@ function same(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>):
   return a.size === b.size && [...a].every(([key, value]) => b.has(key) && isDeepStrictEqual(value, b.get(key)));
 }
 
-function saying(what: string, right: unknown, found: unknown, more: object = {}): string {
-  return `${what}: expected ${text(right)}, found ${text(found)}${Object.keys(more).length > 0 ? `\n${text(more)}` : ''}`;
-}
-
-function text(value: unknown): string {
-  return JSON.stringify(plain(value));
-}
-
-function plain(value: unknown): unknown {
-  if (value instanceof Map) return Object.fromEntries([...value].map(([key, of]: [string, unknown]) => [key, plain(of)] as const).toSorted(([a], [b]) => (a < b ? -1 : 1))); // prettier-ignore
-  if (value instanceof Set) return [...value].map(String).toSorted((a, b) => (a < b ? -1 : 1));
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, of]) => [key, plain(of)]))
-    : value;
+function saying(what: string, right: unknown, found: unknown, ...more: readonly unknown[]): string {
+  const [expected, instead, ...rest] = [right, found, ...more].map((value) =>
+    inspect(value, { depth: null, sorted: true, breakLength: Infinity }),
+  );
+  return [`${what}: expected ${expected}, found ${instead}`, ...rest].join('\n');
 }

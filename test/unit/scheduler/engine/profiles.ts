@@ -26,12 +26,7 @@ export const profiles: readonly ProfileConfig[] = [
   otherwise('strong-wishes', { interPod: { hardPodAffinityWeight: 50, ignorePreferredTermsOfExistingPods: false } }),
   otherwise('few-wishes', { interPod: { hardPodAffinityWeight: 0, ignorePreferredTermsOfExistingPods: true } }),
   otherwise('weights', { scores: new Map(Object.keys(scoreWeights).map((name, at) => [name as ScoreName, at * at + 1])) }),
-  otherwise('two-scores', {
-    scores: new Map<ScoreName, number>([
-      ['NodeResourcesFit', 1],
-      ['InterPodAffinity', 7],
-    ]),
-  }),
+  otherwise('two-scores', { scores: new Map([['NodeResourcesFit', 1], ['InterPodAffinity', 7]]) }), // prettier-ignore
   ...filterNames
     .filter((name) => !/Volume/.test(name))
     .map((name) => otherwise(`no-${name}`, { filters: new Set(filterNames.filter((other) => other !== name)) })),

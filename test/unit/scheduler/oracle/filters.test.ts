@@ -48,7 +48,7 @@ const crowded = 'x@a cpu=3500m, y@b cpu=3500m, z@c cpu=3500m memory=6Gi';
 const much = asks().cpu('1').memory('3Gi').asks('example.com/gpu', '1');
 testFilter('all that there is too little of', 'a pods=1, b pods=1, c', crowded, much, 'places+cpu+gpu places+cpu+gpu cpu+memory+gpu');
 testFilter('exactly what is left, and nothing beyond it', 'a, b', 'x@a cpu=3, y@b cpu=3001m', asks().cpu('1'), 'ok cpu');
-const failed = { ...pod('z').cpu('4').on('b').build(), status: { phase: 'Failed' } };
+const failed = pod('z').cpu('4').on('b').status({ phase: 'Failed' }).build();
 const there = { pods: [...clusterOf('', 'x@a cpu=4 leaving, y@gone cpu=4').pods, failed] };
 testFilter('pods that are on their way out, not those that ended or whose node is gone', 'a, b', '', asks().cpu('1'), 'cpu ok', there);
 const initContainers = [
@@ -102,19 +102,14 @@ testFilter('who does not want this pod, of own namespace where no other is said'
 const anywhere = asks().affinity(awayFrom(near('web', HOST, { namespaceSelector: {} }), { topologyKey: HOST }));
 testFilter('all namespaces for an empty selector of them, no pods without a selector', 'a, b', 'other/web@a', anywhere, 'foe ok');
 
-const dozen = (of: (at: number) => string): string => Array.from({ length: 12 }, (_, at) => `n${at} ${of(at)}`).join(', ');
+const dozen = Array.from({ length: 12 }, (_, at) => `n${at} cpu=1 pods=${at < 2 ? 0 : 9}`).join(', ');
 const nobody = needsNode({ matchFields: [...(named('a').matchFields ?? []), ...(named('b').matchFields ?? [])] });
 const both12 = '0/12 nodes are available: 12 Insufficient cpu, 2 Too many pods.';
 const counted = '0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.';
 const row = (why: string, nodes: string, asking: ReturnType<typeof asks>, text: string) => ({ why, nodes, asking, text });
 const messages = [
   row('counts nodes by reason', 'a cordoned, b cpu=1, c cpu=1', asks().cpu('2'), counted),
-  row(
-    'counts a node once for each reason, sorted as texts',
-    dozen((at) => `cpu=1 pods=${at < 2 ? 0 : 9}`),
-    asks().cpu('2'),
-    both12,
-  ),
+  row('counts a node once for each reason, sorted as texts', dozen, asks().cpu('2'), both12),
   row('says of a contradiction nothing about nodes', 'a, b cordoned', nobody, '0/2 nodes are available: pod affinity terms conflict.'),
 ];
 for (const { why, nodes, asking, text } of messages)

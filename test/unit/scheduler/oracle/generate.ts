@@ -75,13 +75,10 @@ export function randomEvent(random: Random, cluster: GeneratedCluster): RandomEv
   const { nodes, pods, nominated, size } = cluster;
   const missing = Array.from({ length: size }, (_, at) => `n${at}`).filter((name) => !nodes.some(({ metadata }) => metadata.name === name));
   const anywhere = `n${chance.upTo(size)}`;
+  const newPod = () => podOf(chance, chance.one(cluster.templates), cluster.made, anywhere);
   const weighted: readonly [weight: number, possible: boolean, make: () => RandomEvent][] = [
     // As many come as go, once there are enough.
-    [
-      pods.length < size * 3 ? 30 : 12,
-      true,
-      () => ({ do: 'set-pod', pod: podOf(chance, chance.one(cluster.templates), cluster.made, anywhere) }),
-    ],
+    [pods.length < size * 3 ? 30 : 12, true, () => ({ do: 'set-pod', pod: newPod() })],
     [16, pods.length > 0, () => ({ do: 'remove-pod', uid: chance.one(pods).metadata.uid ?? '' })],
     [10, pods.length > 0, () => ({ do: 'set-pod', pod: changedPod(chance, chance.one(pods)) })],
     [8, nodes.length > 0, () => ({ do: 'assume', pod: randomPod(random, cluster), node: chance.one(nodes).metadata.name ?? '' })],

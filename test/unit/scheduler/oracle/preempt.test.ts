@@ -15,17 +15,11 @@ const now = '2026-01-01T12:00:00Z';
 const boss = () => pod('boss').cpu('2').priority(10);
 
 /** On its way out of node a, for this reason. */
-function leaving(reason: string): PodBuilder {
-  const one = pod('x').cpu('4').priority(1).on('a').terminating();
-  Object.assign(one.build(), { status: { phase: 'Running', conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] } });
-  return one;
-}
-
-function promised(): PodBuilder {
-  const one = boss();
-  Object.assign(one.build(), { status: { phase: 'Pending', nominatedNodeName: 'a' } });
-  return one;
-}
+const leaving = (reason: string): PodBuilder => {
+  const status = { phase: 'Running', conditions: [{ type: 'DisruptionTarget', status: 'True', reason }] };
+  return pod('x').cpu('4').priority(1).on('a').terminating().status(status);
+};
+const promised = () => boss().status({ nominatedNodeName: 'a' });
 
 interface More extends Around {
   /** All that may be chosen. @default the one candidate */

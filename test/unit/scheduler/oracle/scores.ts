@@ -107,11 +107,8 @@ const MAX_BYTES_PER_CONTAINER = 1000 * MIB;
 /** How much of what must be loaded is there already. An image that few nodes have counts for less, lest everything goes to those few. */
 function imageScore(places: readonly Place[], place: Place, { pod }: PodInfo): number {
   const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
-  const volumes = ((pod.spec?.volumes ?? []) as { image?: { reference: string } }[]).flatMap(({ image }) =>
-    image ? [{ image: image.reference }] : [],
-  );
   let sum = 0;
-  for (const { image = '' } of [...containers, ...volumes]) {
+  for (const { image = '' } of containers) {
     const name = withTag(image);
     const size = sizeThere(place, name);
     if (size === undefined) continue;

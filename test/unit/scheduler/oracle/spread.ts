@@ -10,6 +10,8 @@ const ZONE = 'topology.kubernetes.io/zone';
 const MISSING = "node(s) didn't match pod topology spread constraints (missing required label)";
 const SKEWED = "node(s) didn't match pod topology spread constraints";
 
+const systemDefaults = Object.entries({ [HOSTNAME]: 5, [ZONE]: 3 }).map(([topologyKey, maxSkew]) => ({ topologyKey, maxSkew }));
+
 /** What a constraint asks, whoever made it. */
 type Rule = Pick<SpreadConstraint, 'topologyKey' | 'maxSkew' | 'selector' | 'honorsAffinity' | 'honorsTaints'>;
 
@@ -81,13 +83,7 @@ function softRules(cluster: OracleCluster, pod: PodInfo, { spread }: ProfileConf
   const own = pod.pod.spec?.topologySpreadConstraints ?? [];
   if (own.length > 0) return { rules: spreadConstraintsOf(own, pod.labels).soft, needsAllKeys: true };
   const selector = groupOf(cluster, pod);
-  const defaults =
-    spread.defaults === 'system'
-      ? [
-          { topologyKey: HOSTNAME, maxSkew: 5 },
-          { topologyKey: ZONE, maxSkew: 3 },
-        ]
-      : spread.defaults;
+  const defaults = spread.defaults === 'system' ? systemDefaults : spread.defaults;
   const rules = selector.length === 0 ? [] : defaults.map((rule) => ({ ...rule, selector, honorsAffinity: true, honorsTaints: false }));
   return { rules, needsAllKeys: spread.defaults !== 'system' };
 }

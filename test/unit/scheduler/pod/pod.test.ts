@@ -65,8 +65,8 @@ const takes: [why: string, asks: string, more: object, status: object, cpu: numb
 ];
 for (const [why, asks, more, has, expected] of takes)
   test(`a pod takes ${why}`, () => {
-    const one = pod('web').on('a').cpu(asks).memory('1Gi').spec(more).build();
-    const { requests } = podInfoOf(keeper().pod(Object.assign(one, { status: { ...one.status, ...has } })));
+    const one = pod('web').on('a').cpu(asks).memory('1Gi').spec(more).status(has).build();
+    const { requests } = podInfoOf(keeper().pod(one));
     assert.deepEqual([requests.cpu, requests.scoredCpu], [expected, expected]);
   });
 

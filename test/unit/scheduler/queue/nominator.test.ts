@@ -4,24 +4,16 @@ import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import { Nominator } from '../../../../scheduler/queue/nominator.ts';
 import { pod } from '../builders.ts';
 
-/** `a`, or `a>n`: its status says that it goes to n. `more` makes it another state of the same pod. */
-function info(text: string, more: { on?: string; uid?: string } = {}): PodInfo {
+/** `a`, or `a>n`: its status says that it goes to n. @param on - the node that it is on. @default none */
+function info(text: string, on = ''): PodInfo {
   const [name = '', nominatedNodeName] = text.split('>');
-  const built = pod(name).uid(more.uid ?? `uid-${name}`);
-  const { ...object } = (more.on === undefined ? built : built.on(more.on)).build();
-  return podInfoOf({ ...object, status: { phase: 'Pending', ...(nominatedNodeName !== undefined && { nominatedNodeName }) } });
+  return podInfoOf(pod(name).uid(`uid-${name}`).on(on).status({ nominatedNodeName }).build());
 }
 
-const picture = (nominator: Nominator) =>
-  [...nominator.nodes]
-    .map(
-      (node) =>
-        `${node}: ${nominator
-          .on(node)
-          .map(({ name }) => name)
-          .join(' ')}`,
-    )
-    .toSorted();
+const picture = (nominator: Nominator) => {
+  const names = (node: string) => nominator.on(node).map(({ name }) => name);
+  return [...nominator.nodes].map((node) => `${node}: ${names(node).join(' ')}`).toSorted();
+};
 
 test('a node is promised to those whose status says so, and to whom it was promised here, in that order', () => {
   const nominator = new Nominator();
@@ -42,9 +34,9 @@ test('a node is promised to those whose status says so, and to whom it was promi
 
 test('a pod that is on a node is promised none', () => {
   const nominator = new Nominator();
-  nominator.add(info('a>n', { on: 'n' }));
+  nominator.add(info('a>n', 'n'));
   nominator.add(info('b'), 'n');
-  nominator.add(info('b', { on: 'n' }), 'n');
+  nominator.add(info('b', 'n'), 'n');
   assert.deepEqual(picture(nominator), []);
 });
 

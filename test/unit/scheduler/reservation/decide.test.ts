@@ -5,7 +5,7 @@ import { podInfoOf } from '../../../../scheduler/pod/pod-info.ts';
 import { decide, type DecisionRules } from '../../../../scheduler/reservation/decide.ts';
 import { keeper } from '../as-kept.ts';
 import { node, pod } from '../builders.ts';
-import { agent, config, daemon, deletion, isOurs, member, web, withOwner, withReady, withStatus } from './situations.ts';
+import { agent, config, daemon, deletion, isOurs, member, web, withOwner } from './situations.ts';
 
 interface Case {
   why: string;
@@ -24,7 +24,7 @@ const alive = (name?: string): ReturnType<typeof member> => {
 /** The rollout is over, or has not begun: nothing differs. */
 const settled = { set: web({ status: { updateRevision: 'old' } }), newestRevision: 'old' };
 const disrupted = (status: string): DeletionFacts =>
-  deletion({ pod: withStatus(member(), { conditions: [{ type: 'DisruptionTarget', status, reason: 'EvictionByEvictionAPI' }] }) });
+  deletion({ pod: member().status({ conditions: [{ type: 'DisruptionTarget', status, reason: 'EvictionByEvictionAPI' }] }) });
 const tainted = (effect: string): DeletionFacts => deletion({ node: node('n1').taints({ key: 'k', effect }).build() });
 const kruise = new Set(['apps.kruise.io/StatefulSet']);
 
@@ -69,13 +69,13 @@ const cases: Case[] = [
 
   // How it went.
   { why: 'it had no place', facts: deletion({ pod: member('web-2', '') }), is: 'ended', says: /not on a node/ },
-  { why: 'it had failed before', facts: deletion({ pod: withStatus(member(), { phase: 'Failed' }) }), is: 'ended', says: /Failed/ },
+  { why: 'it had failed before', facts: deletion({ pod: member().status({ phase: 'Failed' }) }), is: 'ended', says: /Failed/ },
   { why: 'it was evicted or preempted', facts: disrupted('True'), is: 'disrupted', says: /EvictionByEvictionAPI/ },
   { why: 'we removed it for another, whatever it says', facts: deletion({ isVictim: true }), is: 'disrupted', says: /preempted/ },
   { why: 'nobody deleted it: it ended while it ran', facts: deletion({ pod: alive() }), is: 'revision', says: /it terminated, or its node evicted it/ },
 
   // The node.
-  { why: 'it had succeeded before', facts: deletion({ pod: withStatus(member(), { phase: 'Succeeded' }) }), is: 'ended', says: /Succeeded/ },
+  { why: 'it had succeeded before', facts: deletion({ pod: member().status({ phase: 'Succeeded' }) }), is: 'ended', says: /Succeeded/ },
   { why: 'the DaemonSet is another', facts: ofDaemon({ daemonSet: agent({ metadata: { uid: 'x' } }) }), rules: daemons, is: 'set', says: /created again/ },
   { why: 'it says no revision, as adopted pods do', facts: deletion({ pod: member().labels({ 'controller-revision-hash': 'none' }) }), is: 'upgrade', says: /of revision none/ },
   { why: 'such a pod is placed by somebody else', facts: deletion({ pod: ofKruise().spec({ schedulerName: 'other' }), set: undefined }), rules: { ownerKinds: kruise }, is: 'set', says: /uses scheduler other/ },
@@ -84,7 +84,7 @@ const cases: Case[] = [
   { why: 'the node is gone', facts: deletion({ node: undefined }), is: 'node', says: /node n1 was deleted/ },
   { why: 'the node is cordoned', facts: deletion({ node: node('n1').cordoned().build() }), is: 'node', says: /cordoned/ },
   { why: 'the node refuses new pods', facts: tainted('NoSchedule'), is: 'node', says: /taint k:NoSchedule/ },
-  { why: 'the node is not ready', facts: deletion({ node: withReady(node('n1').build(), 'Unknown') }), is: 'node', says: /not ready/ },
+  { why: 'the node is not ready', facts: deletion({ node: node('n1').status({ conditions: [{ type: 'Ready', status: 'Unknown' }] }).build() }), is: 'node', says: /not ready/ },
 
   // The revision.
   { why: 'somebody deleted it and nothing rolls', facts: deletion(settled), is: 'revision', says: /same revision \(old\); only upgrades get a reservation/ },

@@ -1,7 +1,7 @@
 import type { OwnerReference } from '../../../../kube/api/object.ts';
 import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { DeletionFacts } from '../../../../scheduler/reservation/contract.ts';
-import type { DaemonSet, Node, StatefulSet } from '../../../../scheduler/types.ts';
+import type { DaemonSet, StatefulSet } from '../../../../scheduler/types.ts';
 import { defaultSchedulerConfig, type ReservationConfig } from '../../../../scheduler/config/config.ts';
 import { node, pod, type PodBuilder } from '../builders.ts';
 
@@ -69,20 +69,7 @@ export function deletion(over: Partial<Omit<DeletionFacts, 'pod'>> & { pod?: Pod
   return { pod: info(gone), unseen: false, set: web(), newestRevision: 'new', node: node('n1').build(), now: T0, ...rest };
 }
 
-export function withStatus(of: PodBuilder, status: object): PodBuilder {
-  const built = of.build();
-  Object.assign(built, { status: { ...built.status, ...status } });
-  return of;
-}
-
 /** Owned by something of another group. */
 export function withOwner(of: PodBuilder, owner: Partial<OwnerReference>): PodBuilder {
-  const { metadata } = of.build();
-  const [first] = metadata.ownerReferences ?? [];
-  if (first !== undefined) metadata.ownerReferences = [{ ...first, ...owner }];
-  return of;
-}
-
-export function withReady(of: Node, status: 'True' | 'False' | 'Unknown'): Node {
-  return { ...of, status: { ...of.status, conditions: [{ type: 'Ready', status }] } };
+  return of.metadata({ ownerReferences: (of.build().metadata.ownerReferences ?? []).map((one) => ({ ...one, ...owner })) });
 }

@@ -3,34 +3,20 @@ import { podInfoOf, type PodInfo } from '../../../../scheduler/pod/pod-info.ts';
 import type { Claim, CsiCapacity, CsiDriver, CsiNode, StorageClass, Volume, VolumeAttachment } from '../../../../scheduler/types.ts';
 import type { StorageView } from '../../../../scheduler/volumes/contract.ts';
 import { usesClaim } from '../../../../scheduler/volumes/pod-volumes.ts';
-import { pod, type PodBuilder } from '../builders.ts';
+import { Builder, pod, type PodBuilder } from '../builders.ts';
 
 /*
  * Storage of a scheduler's tests in one line: `claim('data').class('fast').asks('1Gi').to('pv-1').build()`.
  */
 
 /** What claims and volumes have in common. */
-class StorageBuilder<T extends Claim | Volume> {
-  readonly #object: T;
-
-  constructor(object: T) {
-    this.#object = object;
-  }
-
-  readonly spec = (more: NonNullable<T['spec']>): this => this.#with({ spec: { ...this.#object.spec, ...more } });
-  readonly class = (storageClassName: string): this => this.spec({ storageClassName });
-  readonly modes = (...accessModes: string[]): this => this.spec({ accessModes });
-  readonly phase = (phase: string): this => this.#with({ status: { ...this.#object.status, phase } });
-  metadata(more: T['metadata']): this {
-    Object.assign(this.#object.metadata, more);
-    return this;
-  }
-
+class StorageBuilder<T extends Claim | Volume> extends Builder<T> {
+  readonly class = (storageClassName: string): this => this.#spec({ storageClassName });
+  readonly modes = (...accessModes: string[]): this => this.#spec({ accessModes });
+  readonly phase = (phase: string): this => this.status({ phase });
   readonly deleted = (): this => this.metadata({ deletionTimestamp: '2026-01-01T00:00:00Z' });
-  readonly build = (): T => this.#object;
-  #with(more: object): this {
-    Object.assign(this.#object, more);
-    return this;
+  #spec(more: object): this {
+    return this.with(this.build().spec, more);
   }
 }
 
