@@ -9,6 +9,7 @@ import { faultKinds, sweep, sweepWatches } from './simulated/sweep.ts';
 import { TransportError } from '../../../kube/client/errors.ts';
 import { pod } from './builders.ts';
 import { Witness } from './simulated/audit.ts';
+import { scene } from './simulated/scene.ts';
 import { Stage } from './simulated/stage.ts';
 import { SchedulerWorld } from './simulated/world.ts';
 
@@ -49,47 +50,46 @@ const pace = { bindMs: () => 0, startMs: () => 500, endMs: () => 4_000 };
 /** At which moment of a rollout the one at work ends, in ms: the pod on its way out, gone and made again, being placed, at rest. */
 for (const at of [0, 3_900, 4_100, 5_000])
   for (const how of ['ends', 'is cut off', 'ends, pods standing for rooms', 'is cut off, pods standing for rooms'] as const)
-    test(`one of two schedulers ${how}, ${at} ms into a rollout: the other one goes on, with the rooms that it kept as well`, async () => {
+    test(`one of two schedulers ${how}, ${at} ms into a rollout: the other one goes on, with the rooms that it kept as well`, async (t) => {
       const world = await SchedulerWorld.make({ pace, config: how.endsWith('rooms') ? mirror : {} });
       const { problems } = new Witness(world.api);
       const stage = new Stage(world);
       const bindings: string[] = [];
       let isCut = false;
-      try {
-        stage.begin(['a', 'b']);
-        const binding = (who: string): Interceptor => ({
-          call: (call, pass) => {
-            if (who === 'one' && isCut) return Promise.reject(unreachable(call));
-            if (call.resource === 'pods/binding') bindings.push(`${who} ${call.key}`);
-            return pass();
-          },
-        });
-        const first = world.start(binding('one'), lease, 'one');
-        await world.clock.advance(2_000);
-        assert.equal(first.ready, true);
-        const second = world.start(binding('two'), lease, 'two');
-        stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' });
-        await world.clock.advance(3_000);
-        for (let n = 0; n < 4; n++) stage.add(pod(`rival-${n}`).cpu('1'));
-        await world.clock.advance(15_000);
-        assert.deepEqual(second.ready, false);
-        const places = (): string[] => world.pods().map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName ?? ''}`);
-        const before = places();
-        bindings.length = 0;
-        await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '4' } } });
-        await world.clock.advance(at);
-        if (how.startsWith('ends')) void first.stop();
-        else isCut = true;
-        await world.clock.advance(60_000);
-        assert.equal(second.ready, true);
-        assert.deepEqual(stage.problems(), []);
-        assert.deepEqual([places(), images(world)], [before, ['v2', 'v2']]);
-        assert.deepEqual(bindings.map((one) => one.replace(/^\w+ /, '')).toSorted(), ['default/web-0', 'default/web-1']); // prettier-ignore
-        assert.deepEqual(problems, []);
-      } finally {
+      t.after(() => {
         isCut = false;
-        await world.stop();
-      }
+        return world.stop();
+      });
+      stage.begin(['a', 'b']);
+      const binding = (who: string): Interceptor => ({
+        call: (call, pass) => {
+          if (who === 'one' && isCut) return Promise.reject(unreachable(call));
+          if (call.resource === 'pods/binding') bindings.push(call.key);
+          return pass();
+        },
+      });
+      const first = world.start(binding('one'), lease, 'one');
+      await world.clock.advance(2_000);
+      assert.equal(first.ready, true);
+      const second = world.start(binding('two'), lease, 'two');
+      stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' });
+      await world.clock.advance(3_000);
+      for (let n = 0; n < 4; n++) stage.add(pod(`rival-${n}`).cpu('1'));
+      await world.clock.advance(15_000);
+      assert.deepEqual(second.ready, false);
+      const places = (): string[] => world.pods().map(({ metadata, spec }) => `${metadata.name} ${spec?.nodeName ?? ''}`);
+      const before = places();
+      bindings.length = 0;
+      await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '4' } } });
+      await world.clock.advance(at);
+      if (how.startsWith('ends')) void first.stop();
+      else isCut = true;
+      await world.clock.advance(60_000);
+      assert.equal(second.ready, true);
+      assert.deepEqual(stage.problems(), []);
+      assert.deepEqual([places(), images(world)], [before, ['v2', 'v2']]);
+      assert.deepEqual(bindings.toSorted(), ['default/web-0', 'default/web-1']);
+      assert.deepEqual(problems, []);
     });
 
 const images = (world: SchedulerWorld): (string | undefined)[] =>
@@ -101,38 +101,30 @@ const cases = [
   { why: 'room that was not is anybody’s', persist: 'none', rivals: 0, keeps: false },
 ] as const;
 for (const { why, persist, rivals: priority, keeps } of cases)
-  test(`nobody schedules while a pod of a rolling set goes: ${why}`, async () => {
+  test(`nobody schedules while a pod of a rolling set goes: ${why}`, async (t) => {
     const { reservation, preemption } = defaultSchedulerConfig;
     // Nobody makes up for it by force.
     const config = { reservation: { ...reservation, persist }, preemption: { ...preemption, enabled: false } };
-    const world = await SchedulerWorld.make({ pace, config });
-    const stage = new Stage(world);
-    const place = (name: string): string | undefined => world.pods().find(({ metadata }) => metadata.name === name)?.spec?.nodeName;
-    try {
-      stage.begin(['a', 'b']);
-      const first = world.start();
-      world.api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'set' }, value: 10 });
-      stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' }, priority === 0 ? {} : { priorityClassName: 'set' });
-      await world.clock.advance(5_000);
-      const before = ['web-0', 'web-1'].map(place);
-      for (let n = 0; n < 8; n++) stage.add(pod(`rival-${n}`).cpu('1').priority(priority));
-      await world.clock.advance(15_000);
-      await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '4' } } });
-      await world.clock.advance(1_000);
-      // The pod is on its way out. It is gone, and made again if need be, before anybody looks.
-      const isMadeLate = priority !== 0;
-      void first.stop();
-      if (isMadeLate) void world.stopControllers();
-      await world.clock.advance(10_000);
-      const second = world.start();
-      await world.clock.advance(5_000);
-      if (isMadeLate) world.startControllers();
-      await world.clock.advance(60_000);
-      assert.equal(second.ready, true);
-      const isBack = JSON.stringify(['web-0', 'web-1'].map(place)) === JSON.stringify(before);
-      const rivals = world.pods().filter(({ metadata, spec }) => metadata.name?.startsWith('rival') && spec?.nodeName !== undefined);
-      assert.deepEqual([isBack, rivals.length === 0], [keeps, keeps]);
-    } finally {
-      await world.stop();
-    }
+    const { world, stage, scheduler, nodeOf } = await scene(t, ['a', 'b'], { endMs: 4_000, config });
+    world.api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'set' }, value: 10 });
+    stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' }, priority === 0 ? {} : { priorityClassName: 'set' });
+    await world.clock.advance(5_000);
+    const before = ['web-0', 'web-1'].map(nodeOf);
+    for (let n = 0; n < 8; n++) stage.add(pod(`rival-${n}`).cpu('1').priority(priority));
+    await world.clock.advance(15_000);
+    await stage.roll('web', { image: 'v2', resources: { requests: { cpu: '4' } } });
+    await world.clock.advance(1_000);
+    // The pod is on its way out. It is gone, and made again if need be, before anybody looks.
+    const isMadeLate = priority !== 0;
+    void scheduler.stop();
+    if (isMadeLate) void world.stopControllers();
+    await world.clock.advance(10_000);
+    const second = world.start();
+    await world.clock.advance(5_000);
+    if (isMadeLate) world.startControllers();
+    await world.clock.advance(60_000);
+    assert.equal(second.ready, true);
+    const isBack = JSON.stringify(['web-0', 'web-1'].map(nodeOf)) === JSON.stringify(before);
+    const rivals = world.pods().filter(({ metadata, spec }) => metadata.name?.startsWith('rival') && spec?.nodeName !== undefined);
+    assert.deepEqual([isBack, rivals.length === 0], [keeps, keeps]);
   });

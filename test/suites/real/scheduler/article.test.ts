@@ -26,24 +26,29 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
     ending.use(await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'deployment,replicaset'));
     return world;
   });
+  /** Beside a scheduler of ours, whose log is told when something goes wrong. */
+  const story = (title: string, schedulerName: string, play: (world: RealWorld) => Promise<void>, config = {}): void =>
+    void test(title, async (t) => {
+      await using scheduler = await startScheduler('dkc', here().plane, { schedulerName, config });
+      try {
+        await play(here());
+      } catch (error) {
+        t.diagnostic(await scheduler.log());
+        throw error;
+      }
+    });
 
   const shown = { reservation: { mirror: true, mirrorImage: 'registry.example.com/pause:3.2' } };
-  test('is kept with reservations: the rollout ends, every pod on its node, and the Deployment has what it had', async (t) => {
-    const world = here();
-    await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'careful' });
+  const kept = 'is kept with reservations: the rollout ends, every pod on its node, and the Deployment has what it had';
+  story(kept, 'careful', async (world) => {
     await using _sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
     const s = await fullCluster(world, 'careful');
     const [places, had] = [placesOf(s), boundIn(s)];
-    try {
-      for (const tag of [2, 3]) {
-        await s.image(`app:${tag}`, 'web');
-        await s.until('it is rolled out', () => s.hasRolled('web', `app:${tag}`));
-        assert.deepEqual(placesOf(s), places, 'in place');
-        assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
-      }
-    } catch (error) {
-      t.diagnostic(await scheduler.log());
-      throw error;
+    for (const tag of [2, 3]) {
+      await s.image(`app:${tag}`, 'web');
+      await s.until('it is rolled out', () => s.hasRolled('web', `app:${tag}`));
+      assert.deepEqual(placesOf(s), places, 'in place');
+      assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
     }
     const told = await s.events('web-2', (events) => events.some(({ reason }) => reason === 'ReservationUsed'));
     assert.ok(told.some(({ message }) => message === `Placed in the room kept on node ${places[2]}`));
@@ -52,11 +57,8 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
     await s.clear();
   });
 
-  test('is kept from kube-scheduler that comes while a pod stands for it, until the set has it back', async (t) => {
-    const world = here();
+  const fromUpstream = async (world: RealWorld): Promise<void> => {
     const theirs = 'shown-to';
-    const scheduler = await startScheduler('dkc', world.plane, { schedulerName: 'shown', config: shown });
-    await using _scheduler = scheduler;
     let native = await startScheduler('kube-scheduler', world.plane, { schedulerName: theirs });
     let sets = await startSubject('kube-controller-manager', world.plane, ['--leader-elect=false'], 'statefulset');
     try {
@@ -89,32 +91,24 @@ await withRealParts('the place of a pod that is upgraded', worldParts, () => {
       assert.match(await s.refused('later'), new RegExp(`\\b${NODES} Insufficient cpu`));
       assert.deepEqual(boundIn(s), had, 'the Deployment runs what it ran');
       await s.clear();
-    } catch (error) {
-      t.diagnostic(await scheduler.log());
-      throw error;
     } finally {
       await sets.stop();
       await native.stop();
     }
-  });
+  };
+  story('is kept from kube-scheduler that comes while a pod stands for it, until the set has it back', 'shown', fromUpstream, shown);
 
   for (const kind of ['kube-controller-manager', 'dkc'] as const) {
-    test(`is kept for the first pod of ${ROUNDS} rollouts, of which ${kind} has not told yet when it deletes it`, async (t) => {
-      const world = here();
-      await using scheduler = await startScheduler('dkc', world.plane, { schedulerName: `first-${kind}` });
+    const title = `is kept for the first pod of ${ROUNDS} rollouts, of which ${kind} has not told yet when it deletes it`;
+    story(title, `first-${kind}`, async (world) => {
       await using _sets = await startSubject(kind, world.plane, ['--leader-elect=false'], 'statefulset');
       const s = await fullCluster(world, `first-${kind}`, { update: SET - 1 });
       const [places, had] = [placesOf(s), boundIn(s)];
-      try {
-        for (let tag = 2; tag < 2 + ROUNDS; tag++) {
-          await s.image(`app:${tag}`, 'web');
-          await s.until(`round ${tag} is over`, () => s.hasRolled('web', `app:${tag}`, SET - 1));
-          assert.deepEqual(placesOf(s), places, `round ${tag}`);
-          assert.deepEqual(boundIn(s), had, `round ${tag}`);
-        }
-      } catch (error) {
-        t.diagnostic(await scheduler.log());
-        throw error;
+      for (let tag = 2; tag < 2 + ROUNDS; tag++) {
+        await s.image(`app:${tag}`, 'web');
+        await s.until(`round ${tag} is over`, () => s.hasRolled('web', `app:${tag}`, SET - 1));
+        assert.deepEqual(placesOf(s), places, `round ${tag}`);
+        assert.deepEqual(boundIn(s), had, `round ${tag}`);
       }
       await s.clear();
     });

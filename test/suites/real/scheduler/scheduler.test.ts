@@ -2,15 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import {
-  daemonSets,
-  type KubeObject,
-  nodes,
-  persistentVolumeClaims,
-  persistentVolumes,
-  pods,
-  storageClasses,
-} from '../../../../kube/api/object.ts';
+import { daemonSets, nodes, persistentVolumeClaims, persistentVolumes, pods, storageClasses } from '../../../../kube/api/object.ts';
 import type { Claim, StorageClass, Volume } from '../../../../scheduler/types.ts';
 import { Kubectl } from '../../../support/kubectl.ts';
 import { realParts } from '../../../support/real-parts/real-kubelet.ts';
@@ -72,13 +64,10 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
     await s.cluster.rolledOut('agent');
     await s.until('the set is rolled', () => s.hasRolled('web', 'app:2'));
     for (const { metadata, spec } of s.pods()) {
-      const [told, ...more] = (await s.events(metadata.name ?? '', scheduled)).filter(isScheduled);
+      const told = (await s.events(metadata.name ?? '', scheduled)).filter(isScheduled);
       // A pod of the set has had this name before.
-      assert.ok(more.length < 2);
-      assert.equal(reporter(told), 'default-scheduler');
-      assert.ok(
-        [told, ...more].some((event) => event?.message === `Successfully assigned ${s.name}/${metadata.name} to ${spec?.nodeName}`),
-      );
+      assert.ok(told.length <= 2);
+      assert.ok(told.some(({ message }) => message === `Successfully assigned ${s.name}/${metadata.name} to ${spec?.nodeName}`));
     }
     await s.client.delete(daemonSets, { name: 'agent', namespace: s.name });
   });
@@ -143,6 +132,3 @@ await withRealParts('a scheduler on a real API server', [...worldParts, 'kubectl
 
 const isScheduled = ({ reason }: Event): boolean => reason === 'Scheduled';
 const scheduled = (events: readonly Event[]): boolean => events.some(isScheduled);
-
-/** Under either kind of event. */
-const reporter = (event: (Event & KubeObject) | undefined): string | undefined => event?.reportingComponent ?? event?.source?.component;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import { parseSchedulerConfig, readSchedulerConfig } from '../../../../scheduler/config/parse.ts';
 import { renderSchedulerConfig } from '../../../../scheduler/config/render.ts';
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-
 import type { ProfileConfig } from '../../../../scheduler/config/config.ts';
 import { node, pod, type NodeBuilder } from '../builders.ts';
 import { evaluate } from './evaluate.ts';
