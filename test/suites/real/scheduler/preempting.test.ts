@@ -53,16 +53,8 @@ const compare = (): void => {
 };
 await withRealParts('pods that are preempted', ['etcd', 'kube-apiserver', 'kube-scheduler'], compare, release);
 
-interface Outcome {
-  /** Where it just fits, no matter on which node. */
-  fits: boolean;
-  nominated: string;
-  victims: string[];
-  /** Of the nodes, and of preemption. */
-  reasons: string[][];
-}
-
-async function outcome(world: RealWorld, seed: number, schedulerName: string): Promise<Outcome> {
+/** Whether it just fits, no matter on which node; else who has to go, and the reasons of the nodes and of preemption. */
+async function outcome(world: RealWorld, seed: number, schedulerName: string) {
   const { client } = world;
   const { all, bound, budgets, probe } = cluster(new Chance(seededRandom(seed)), `n${seed}`);
   await Promise.all(all.map((node) => client.create<Node>(nodes, node)));

@@ -28,21 +28,12 @@ export const taintPool: readonly Taint[] = [
  * @param even - nodes that differ in little: there several are often the best together
  */
 export function randomNode(chance: Chance, name: string, even: boolean): Node {
-  if (even && chance.of(85))
-    return {
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name, uid: `uid-${name}`, labels: { [HOST]: name, ...chance.maybe(80, () => ({ [ZONE]: chance.one(['z1', 'z2']) })) } },
-      spec: {},
-      status: { allocatable: { cpu: '2', memory: '4Gi', pods: '6' } },
-    };
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, uid: `uid-${name}`, labels: randomLabels(chance, name) },
-    spec: { ...randomTaints(chance), ...chance.maybe(6, () => ({ unschedulable: true })) },
-    status: { allocatable: randomRoom(chance), images: randomImages(chance) },
-  };
+  const isPlain = even && chance.of(85);
+  const labels = isPlain ? { [HOST]: name, ...chance.maybe(80, () => ({ [ZONE]: chance.one(['z1', 'z2']) })) } : randomLabels(chance, name);
+  const made: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: `uid-${name}`, labels } };
+  if (isPlain) return { ...made, spec: {}, status: { allocatable: { cpu: '2', memory: '4Gi', pods: '6' } } };
+  const spec = { ...randomTaints(chance), ...chance.maybe(6, () => ({ unschedulable: true })) };
+  return { ...made, spec, status: { allocatable: randomRoom(chance), images: randomImages(chance) } };
 }
 
 /** The same node, otherwise in one respect. */

@@ -78,18 +78,10 @@ const nodesOf = (why: string, pods: string, victims: string[], best: string, mor
   takes(`victims ${why}`, 'a, b', pods, boss().cpu('4'), victims, { equals: [best], ...more });
 const broken = beside(budget('y', 0, ofY));
 nodesOf('where they break fewer budgets', 'y@a cpu=1, x@b cpu=1 priority=9', ['a 1: y', 'b 0: x'], 'b', broken);
-nodesOf(
-  'where the most important is the least',
-  'x@a priority=5 cpu=1, y@b priority=4 cpu=2, z@b priority=4 cpu=2',
-  ['a 0: x', 'b 0: y z'],
-  'b',
-);
-nodesOf(
-  'where the sum of priorities is the least',
-  'x@a priority=5 cpu=1, y@a priority=4 cpu=1, x@b priority=5 cpu=1, y@b priority=3 cpu=1',
-  ['a 0: x y', 'b 0: x-1 y-1'],
-  'b',
-);
+const lesser = 'x@a priority=5 cpu=1, y@b priority=4 cpu=2, z@b priority=4 cpu=2';
+nodesOf('where the most important is the least', lesser, ['a 0: x', 'b 0: y z'], 'b');
+const lighter = 'x@a priority=5 cpu=1, y@a priority=4 cpu=1, x@b priority=5 cpu=1, y@b priority=3 cpu=1';
+nodesOf('where the sum of priorities is the least', lighter, ['a 0: x y', 'b 0: x-1 y-1'], 'b');
 nodesOf('where they are the fewest', 'x@a priority=5 cpu=1, y@a priority=-5 cpu=1, z@b priority=5 cpu=1', ['a 0: x y', 'b 0: z'], 'b');
 takes('nobody for a pod that may not preempt', 'a', 'x@a cpu=4', boss().spec({ preemptionPolicy: 'Never' }), [], {
   message: 'not eligible due to preemptionPolicy=Never.',

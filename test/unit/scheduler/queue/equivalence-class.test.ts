@@ -73,12 +73,7 @@ const changes: [why: string, before: PodBuilder, after: PodBuilder | Partial<Pod
   ['more cpu', pod('a').cpu('1'), pod('a').cpu('2'), ['Extender']],
   ['a label', pod('a'), pod('a').labels({ x: 'y' }), ['Extender', 'InterPodAffinity', 'PodTopologySpread']],
   ['a toleration', pod('a'), tolerant(pod('a')), byTaints],
-  [
-    'a toleration, where taints decide which nodes are counted',
-    spread('Honor'),
-    tolerant(spread('Honor')),
-    [...byTaints, 'PodTopologySpread'],
-  ],
+  ['a toleration, where taints decide who is counted', spread('Honor'), tolerant(spread('Honor')), [...byTaints, 'PodTopologySpread']],
   ['a node selector', pod('a').selects({ x: 'y' }), pod('a'), ['Extender', 'NodeAffinity', 'PodTopologySpread']],
   ['the last gate', pod('a').spec({ schedulingGates: [{ name: 'g' }] }), pod('a'), ['Extender', 'SchedulingGates']],
 ];
