@@ -107,6 +107,7 @@ for (const { why, persist, rivals: priority, keeps } of cases)
     const config = { reservation: { ...reservation, persist }, preemption: { ...preemption, enabled: false } };
     const { world, stage, scheduler, nodeOf } = await scene(t, ['a', 'b'], { endMs: 4_000, config });
     world.api.add({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name: 'set' }, value: 10 });
+    stage.addSet('idle', '1', { replicas: 0 });
     stage.addSet('web', '4', { replicas: 2, podManagementPolicy: 'Parallel' }, priority === 0 ? {} : { priorityClassName: 'set' });
     await world.clock.advance(5_000);
     const before = ['web-0', 'web-1'].map(nodeOf);

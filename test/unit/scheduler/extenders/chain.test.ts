@@ -73,6 +73,7 @@ for (const { why, answer, more = {}, bound } of binds)
     assert.equal(await chain.bind(asking, 'a', t.signal), bound);
   });
 
+const preempts = { preemptVerb: 'preempt' };
 const leaves =
   (byNode: Record<string, string[]>): Behaviour =>
   () => {
@@ -81,7 +82,7 @@ const leaves =
   };
 test('candidates are left to extenders, one after the other; one that fails ends the attempt', async (t) => {
   const verbs = { '1/preempt': leaves({ a: ['x'], b: ['y'] }), '2/preempt': leaves({ b: ['y'] }), '3/preempt': breaks };
-  const { server, chain } = await chained(t, verbs, Array(3).fill({ preemptVerb: 'preempt' }));
+  const { server, chain } = await chained(t, verbs, [preempts, preempts, preempts]);
   const podsOn = (where: string) => candidates.find(({ node }) => node === where)?.victims ?? [];
   await assert.rejects(chain.preempt(asking, candidates, podsOn, t.signal), /code 500/);
   assert.deepEqual(server.requests.map(({ body }) => Object.keys(body['NodeNameToMetaVictims'] as object).join('')), ['ab', 'ab', 'b']); // prettier-ignore
