@@ -4,7 +4,7 @@ import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.ts';
 import { contentHash } from '../../../../controllers/rollout/revision.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
-import { ApiError } from '../../../../kube/client/errors.ts';
+import { ApiError, isConflict } from '../../../../kube/client/errors.ts';
 import { fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 async function copies({ client }: FleetWorld): Promise<string[]> {
@@ -94,6 +94,19 @@ test('what agents read of a ConfigMap makes another revision, a label does not',
   const hash = (metadata: object): string => contentHash({ metadata, data: { kubelet: '{}' } }, 'kubelet');
   assert.equal(hash({ labels: { a: 'b' } }), hash({}));
   assert.notEqual(hash({ annotations: { 'dkc.dev/allow': 'maxPods' } }), hash({}));
+});
+
+test('an assignment goes over nothing that was written since it was planned', async () => {
+  await using world = await fleetOf(1);
+  let refused: unknown;
+  world.between = async (call, pass) => {
+    if (refused !== undefined || call.verb !== 'patch' || call.resource !== 'nodeconfigs') return pass();
+    await world.client.patch(nodeConfigs, { name: 'node-0' }, { metadata: { labels: { pool: 'a' } } }, { type: 'merge' });
+    return pass().catch((error: unknown) => Promise.reject((refused = error)));
+  };
+  await world.roll('web');
+  await world.phase('web', 'Complete');
+  assert.ok(isConflict(refused));
 });
 
 test('another key of the ConfigMap is another revision, and failures take nodes back to the key that they had', async () => {
