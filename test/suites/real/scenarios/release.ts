@@ -5,17 +5,28 @@ import { property, settled, systemctl } from '../../systemd/inside/systemctl.ts'
 import { LOCAL_PODS, overlay } from '../inside/configs.ts';
 import { KEY, KUBECONFIG, KUBELET_KUBECONFIG, NAMESPACE, NODE } from '../inside/names.ts';
 import { releaseCluster } from '../inside/release-cluster.ts';
-import { dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
+import { configureAgent, crashes, dkc, dkcJson, healthyOn, kubeletLife, since, starts, type KubeletLife } from '../inside/node.ts';
+import { whyBesideConfigz, type WhyBesideConfigz } from '../inside/why.ts';
 
 const NODE_CONFIGS = '/apis/dkc.dev/v1alpha1/nodeconfigs';
 
-type Status = { lastKnownGood?: { configMap: { name: string } } | null; error?: string | null };
+interface Named {
+  configMap: { name: string };
+}
+interface Status {
+  assigned?: Named | null;
+  active?: Named | null;
+  lastKnownGood?: Named | null;
+  error?: string | null;
+}
 
 export interface ReleaseStory {
   carrier: string | null;
   /** From the assignment, in ms. */
   good: { healthyMs: number; trustedMs: number; starts: number; ready: string };
+  why: WhyBesideConfigz;
   refused: { error: string; before: KubeletLife; after: KubeletLife; events: string[] };
+  undone: { error: string; active: string | null; ms: number; crashes: number; reason: string };
   away: { starts: number; agentStarts: boolean; active: string | undefined };
   /** `dkc doctor` on the node as it was installed: its exit code, `CHECK RESULT: DETAIL` of all that is not ok and of the versions, and the table. */
   doctor: { code: number | null; unusual: string[]; versions: string[]; table: string };
@@ -33,7 +44,7 @@ function examined(): ReleaseStory['doctor'] {
   };
 }
 
-/** The life of a node on a cluster of today: assigned by its NodeConfig, trusted, refused, without an API server. */
+/** The life of a node on a cluster of today: assigned by its NodeConfig, trusted, refused, rolled back, without an API server. */
 await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory> => {
   const { api, plane } = await releaseCluster(programs);
   systemctl('enable', 'dkc-agent.service', 'kubelet.service');
@@ -61,7 +72,7 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
       return fits(now) ? now : undefined;
     }, 300_000); // prettier-ignore
 
-  const at = await assign('good', overlay({ maxPods: 120, registryPullQPS: 7 }));
+  let at = await assign('good', overlay({ maxPods: 120, registryPullQPS: 7 }));
   await healthyOn(120);
   const healthyMs = since(at);
   await until('trust', ({ lastKnownGood }) => lastKnownGood?.configMap.name === 'good');
@@ -70,14 +81,30 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
   const ready = node.status.conditions.find(({ type }) => type === 'Ready')?.status ?? '';
   const good = { healthyMs, trustedMs, starts: starts(), ready };
   const { assignment } = dkcJson<{ assignment: { carrier: string | null } }>('status');
+  const why = await whyBesideConfigz();
 
   const before = kubeletLife();
-  await assign('refused', overlay({ maxPods: 121, syncFrequency: '-1s' }));
+  at = await assign('refused', overlay({ maxPods: 121, syncFrequency: '-1s' }));
   const refusal = await until('a refusal', ({ error }) => (error ?? '').startsWith('failed to validate'));
   await settled();
   const { items } = await api.send<{ items: { reason: string; message: string }[] }>('GET', '/api/v1/namespaces/default/events');
   const events = items.filter(({ reason }) => reason === 'KubeletConfigRefused').map(({ message }) => message);
   const refused = { error: refusal.error ?? '', before, after: kubeletLife(), events };
+
+  await configureAgent({ preflight: false, trialDuration: '10m' });
+  const ended = crashes();
+  at = await assign('killer', overlay({ maxPods: 122, systemReserved: { memory: '1000Ti' } }));
+  const rolledBack = await until('a rollback', ({ error }) => (error ?? '').startsWith('failed trial'));
+  await healthyOn(120);
+  const ms = since(at);
+  const { condemned } = dkcJson<{ condemned: { name: string; reason: string }[] }>('status');
+  const undone = {
+    error: rolledBack.error ?? '',
+    active: rolledBack.active?.configMap.name ?? null,
+    ms,
+    crashes: crashes() - ended,
+    reason: condemned.find(({ name }) => name === 'killer')?.reason ?? '',
+  };
 
   // Without an API server agent and kubelet start on what is on disk.
   await plane.stop();
@@ -88,5 +115,5 @@ await scenario(async ({ programs }: { programs: string }): Promise<ReleaseStory>
   await healthyOn(120);
   const shown = dkcJson<{ active: { name: string } | null }>('status');
   const away = { starts: starts() - from, agentStarts: property('dkc-agent.service', 'MainPID') !== agent, active: shown.active?.name };
-  return { carrier: assignment.carrier, good, refused, away, doctor };
+  return { carrier: assignment.carrier, good, why, refused, undone, away, doctor };
 });
