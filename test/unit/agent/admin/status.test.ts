@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { adminFacts, condemnation, source, type Given } from '../../../support/admin-facts.ts';
+import { kubeletYaml } from '../../../support/node-on-disk.ts';
 import { type AdminFacts, viewActive } from '../../../../agent/admin/facts.ts';
-import { viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
+import { compareSides, type Side, viewCheckpoints } from '../../../../agent/admin/checkpoints.ts';
 import { faultOf, nextStep, standingOf, viewStatus, type Standing, type Vitals } from '../../../../agent/admin/status.ts';
+import { parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { statusErrors } from '../../../../agent/status/node-config-state.ts';
 
 const byAdmin = condemnation('9', { by: 'admin' });
@@ -100,4 +102,21 @@ test('checkpoints are intact, damaged or condemned, and damage goes first', () =
     rows.map((row) => `${row.source.resourceVersion} ${row.state} ${row.roles.join(',')}`.trim()),
     ['9 condemned assigned,active', '8 condemned', '7 intact last-known-good', '6 damaged'],
   );
+});
+
+test('of two configurations the files that are the same on both sides are not listed', () => {
+  const side = (files: Record<string, string>): Side => ({
+    title: 'a',
+    kubeletConfigKey: 'kubelet',
+    files: new Map(Object.entries({ kubelet: kubeletYaml(1), same: 'x', ...files }).map(([key, text]) => [key, Buffer.from(text)])),
+  });
+  const compared = compareSides(side({ other: 'a' }), side({ other: 'b', new: '' }), parseKubeletVersion('1.36'));
+  assert.deepEqual(compared, {
+    ok: true,
+    fields: [],
+    files: [
+      { key: 'new', from: null, to: '' },
+      { key: 'other', from: 'a', to: 'b' },
+    ],
+  });
 });
