@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { launcherFlags } from '../scripts/node-flags.ts';
+import { launcherFlag } from '../scripts/node-flag.ts';
 import { Daemon } from '../test/support/real-parts/daemon.ts';
 import type { DaemonPlan } from '../test/support/real-parts/daemon.ts';
 import { usageOf } from './daemonset/proc.ts';
@@ -32,7 +32,7 @@ const bundle = join(import.meta.dirname, '../dist/dkc.js');
 const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
 
 /**
- * The file that is installed, with the environment of the image, the launcher's flags of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
+ * The file that is installed, with the environment of the image, the launcher's flag of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
  * go to DKC_PROFILES.
  * @param port - of its metrics
  */
@@ -45,7 +45,7 @@ export function dkcPlan(command: readonly string[], { port, directory }: { port:
       home,
       ...environment,
       process.execPath,
-      ...Object.values(launcherFlags()),
+      launcherFlag(),
       ...flags,
       bundle,
       ...command,

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { launcherFlags } from '../node-flags.ts';
 import type { Arch } from '../package/node-binary.ts';
 import type { Release } from '../package/tree.ts';
 
@@ -64,8 +63,6 @@ export function imageConfig(arch: Arch, user: number, release: Release, layers: 
         // What the first list of a large cache took of glibc's heap goes back to the system (docs/cache.md).
         'MALLOC_ARENA_MAX=1',
         'MALLOC_TRIM_THRESHOLD_=65536',
-        // Node.js takes this flag from here, the other one of the launcher from the first line of the entry point alone.
-        `NODE_OPTIONS=${launcherFlags().max}`,
       ],
       Entrypoint: ['/usr/bin/dkc'],
       Cmd: ['--help'],

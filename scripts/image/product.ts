@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { installScript, manifestText, sumsText } from '../package/formats.ts';
 import { sha256, type Arch } from '../package/node-binary.ts';
 import { sbom, stage, type Release } from '../package/tree.ts';
-import { launcherFlags } from '../node-flags.ts';
+import { launcherFlag } from '../node-flag.ts';
 import { baseComponents } from './base.ts';
 
 /** Where the image has the package of a node. */
@@ -12,8 +12,8 @@ const PACKAGE = '/usr/lib/dkc/package';
 const shared = new Set(['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js']);
 const doc = '/usr/share/doc/dkc';
 
-/** No shell is in the image: the script of the package could not run. The first line of a script takes one flag; the other one is in NODE_OPTIONS. */
-const ENTRY = `#!/usr/lib/dkc/node ${launcherFlags().min}\nrequire('/usr/lib/dkc/dkc.js');\n`;
+/** No shell is in the image: the script of the package could not run. */
+const ENTRY = `#!/usr/lib/dkc/node ${launcherFlag()}\nrequire('/usr/lib/dkc/dkc.js');\n`;
 
 /** Whose files are in the first layer, and where their sources are. */
 const debianNotice = (arch: Arch): string => `
