@@ -1,4 +1,4 @@
-import type { SecureContext, SecureContextOptions } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { ActionError, messageOf } from '../../base/errors.ts';
 import { tls } from './builtins.ts';
 import { FreshFile } from '../../base/changing-files.ts';
@@ -30,11 +30,10 @@ type Pems = { ca?: string | undefined; cert?: string | undefined; key?: string |
  */
 export function secureContext(pems: Pems, action: string, object: string): SecureContext {
   const { ca } = pems;
-  const given = Object.fromEntries(Object.entries(pems).filter(([, pem]) => pem !== undefined)) as SecureContextOptions;
   try {
     // OpenSSL passes over an authority that it cannot read, and then trusts nobody: a file that is half written would take the place of the good one.
     if (ca !== undefined && !isWholePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
-    return tls().createSecureContext(given);
+    return tls().createSecureContext(pems);
   } catch (cause) {
     throw new ActionError(action, object, {
       hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
