@@ -60,7 +60,7 @@ async function credentialsOf(server: PrometheusServer | undefined, read: Read): 
 /** What a header takes: a file of several lines is the wrong one. */
 function oneLine(text = '', path = ''): string {
   const line = text.trim();
-  // oxlint-disable-next-line no-control-regex
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\x00-\x1f\x7f]/.test(line))
     throw new ActionError('use', path, { hint: 'it has more than one line or control characters; write the secret alone' });
   return line;

@@ -32,7 +32,7 @@ const cases = [
   { why: 'passes after enough health', saw: `0+ ${health}`, is: 'passed', healthyMs: 60_000 },
   { why: 'does not count the way back to health as health', saw: '0- 5+', is: 'open', healthyMs: 0 },
   { why: 'begins anew after an exit that was asked for, and does not count that', saw: '0+ 5+ 5+ a 5+', is: 'open', healthyMs: 5_000, exits: 0 },
-  { why: 'begins anew after an exit of its own, and goes on', saw: '0+ 5+ 5+ x 5+', is: 'open', healthyMs: 5_000, exits: 1 },
+  { why: 'starts again after it exited by itself, and goes on', saw: '0+ 5+ 5+ x 5+', is: 'open', healthyMs: 5_000, exits: 1 },
   { why: 'fails at the third exit', saw: 'x x x', is: 'failed', exits: 3 },
   { why: 'fails after too long without health', saw: `0- ${sickness}`, is: 'failed' },
   { why: 'wants the time without health on end', saw: `0- ${sickness.slice(3)} 5+ 5- 5-`, is: 'open' },

@@ -74,7 +74,7 @@ const policies: { why: string; options: Options; judge: Judge }[] = [
   { why: 'in parallel', options: { parallel: true }, judge: inParallel() },
   { why: 'in parallel, one may be down', options: { parallel: true, update: { maxUnavailable: 1 } }, judge: inParallel(1) },
   { why: 'in parallel, two may be down', options: { parallel: true, update: { maxUnavailable: 2 } }, judge: inParallel(2) },
-  { why: 'all anew', options: { update: 'Recreate' }, judge: sane },
+  { why: 'Recreate', options: { update: 'Recreate' }, judge: sane },
 ];
 
 /** What time alone makes of them when all goes well: kubelets start and end pods. */
