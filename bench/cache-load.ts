@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { launcherFlag } from '../scripts/node-flag.ts';
+import { launcherFlags } from '../scripts/launcher-flags.ts';
 import type { Figure, Sample } from './figure.ts';
 import { quantile } from './figure.ts';
 
@@ -111,7 +111,7 @@ async function read({ child: server, access }: Server, way: string, pods: number
 function start(file: string, args: readonly string[]): ChildProcess {
   // As in the image: else the allocator keeps what the network's buffers were.
   const env = { ...process.env, MALLOC_ARENA_MAX: '1', MALLOC_TRIM_THRESHOLD_: '65536' };
-  const execArgv = ['--expose-gc', '--max-old-space-size=12000', launcherFlag()];
+  const execArgv = ['--expose-gc', '--max-old-space-size=12000', ...launcherFlags()];
   return fork(join(import.meta.dirname, 'cache', `${file}.ts`), args, { env, execArgv });
 }
 

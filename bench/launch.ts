@@ -2,14 +2,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundle, checkout } from './checkout.ts';
 import type { BenchNode } from './node.ts';
-
-const project = join(import.meta.dirname, '..');
-const bundle = join(project, 'dist/dkc.js');
 
 /** Node's own flags as the unit gives them, so that what is measured is what runs. */
 function unitFlags(): string[] {
-  const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
+  const unit = readFileSync(join(checkout, 'systemd/dkc-agent.service'), 'utf8');
   const [, flags = ''] = /^ExecStart=\S+\/node (.*?) ?\S+\/dkc\.js agent run$/m.exec(unit) ?? [];
   if (flags === '') throw new Error('systemd/dkc-agent.service starts the agent in a way that the benchmark does not know');
   return flags.split(' ');
@@ -17,7 +15,7 @@ function unitFlags(): string[] {
 
 /** The unit's `Environment=` lines. */
 function unitEnvironment(): Record<string, string> {
-  const unit = readFileSync(join(project, 'systemd/dkc-agent.service'), 'utf8');
+  const unit = readFileSync(join(checkout, 'systemd/dkc-agent.service'), 'utf8');
   return Object.fromEntries([...unit.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
 }
 

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { launcherFlag } from '../scripts/node-flag.ts';
+import { launcherFlags } from '../scripts/launcher-flags.ts';
 import { Daemon } from '../test/support/real-parts/daemon.ts';
 import type { DaemonPlan } from '../test/support/real-parts/daemon.ts';
+import { bundle, checkout } from './checkout.ts';
 import { usageOf } from './daemonset/proc.ts';
 import type { Usage } from './daemonset/proc.ts';
 
@@ -28,11 +29,10 @@ export async function startPlan<User extends string>(user: User, plan: Plan, dir
   };
 }
 
-const bundle = join(import.meta.dirname, '../dist/dkc.js');
 const environment = ['MALLOC_ARENA_MAX=1', 'MALLOC_TRIM_THRESHOLD_=65536'];
 
 /**
- * The file that is installed, with the environment of the image, the launcher's flag of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
+ * The file that is installed, with the environment of the image, the launcher's flags of Node, and those of DKC_NODE_FLAGS, such as `--cpu-prof`; profiles
  * go to DKC_PROFILES.
  * @param port - of its metrics
  */
@@ -45,7 +45,7 @@ export function dkcPlan(command: readonly string[], { port, directory }: { port:
       home,
       ...environment,
       process.execPath,
-      launcherFlag(),
+      ...launcherFlags(checkout),
       ...flags,
       bundle,
       ...command,

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { installScript, manifestText, sumsText } from '../package/formats.ts';
 import { sha256, type Arch } from '../package/node-binary.ts';
 import { sbom, stage, type Release } from '../package/tree.ts';
-import { launcherFlag } from '../node-flag.ts';
+import { launcherFlags } from '../launcher-flags.ts';
 import { baseComponents } from './base.ts';
 
 /** Where the image has the package of a node. */
@@ -12,8 +12,16 @@ const PACKAGE = '/usr/lib/dkc/package';
 const shared = new Set(['/usr/lib/dkc/node', '/usr/lib/dkc/dkc.js']);
 const doc = '/usr/share/doc/dkc';
 
-/** No shell is in the image: the script of the package could not run. */
-const ENTRY = `#!/usr/lib/dkc/node ${launcherFlag()}\nrequire('/usr/lib/dkc/dkc.js');\n`;
+/**
+ * No shell is in the image: the script of the package could not run.
+ * @throws where the launcher has several flags of Node.js: the first line of a script takes one
+ */
+function entry(): string {
+  const flags = launcherFlags();
+  if (flags.length > 1)
+    throw new Error('systemd/dkc gives Node.js several flags, and the first line of /usr/bin/dkc in the image takes one');
+  return `#!/usr/lib/dkc/node ${flags.join('')}\nrequire('/usr/lib/dkc/dkc.js');\n`;
+}
 
 /** Whose files are in the first layer, and where their sources are. */
 const debianNotice = (arch: Arch): string => `
@@ -40,7 +48,7 @@ export async function stageProduct(root: string, bundle: string, arch: Arch, rel
     chmodSync(join(root, path), mode);
   };
   copy('/usr/lib/dkc/dkc.js', '/usr/lib/dkc/dkc.js');
-  put('/usr/bin/dkc', 0o755, ENTRY);
+  put('/usr/bin/dkc', 0o755, entry());
   copy(`${doc}/LICENSE`, `${doc}/LICENSE`);
   put(`${doc}/NOTICE`, 0o644, readFileSync(join(packaged, doc, 'NOTICE'), 'utf8') + debianNotice(arch));
   const node = sha256(readFileSync(join(packaged, 'usr/lib/dkc/node')));
