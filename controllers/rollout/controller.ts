@@ -10,32 +10,25 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
+import { isControlledBy } from '../../kube/controller/owners.ts';
 import { earliest, type WakeUp } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
-import {
-  cachesOf,
-  comesBefore,
-  DEFAULT_NAMESPACE,
-  nodesWorkedOn,
-  observe,
-  type Observer,
-  type RolloutOptions,
-  versionsOf,
-} from './observe.ts';
+import { cachesOf, DEFAULT_NAMESPACE, isOlder, nodesWorkedOn, observe, type Observer, type RolloutOptions, versionsOf } from './observe.ts';
 import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
 import { execute, type Executor, type Failure, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
 import { cut } from './text.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
-import { Fleets } from './fleet.ts';
+import { Fleets, selectionOf } from './fleet.ts';
 import { GateChecks, Kinds } from './gates/check.ts';
 import type { HttpGet } from './gates/contract.ts';
 import { httpGetter } from './gates/http-get.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { plan } from './plan.ts';
+import { revisionName } from './revision.ts';
 import { type Rules, rulesOf } from './rules.ts';
 import { rolloutMetrics } from './status.ts';
 import { KnownTouchesOf } from './touches.ts';
@@ -84,9 +77,19 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
     reads: [
       { of: caches.nodes, mapFunc: ofNode },
       { of: caches.nodeConfigs, mapFunc: ofNode },
-      { of: caches.configMaps, mapFunc: (_, sets) => sets.list().map(objectKey) },
+      { of: caches.configMaps, mapFunc: rolloutsOfConfigMap },
       // An older rollout that goes, or selects less, leaves its nodes to others.
-      { of: caches.rollouts, mapFunc: (change, sets) => (isSelectionChange(change) ? sets.list().map(objectKey) : []) },
+      {
+        of: caches.rollouts,
+        mapFunc: (change, sets) => {
+          // What somebody changes in one rollout may leave its place to those that wait.
+          const waiting = isOfSpec(change) ? (cluster?.turns.waiting ?? []) : [];
+          if (!isSelectionChange(change, rules)) return waiting;
+          fleets.selectionChanged();
+          const [first] = objectsOf(change);
+          return new Set([...waiting, ...sets.list().flatMap((one) => (isOlder(first, one) ? [objectKey(one)] : []))]);
+        },
+      },
     ],
     gone: (key) => {
       ownWrites.forget(key);
@@ -208,8 +211,7 @@ async function giveBackAbandoned(
   { observer, executor, clock, keptUntil }: Sync,
   signal: AbortSignal,
 ): Promise<{ failures: unknown[]; wakeUps: WakeUp[] }> {
-  const there = observer.caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const alive = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(observer.rules);
+  const alive = observer.fleets.inOrder(observer);
   const failures: unknown[] = [];
   const wakeUps: WakeUp[] = [];
   const now = clock.monotonic();
@@ -247,10 +249,12 @@ function rolloutsOfNode(
   rules: (rollout: Readonly<NodeConfigRollout>) => Rules,
   nodes: Lister<KubeObject>,
 ): { node: string; keys: Key[] } {
-  const objects = change.do === 'update' ? [change.before, change.after] : [change.do === 'add' ? change.object : change.last];
-  // A NodeConfig has no labels: those of its Node count.
-  const labels = objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels));
-  const selecting = sets.list().filter((rollout) => labels.some((one) => matchesLabels(rules(rollout).selector, one)));
+  const objects = objectsOf(change);
+  // A NodeConfig has no labels: those of its Node count. Where they have not changed both states of a Node share them.
+  const labels = new Set(
+    objects.map(({ metadata, kind }) => (kind === 'Node' ? metadata.labels : nodes.get(metadata.name ?? '')?.metadata.labels)),
+  );
+  const selecting = sets.list().filter((rollout) => [...labels].some((one) => matchesLabels(rules(rollout).selector, one)));
   const keys = new Set(selecting.map(objectKey));
   // A rollout that does not exist any more has to take from a Node what it left there.
   const latest = objects.at(-1);
@@ -258,7 +262,32 @@ function rolloutsOfNode(
   return { node: latest?.metadata.name ?? '', keys: [...keys] };
 }
 
-function isSelectionChange(change: Change<NodeConfigRollout>): boolean {
+/**
+ * The rollouts whose plan reads a ConfigMap of agents: those that roll it out, or have made it, or wait because it has the name of their copy. The record of
+ * touches is everybody's.
+ */
+export function rolloutsOfConfigMap(change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): Key[] {
+  const maps = objectsOf(change);
+  const { name = '', namespace } = maps[0].metadata;
+  const isRead = (rollout: Readonly<NodeConfigRollout>): boolean => {
+    const { configMap } = rollout.spec ?? {};
+    if (name === RECORD || (configMap?.name === name && configMap.namespace === namespace)) return true;
+    return name.startsWith(revisionName(rollout.metadata.name ?? '', '')) || maps.some((map) => isControlledBy(map, rollout));
+  };
+  return sets.list().filter(isRead).map(objectKey);
+}
+
+function objectsOf<T extends KubeObject>(change: Change<T>): [T, ...T[]] {
+  if (change.do === 'update') return [change.before, change.after];
+  return [change.do === 'add' ? change.object : change.last];
+}
+
+const isOfSpec = (change: Change<NodeConfigRollout>): boolean =>
+  change.do !== 'update' || change.before.metadata.generation !== change.after.metadata.generation;
+
+/** Others may have to take its nodes, or leave them to it. */
+function isSelectionChange(change: Change<NodeConfigRollout>, rules: (rollout: Readonly<NodeConfigRollout>) => Rules): boolean {
   if (change.do !== 'update') return true;
-  return change.before.metadata.generation !== change.after.metadata.generation || change.after.metadata.deletionTimestamp !== undefined;
+  const { before, after } = change;
+  return selectionOf(rules(before)) !== selectionOf(rules(after)) || after.metadata.deletionTimestamp !== undefined;
 }

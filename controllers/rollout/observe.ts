@@ -94,13 +94,7 @@ export interface Observer {
 export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'gates'> | undefined {
   const { caches } = by;
   const { configMap, rollout } = rules;
-  const older = caches.rollouts
-    .list()
-    .filter((other) => comesBefore(other, rollout))
-    .toSorted((a, b) => (comesBefore(a, b) ? -1 : 1))
-    .map(by.rules)
-    .filter(({ problems }) => problems.length === 0);
-  const fleet = by.fleets.read(rules, older, caches, by.serves);
+  const fleet = by.fleets.read(rules, by);
   if (fleet === undefined) return undefined;
   const cluster = by.cluster?.read(rules.name, caches, by.serves, now);
   if (by.cluster !== undefined && cluster === undefined) return undefined;
@@ -141,8 +135,11 @@ function payloadOf({ configMaps }: Caches, source: MaybeSource): Readonly<Config
 }
 
 /** The older of two rollouts has the nodes that both select; of the same second the one whose name comes first. A terminating one has none. */
-export function comesBefore(other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean {
-  if (other.metadata.uid === than.metadata.uid || other.metadata.deletionTimestamp !== undefined) return false;
-  const [a, b] = [other, than].map(({ metadata }) => `${metadata.creationTimestamp ?? ''} ${metadata.name ?? ''}`);
-  return (a ?? '') < (b ?? '');
+export const comesBefore = (other: Readonly<NodeConfigRollout>, than: Readonly<NodeConfigRollout>): boolean =>
+  other.metadata.deletionTimestamp === undefined && isOlder(other, than);
+
+/** The same of one that is being deleted, too. */
+export function isOlder({ metadata: a }: Readonly<NodeConfigRollout>, { metadata: b }: Readonly<NodeConfigRollout>): boolean {
+  const [atA, atB] = [a.creationTimestamp ?? '', b.creationTimestamp ?? ''];
+  return atA === atB ? (a.name ?? '') < (b.name ?? '') : atA < atB;
 }
