@@ -45,7 +45,7 @@ export interface FsStoreParts {
   locks: Locks;
   /** D, the dynamic config directory; absolute. The store is `D/store`. */
   root: string;
-  clock: Pick<Clock, 'now'>;
+  clock: Pick<Clock, 'now' | 'monotonic'>;
   /** A directory in memory (/run/dkc) that takes the condemnations while the disk takes no writes. Absent: they fail then. */
   volatileDir?: string;
   /** Told once per file that was damaged and is set aside, for log and journal. */
@@ -69,7 +69,7 @@ const textBytes = (text: string) => new TextEncoder().encode(text);
 export class FsStore implements Store {
   readonly paths: Layout;
   readonly #disk: Disk;
-  readonly #clock: Pick<Clock, 'now'>;
+  readonly #clock: Pick<Clock, 'now' | 'monotonic'>;
   readonly #onDamage: (path: string, problem: string) => void | Promise<void>;
   readonly #locked: Locked;
   readonly #checkpoints: Checkpoints;
@@ -343,7 +343,7 @@ export class FsStore implements Store {
 
   /** What could not be read is set aside as damaged only when it has been so for long: the disk may give it again, and a node must not forget. */
   #isLost(path: string): boolean {
-    const now = this.#clock.now();
+    const now = this.#clock.monotonic();
     const since = this.#unreadSince.get(path) ?? now;
     this.#unreadSince.set(path, since);
     return now - since >= LOST_AFTER_MS;

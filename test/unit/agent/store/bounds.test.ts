@@ -74,6 +74,19 @@ test('a journal of a gigabyte gives its newest lines, and is cut back to them by
   assert.deepEqual([(await bytes(paths.journal)) < MIB, damage], [true, []]);
 });
 
+test('condemnations that the disk does not give are forgotten after a minute, however the wall clock is set', async (t) => {
+  const clock = new FakeClock();
+  const { root } = (await emptyStore(t)).paths;
+  const read = () => Promise.reject(Object.assign(new Error('input/output error'), { code: 'EIO' }));
+  const store = new FsStore({ disk: { ...unsyncedDisk, read }, locks: memoryLocks(), root, clock });
+  await assert.rejects(store.condemned(), /Cannot read/);
+  clock.jump(7_200_000);
+  await assert.rejects(store.condemned(), /Cannot read/);
+  clock.jump(-86_400_000);
+  await clock.advance(60_000);
+  assert.deepEqual(await store.condemned(), []);
+});
+
 async function lived(): Promise<CrashDisk> {
   const disk = new CrashDisk();
   await livedIn(openStore(disk));
@@ -88,7 +101,7 @@ for (const { kind, why, remedy } of broken)
   test(`${why}: all is read, and every change says where and what to do`, async () => {
     const disk = await lived();
     disk.fault = { kind, at: 1 };
-    const store = new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: { now: () => 0 } });
+    const store = new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: new FakeClock() });
     assert.equal(await store.initialize(), false);
     assert.deepEqual(await store.record('assigned'), { at: 'known', source: source('a') });
     assert.equal((await store.load(source('a'))).at, 'intact');

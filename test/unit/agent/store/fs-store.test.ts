@@ -13,7 +13,7 @@ storeContract('the real disk', async (t) => homeOn(realDisk, flock, `${await tem
 function homeOn(disk: Disk, locks: Locks, root: string): Home {
   const damage: string[] = [];
   let now = Date.UTC(2026, 0, 1);
-  const clock = { now: () => now };
+  const clock = { now: () => now, monotonic: () => now };
   return {
     open: () => new FsStore({ disk, locks, root, clock, onDamage: (path) => void damage.push(path) }),
     disk,

@@ -3,6 +3,7 @@ import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { layout } from '../../../../agent/store/layout.ts';
 import type { CondemnedRecord, JournalLine, Store, TrialRecord } from '../../../../agent/store/store.ts';
 import type { CrashDisk } from '../../../support/crash-disk.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 
 export const ROOT = '/d';
@@ -28,7 +29,7 @@ export const line = (detail: string): JournalLine => ({ at, event: 'booted', sou
 
 /** Another process that finds this disk. */
 export const openStore = (disk: CrashDisk): FsStore =>
-  new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: { now: () => Date.UTC(2026, 0, 1) } });
+  new FsStore({ disk: disk.disk(), locks: memoryLocks(), root: ROOT, clock: new FakeClock(at) });
 
 /** A change of the store, and the store it is made on. */
 export interface StoreChange {

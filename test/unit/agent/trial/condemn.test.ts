@@ -6,10 +6,11 @@ import { CleanStop, countBoot } from '../../../../agent/trial/condemn.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { content, payload, source } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
+import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 
 const ROOT = '/var/lib/dkc';
-const clock = { now: () => Date.UTC(2026, 2, 1) };
+const clock = new FakeClock();
 const A = content('A');
 
 /** A node with A on trial in boot b1, `before` boots of it counted already, and a clean stop of `stopped` on record. */
