@@ -79,6 +79,7 @@ export class NodeHealth {
   /** What was found stays: a pod that is deleted later was rejected all the same. */
   #rejected: Health | undefined;
   readonly #alive = new Set<string>();
+  #wasReady = false;
   /** What this identity may not read is not asked for again. */
   readonly #forbidden = new Set<'pods' | 'lease'>();
 
@@ -95,6 +96,7 @@ export class NodeHealth {
     this.#said = undefined;
     this.#rejected = undefined;
     this.#alive.clear();
+    this.#wasReady = false;
     this.#due.notify();
   }
 
@@ -132,8 +134,10 @@ export class NodeHealth {
     const { items } = await client.list(nodes, { fieldSelector: nameSelector(options.nodeName) }, call);
     const node = items.find(({ metadata }) => metadata.name === options.nodeName);
     if (!node) return undefined;
-    const times: ChangeTimes = { trialAt, kubeletAt: (await this.#kubeletAt()) ?? trialAt, now: clock.now() };
     const word = nodeWord(node);
+    this.#wasReady ||= word.ready?.isTrue === true;
+    const kubeletAt = (await this.#kubeletAt()) ?? trialAt;
+    const times: ChangeTimes = { trialAt, kubeletAt, now: clock.now(), wasReady: this.#wasReady };
     if (word.ready?.isTrue && !isSaidSince(times, word.ready.heartbeatAt)) word.renewedAt = await this.#renewedAt(client, call);
     const health = healthOfNode(word, times);
     if (health?.healthy === false) return health;

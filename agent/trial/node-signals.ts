@@ -5,7 +5,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 /** What a Node and its Lease say of the kubelet. Times are ms since 1970, by the clock of their writer; NaN where nobody did. */
 export interface NodeWord {
   /** Absent where no kubelet has ever reported. */
-  ready?: { isTrue: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
+  ready?: { isTrue: boolean; isUnknown: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
   /** Of the Lease; absent where it was not asked for, or cannot be read. */
   renewedAt?: Millis;
 }
@@ -16,6 +16,8 @@ export interface ChangeTimes {
   /** When the kubelet was started last. */
   kubeletAt: Millis;
   now: Millis;
+  /** The Node was Ready once since the trial began. @default false */
+  wasReady?: boolean;
 }
 
 const MAX_WHY = 300;
@@ -29,6 +31,7 @@ export function nodeWord(node: KubeObject): NodeWord {
   return {
     ready: {
       isTrue: ready['status'] === 'True',
+      isUnknown: ready['status'] === 'Unknown',
       why: why.slice(0, MAX_WHY),
       heartbeatAt: timeOf(ready['lastHeartbeatTime']),
       sinceAt: timeOf(ready['lastTransitionTime']),
@@ -49,14 +52,20 @@ export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWor
   if (!ready) return undefined;
   if (!ready.isTrue) {
     // Written to the second, and cut: one that changed in the second of the change did so by it.
-    const isOlder = Number.isNaN(ready.sinceAt) || ready.sinceAt < seconds(times.trialAt);
-    return isOlder ? undefined : { healthy: false, detail: `Node is not Ready: ${ready.why || 'no reason given'}` };
+    const isOlder = Number.isNaN(ready.sinceAt) || ready.sinceAt < seconds(times.trialAt) || isOfClockBefore(ready, times);
+    if (isOlder && times.wasReady !== true) return undefined;
+    return { healthy: false, detail: `Node is not Ready: ${ready.why || 'no reason given'}` };
   }
   // A Node that nobody has ever renewed is not kept by a kubelet.
   if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
   return isSaidSince(times, ready.heartbeatAt, renewed)
     ? { healthy: true, detail: 'Node is Ready' }
     : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: the kubelet does not reach the API server' };
+}
+
+/** Whether a kubelet wrote this before the change, by a clock that was set back since. A controller writes Unknown, by its own clock. */
+function isOfClockBefore({ isUnknown, sinceAt }: NonNullable<NodeWord['ready']>, { trialAt, now }: ChangeTimes): boolean {
+  return !isUnknown && sinceAt > now && trialAt <= now;
 }
 
 /** Whether one of these was written by the kubelet that runs now. Both clocks are this node's; one that was set back since makes none of them comparable. */

@@ -61,6 +61,17 @@ test('a node is asked every 10 s while a config is on trial, and never without o
   await end();
 });
 
+test('a Node that was Ready and is not any more says badly, also where the clock was set back meanwhile', async () => {
+  let status: 'True' | 'False' = 'True';
+  const { clock, health, end } = standing(({ kind }, now) => (kind === 'Node' ? [node(status, now)] : []), 'node');
+  await clock.advance(0);
+  clock.jump(-3_600_000);
+  status = 'False';
+  await clock.advance(20_000);
+  assert.equal(health.now()?.healthy, false);
+  await end();
+});
+
 test('an answer that hangs counts for three periods, no longer', async () => {
   let hangs = false;
   const { clock, health, end } = standing(({ kind }, now) => (kind === 'Node' ? [node(hangs ? 'True' : 'False', now)] : []));

@@ -25,13 +25,16 @@ const readyCases = [
   { why: 'not Ready since the change', node: ready('False', { since: 15 }), is: false },
   { why: 'not Ready since before the change', node: ready('False', { since: 9 }), is: undefined },
   { why: 'not Ready since nobody knows when', node: ready('False', { since: 99 }), is: undefined },
+  { why: 'not Ready since a time ahead, by a clock that was set back before the change', node: ready('False', { since: 50 }), is: undefined },
+  { why: 'Unknown to a controller whose clock is ahead', node: ready('Unknown', { since: 50 }), is: false },
+  { why: 'not Ready any more, by a clock that was set back since the change', node: ready('False', { since: 9 }), wasReady: true, is: false },
   { why: 'full of nothing', node: { metadata: { name: 'node-a' }, status: { conditions: [null, 7, { type: 'Ready' }] } }, is: undefined },
 ] as const;
 
-for (const { why, node, is, ...lease } of readyCases)
+for (const { why, node, is, ...more } of readyCases)
   test(`a Node that is ${why} says ${is === undefined ? 'nothing' : is ? 'well' : 'badly'}`, () => {
     const word = nodeWord(node);
-    assert.equal(healthOfNode({ ...word, ...lease }, readyTimes)?.healthy, is);
+    assert.equal(healthOfNode({ ...word, ...more }, { ...readyTimes, ...more })?.healthy, is);
   });
 
 const ms = (second: number): number => Date.parse('2026-03-01T01:00:00Z') + second * 1000;
