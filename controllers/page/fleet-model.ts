@@ -3,6 +3,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { type Caches, comesBefore } from '../rollout/observe.ts';
+import { selectionOf } from '../rollout/fleet.ts';
 import { viewOf } from '../rollout/node.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
@@ -175,7 +176,9 @@ export class FleetPicture {
   readonly #pageRollout = memoize(pageRollout);
   #rolloutsChanged = true;
   #ordered: readonly Rules[] = [];
-  #standings: string | undefined;
+  #selections: string | undefined;
+  /** By name of the rollout: what the standing of its nodes follows from. */
+  #standings = new Map<string, string>();
 
   /** @param by.rules - called often: memoize it */
   constructor(by: { caches: PageCaches; serves: ServerFacts; rules: (rollout: Readonly<NodeConfigRollout>) => Rules }) {
@@ -216,10 +219,16 @@ export class FleetPicture {
       if (!names.has(metadata.name ?? '')) this.model.removeRollout(metadata.name ?? '');
     this.#ordered = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(this.#rules);
     for (const rules of this.#ordered) this.model.setRollout(this.#pageRollout(rules));
-    const standings = JSON.stringify(this.#ordered.map(({ rollout }) => standingsKey(rollout)));
-    if (standings === this.#standings) return;
+    const selections = this.#ordered.map((rules) => `${selectionOf(rules)}${rules.rollout.metadata.deletionTimestamp ?? ''}`).join();
+    const isOther = selections !== this.#selections;
+    const standings = new Map(this.#ordered.map(({ name, rollout }) => [name, standingsKey(rollout)]));
+    for (const { metadata } of this.#caches.nodes.list()) {
+      const { name = '' } = metadata;
+      const { rollout = '' } = this.model.node(name) ?? {};
+      if (isOther || standings.get(rollout) !== this.#standings.get(rollout)) this.#dirty.add(name);
+    }
+    this.#selections = selections;
     this.#standings = standings;
-    for (const { metadata } of this.#caches.nodes.list()) this.#dirty.add(metadata.name ?? '');
   }
 
   #refreshNode(name: string): void {

@@ -3,7 +3,10 @@ import { test } from 'node:test';
 import { array, assert as check, constant, constantFrom, nat, oneof, property, record } from 'fast-check';
 import { seededRandom } from '../../../../base/random.ts';
 import type { PageNode, PageRollout } from '../../../../controllers/page/contract.ts';
-import { type Message } from '../../../../controllers/page/fleet-model.ts';
+import { FleetPicture, type Message } from '../../../../controllers/page/fleet-model.ts';
+import { rulesOf } from '../../../../controllers/rollout/rules.ts';
+import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
+import { memoize } from '../../../../kube/cache/contract.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
@@ -96,4 +99,34 @@ test('the picture has no credentials of gates, and the states of nodes and rollo
   );
   assert.ok(web?.timeline.some(({ kind, text }) => kind === 'failure' && / failed: failed to validate/.test(text)));
   assert.equal(await fleet.detail('nobody'), undefined);
+});
+
+test('a rollout that goes on has its own nodes looked at again, one that selects others has all', () => {
+  const nodes = new Map(
+    ['a', 'a', 'b', 'b', 'b'].map((pool, at) => [`n-${at}`, { kind: 'Node', metadata: { name: `n-${at}`, labels: { pool } } }]),
+  );
+  const rollouts = ['a', 'b'].map((pool): NodeConfigRollout => ({
+    metadata: { name: pool, uid: pool },
+    spec: { nodeSelector: { matchLabels: { pool } }, configMap: { namespace: 'dkc-system', name: 'web', kubeletConfigKey: 'kubelet' } },
+  }));
+  const read: string[] = [];
+  const get = (name: string) => (read.push(name), nodes.get(name));
+  const caches = {
+    rollouts: { list: () => rollouts },
+    nodes: { list: () => [...nodes.values()], get },
+    nodeConfigs: { get: () => undefined },
+  };
+  const picture = new FleetPicture({ caches: caches as never, serves: {} as never, rules: memoize(rulesOf) });
+  const readAfter = (change: Partial<NodeConfigRollout>): string => {
+    rollouts[0] = { ...(rollouts[0] as NodeConfigRollout), ...change };
+    picture.rolloutChanged();
+    read.length = 0;
+    picture.refresh();
+    return read.join(' ');
+  };
+  assert.equal(readAfter({}), 'n-0 n-1 n-2 n-3 n-4');
+  assert.equal(readAfter({ status: { phase: 'Progressing' } }), 'n-0 n-1');
+  assert.equal(readAfter({ status: { phase: 'Progressing', message: '1 node in flight' } }), '');
+  assert.equal(readAfter({ spec: { ...rollouts[0]?.spec, nodeSelector: {} } }), 'n-0 n-1 n-2 n-3 n-4');
+  assert.deepEqual(picture.model.fleet(TIME).nodes.map(({ rollout }) => rollout), ['a', 'a', 'a', 'a', 'a']); // prettier-ignore
 });
