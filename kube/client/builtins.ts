@@ -3,6 +3,7 @@
  * getters that load more. Measured on Node 24.21: `import 'node:http'` loads the whole of fetch (6 MB of memory), `import 'node:tls'` the list of
  * root certificates (1 MB). An agent on every node has neither to spare.
  */
+export const crypto = () => process.getBuiltinModule('node:crypto');
 export const http = () => process.getBuiltinModule('node:http');
 export const https = () => process.getBuiltinModule('node:https');
 export const http2 = () => process.getBuiltinModule('node:http2');

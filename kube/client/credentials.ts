@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import { ActionError, messageOf } from '../../base/errors.ts';
-import { tls } from './builtins.ts';
+import { crypto, tls } from './builtins.ts';
 import { FreshFile } from '../../base/changing-files.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
@@ -29,16 +29,30 @@ type Pems = { ca?: string | undefined; cert?: string | undefined; key?: string |
  * @throws {ActionError} when one of them cannot be used
  */
 export function secureContext(pems: Pems, action: string, object: string): SecureContext {
-  const { ca } = pems;
+  const { ca, cert, key } = pems;
   try {
     // OpenSSL passes over an authority that it cannot read, and then trusts nobody: a file that is half written would take the place of the good one.
     if (ca !== undefined && !isWholePem(ca)) throw new Error('the certificate authority is no PEM, or is cut off');
+    if (/ENCRYPTED PRIVATE KEY-----|Proc-Type: 4,ENCRYPTED/.test(key ?? ''))
+      throw new Error('the client key is encrypted; openssl pkey writes it without a passphrase');
+    if (cert !== undefined && key !== undefined && isOfAnother(cert, key))
+      throw new Error('the client key is not that of the client certificate, the first one in its file');
     return tls().createSecureContext(pems);
   } catch (cause) {
     throw new ActionError(action, object, {
       hint: 'certificate authority, client certificate and key must be PEM, and the key must be that of the certificate',
       cause,
     });
+  }
+}
+
+/** OpenSSL compares a key with a certificate of its own kind alone: to an RSA key beside an EC certificate it says nothing, and then shows no certificate. */
+function isOfAnother(cert: string, key: string): boolean {
+  const { createPrivateKey, X509Certificate } = crypto();
+  try {
+    return !new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false; // what cannot be read is named by TLS
   }
 }
 

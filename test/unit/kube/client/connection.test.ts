@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, constants } from 'node:http2';
@@ -7,6 +8,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { type TLSSocket } from 'node:tls';
+import { describeError } from '../../../../base/errors.ts';
 import { nodes } from '../../../../kube/api/object.ts';
 import { type ClusterAccess } from '../../../../kube/client/access.ts';
 import { readWhole } from '../../../../kube/client/connection.ts';
@@ -135,17 +137,23 @@ test('a rotated client certificate gets a new connection while the old one drain
 
 test('unusable credentials are named, and never shown', async (t) => {
   const server = await h2(t, (_request, response) => ok(response));
+  const ca = { data: trust.authority.ca };
+  const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+  const pem = { format: 'pem', type: 'pkcs8' } as const;
+  const withKey = (data: string | Buffer) => ({ ca, clientCertificate: ca, clientKey: { data: data.toString() } });
   const bad: [Partial<ClusterAccess>, RegExp][] = [
     [{ tokenFile: join(trust.authority.directory, 'nowhere') }, /Cannot read token file .*nowhere: no such file/],
     [{ token: 'sec\nret' }, /Cannot use the token of test: it contains characters/],
     [{ ca: { data: '-----BEGIN CERTIFICATE-----' } }, /Cannot use the certificates of test: .* must be PEM/],
     [{ ca: { data: 'secret' }, clientKey: { data: 'secret' } }, /Cannot use the certificates of test: .* must be PEM/],
+    [withKey(rsa.export(pem)), /the client key is not that of the client certificate/],
+    [withKey(rsa.export({ ...pem, cipher: 'aes-128-cbc', passphrase: 'secret' })), /the client key is encrypted/],
   ];
   for (const [access, says] of bad) {
     await assert.rejects(clientOf(t, to(server, access)).get(nodes, { name: 'n' }), (error: Error) => {
       assert.equal(error.name, 'ActionError');
-      assert.match(error.message, says);
-      assert.doesNotMatch(error.message, /secret|sec\n/);
+      assert.match(describeError(error), says);
+      assert.doesNotMatch(describeError(error), /secret|sec\n/);
       return true;
     });
   }
