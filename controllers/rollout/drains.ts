@@ -4,7 +4,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { nodes, pods } from '../../kube/api/object.ts';
 import { type ApiError, isRejected } from '../../kube/client/errors.ts';
 import { ApiEvictor, EvictionBackoff } from './drain/eviction.ts';
-import { type LifecycleCondition, planConditions } from './drain/record.ts';
+import { hasCondition, type LifecycleCondition, planConditions } from './drain/record.ts';
 import type { DrainOutcome, DrainStep, Node, Pod } from './drain/contract.ts';
 import { type DrainWorld, executeDrain } from './drain/execute.ts';
 import { planDrain, planGiveBack } from './drain/plan.ts';
@@ -132,7 +132,9 @@ export class Drains {
 
   /** Says on the Node that it is worked on. Nothing hangs on it: where somebody else writes the Node at that moment, or it may not be written, it goes unsaid. */
   async announce(rules: Rules, node: RolloutNode, what: LifecycleCondition, wrote: Wrote, signal: AbortSignal): Promise<void> {
-    const step = planConditions(nodeOf(node), ownerOf(rules), [what], this.#clock.now());
+    // A node that was drained stays so until it is given back.
+    const isDrained = what === 'MaintenanceInProgress' && hasCondition(nodeOf(node), 'Drained', ownerOf(rules));
+    const step = planConditions(nodeOf(node), ownerOf(rules), isDrained ? [what, 'Drained'] : [what], this.#clock.now());
     if (step === undefined) return;
     if (what === 'MaintenancePlanned' && this.#clock.monotonic() < this.#unsaidUntil) return;
     const outcome = await executeDrain(step, this.#world, signal).catch(() => undefined);

@@ -145,6 +145,9 @@ test('a field that needs it drains each node first, gives it back after, and lea
   assert.match((await world.rollout('web')).status?.message ?? '', /stuck is terminating/);
   await world.restartController();
   await world.client.patch(pods, { name: 'stuck', namespace: 'default' }, { metadata: { finalizers: null } }, { type: 'merge' });
+  await world.until('web', 'the trial of the third', ({ status: now }) => now?.message?.endsWith(' its trial is running') === true);
+  const third = (await nodesOf(world)).find(({ metadata }) => metadata.name === 'node-2')?.status?.conditions?.map(({ type }) => type);
+  assert.deepEqual(third?.toSorted(), ['Drained', 'MaintenanceInProgress', 'Ready']);
   const { status } = await world.until(
     'web',
     'the new one is complete',
