@@ -19,7 +19,7 @@ import { runOnline } from './run/online.ts';
 import { writeBackToDisk } from './boot/volatile-file.ts';
 import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
-import { layout } from './store/layout.ts';
+import { layout, volatileActive } from './store/layout.ts';
 import { CleanStop, countBoot } from './trial/condemn.ts';
 import { ExitsFile } from './trial/exits.ts';
 import { NodeHealth } from './trial/health.ts';
@@ -70,6 +70,7 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
     clock,
     log,
     path: layout(options.dynamicConfigDir).active,
+    volatilePath: volatileActive(options.kubeletExits),
     configState: new NodeConfigState(outcome),
     nodeName: options.nodeName,
   });
@@ -101,7 +102,9 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
     const outcome = await boot({ options, store, disk, clock, log, kubelet });
     const configState = new NodeConfigState(outcome);
     const { nodeName } = options;
-    const activeRecord = new ActiveRecordWriter({ disk, clock, log, path: layout(options.dynamicConfigDir).active, configState, nodeName });
+    const path = layout(options.dynamicConfigDir).active;
+    const volatilePath = volatileActive(options.kubeletExits);
+    const activeRecord = new ActiveRecordWriter({ disk, clock, log, path, volatilePath, configState, nodeName });
     const shutdown = new Shutdown({ options, world });
     const drift = new DriftWatch({ options, world, configState, activeRecord, announcer, shutdown, outcome });
     await drift.open();

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { AdminFacts } from './facts.ts';
 import { parseActiveRecord } from '../store/active-record.ts';
 import { sha256 } from '../checkpoint/payload.ts';
-import { layout } from '../store/layout.ts';
+import { layout, volatileActive } from '../store/layout.ts';
 import { MAX_JOURNAL_BYTES } from '../store/journal.ts';
 import { parseJournal } from '../store/records.ts';
 import { hintFor, type Store } from '../store/store.ts';
@@ -16,6 +16,8 @@ export interface AdminDeps {
   dynamicConfigDir: string;
   effectiveConfig: string;
   localConfig: string;
+  /** Of the record that counts while the disk takes no writes. @default none */
+  kubeletExits?: string;
   /** Whether the caller reports problems of the local config: then a user who may not read it gets an error, not the word that it is broken. @default false */
   needsLocal?: boolean;
 }
@@ -33,7 +35,7 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
   for (const { path } of problems) await readOptional(disk, path);
   // Reading one of these sets it aside when it is damaged: that is the agent's to do, not a reader's.
   const readable = (path: string) => !problems.some((problem) => problem.path === path);
-  const { active, effective } = await readTogether(disk, paths.active, deps.effectiveConfig);
+  const { active, effective } = await readTogether(disk, await activePath(deps), deps.effectiveConfig);
   if (active?.ok === false) problems.push({ path: paths.active, problem: active.problem });
   return {
     assigned: await store.record('assigned'),
@@ -48,6 +50,17 @@ export async function observeNode(deps: AdminDeps): Promise<AdminFacts> {
     effective,
     problems,
   };
+}
+
+/** Where the agent keeps the record of what it runs now. */
+export async function activePath({
+  disk,
+  dynamicConfigDir,
+  kubeletExits,
+}: Pick<AdminDeps, 'disk' | 'dynamicConfigDir' | 'kubeletExits'>): Promise<string> {
+  const inMemory = kubeletExits === undefined ? undefined : volatileActive(kubeletExits);
+  const isThere = inMemory !== undefined && (await disk.stat(inMemory).catch(() => undefined)) !== undefined;
+  return isThere ? inMemory : layout(dynamicConfigDir).active;
 }
 
 /** @throws ActionError with what to do about it, exit 3 */

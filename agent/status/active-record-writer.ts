@@ -15,10 +15,12 @@ import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 
 export interface ActiveRecordWriterDeps {
-  disk: Pick<Disk, 'read' | 'replace'>;
+  disk: Pick<Disk, 'read' | 'replace' | 'remove'>;
   clock: Clock;
   log: Log;
   path: string;
+  /** In memory: takes the record while the disk takes no writes. */
+  volatilePath: string;
   configState: NodeConfigState;
   /** Of this agent. */
   nodeName: string;
@@ -84,11 +86,12 @@ export class ActiveRecordWriter {
   }
 
   async #write(): Promise<void> {
-    const { disk, clock, path, configState, nodeName } = this.#deps;
+    const { disk, clock, path, volatilePath, configState, nodeName } = this.#deps;
     const { used, source, effectiveSha256 } = configState.active;
     const at = new Date(clock.now()).toISOString();
     const { error, drift: reported, assigned, lastKnownGood } = configState.picture;
-    const old = await this.#old();
+    const kept = await this.#read(volatilePath);
+    const old = kept ?? (await this.#read(path));
     // Where nothing was ever assigned, or is any more, nothing of another node counts: a new node whose name was set late has such a store.
     const isLocal = source === null && assigned === null && lastKnownGood === null;
     const node = isLocal ? nodeName : (old?.node ?? nodeName);
@@ -110,12 +113,25 @@ export class ActiveRecordWriter {
       ...(assignedBy ? { assignedBy } : {}),
     };
     const record = sinceBefore(old, now);
-    if (old && sameActive(old, record)) return;
-    await disk.replace(path, new TextEncoder().encode(printActiveRecord(record)));
+    const isNews = !old || !sameActive(old, record);
+    if (!isNews && !kept) return;
+    const bytes = new TextEncoder().encode(printActiveRecord(record));
+    try {
+      await disk.replace(path, bytes);
+    } catch (error) {
+      if (!isNews) return;
+      await disk.replace(volatilePath, bytes, 0o600);
+      throw error;
+    }
+    if (kept) await disk.remove(volatilePath);
   }
 
   async #old(): Promise<ActiveRecord | undefined> {
-    const { disk, path } = this.#deps;
+    return (await this.#read(this.#deps.volatilePath)) ?? this.#read(this.#deps.path);
+  }
+
+  async #read(path: string): Promise<ActiveRecord | undefined> {
+    const { disk } = this.#deps;
     const old = await disk.read(path).then(
       (bytes) => parseActiveRecord(new TextDecoder().decode(bytes)),
       () => undefined,

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { directoryNameProblem, keyProblem, type PayloadRef } from '../checkpoint/source.ts';
 import type { MetaName } from './store.ts';
 
@@ -82,6 +82,11 @@ export function layout(root: string): Layout {
 /** `PATH.damaged-20260131T235959.123Z`: sorts by time, and no other name in the store contains `.damaged-`. */
 export function damagedName(path: string, nowMs: number): string {
   return `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(/[-:]/g, '')}`;
+}
+
+/** `active.json` in memory, beside the exits file: it counts while it is there, since the disk takes no writes. */
+export function volatileActive(kubeletExits: string): string {
+  return join(dirname(kubeletExits), 'active.json');
 }
 
 /** `PATH.drifted`: the effective file as somebody else left it, kept when the agent writes its own again. One of them; the next one replaces it. */

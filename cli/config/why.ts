@@ -176,10 +176,10 @@ async function localConfig(context: Context, options: AgentOptions, version: Kub
 /** The configuration of the ConfigMap in use; null where it is the local one, or no agent has ever run here. */
 async function dynamicConfig(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject | null> {
   const { disk, locks, clock } = context;
-  const { dynamicConfigDir, effectiveConfig, localConfig } = options;
+  const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;
   const store = new FsStore({ disk, locks, root: dynamicConfigDir, clock });
   if (!(await isThere(context, store.paths.store))) return null;
-  const { source } = viewActive(await observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig }));
+  const { source } = viewActive(await observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig, kubeletExits }));
   if (source === null) return null;
   const path = store.paths.checkpoint(source);
   const state = await store.load(source);

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { describePeek, hasSwitched, isHealthyOn, type Peek, type Place } from '../../agent/admin/drill/plan.ts';
 import { STARTED_FILE } from '../../agent/host/unit.ts';
+import { activePath } from '../../agent/admin/observe.ts';
 import { parseActiveRecord } from '../../agent/store/active-record.ts';
 import { sha256 } from '../../agent/checkpoint/payload.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
@@ -82,9 +83,9 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
 }
 
 /** What the node uses at this moment: a few small files and one request, so that it may be asked often. */
-export async function peek(context: Context, { options, paths }: NodeSide): Promise<Peek> {
+export async function peek(context: Context, { options }: NodeSide): Promise<Peek> {
   const [active, effective, started, health] = await Promise.all([
-    readOptional(context, paths.active),
+    readOptional(context, await activePath({ disk: context.disk, ...options })),
     readOptional(context, options.effectiveConfig),
     // The drop-in of the kubelet keeps it beside the exits.
     readOptional(context, join(dirname(options.kubeletExits), STARTED_FILE)),

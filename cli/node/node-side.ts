@@ -51,14 +51,14 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
       onDamage: (path, problem) => log.warn('damaged file set aside', { path, problem }),
     });
   const store = storeAt(options.dynamicConfigDir);
-  const { dynamicConfigDir, effectiveConfig, localConfig } = options;
+  const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;
   // Before any lock is taken: taking one makes its file, and a directory that is no store stays as it is.
   await requireStore(disk, dynamicConfigDir);
   return {
     options,
     store,
     paths: layout(dynamicConfigDir),
-    observe: (how) => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig, ...how }),
+    observe: (how) => observeNode({ store, disk, dynamicConfigDir, effectiveConfig, localConfig, kubeletExits, ...how }),
     storeAt,
   };
 }

@@ -30,7 +30,15 @@ async function start(disk: Disk): Promise<BootOutcome> {
   const [clock, log] = [new FakeClock(), silentLog];
   const outcome = await boot({ options, store: storeOn(disk), disk, clock, log, kubelet });
   const configState = new NodeConfigState(outcome);
-  const memo = new ActiveRecordWriter({ disk, clock, log, path: paths.active, configState, nodeName: 'node-a' });
+  const memo = new ActiveRecordWriter({
+    disk,
+    clock,
+    log,
+    path: paths.active,
+    volatilePath: '/run/dkc/active.json',
+    configState,
+    nodeName: 'node-a',
+  });
   memo.note();
   await memo.settled();
   return outcome;
