@@ -12,8 +12,8 @@ const begun = 'drain +MaintenanceInProgress +DrainInProgress';
 
 /**
  * Nodes and pods are those of notation.ts, `new` is a node that nobody has touched, `begun` one that has gone through the first two steps. `at=90` is a time in
- * seconds since START, `held=a:3` a pod whose eviction was refused and may be tried again in 3 s; all else is of the policy. BEGIN in a step is the
- * record of the drain.
+ * seconds since START, `held=a:3` a pod whose eviction was refused and may be tried again in 3 s, `silent`: the right to write status is missing; all else is
+ * of the policy. BEGIN in a step is the record of the drain.
  */
 const rows = table('node | pods | given | step | why')(`
   new | a b |  | cordon: BEGIN cordoned-by=web/u-web unschedulable=true | begins with the cordon and its record in one write
@@ -21,6 +21,7 @@ const rows = table('node | pods | given | step | why')(`
   garbage cordon |  |  | cordon: BEGIN cordoned-by= | takes annotations that name no rollout for none
   drain:other | a |  | wait 5 s: rollout other/u-other is draining the node | waits for another rollout
   drain | a |  | set conditions +MaintenanceInProgress +DrainInProgress | says what the node is going through before a pod goes
+  drain | a | silent | evict a | evicts without conditions where those may not be written
   begun | b a c+elsewhere |  | evict a b | evicts what an owner creates again
   begun | a+daemon b+mirror c+succeeded d+failed+bare e+daemon+terminating | | set conditions -DrainInProgress +Drained
     | leaves pods of DaemonSets, mirror pods and pods that have ended
@@ -66,6 +67,7 @@ describe('a drain', () => {
         owner: web,
         policy: { ...defaultDrainPolicy, ...Object.fromEntries(policy.map(([key, value]) => [key, Number(value) || value])) },
         now: START + of('at') * 1_000,
+        isSilent: given === 'silent',
         heldBack: (uid) => (held.has(uid.slice(2)) ? { why: 'refused', leftMs: Number(held.get(uid.slice(2))) * 1_000 } : undefined),
       });
       assert.equal(print(step), expected.replace('BEGIN', 'drained-by=web/u-web drain-started=2026-03-01T00:00:00Z'));
