@@ -7,15 +7,15 @@ import { addNamespace, addNodes, removePods } from './daemonset/fleet.ts';
 import { numberOf } from './daemonset/number.ts';
 import { benchSite } from './daemonset/site.ts';
 import type { Figure } from './figure.ts';
-import { schedulerFigures } from './scheduler/figures.ts';
+import { hasAim, schedulerFigures } from './scheduler/figures.ts';
 import { chosenWorkloads, PRIORITY_CLASS, type Workload, workloads } from './scheduler/pods.ts';
 import type { Who } from './scheduler/subject.ts';
 import { addStanding, type Backlog, takeBacklog, takeTurn, type Turn } from './scheduler/turn.ts';
 
 /**
  * Pods placed on 1,000 nodes (DKC_NODES) of a real control plane, by our scheduler and by kube-scheduler turn by turn: 2,000 (DKC_PODS) of the basic sort, as
- * fast as the server takes them and as a backlog; half as many of every other sort (DKC_WORKLOADS, names with commas between). Two rounds (DKC_ROUNDS),
- * half as many of what has no aim. Only when asked for by name.
+ * fast as the server takes them and, of sorts with an aim, as a backlog; half as many of every other sort (DKC_WORKLOADS, names with commas between). Two
+ * rounds (DKC_ROUNDS) of the basic sort, half as many of every other. Only when asked for by name.
  */
 export async function schedulerWork(): Promise<Figure[] | string> {
   const count = numberOf(process.env, 'DKC_NODES', 1_000);
@@ -42,7 +42,7 @@ export async function schedulerWork(): Promise<Figure[] | string> {
         for (const who of inTurn<Who>(round, ['dkc', 'kube-scheduler'])) {
           const options = { place, nodes, pods, namespace: `${name}-${round}-${who}` };
           turns.push(await takeTurn(who, name, options));
-          if (name === 'basic') backlogs.push(await takeBacklog(who, { ...options, namespace: `backlog-${round}-${who}` }));
+          if (hasAim(name)) backlogs.push(await takeBacklog(who, name, { ...options, namespace: `backlog-${name}-${round}-${who}` }));
         }
       }
       if (standing?.anew === false) await removeMany(client, shared);

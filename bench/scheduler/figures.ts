@@ -5,11 +5,12 @@ import type { Backlog, Turn } from './turn.ts';
 
 /** Pods that ask something of nodes or of other pods take kube-scheduler the longest; plain ones come no faster than the server makes them. */
 const pace: Partial<Record<WorkloadName, number>> = { basic: 2, 'node-affinity': 3, affinity: 3, 'anti-affinity': 3, spread: 3 };
+export const hasAim = (name: WorkloadName): boolean => name in pace;
 
 export function schedulerFigures(turns: readonly Turn[], backlogs: readonly Backlog[], nodes: number): Figure[] {
   const names = [...new Set(turns.map(({ workload }) => workload))];
   const figures = names.flatMap((name) => ofWorkload(turns.filter(({ workload }) => workload === name), name)); // prettier-ignore
-  const all = [...figures, ...ofBacklogs(backlogs)];
+  const all = [...figures, ...names.flatMap((name) => ofBacklogs(backlogs.filter(({ workload }) => workload === name), name))]; // prettier-ignore
   return all.map((figure) => ({ ...figure, what: `scheduler, ${nodes.toLocaleString('en')} nodes, ${figure.what}` }));
 }
 
@@ -33,19 +34,19 @@ function ofWorkload(turns: readonly Turn[], name: WorkloadName): Figure[] {
   ];
 }
 
-function ofBacklogs(backlogs: readonly Backlog[]): Figure[] {
+function ofBacklogs(backlogs: readonly Backlog[], name: WorkloadName): Figure[] {
   if (backlogs.length === 0) return [];
   const alone = backlogs.map(({ times, createdMs }) => (times.length / createdMs) * 1_000);
+  const isBasic = name === 'basic';
+  const about = (what: string): string => `backlog${isBasic ? '' : `, ${workloads[name].text}`}: ${what}`;
+  const sinceStart = ({ times, startedMs }: Backlog): number => (lastOf(times) - startedMs) / 1_000;
   return [
-    { what: 'basic: created while no scheduler runs', ours: { name: 'kube-apiserver', unit: 'pods/s', values: alone } },
-    beside(backlogs, 'backlog: placed from first to last binding', 'pods/s', bindsPerSecond, { atLeast: 2 }),
-    beside(
-      backlogs,
-      'backlog: from start of the process to last binding',
-      's',
-      ({ times, startedMs }) => (lastOf(times) - startedMs) / 1_000,
-    ),
-    beside(backlogs, 'backlog: CPU for that, start of the process included', 'ms', ({ usage }) => usage.cpuMs),
+    ...(isBasic
+      ? [{ what: 'basic: created while no scheduler runs', ours: { name: 'kube-apiserver', unit: 'pods/s', values: alone } }]
+      : []),
+    beside(backlogs, about('placed from first to last binding'), 'pods/s', bindsPerSecond, { atLeast: pace[name] ?? 1 }),
+    beside(backlogs, about('from start of the process to last binding'), 's', sinceStart),
+    beside(backlogs, about('CPU for that, start of the process included'), 'ms', ({ usage }) => usage.cpuMs),
   ];
 }
 

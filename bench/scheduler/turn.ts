@@ -85,21 +85,23 @@ export async function takeTurn(who: Who, workload: WorkloadName, { place, nodes,
 }
 
 /** Pods that were there before the scheduler was. */
-export interface Backlog extends Pick<Turn, 'who' | 'times' | 'createdMs' | 'usage'> {
+export interface Backlog extends Pick<Turn, 'who' | 'workload' | 'times' | 'createdMs' | 'usage'> {
   /** When the scheduler's process was started, in ms since 1970. */
   startedMs: number;
 }
 
-export async function takeBacklog(who: Who, { place, pods, namespace }: TurnOptions): Promise<Backlog> {
+export async function takeBacklog(who: Who, workload: WorkloadName, { place, nodes, pods, namespace }: TurnOptions): Promise<Backlog> {
   const { client } = place;
+  const { share, shape, text }: Workload = workloads[workload];
+  const count = Math.ceil(pods * share);
   await using undo = new AsyncDisposableStack();
   await addNamespace(client, namespace);
   undo.defer(() => removePods(client, namespace));
   const from = now();
-  await create(client, namespace, 'pod', pods, () => workloads.basic.shape());
+  await create(client, namespace, 'pod', count, (n) => shape(n, nodes));
   const createdMs = now() - from;
   const watcher = undo.use(await watchBinds(await place.kubeconfig(), namespace));
-  const bound = watcher.whenBound({ prefix: 'pod-', count: pods });
+  const bound = watcher.whenBound({ prefix: 'pod-', count });
   const startedMs = now();
   const [subject, times] = await Promise.all([startScheduler(who, place), bound]);
   undo.use(subject);
@@ -107,9 +109,9 @@ export async function takeBacklog(who: Who, { place, pods, namespace }: TurnOpti
   await settled(subject);
   const usage = subject.usage();
   console.error(
-    `  ${who}, backlog: ${pods} pods in ${(doneMs / 1_000).toFixed(2)} s from its start, created in ${(createdMs / 1_000).toFixed(2)} s, CPU ${usage.cpuMs} ms`,
+    `  ${who}, backlog, ${text}: ${count} pods in ${(doneMs / 1_000).toFixed(2)} s from its start, created in ${(createdMs / 1_000).toFixed(2)} s, CPU ${usage.cpuMs} ms`,
   );
-  return { who, times, createdMs, startedMs, usage };
+  return { who, workload, times, createdMs, startedMs, usage };
 }
 
 /** Makes what is to stand there before; all turns share it unless it is made anew. */
