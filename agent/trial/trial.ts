@@ -84,12 +84,14 @@ export class TrialWatch {
     this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), boot, exitsOffset });
     this.#trial = trialOf(this.#record);
     this.#saved = this.#trial;
+    if (await this.#isTrusted(content)) {
+      if (old) await store.setTrial(undefined);
+      return;
+    }
     if (!old || !sameContent(old, content)) log.info('trial begins', { source: sourceText(source), needMs: this.#limits.trialMs });
-    if (!(await this.#isTrusted(content))) {
-      this.#showEnd();
-      this.#deps.node?.follow(Date.parse(this.#record.assignedAt));
-      await this.#save();
-    } else if (old) await store.setTrial(undefined);
+    this.#showEnd();
+    this.#deps.node?.follow(Date.parse(this.#record.assignedAt));
+    await this.#save();
   }
 
   /** The exits file, or the source's name, changed. */

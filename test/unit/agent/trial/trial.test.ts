@@ -2,18 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import type { Store, TrialRecord } from '../../../../agent/store/store.ts';
+import { digestFiles } from '../../../../agent/checkpoint/payload.ts';
+import type { Source } from '../../../../agent/checkpoint/source.ts';
 import type { ExitsFile, KubeletExit } from '../../../../agent/trial/exits.ts';
 import { TrialWatch } from '../../../../agent/trial/trial.ts';
-import { silentLog } from '../../../../base/log.ts';
+import { type Log, silentLog } from '../../../../base/log.ts';
 import { type Clock, realClock } from '../../../../base/clock.ts';
-import { condemned, content, source } from '../../../support/builders.ts';
+import { condemned, content, filesOf, source } from '../../../support/builders.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
 
 const A = content('A');
 const noTrial = { trial: async () => undefined, load: async () => ({ at: 'missing' }) };
 
 /** A watch of a trial of A, whose effective file has the hash `now`, on what these tests use of a store. */
-function watching(given: { trialDuration: number; clock: Clock; store: object; exits: KubeletExit[]; onHealthy?: () => void }): TrialWatch {
+function watching(given: {
+  trialDuration: number;
+  clock: Clock;
+  store: object;
+  exits: KubeletExit[];
+  trusted?: Source;
+  log?: Log;
+  onHealthy?: () => void;
+}): TrialWatch {
   return new TrialWatch({
     options: { kubeletHealthz: '', trialDuration: given.trialDuration, unhealthyDeadline: 600_000, maxKubeletExits: 3 },
     store: { ...noTrial, ...given.store } as unknown as Store,
@@ -23,13 +34,13 @@ function watching(given: { trialDuration: number; clock: Clock; store: object; e
       content: A,
       assigned: source('web@1'),
       assignedKnown: true,
-      lastKnownGood: null,
+      lastKnownGood: given.trusted ?? null,
       error: null,
       effective: { path: '/e', sha256: 'now', changed: false, usable: true },
     }),
     exits: { length: async () => 0, since: async () => ({ exits: given.exits.splice(0), offset: 400 }) } as unknown as ExitsFile,
     clock: given.clock,
-    log: silentLog,
+    log: given.log ?? silentLog,
     boot: { bootId: 'boot', stoppedIn: undefined },
     probe: async () => ({ healthy: true, detail: '' }),
     isRunning: async () => true,
@@ -88,4 +99,14 @@ test('a config that an admin rolled back at the very moment of its promotion doe
   stop.abort();
   await running;
   assert.deepEqual(written, []);
+});
+
+test('the log says that a trial begins where one does, not at each start on a config that is trusted', async () => {
+  const files = digestFiles(filesOf({ kubelet: 'A' }));
+  const store = { ...noTrial, load: async () => ({ at: 'intact', checkpoint: { manifest: { files } } }), setTrial: async () => {} };
+  for (const trusted of [undefined, source('web@1')]) {
+    const { log, lines } = recordedLog();
+    await watching({ trialDuration: 1, clock: new FakeClock(), store, exits: [], log, ...(trusted && { trusted }) }).open();
+    assert.deepEqual(lines, trusted === undefined ? ['info: trial begins'] : []);
+  }
 });
