@@ -1,4 +1,4 @@
-import { type Clock, realClock } from '../../base/clock.ts';
+import { type Clock, type Millis, realClock } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
 import { type Log, silentLog } from '../../base/log.ts';
 import { type Random, realRandom } from '../../base/random.ts';
@@ -61,6 +61,9 @@ export interface ClientOptions {
   /** Most bytes of a list that comes in one piece, or of a raw answer. `listEach` has no such limit. @default 64 MiB */
   largestList?: number;
 }
+
+/** Events of a watch that take longer, together, are taken in several turns of the event loop. */
+const MAX_TURN_MS: Millis = 25;
 
 /** A server that was asked to end a watch is given this much longer to do so, in ms. */
 const WATCH_GRACE_MS = 30_000;
@@ -221,10 +224,17 @@ class HttpClient implements Client {
       // From here on the stream may be silent for as long as it was asked to last.
       deadline.reset(query.timeoutSeconds === undefined ? undefined : query.timeoutSeconds * 1_000 + WATCH_GRACE_MS);
       using _following = this.#rotation.follow(answer.endpoint, (reason) => deadline.end(reason));
-      yield* decodeWatch<T>(answer.body, call, this.#largestObject, {
-        stripManagedFields: query.stripManagedFields ?? false,
-        skipped: query.skipped,
-      });
+      const { stripManagedFields = false, skipped } = query;
+      let takenMs = 0;
+      for await (const event of decodeWatch<T>(answer.body, call, this.#largestObject, { stripManagedFields, skipped })) {
+        const from = this.#clock.monotonic();
+        yield event;
+        takenMs += this.#clock.monotonic() - from;
+        if (takenMs < MAX_TURN_MS) continue;
+        // Events that came together would be one turn of the event loop, however many they are.
+        await nextTurn();
+        takenMs = 0;
+      }
     } catch (error) {
       if (!signal.aborted && error instanceof RotatedError) return; // its caller begins the next one, with the new credentials
       throw this.#requests.failure(error, call, signal);

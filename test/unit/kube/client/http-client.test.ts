@@ -174,6 +174,25 @@ for (const kind of kinds) {
     await Promise.all(ends); // the server hears of it
   });
 
+  test(`events of a watch that come together leave turns of the event loop to others, over ${kind}`, async (t) => {
+    const events = Array.from({ length: 100 }, (_, at) => JSON.stringify({ type: 'ADDED', object: node(`n-${at}`, String(at + 1)) }));
+    let now = 0;
+    const clock = { ...realClock, monotonic: () => now };
+    const { client } = await trust.pair(t, kind, (_request, response) => response.end(events.join('\n')), { clock });
+    let turns = 0;
+    const ticking = setInterval(() => (turns += 1), 0);
+    let seen = 0;
+    for await (const { type } of client.watch(nodes, {}, t.signal)) {
+      assert.equal(type, 'ADDED');
+      now += 10;
+      seen += 1;
+      const until = performance.now() + 2;
+      while (performance.now() < until);
+    }
+    clearInterval(ticking);
+    assert.deepEqual([seen, turns >= 30], [100, true], `${turns} turns`);
+  });
+
   test(`after close calls fail, those under way too, over ${kind}`, async (t) => {
     const arrived = Promise.withResolvers<void>();
     const { client, server } = await trust.pair(t, kind, () => arrived.resolve());
