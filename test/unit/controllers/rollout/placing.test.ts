@@ -50,7 +50,7 @@ test('while a rollout waits the nodes that come next say so, as many as may be t
   assert.deepEqual(world.agents.assigned.slice(1).toSorted(), next);
   assert.deepEqual(
     await marked(world),
-    next.map((name) => `${name} MaintenanceInProgress`),
+    next.flatMap((name) => [`${name} Drained`, `${name} MaintenanceInProgress`]),
   );
   await world.phase('web', 'Complete');
   await world.clock.advance(1_000);
