@@ -16,7 +16,7 @@ const commands: [string, string][] = [
     "our decoding and validation beside the kubelet's own, of six releases (1.20 is built from Debian's source, cached)",
   ],
   ['npm run test:real', 'a real kubelet, and a real API server with all that goes with it; needs root'],
-  ['npm run test:endurance', 'many seeds, a day in fake time, stopped processes, lost packets: some minutes'],
+  ['npm run test:endurance', 'many seeds, random rollouts, a day in fake time, hand-overs of a lease: some minutes'],
   ['npm run bench', 'the figures of docs/benchmarks.md'],
   ['npm run mutants', 'planted faults, one by one, and whether a unit test notices: half an hour or more (-- --help)'],
   ['npm run gates', 'what the table of feature gates would have to say to agree with the kubelets in DKC_REAL_KUBERNETES'],

@@ -16,8 +16,8 @@ import { withRealParts } from './suite.ts';
 const AT_ONCE = 6;
 
 /**
- * The same corpus as on the embedded server (`test/support/hostile/`). `DKC_HOSTILE=WORDS` plays those rows that say the words, one by one; with DKC_HOSTILE_EVERY=3, as in CI,
- * a third of the rows are played, others each day.
+ * The same corpus as on the embedded server (`test/support/hostile/`). `DKC_HOSTILE=WORDS` plays those rows that say the words, one by one; with DKC_HOSTILE_EVERY=6, as in CI,
+ * a sixth of the rows is played, another one each day.
  */
 await withRealParts('hostile objects', ['etcd', 'kube-apiserver', 'kube-controller-manager'], () => {
   let plane: ControlPlane;

@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { nativeSupport } from '../../../agent/status/choose-carrier.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 import { NEWEST_RELEASE, OLDEST_RELEASE } from '../../../cli/deploy/manifests.ts';
+import { stories as daemonSetStories } from '../../support/stories/daemonset/all.ts';
 
 const pages = globSync(['*.md', '{docs,test,bench,scripts,deploy,systemd}/**/*.md']);
 const withoutBlocks = (page: string): string => readFileSync(page, 'utf8').replaceAll(/```.*?```/gs, '');
@@ -63,3 +64,18 @@ test('the first screen of README.md has the versions that the code supports', ()
     ),
   );
 });
+
+const digits = (text = ''): number => Number(text.replaceAll(/[,_]/g, ''));
+/** A number as a file of the code writes it. */
+const inCode = (file: string, written: RegExp): number => digits(written.exec(readFileSync(file, 'utf8'))?.[1]);
+const planted = globSync('scripts/mutants/*.txt').map((file) => readFileSync(file, 'utf8').match(/^@/gm)?.length ?? 0);
+
+const figures: [page: string, says: RegExp, figure: number][] = [
+  ['docs/testing.md', /memory is back to within (\d+) MB/, inCode('test/support/hostile/stage.ts', /MAX_LEFT_BYTES = (\d+) \* 2 \*\* 20;/)],
+  ['docs/testing.md', /\((\d+) faults/, planted.reduce((sum, count) => sum + count, 0)],
+  ['docs/testing.md', /plays (\d+) stories/, daemonSetStories.length],
+  ['docs/limits.md', /fail above ([\d,]+) ms/, inCode('test/support/hostile/stage.ts', /MAX_SERVER_TURN_MS = ([\d_]+);/)],
+]; // prettier-ignore
+for (const [page, says, figure] of figures)
+  test(`${page} has the figure of the code: ${says.source}`, () =>
+    assert.equal(digits(says.exec(readFileSync(page, 'utf8'))?.[1]), figure));
