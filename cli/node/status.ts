@@ -20,7 +20,8 @@ export const status: Command = {
   describe: [
     'Shows which configuration this node runs, since when, and why, and whether its agent and its kubelet are running. Reads the disk, so ' +
       'it works without the API server and with the agent stopped. With --kubeconfig it also shows what the API server reports.',
-    'Exits with 1 after a fallback, if a config was rejected, if the store is damaged, and if the local config is missing.',
+    'Exits with 1 after a fallback, if the assigned config is refused, condemned on this node or unknown, if the store is damaged or ' +
+      'inaccessible to the agent, and if the local config is missing or cannot be used.',
   ].join('\n\n'),
   examples: [
     { run: 'dkc status', what: 'what runs here, and what to do next' },

@@ -3,6 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { nativeSupport } from '../../../agent/status/choose-carrier.ts';
+import { statusErrors } from '../../../agent/status/node-config-state.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 import { NEWEST_RELEASE, OLDEST_RELEASE } from '../../../cli/deploy/manifests.ts';
 import { stories as daemonSetStories } from '../../support/stories/daemonset/all.ts';
@@ -76,6 +77,22 @@ const figures: [page: string, says: RegExp, figure: number][] = [
   ['docs/testing.md', /plays (\d+) stories/, daemonSetStories.length],
   ['docs/limits.md', /fail above ([\d,]+) ms/, inCode('test/support/hostile/stage.ts', /MAX_SERVER_TURN_MS = ([\d_]+);/)],
 ]; // prettier-ignore
+const eventReasons = ['event.ts', 'announcer.ts'].flatMap((file) => [
+  ...readFileSync(`agent/events/${file}`, 'utf8').matchAll(/'(Kubelet(?!Configuration)\w+)'/g),
+]);
+const standings = /standingText[^{]*\{(.*?)\n\}/s.exec(readFileSync('cli/node/status-text.ts', 'utf8'))?.[1] ?? '';
+const lists: [what: string, words: string[]][] = [
+  ['errors', Object.values(statusErrors).map((error) => `\n| \`${error}\` |`)],
+  ['events', eventReasons.map(([, reason]) => `\n| \`${reason}\` |`)],
+  ['states', [...standings.matchAll(/: '(.*)',/g)].map(([, text]) => `State: ${text}`)],
+]; // prettier-ignore
+for (const [what, words] of lists)
+  test(`docs/operations.md lists all ${what}`, () => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    assert.ok(words.length > 7, words.join());
+    assert.deepEqual(words.filter((word) => !page.includes(word)), []); // prettier-ignore
+  });
+
 for (const [page, says, figure] of figures)
   test(`${page} has the figure of the code: ${says.source}`, () =>
     assert.equal(digits(says.exec(readFileSync(page, 'utf8'))?.[1]), figure));
