@@ -6,6 +6,7 @@ import { nativeSupport } from '../../../agent/status/choose-carrier.ts';
 import { statusErrors } from '../../../agent/status/node-config-state.ts';
 import { NEWEST_MINOR, OLDEST_MINOR } from '../../../agent/config/version.ts';
 import { NEWEST_RELEASE, OLDEST_RELEASE } from '../../../cli/deploy/manifests.ts';
+import { fatalRows, type Fate } from '../../support/fatal-rows.ts';
 import { stories as daemonSetStories } from '../../support/stories/daemonset/all.ts';
 
 const pages = globSync(['*.md', '{docs,test,bench,scripts,deploy,systemd}/**/*.md']);
@@ -92,6 +93,33 @@ for (const [what, words] of lists)
     assert.ok(words.length > 7, words.join());
     assert.deepEqual(words.filter((word) => !page.includes(word)), []); // prettier-ignore
   });
+
+const fates: [Fate, string][] = [
+  ['dies', 'ends before it is up'],
+  ['dies late', 'ends after it said that it is up'],
+  ['never healthy', 'is never healthy'],
+  ['not registered', 'does not register'],
+  ['not Ready', 'is not Ready'],
+  ['pods fail', 'fails pods'],
+  ['server fails', 'is healthy, and its own server is of no use'],
+];
+test('docs/fatal-configurations.md counts the rows of the fixtures', () => {
+  const page = readFileSync('docs/fatal-configurations.md', 'utf8');
+  const counted = [['valid-but-fatal-1.36.yaml', '1.36'], ['valid-but-fatal.yaml', '1.20']].map(([file = '', minor = '']) =>
+    fates.map(([fate]) => {
+      const rows = (fatalRows(file)[minor] ?? []).filter(({ kubelet }) => kubelet === fate);
+      const refused = rows.filter((row) => row.refused === true).length;
+      const found = rows.filter(({ error, refused: isRefused }) => error !== undefined && isRefused !== true).length;
+      return [...(minor === '1.36' ? [refused] : []), found, rows.length - refused - found];
+    }),
+  );
+  const shown = ['kubelet 1.36.3', 'kubelet 1.20.2'].map((head) => {
+    const table = page.slice(page.indexOf(`| ${head}`)).split('\n\n')[0] ?? '';
+    return fates.map(([, words]) => new RegExp(`^\\| ${words}[^|]*\\|(.*)\\|$`, 'm').exec(table)?.[1]?.split('|').map(Number) ?? [0, 0]);
+  });
+  assert.deepEqual(shown, counted);
+  assert.equal(digits(/(\d+) configurations of `lives/.exec(page)?.[1]), fatalRows('lives-1.36.yaml')['1.36']?.length);
+}); // prettier-ignore
 
 for (const [page, says, figure] of figures)
   test(`${page} has the figure of the code: ${says.source}`, () =>
