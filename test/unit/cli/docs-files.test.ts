@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
+import { basename, dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { nativeSupport } from '../../../agent/status/choose-carrier.ts';
 import { statusErrors } from '../../../agent/status/node-config-state.ts';
@@ -32,12 +32,15 @@ function linkProblems(page: string): string[] {
 
 const rooms = 'agent apiserver base bench cli controllers deploy docs fixtures kube scheduler scripts systemd test'.split(' ');
 const path = new RegExp(`\`((?:${rooms.join('|')})/[\\w/.-]+)\``, 'g');
+const codeFiles = new Set(globSync(`{${rooms.join(',')}}/**/*.ts`).map((file) => basename(file)));
 const isPlaceholder = (text: string): boolean => /[A-Z]{4}/.test(text);
 
 for (const page of pages)
   test(`links of ${page} lead somewhere, and the files that it names by their path are there`, () => {
     assert.deepEqual(linkProblems(page), []);
     const named = [...withoutBlocks(page).matchAll(path)].map(([, file = '']) => file);
+    const files = [...withoutBlocks(page).matchAll(/`([a-z][\w.-]*\.ts)`/g)].map(([, file = '']) => file);
+    assert.deepEqual(files.filter((file) => !codeFiles.has(file)), []); // prettier-ignore
     // The folders of deploy/ have a base of their own.
     assert.deepEqual(named.filter((file) => !isPlaceholder(file) && !existsSync(file) && !existsSync(join('deploy', file))), []); // prettier-ignore
   });
