@@ -6,6 +6,7 @@ import type { Backlog, Turn } from './turn.ts';
 /** Pods that ask something of nodes or of other pods take kube-scheduler the longest; plain ones come no faster than the server makes them. */
 const pace: Partial<Record<WorkloadName, number>> = { basic: 2, 'node-affinity': 3, affinity: 3, 'anti-affinity': 3, spread: 3 };
 export const hasAim = (name: WorkloadName): boolean => name in pace;
+const paceOf = (name: WorkloadName): Figure['reach'] => (pace[name] === undefined ? undefined : { atLeast: pace[name] });
 
 export function schedulerFigures(turns: readonly Turn[], backlogs: readonly Backlog[], nodes: number): Figure[] {
   const names = [...new Set(turns.map(({ workload }) => workload))];
@@ -16,17 +17,10 @@ export function schedulerFigures(turns: readonly Turn[], backlogs: readonly Back
 
 function ofWorkload(turns: readonly Turn[], name: WorkloadName): Figure[] {
   const { text } = workloads[name];
-  const atLeast = pace[name];
-  const share = atLeast === undefined ? undefined : { atMost: 0.3 };
+  const share = hasAim(name) ? { atMost: 0.3 } : undefined;
   const about = (what: string): string => `${text}: ${what}`;
   return [
-    beside(
-      turns,
-      about('placed from first creation to last binding'),
-      'pods/s',
-      podsPerSecond,
-      atLeast === undefined ? undefined : { atLeast },
-    ),
+    beside(turns, about('placed from first creation to last binding'), 'pods/s', podsPerSecond, paceOf(name)),
     beside(turns, about('from created to bound, p50'), 'ms', (turn) => latency(turn, 0.5)),
     beside(turns, about('from created to bound, p99'), 'ms', (turn) => latency(turn, 0.99), share),
     beside(turns, about('CPU per 1,000 pods'), 'ms', cpuPerThousand, share),
@@ -44,7 +38,7 @@ function ofBacklogs(backlogs: readonly Backlog[], name: WorkloadName): Figure[] 
     ...(isBasic
       ? [{ what: 'basic: created while no scheduler runs', ours: { name: 'kube-apiserver', unit: 'pods/s', values: alone } }]
       : []),
-    beside(backlogs, about('placed from first to last binding'), 'pods/s', bindsPerSecond, { atLeast: pace[name] ?? 1 }),
+    beside(backlogs, about('placed from first to last binding'), 'pods/s', bindsPerSecond, paceOf(name)),
     beside(backlogs, about('from start of the process to last binding'), 's', sinceStart),
     beside(backlogs, about('CPU for that, start of the process included'), 'ms', ({ usage }) => usage.cpuMs),
   ];
