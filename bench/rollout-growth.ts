@@ -9,6 +9,7 @@ import { KnownTouchesOf } from '../controllers/rollout/touches.ts';
 import { rulesOf } from '../controllers/rollout/rules.ts';
 import { ASSIGNED_AT_ANNOTATION, type NodeConfigRollout, ROLLOUT_ANNOTATION } from '../controllers/rollout/types.ts';
 import type { KubeObject } from '../kube/api/object.ts';
+import { byOwner } from '../kube/controller/owners.ts';
 import type { Figure } from './figure.ts';
 
 const LARGE = 5_000;
@@ -88,7 +89,11 @@ function fleetOf(count: number): Look {
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
   const configs = new Map(names.map((node) => [node, configOf(node, name, 1)]));
   const maps = new Map([source, revision].map((one) => [`dkc-system/${one.metadata.name}`, one]));
-  const cache = (items: () => readonly KubeObject[], get: (key: string) => KubeObject | undefined) => ({ list: items, get });
+  const cache = (items: () => readonly KubeObject[], get: (key: string) => KubeObject | undefined) => ({
+    list: items,
+    get,
+    indexed: (_: string, owner: string) => items().filter((one) => byOwner(one).includes(owner)),
+  });
   const caches = {
     rollouts: cache(() => [rollout], () => rollout), // prettier-ignore
     nodes: cache(() => nodes, (key) => byName.get(key)), // prettier-ignore

@@ -1,7 +1,6 @@
 import { type MaybeSource, sourceText, type SpecSource } from '../../agent/checkpoint/source.ts';
-import { isControlledBy } from '../../kube/controller/owners.ts';
 import { sameSpec } from '../fleet/fleet-node.ts';
-import type { Caches } from '../rollout/observe.ts';
+import { type Caches, copiesOf } from '../rollout/observe.ts';
 import type { KubeletConfigs } from '../rollout/contract.ts';
 import { kubeletConfigs } from '../rollout/kubelet-configs.ts';
 import type { RolloutNode } from '../rollout/node.ts';
@@ -44,12 +43,12 @@ export interface Looked {
 
 /** The close look at a node. It only reads caches; what it compares is computed once. */
 export class NodeDetails {
-  readonly #configMaps: Pick<Caches['configMaps'], 'get' | 'list'>;
+  readonly #configMaps: Pick<Caches['configMaps'], 'get' | 'indexed'>;
   readonly #configs: KubeletConfigs = kubeletConfigs();
   readonly #diff = nodeDiffs();
 
   /** @param configMaps - of the namespace that agents read from */
-  constructor(configMaps: Pick<Caches['configMaps'], 'get' | 'list'>) {
+  constructor(configMaps: Pick<Caches['configMaps'], 'get' | 'indexed'>) {
     this.#configMaps = configMaps;
   }
 
@@ -105,12 +104,9 @@ export class NodeDetails {
 
   #revisions({ active, assigned, lastKnownGood }: RolloutNode, rules: Rules | undefined): PageRevision[] {
     if (rules === undefined) return [];
-    const { rollout, configMap } = rules;
-    const { revision, previousRevision } = rollout.status ?? {};
+    const { revision, previousRevision } = rules.rollout.status ?? {};
     const isIt = (one: Readonly<ConfigMap>, source: MaybeSource): boolean => source?.uid !== undefined && source.uid === one.metadata.uid;
-    return this.#configMaps
-      .list(configMap.namespace)
-      .filter((one) => isControlledBy(one, rollout))
+    return copiesOf({ configMaps: this.#configMaps }, rules)
       .toSorted((a, b) => numberOf(b) - numberOf(a))
       .slice(0, MAX_REVISIONS)
       .map((one) => ({

@@ -51,7 +51,7 @@ export interface Facts {
   /** Whether any node of the cluster, selected or not, is assigned this ConfigMap, runs it, or goes back to it. */
   isUsed: (configMap: string) => boolean;
   /** Nodes that it selects and no older rollout does. */
-  fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'conflicts' | 'holders'>;
+  fleet: Pick<Fleet, 'size' | 'get' | 'groups' | 'conflicts'>;
   /** @default the cluster has no budget of its own */
   cluster?: ClusterFacts | undefined;
   configs: KubeletConfigs;

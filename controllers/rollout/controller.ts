@@ -10,12 +10,23 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import { holdBack, OwnWrites } from '../../kube/controller/own-writes.ts';
 import { runController } from '../../kube/controller/run-controller.ts';
 import type { Runnable, Runtime } from '../../kube/process/contract.ts';
-import { isControlledBy } from '../../kube/controller/owners.ts';
+import { controllerOf, resolveRef } from '../../kube/controller/owners.ts';
 import { earliest, type WakeUp } from '../common/reconcile.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { abandonedOn, rolloutsLeftOn } from './maintenance.ts';
 import { ClockGaps } from './clock-gaps.ts';
-import { cachesOf, DEFAULT_NAMESPACE, isOlder, nodesWorkedOn, observe, type Observer, type RolloutOptions, versionsOf } from './observe.ts';
+import {
+  cachesOf,
+  COPYING_TO,
+  DEFAULT_NAMESPACE,
+  isOlder,
+  nodesWorkedOn,
+  observe,
+  type Observer,
+  type RolloutOptions,
+  ROLLING_OUT,
+  versionsOf,
+} from './observe.ts';
 import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
 import { execute, type Executor, type Failure, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
@@ -28,7 +39,7 @@ import type { HttpGet } from './gates/contract.ts';
 import { httpGetter } from './gates/http-get.ts';
 import { kubeletConfigs } from './kubelet-configs.ts';
 import { plan } from './plan.ts';
-import { revisionName } from './revision.ts';
+import { withoutHash } from './revision.ts';
 import { type Rules, rulesOf } from './rules.ts';
 import { rolloutMetrics } from './status.ts';
 import { KnownTouchesOf } from './touches.ts';
@@ -66,7 +77,8 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const sync: Sync = { observer, executor, clock, events, gates, namespace, unwritten, keptUntil: new Map() };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
-    for (const key of keys) fleets.changed(key, node);
+    if (caches.nodes.get(node) === undefined) fleets.gone(node);
+    else for (const key of keys) fleets.changed(key, node);
     cluster?.changed(node);
     // A node of another rollout may leave its place to those that wait.
     return [...new Set([...keys, ...(cluster?.turns.waiting ?? [])])].map((key) => ({ key, after: GATHER_MS }));
@@ -266,15 +278,16 @@ function rolloutsOfNode(
  * The rollouts whose plan reads a ConfigMap of agents: those that roll it out, or have made it, or wait because it has the name of their copy. The record of
  * touches is everybody's.
  */
-export function rolloutsOfConfigMap(change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): Key[] {
+export function rolloutsOfConfigMap(change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): Iterable<Key> {
   const maps = objectsOf(change);
   const { name = '', namespace } = maps[0].metadata;
-  const isRead = (rollout: Readonly<NodeConfigRollout>): boolean => {
-    const { configMap } = rollout.spec ?? {};
-    if (name === RECORD || (configMap?.name === name && configMap.namespace === namespace)) return true;
-    return name.startsWith(revisionName(rollout.metadata.name ?? '', '')) || maps.some((map) => isControlledBy(map, rollout));
-  };
-  return sets.list().filter(isRead).map(objectKey);
+  if (name === RECORD) return sets.list().map(objectKey);
+  const makers = maps.flatMap((map) => {
+    const ref = controllerOf(map);
+    return (ref && resolveRef(ref, undefined, rollouts, sets)) ?? [];
+  });
+  const reading = [...sets.indexed(ROLLING_OUT, `${namespace}/${name}`), ...sets.indexed(COPYING_TO, withoutHash(name)), ...makers];
+  return new Set(reading.map(objectKey));
 }
 
 function objectsOf<T extends KubeObject>(change: Change<T>): [T, ...T[]] {

@@ -1,4 +1,3 @@
-import { SortedList } from '../../base/ordered.ts';
 import { Grouping, type Groups, rankOf } from './grouping.ts';
 import { type RolloutNode, viewOf } from './node.ts';
 import type { Course, Placer } from './placing.ts';
@@ -7,29 +6,116 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import { type Key, memoize } from '../../kube/cache/contract.ts';
 import { type Caches, comesBefore, type Observer } from './observe.ts';
 import type { Rules } from './rules.ts';
+import { firstNamesOf } from './text.ts';
 
 type Reading = Pick<Observer, 'rules' | 'serves'> & { caches: Pick<Caches, 'rollouts' | 'nodes' | 'nodeConfigs'> };
 
-/** A node that a rollout selects and leaves to an older one. */
-export interface Conflict {
-  node: string;
-  /** The older one's name. */
-  rollout: string;
+/** What a rollout leaves to older ones that select the same nodes. @member nodes, holders - names, as messages have them */
+export interface Conflicts {
+  count: number;
+  nodes: string;
+  holders: string;
 }
 
-const byNode = (a: Conflict, b: Conflict): number => (a.node < b.node ? -1 : a.node > b.node ? 1 : 0);
+/**
+ * Numbers of the nodes of the cluster, and who has each. All rollouts share them, so that what each of thousands remembers of thousands of nodes is a bit
+ * of a node.
+ */
+class NodeNumbers {
+  readonly #numbers = new Map<string, number>();
+  readonly #names: string[] = [];
+  readonly #holders: string[] = [];
+  readonly #free: number[] = [];
+  #changes = 0;
+
+  /** Number of times that a node came to another holder. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  get(node: string): number | undefined {
+    return this.#numbers.get(node);
+  }
+
+  numberOf(node: string): number {
+    const number = this.#numbers.get(node) ?? this.#free.pop() ?? this.#names.length;
+    this.#numbers.set(node, number);
+    this.#names[number] = node;
+    return number;
+  }
+
+  nameOf(number: number): string {
+    return this.#names[number] ?? '';
+  }
+
+  holderOf(number: number): string {
+    return this.#holders[number] ?? '';
+  }
+
+  setHolder(number: number, rollout: string): void {
+    if (this.#holders[number] === rollout) return;
+    this.#holders[number] = rollout;
+    this.#changes += 1;
+  }
+
+  /** The node is gone, and no set has it any more: its number is given to another one. */
+  delete(node: string): void {
+    const number = this.#numbers.get(node);
+    if (number === undefined) return;
+    this.#numbers.delete(node);
+    this.#free.push(number);
+  }
+}
+
+/** Nodes by their numbers, a bit each. */
+class NodeSet {
+  #bits = new Uint32Array(0);
+  #size = 0;
+
+  has(number: number): boolean {
+    return ((this.#bits[number >>> 5] ?? 0) & (1 << (number & 31))) !== 0;
+  }
+
+  add(number: number): void {
+    if (this.has(number)) return;
+    const word = number >>> 5;
+    if (word >= this.#bits.length) {
+      const larger = new Uint32Array(Math.max(word + 1, 2 * this.#bits.length));
+      larger.set(this.#bits);
+      this.#bits = larger;
+    }
+    this.#bits[word] = (this.#bits[word] ?? 0) | (1 << (number & 31));
+    this.#size += 1;
+  }
+
+  /** @returns whether it was there */
+  delete(number: number): boolean {
+    if (!this.has(number)) return false;
+    const word = number >>> 5;
+    this.#bits[word] = (this.#bits[word] ?? 0) & ~(1 << (number & 31));
+    this.#size -= 1;
+    return true;
+  }
+
+  /** It may lose numbers meanwhile. */
+  *[Symbol.iterator](): Iterator<number> {
+    for (let word = 0; word < this.#bits.length && this.#size > 0; word++)
+      for (let left = this.#bits[word] ?? 0; left !== 0; left &= left - 1) yield word * 32 + 31 - Math.clz32(left & -left);
+  }
+}
 
 /** The nodes that a rollout has, from look to look. Who follows them says what has changed; a plan reads. */
 export class Fleet {
   readonly #nodes = new Map<string, RolloutNode>();
-  readonly #conflicts = new Map<string, Conflict>();
-  readonly #conflictsInOrder = new SortedList<Conflict>(byNode);
-  /** Conflicts by name of the older rollout. */
-  readonly #holders = new Map<string, number>();
+  readonly #numbers: NodeNumbers;
+  /** Nodes that it leaves to older rollouts. */
+  readonly #conflicts = new NodeSet();
+  #said: { changes: number; conflicts: Conflicts } | undefined;
   #grouping: Grouping | undefined;
 
   /** @param nodes - what it begins with */
-  constructor(nodes: Iterable<RolloutNode> = []) {
+  constructor(nodes: Iterable<RolloutNode> = [], numbers = new NodeNumbers()) {
+    this.#numbers = numbers;
     for (const node of nodes) this.set(node);
   }
 
@@ -52,36 +138,32 @@ export class Fleet {
 
   /** A node that it leaves to an older rollout. */
   setConflict(node: string, rollout: string): void {
+    const number = this.#numbers.numberOf(node);
+    this.#numbers.setHolder(number, rollout);
+    if (this.#conflicts.has(number)) return;
     this.delete(node);
-    const conflict = { node, rollout };
-    this.#conflicts.set(node, conflict);
-    this.#conflictsInOrder.add(conflict);
-    add(this.#holders, rollout, 1);
+    this.#conflicts.add(number);
+    this.#said = undefined;
   }
 
   /** A node that it has no more, in whatever way it had it. */
   delete(name: string): void {
-    const node = this.#nodes.get(name);
-    if (node !== undefined) {
-      this.#nodes.delete(name);
-      this.#grouping?.changed(name);
-    }
-    const conflict = this.#conflicts.get(name);
-    if (conflict !== undefined) {
-      this.#conflicts.delete(name);
-      this.#conflictsInOrder.remove(conflict);
-      add(this.#holders, conflict.rollout, -1);
-    }
+    if (this.#nodes.delete(name)) this.#grouping?.changed(name);
+    const number = this.#numbers.get(name);
+    if (number !== undefined && this.#conflicts.delete(number)) this.#said = undefined;
   }
 
-  /** By name of the node. */
-  get conflicts(): readonly Conflict[] {
-    return this.#conflictsInOrder.items;
+  get conflicts(): Conflicts {
+    const { changes } = this.#numbers;
+    if (this.#said?.changes !== changes) this.#said = { changes, conflicts: this.#sayConflicts() };
+    return this.#said.conflicts;
   }
 
-  /** Names of the older rollouts that have its nodes. */
-  get holders(): string[] {
-    return [...this.#holders.keys()].toSorted();
+  #sayConflicts(): Conflicts {
+    const numbers = [...this.#conflicts];
+    const holders = new Set(numbers.map((number) => this.#numbers.holderOf(number)));
+    const nodes = numbers.map((number) => this.#numbers.nameOf(number));
+    return { count: nodes.length, nodes: firstNamesOf(nodes), holders: firstNamesOf([...holders]) };
   }
 
   /** Where its nodes stand now; undefined: there are more to place. What is asked the same way as the last time costs what has changed since. */
@@ -91,14 +173,8 @@ export class Fleet {
   }
 }
 
-function add(counts: Map<string, number>, name: string, by: 1 | -1): void {
-  const count = (counts.get(name) ?? 0) + by;
-  if (count === 0) counts.delete(name);
-  else counts.set(name, count);
-}
-
 /** All rollouts, the one that has the nodes first: its place among them decides which nodes are a rollout's own. */
-class Precedence {
+export class Precedence {
   readonly rules: readonly Rules[];
   /** By uid. Places with the same version have the same nodes. */
   readonly #places = new Map<string, { at: number; version: number }>();
@@ -108,7 +184,7 @@ class Precedence {
   matches = 0;
 
   /** @param before - the one that it follows: a place keeps its version where it, and all that go before it, select the same nodes as then */
-  constructor(rules: readonly Rules[], before: Precedence | undefined) {
+  constructor(rules: readonly Rules[], before?: Precedence) {
     this.rules = rules;
     this.#version = before === undefined ? 0 : before.#version + 1;
     let isSame = true;
@@ -118,12 +194,17 @@ class Precedence {
     }
   }
 
-  place({ uid }: Rules): { at: number; version: number } {
+  place({ uid }: Pick<Rules, 'uid'>): { at: number; version: number } {
     return this.#places.get(uid) ?? { at: this.rules.length, version: this.#version };
   }
 
-  /** The rollout that has a node before this one, as of a cache: all rollouts that select a node ask once. */
-  holderOf(node: Readonly<KubeObject>, rules: Rules): Rules | undefined {
+  /** As far as it is one of these. */
+  named(uid: string): Rules | undefined {
+    return this.rules[this.place({ uid }).at];
+  }
+
+  /** The rollout that has a node, as of a cache: all rollouts that select a node ask once. */
+  holderOf(node: Readonly<KubeObject>): Rules | undefined {
     let first = this.#firsts.get(node);
     if (first === undefined) {
       const { labels } = node.metadata;
@@ -132,7 +213,13 @@ class Precedence {
       this.matches += first + 1;
       this.#firsts.set(node, first);
     }
-    return first < this.place(rules).at ? this.rules[first] : undefined;
+    return this.rules[first];
+  }
+
+  /** The same, where it is not this one, and goes before it. */
+  holderBefore(rules: Rules, node: Readonly<KubeObject>): Rules | undefined {
+    const holder = this.holderOf(node);
+    return holder !== undefined && this.place(holder).at < this.place(rules).at ? holder : undefined;
   }
 }
 
@@ -145,8 +232,8 @@ interface Followed {
   fleet: Fleet;
   /** Of its place. */
   version: number;
-  /** Names of nodes to read before the next plan. */
-  changed: Set<string>;
+  /** Nodes to read before the next plan. */
+  changed: NodeSet;
 }
 
 /** Nodes that one look reads, and selectors that it matches them with: those of a large fleet are read in several, so that no turn of the event loop is long. */
@@ -156,12 +243,24 @@ const MAX_MATCHES = 50_000;
 /** The fleets of all rollouts. A look reads the nodes that changed since the last one; all of them where what the rollout selects has changed. */
 export class Fleets {
   readonly #followed = new Map<Key, Followed>();
+  readonly #numbers = new NodeNumbers();
   #precedence: Precedence | undefined;
   #isCurrent = false;
 
   /** A node that this rollout selects, or selected, changed: tell it in the turn in which the cache changes. */
   changed(rollout: Key, node: string): void {
-    this.#followed.get(rollout)?.changed.add(node);
+    this.#followed.get(rollout)?.changed.add(this.#numbers.numberOf(node));
+  }
+
+  /** There is no Node of this name any more: likewise. */
+  gone(node: string): void {
+    const number = this.#numbers.get(node);
+    if (number === undefined) return;
+    for (const { fleet, changed } of this.#followed.values()) {
+      changed.delete(number);
+      fleet.delete(node);
+    }
+    this.#numbers.delete(node);
   }
 
   /** A rollout came, goes, or selects other nodes: likewise. */
@@ -174,11 +273,7 @@ export class Fleets {
   }
 
   /** All rollouts that are not being deleted, the oldest first, as when the selection of one changed last. */
-  inOrder(by: Pick<Reading, 'caches' | 'rules'>): readonly Rules[] {
-    return this.#precedenceOf(by).rules;
-  }
-
-  #precedenceOf({ caches, rules }: Pick<Reading, 'caches' | 'rules'>): Precedence {
+  inOrder({ caches, rules }: Pick<Reading, 'caches' | 'rules'>): Precedence {
     if (this.#precedence !== undefined && this.#isCurrent) return this.#precedence;
     const there = caches.rollouts.list().filter(({ metadata }) => metadata.deletionTimestamp === undefined);
     this.#isCurrent = true;
@@ -191,26 +286,20 @@ export class Fleets {
    */
   read(rules: Rules, by: Reading): Fleet | undefined {
     const { caches, serves } = by;
-    const precedence = this.#precedenceOf(by);
-    const { version } = precedence.place(rules);
-    let followed = this.#followed.get(rules.name);
-    if (followed?.version !== version) {
-      const all = caches.nodes.list().map(({ metadata }) => metadata.name ?? '');
-      followed = { fleet: new Fleet(), version, changed: new Set(all) };
-      this.#followed.set(rules.name, followed);
-    }
-    const { fleet, changed } = followed;
+    const precedence = this.inOrder(by);
+    const { fleet, changed } = this.#follow(rules, precedence, caches);
     let reads = 0;
     const until = precedence.matches + MAX_MATCHES;
-    for (const name of changed) {
+    for (const number of changed) {
       if (reads++ === MAX_READS || precedence.matches >= until) return undefined;
-      changed.delete(name);
+      changed.delete(number);
+      const name = this.#numbers.nameOf(number);
       const object = caches.nodes.get(name);
       if (object === undefined || !matchesLabels(rules.selector, object.metadata.labels)) {
         fleet.delete(name);
         continue;
       }
-      const holder = precedence.holderOf(object, rules);
+      const holder = precedence.holderBefore(rules, object);
       if (holder === undefined) {
         fleet.set(viewOf(object, caches.nodeConfigs.get(name), serves));
         // Remembered: the turn that places all nodes is short of it.
@@ -218,5 +307,16 @@ export class Fleets {
       } else fleet.setConflict(name, holder.name);
     }
     return fleet;
+  }
+
+  #follow(rules: Rules, precedence: Precedence, { nodes }: Pick<Caches, 'nodes'>): Followed {
+    const { version } = precedence.place(rules);
+    const known = this.#followed.get(rules.name);
+    if (known?.version === version) return known;
+    const changed = new NodeSet();
+    for (const { metadata } of nodes.list()) changed.add(this.#numbers.numberOf(metadata.name ?? ''));
+    const followed = { fleet: new Fleet([], this.#numbers), version, changed };
+    this.#followed.set(rules.name, followed);
+    return followed;
   }
 }

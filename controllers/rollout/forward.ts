@@ -8,7 +8,7 @@ import { courseOf, placeForward, type Placement, withPlanned } from './placing.t
 import { isReturn, type Progress } from './progress.ts';
 import { MAX_TOUCHES } from './touches.ts';
 import { failureBudgetOf, maxUnavailableOf, stepsFor, targetOf } from './rules.ts';
-import { bounded, namesIn, namesOf, nodesText } from './text.ts';
+import { bounded, namesIn, nodesText } from './text.ts';
 import { MAX_FAILURES } from './types.ts';
 import type { WakeUp } from '../common/reconcile.ts';
 
@@ -37,9 +37,9 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   return withPlanned(seen, withMaintenance(seen, withJoiners(seen, walk(seen, settled))));
 }
 
-function whyNoNodes({ fleet: { conflicts, holders } }: Facts): string {
-  if (conflicts.length === 0) return 'spec.nodeSelector selects no nodes';
-  return `older rollouts (${namesOf(holders)}) also select ${nodesText(conflicts.length)}, which are left to them; no other node is selected`;
+function whyNoNodes({ fleet: { conflicts } }: Facts): string {
+  if (conflicts.count === 0) return 'spec.nodeSelector selects no nodes';
+  return `older rollouts (${conflicts.holders}) also select ${nodesText(conflicts.count)}, which are left to them; no other node is selected`;
 }
 
 interface Seen {

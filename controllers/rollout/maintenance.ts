@@ -2,10 +2,10 @@ import type { Action, DrainState, Facts } from './contract.ts';
 import { memoize } from '../../kube/cache/contract.ts';
 import { hasCondition, recordOf, rolloutsOn } from './drain/record.ts';
 import type { DrainOwner, Node } from './drain/contract.ts';
+import type { Precedence } from './fleet.ts';
 import type { RolloutNode } from './node.ts';
 import { keyOf } from './revision.ts';
 import type { Rules } from './rules.ts';
-import { matchesLabels } from '../../kube/api/selector.ts';
 
 /** Who writes on Nodes for this rollout. */
 export const ownerOf = ({ name, uid }: Pick<Rules, 'name' | 'uid'>): DrainOwner => ({ name, uid });
@@ -67,14 +67,14 @@ function needsDrain({ rules, configs, payloadOf, revisions }: Facts, node: Rollo
  * Rollouts that have left a cordon, a record or a condition on a Node that is not theirs any more: they were deleted, perhaps while no controller ran; they do
  * not select the Node since its labels or their selector changed; or an older rollout has it now. What a rollout with an invalid spec has begun stays, until
  * its spec is valid.
- * @param alive - all rollouts that are not being deleted, the oldest first
+ * @param alive - all rollouts that are not being deleted
  */
-export function abandonedOn(node: Readonly<Node>, alive: readonly Rules[]): DrainOwner[] {
+export function abandonedOn(node: Readonly<Node>, alive: Pick<Precedence, 'holderOf' | 'named'>): DrainOwner[] {
   const found = rolloutsLeftOn(node);
   if (found.length === 0) return found;
-  const holder = alive.find(({ problems, selector }) => problems.length === 0 && matchesLabels(selector, node.metadata.labels));
+  const holder = alive.holderOf(node);
   return found.filter(({ uid }) => {
-    const owner = alive.find((one) => one.uid === uid);
+    const owner = alive.named(uid);
     return owner === undefined || (owner.problems.length === 0 && owner !== holder);
   });
 }

@@ -1,5 +1,5 @@
 import type { Millis } from '../../base/clock.ts';
-import { isControlledBy } from '../../kube/controller/owners.ts';
+import { BY_OWNER, byOwner, isControlledBy } from '../../kube/controller/owners.ts';
 import { configMapsNamedIn } from '../fleet/read-fleet-node.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import type { ClockGaps } from './clock-gaps.ts';
@@ -8,7 +8,7 @@ import type { MaybeSource } from '../../agent/checkpoint/source.ts';
 import type { Drains } from './drains.ts';
 import type { Facts, KubeletConfigs } from './contract.ts';
 import type { Fleets } from './fleet.ts';
-import type { ConfigMap } from './revision.ts';
+import { type ConfigMap, revisionName } from './revision.ts';
 import type { Rules } from './rules.ts';
 import { type Count, type NodeConfigRollout, rollouts } from './types.ts';
 import { windowState } from './windows.ts';
@@ -61,17 +61,36 @@ const isLeftOn = (node: Readonly<KubeObject>): string[] => (rolloutsLeftOn(node 
 const USING = 'by-config-map-used';
 const using = (object: Readonly<KubeObject>): string[] => configMapsNamedIn(object).map(({ namespace, name }) => `${namespace}/${name}`);
 
+/** Index of rollouts by the ConfigMap that they roll out. */
+export const ROLLING_OUT = 'by-config-map-rolled-out';
+const rollingOut = ({ spec: { configMap } = {} }: Readonly<NodeConfigRollout>): string[] =>
+  configMap === undefined ? [] : [`${configMap.namespace}/${configMap.name}`];
+
+/** Index of rollouts by the beginning of their copies' names. */
+export const COPYING_TO = 'by-name-of-copies';
+const copyingTo = ({ metadata: { name = '' } }: Readonly<NodeConfigRollout>): string[] => [revisionName(name, '')];
+
+export const rolloutIndexes = { [ROLLING_OUT]: rollingOut, [COPYING_TO]: copyingTo };
+
 /** Nodes on which rollouts have left something. */
 export const nodesWorkedOn = ({ nodes: of }: Pick<Caches, 'nodes'>): Readonly<Node>[] => of.indexed(WORKED_ON, '') as Readonly<Node>[];
 
 /** Says which caches the controller needs. */
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { configMapNamespace = DEFAULT_NAMESPACE }: RolloutOptions): Caches {
   return {
-    rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all' }),
+    rollouts: informers.of<NodeConfigRollout>(rollouts, { fields: 'all', indexes: rolloutIndexes }),
     nodes: informers.of(nodes, { fields: nodeFields, indexes: { [WORKED_ON]: isLeftOn, [USING]: using } }),
     nodeConfigs: informers.of(nodeConfigs, { fields: 'all', indexes: { [USING]: using } }),
-    configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all' }, { namespace: configMapNamespace }),
+    configMaps: informers.of<ConfigMap>(configMaps, { fields: 'all', indexes: { [BY_OWNER]: byOwner } }, { namespace: configMapNamespace }),
   };
+}
+
+/** The copies that a rollout has made, where its ConfigMap is. */
+export function copiesOf(
+  { configMaps: of }: { configMaps: Pick<Caches['configMaps'], 'indexed'> },
+  { uid, configMap }: Rules,
+): Readonly<ConfigMap>[] {
+  return of.indexed(BY_OWNER, uid).filter(({ metadata }) => metadata.namespace === configMap.namespace);
 }
 
 export interface Observer {
@@ -104,7 +123,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     rules,
     now,
     source: caches.configMaps.get(`${configMap.namespace}/${configMap.name}`),
-    revisions: caches.configMaps.list(configMap.namespace).filter((one) => isControlledBy(one, rollout)),
+    revisions: copiesOf(caches, rules),
     isTaken: (name) => {
       const found = caches.configMaps.get(`${configMap.namespace}/${name}`);
       return found !== undefined && !isControlledBy(found, rollout);

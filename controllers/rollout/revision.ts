@@ -47,6 +47,9 @@ export const revisionName = (rollout: string, hash: string): string => {
   return `${rollout.slice(0, MAX_NAME).replace(/[-.]+$/, '')}-${hash}`;
 };
 
+/** What the names of all copies of a rollout begin with, if this is one of them. */
+export const withoutHash = (name: string): string => name.slice(0, -HASH_LETTERS);
+
 /** The copy of a ConfigMap that nodes are assigned: an edit of the original reaches none of them. */
 export function revisionOf(rollout: Readonly<NodeConfigRollout>, from: Readonly<ConfigMap>, name: string, number: number): ConfigMap {
   const { namespace = '', annotations = {}, resourceVersion = '' } = from.metadata;

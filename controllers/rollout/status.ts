@@ -3,7 +3,7 @@ import type { Decision, Facts } from './contract.ts';
 import { type Groups, nodeName, toldByStatusAlone } from './grouping.ts';
 import type { Group } from './placing.ts';
 import type { Progress } from './progress.ts';
-import { bounded, MAX_MESSAGE, namesIn, namesOf } from './text.ts';
+import { bounded, MAX_MESSAGE, namesIn } from './text.ts';
 import {
   type Condition,
   MAX_APPROVALS,
@@ -84,8 +84,7 @@ const MAX_REFUSALS = MAX_MESSAGE / 20;
 
 type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
-function conditionsOf(facts: Facts, decision: Decision): Condition[] {
-  const { rules, now, fleet } = facts;
+function conditionsOf({ rules, now, fleet: { conflicts } }: Facts, decision: Decision): Condition[] {
   const { phase, reason, text, progress } = decision;
   const complete = phase === 'Complete' || (phase === 'Paused' && progress?.complete === true);
   const refused = decision.groups?.of('refused').slice(0, MAX_REFUSALS) ?? [];
@@ -111,9 +110,9 @@ function conditionsOf(facts: Facts, decision: Decision): Condition[] {
             reason: 'Valid',
             message: 'no kubelet of the selected nodes would reject the configuration',
           },
-    fleet.conflicts.length === 0
+    conflicts.count === 0
       ? { type: 'Conflict', status: 'False', reason: 'None', message: 'no older rollout selects any of the same nodes' }
-      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${namesOf(fleet.holders)}) also select ${namesIn(fleet.conflicts, ({ node }) => node)}; these nodes are left to them` }, // prettier-ignore
+      : { type: 'Conflict', status: 'True', reason: 'OlderRollout', message: `older rollouts (${conflicts.holders}) also select ${conflicts.nodes}; these nodes are left to them` }, // prettier-ignore
   ];
   const prior = rules.rollout.status?.conditions ?? [];
   const others = prior.filter(({ type }) => said.every((one) => one.type !== type)).slice(0, 8);

@@ -8,11 +8,25 @@ export function namesOf(names: readonly string[]): string {
   return namesIn(names, (name) => name);
 }
 
+/** The same of names in any order: the first ones are shown. */
+export function firstNamesOf(names: readonly string[]): string {
+  const first: string[] = [];
+  for (const name of names) {
+    const last = first.at(-1);
+    if (first.length === MAX_NAMES && last !== undefined && name >= last) continue;
+    first.push(name);
+    first.sort();
+    first.length = Math.min(first.length, MAX_NAMES);
+  }
+  return withOmitted(first.join(', '), names.length);
+}
+
 /** The same of any list, of which the names that are shown alone are asked for. */
 export function namesIn<T>(of: readonly T[], nameOf: (one: T) => string): string {
-  const shown = of.slice(0, MAX_NAMES).map(nameOf).join(', ');
-  return of.length > MAX_NAMES ? `${shown} and ${of.length - MAX_NAMES} more` : shown;
+  return withOmitted(of.slice(0, MAX_NAMES).map(nameOf).join(', '), of.length);
 }
+
+const withOmitted = (shown: string, count: number): string => (count > MAX_NAMES ? `${shown} and ${count - MAX_NAMES} more` : shown);
 
 /** `1 node`, `2 nodes`. */
 export const nodesText = (count: number): string => `${count} ${count === 1 ? 'node' : 'nodes'}`;

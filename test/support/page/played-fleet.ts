@@ -6,6 +6,7 @@ import { NodeEvents } from '../../../controllers/page/node-events.ts';
 import { noPageMetrics } from '../../../controllers/page/page.ts';
 import type { PageMetrics, PageNodeDetail } from '../../../controllers/page/contract.ts';
 import { memoize } from '../../../kube/cache/contract.ts';
+import { byOwner } from '../../../kube/controller/owners.ts';
 import { FleetPicture } from '../../../controllers/page/fleet-model.ts';
 import { FleetStream } from '../../../controllers/page/stream.ts';
 import { revisionOf, type ConfigMap } from '../../../controllers/rollout/revision.ts';
@@ -266,5 +267,9 @@ export class PlayedFleet {
 class Shelf<T extends KubeObject> extends Map<string, T> {
   list(): Readonly<T>[] {
     return [...this.values()];
+  }
+
+  indexed(_: string, owner: string): Readonly<T>[] {
+    return this.list().filter((one) => byOwner(one).includes(owner));
   }
 }

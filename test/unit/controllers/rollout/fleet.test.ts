@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { rolloutsOfConfigMap } from '../../../../controllers/rollout/controller.ts';
 import { Fleets } from '../../../../controllers/rollout/fleet.ts';
+import { rolloutIndexes } from '../../../../controllers/rollout/observe.ts';
 import { revisionOf } from '../../../../controllers/rollout/revision.ts';
 import { rulesOf } from '../../../../controllers/rollout/rules.ts';
 import type { NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { memoize } from '../../../../kube/cache/contract.ts';
+import { type IndexBy, memoize } from '../../../../kube/cache/contract.ts';
+import { IndexedStore } from '../../../../kube/cache/indexed-store.ts';
 import type { KubeObject } from '../../../../kube/api/object.ts';
 
 const from = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'kubelet', namespace: 'dkc-system' } };
@@ -19,10 +21,12 @@ function rolloutOf(name: string, matchLabels: Record<string, string>, configMap 
   return { apiVersion: 'dkc.dev/v1alpha1', kind: 'NodeConfigRollout', metadata, spec };
 }
 
-const listerOf = <T extends KubeObject>(all: readonly T[]) => {
-  const byName = new Map(all.map((one) => [one.metadata.name, one]));
-  return { list: () => [...all], get: (name: string) => byName.get(name) } as never;
-};
+function storeOf<T extends KubeObject>(all: readonly T[], indexes: Record<string, IndexBy<T>> = {}): IndexedStore<T> {
+  const store = new IndexedStore<T>();
+  for (const [name, by] of Object.entries(indexes)) store.index(name, by);
+  for (const one of all) store.put(one);
+  return store;
+}
 
 test('nodes beside thousands of older rollouts are matched with them once, in several turns', () => {
   const older = Array.from({ length: 2_000 }, (_, n) => rolloutOf(`a-${n}`, { pool: `pool-${n}` }));
@@ -32,16 +36,26 @@ test('nodes beside thousands of older rollouts are matched with them once, in se
     metadata: { name: `node-${n}`, labels: { pool: n === 7 ? 'pool-7' : 'x' } },
   }));
   const rules = memoize(rulesOf);
-  const caches = { rollouts: listerOf([...young, ...older]), nodes: listerOf(nodes), nodeConfigs: listerOf([]) };
-  const by = { rules, serves: {} as never, caches };
+  const stores = { rollouts: storeOf([...young, ...older]), nodes: storeOf<KubeObject>(nodes), nodeConfigs: storeOf([]) };
+  const by = { rules, serves: {} as never, caches: stores as never };
   const fleets = new Fleets();
   const reads = young.map((rollout) => {
     for (let looks = 1; ; looks++) {
-      const { size, conflicts = [] } = fleets.read(rules(rollout), by) ?? {};
-      if (size !== undefined) return { looks, size, conflicts: conflicts.length };
+      const { size, conflicts } = fleets.read(rules(rollout), by) ?? {};
+      if (size !== undefined) return { looks, size, ...conflicts };
     }
   });
-  assert.deepEqual(reads, [{ looks: 3, size: 59, conflicts: 1 }, { looks: 1, size: 0, conflicts: 60 }]); // prettier-ignore
+  const all = { count: 60, nodes: 'node-0, node-1, node-10, node-11, node-12 and 55 more', holders: 'a-7, b' };
+  assert.deepEqual(reads, [{ looks: 3, size: 59, count: 1, nodes: 'node-7', holders: 'a-7' }, { looks: 1, size: 0, ...all }]); // prettier-ignore
+
+  // A node that comes once another one has gone is no conflict for that one's sake.
+  stores.nodes.delete('node-7');
+  fleets.gone('node-7');
+  stores.nodes.put({ kind: 'Node', metadata: { name: 'fresh', labels: { pool: 'x' } } });
+  for (const { metadata } of young) fleets.changed(metadata.name ?? '', 'fresh');
+  const after = young.map((rollout) => fleets.read(rules(rollout), by)?.conflicts);
+  const left = { count: 60, nodes: 'fresh, node-0, node-1, node-10, node-11 and 55 more', holders: 'b' };
+  assert.deepEqual(after, [{ count: 0, nodes: '', holders: '' }, left]);
 });
 
 const sets = [rolloutOf('web', {}), rolloutOf('web-2', {}, 'other'), rolloutOf('db', {}, 'other')];
@@ -49,11 +63,11 @@ const named = (name: string): KubeObject => ({ ...from, metadata: { ...from.meta
 const changes = [
   { why: 'that is rolled out', of: named('kubelet'), wakes: ['web'] },
   { why: 'that one has made', of: revisionOf(sets[2] as NodeConfigRollout, named('other'), 'copy', 1), wakes: ['db'] },
-  { why: 'that may have the name of a copy', of: named('web-2-0123456789'), wakes: ['web', 'web-2'] },
+  { why: 'that may have the name of a copy', of: named('web-2-0123456789'), wakes: ['web-2'] },
   { why: 'that nobody reads', of: named('else'), wakes: [] },
   { why: 'that is the record of touches', of: named('dkc-rollout-touches'), wakes: ['web', 'web-2', 'db'] },
 ];
 for (const { why, of, wakes } of changes)
   test(`a ConfigMap ${why} wakes the rollouts that read it, and no other`, () => {
-    assert.deepEqual(rolloutsOfConfigMap({ do: 'add', object: of }, listerOf(sets)), wakes);
+    assert.deepEqual([...rolloutsOfConfigMap({ do: 'add', object: of }, storeOf(sets, rolloutIndexes))], wakes);
   });

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { planConditions, rolloutsOn, uncordonPatch } from '../../../../../controllers/rollout/drain/record.ts';
 import { defaultDrainPolicy } from '../../../../../controllers/rollout/drain/contract.ts';
 import { planDrain, planGiveBack } from '../../../../../controllers/rollout/drain/plan.ts';
+import { Precedence } from '../../../../../controllers/rollout/fleet.ts';
 import { abandonedOn } from '../../../../../controllers/rollout/maintenance.ts';
 import { rulesOf } from '../../../../../controllers/rollout/rules.ts';
 import { table } from '../../../../support/table.ts';
@@ -157,7 +158,7 @@ for (const { why, on, alive, abandoned } of leftovers) {
     });
     const given = node(on);
     given.metadata.labels = { pool: 'a' };
-    const found = abandonedOn(given, rules).map(({ name }) => name);
+    const found = abandonedOn(given, new Precedence(rules)).map(({ name }) => name);
     assert.deepEqual(found, abandoned);
   });
 }
