@@ -1,4 +1,5 @@
 import { type Fleet, FLEET_VERSION, type PageNode, type PageRollout } from './contract.ts';
+import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 import { matchesLabels } from '../../kube/api/selector.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
@@ -160,6 +161,11 @@ function encode({ nodes, ...rest }: Unpacked): Message {
   return { version: FLEET_VERSION, ...rest, columns: nodeColumns, strings: [...indices.keys()], nodes: rows };
 }
 
+/** Work of one turn of a refresh, by the selectors that nodes are matched with; that of a rollout, and what a node costs beside. */
+const MAX_WORK = 50_000;
+const ROLLOUT_WORK = 200;
+const NODE_WORK = 100;
+
 type PageCaches = { [K in 'rollouts' | 'nodes' | 'nodeConfigs']: Pick<Caches[K], 'get' | 'list'> };
 
 /**
@@ -172,13 +178,17 @@ export class FleetPicture {
   readonly #serves: ServerFacts;
   readonly #rules: (rollout: Readonly<NodeConfigRollout>) => Rules;
   readonly #dirty = new Set<string>();
-  /** Rules are read once for each version of a rollout, so this is too. */
+  /** Rollouts whose view is to be made, by name. */
+  readonly #dirtyRollouts = new Set<string>();
+  /** Rules are read once for each version of a rollout, so these are too. */
   readonly #pageRollout = memoize(pageRollout);
+  readonly #standingsKey = memoize(standingsKey);
   #rolloutsChanged = true;
-  #ordered: readonly Rules[] = [];
+  /** Of all rollouts, the one that has the nodes first. */
+  #ordered: ReadonlyMap<string, Rules> = new Map();
   #selections: string | undefined;
   /** By name of the rollout: what the standing of its nodes follows from. */
-  #standings = new Map<string, string>();
+  #standings: ReadonlyMap<string, string> = new Map();
 
   /** @param by.rules - called often: memoize it */
   constructor(by: { caches: PageCaches; serves: ServerFacts; rules: (rollout: Readonly<NodeConfigRollout>) => Rules }) {
@@ -196,56 +206,80 @@ export class FleetPicture {
     this.#rolloutsChanged = true;
   }
 
-  /** Brings the model to what the caches have now. */
-  refresh(): void {
-    if (this.#rolloutsChanged) this.#refreshRollouts();
-    for (const name of this.#dirty) this.#refreshNode(name);
-    this.#dirty.clear();
+  /**
+   * Brings the model to what the caches have now, a part of it where much has changed.
+   * @returns whether nothing is left; false: there is more to do, in another turn of the event loop
+   */
+  refresh(): boolean {
+    if (this.#rolloutsChanged) this.#noteRollouts();
+    let left = MAX_WORK;
+    for (const name of this.#dirtyRollouts) {
+      if (left <= 0) return false;
+      this.#dirtyRollouts.delete(name);
+      const rules = this.#ordered.get(name);
+      if (rules === undefined) this.model.removeRollout(name);
+      else this.model.setRollout(this.#pageRollout(rules));
+      left -= ROLLOUT_WORK;
+    }
+    for (const name of this.#dirty) {
+      if (left <= 0) return false;
+      this.#dirty.delete(name);
+      left -= NODE_WORK + this.#refreshNode(name);
+    }
+    return true;
   }
 
-  /** @returns undefined: there is no such node */
+  /** @returns undefined: there is no such node, as of the last refresh */
   look(name: string): Looked | undefined {
-    this.refresh();
     const [object, page] = [this.#caches.nodes.get(name), this.model.node(name)];
     if (object === undefined || page === undefined) return undefined;
-    return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#rulesOf(object) };
+    return { page, node: viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves), rules: this.#ordered.get(page.rollout) };
   }
 
-  #refreshRollouts(): void {
+  /** What has changed, and which nodes stand elsewhere by that. */
+  #noteRollouts(): void {
     this.#rolloutsChanged = false;
-    const there = this.#caches.rollouts.list();
-    const names = new Set(there.map(({ metadata }) => metadata.name ?? ''));
-    for (const { metadata } of this.#ordered.map(({ rollout }) => rollout))
-      if (!names.has(metadata.name ?? '')) this.model.removeRollout(metadata.name ?? '');
-    this.#ordered = there.toSorted((a, b) => (comesBefore(a, b) ? -1 : 1)).map(this.#rules);
-    for (const rules of this.#ordered) this.model.setRollout(this.#pageRollout(rules));
-    const selections = this.#ordered.map((rules) => `${selectionOf(rules)}${rules.rollout.metadata.deletionTimestamp ?? ''}`).join();
+    const before = this.#ordered;
+    const inOrder = this.#caches.rollouts.list().toSorted((a, b) => (comesBefore(a, b) ? -1 : 1));
+    this.#ordered = new Map(inOrder.map((rollout) => [rollout.metadata.name ?? '', this.#rules(rollout)]));
+    for (const name of before.keys()) if (!this.#ordered.has(name)) this.#dirtyRollouts.add(name);
+    for (const [name, rules] of this.#ordered) if (before.get(name) !== rules) this.#dirtyRollouts.add(name);
+    const selections = [...this.#ordered.values()]
+      .map((rules) => `${selectionOf(rules)}${rules.rollout.metadata.deletionTimestamp ?? ''}`)
+      .join();
+    const standings = new Map([...this.#ordered].map(([name, { rollout }]) => [name, this.#standingsKey(rollout)]));
     const isOther = selections !== this.#selections;
-    const standings = new Map(this.#ordered.map(({ name, rollout }) => [name, standingsKey(rollout)]));
-    for (const { metadata } of this.#caches.nodes.list()) {
-      const { name = '' } = metadata;
-      const { rollout = '' } = this.model.node(name) ?? {};
-      if (isOther || standings.get(rollout) !== this.#standings.get(rollout)) this.#dirty.add(name);
-    }
+    const moved = new Set([...standings].flatMap(([name, standing]) => (standing === this.#standings.get(name) ? [] : [name])));
     this.#selections = selections;
     this.#standings = standings;
+    if (!isOther && moved.size === 0) return;
+    for (const { metadata: { name = '' } } of this.#caches.nodes.list())
+      if (isOther || moved.has(this.model.node(name)?.rollout ?? '')) this.#dirty.add(name); // prettier-ignore
   }
 
-  #refreshNode(name: string): void {
+  /** @returns selectors that it was matched with */
+  #refreshNode(name: string): number {
     const object = this.#caches.nodes.get(name);
     if (object === undefined) {
       this.model.removeNode(name);
-      return;
+      return 0;
     }
+    let matches = 0;
+    const holder = this.#ordered.values().find(({ rollout, selector, problems }) => {
+      matches += 1;
+      const isOne = problems.length === 0 && rollout.metadata.deletionTimestamp === undefined;
+      return isOne && matchesLabels(selector, object.metadata.labels);
+    });
     const view = viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves);
-    this.model.setNode(pageNode(view, this.#rulesOf(object)));
+    this.model.setNode(pageNode(view, holder));
+    return matches;
   }
+}
 
-  /** Of the rollout that has a node. */
-  #rulesOf({ metadata: { labels } }: Readonly<KubeObject>): Rules | undefined {
-    return this.#ordered.find(
-      ({ rollout, selector, problems }) =>
-        problems.length === 0 && rollout.metadata.deletionTimestamp === undefined && matchesLabels(selector, labels),
-    );
-  }
+/** Between two turns of a refresh, in ms. */
+export const PAUSE_MS: Millis = 1;
+
+/** Refreshes all of it, with turns of the event loop in between for what else there is to do. */
+export async function upToDate(picture: Pick<FleetPicture, 'refresh'>, clock: Pick<Clock, 'sleep'>): Promise<void> {
+  while (!picture.refresh()) await clock.sleep(PAUSE_MS);
 }

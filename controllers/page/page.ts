@@ -10,7 +10,7 @@ import { rulesOf } from '../rollout/rules.ts';
 import { NodeDetails } from './node-detail.ts';
 import { NodeEvents } from './node-events.ts';
 import type { PageMetrics, PageNodeDetail } from './contract.ts';
-import { FleetPicture } from './fleet-model.ts';
+import { FleetPicture, upToDate } from './fleet-model.ts';
 import { type PageServer, startPageServer } from './server.ts';
 import { FleetStream } from './stream.ts';
 
@@ -40,8 +40,10 @@ export function fleetPage(runtime: Runtime, options: PageOptions): Runnable {
   const details = new NodeDetails(caches.configMaps);
   const events = new NodeEvents(client, clock);
   const detail = async (name: string): Promise<PageNodeDetail | undefined> => {
+    await upToDate(picture, clock);
     if (picture.look(name) === undefined) return undefined;
     const history = await events.of(name);
+    await upToDate(picture, clock);
     const looked = picture.look(name);
     return looked && details.of(looked, history);
   };

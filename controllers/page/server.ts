@@ -8,7 +8,7 @@ import type { Log } from '../../base/log.ts';
 import { http } from '../../kube/client/builtins.ts';
 import { urlOf, type BindAddress } from '../../kube/serving/serve.ts';
 import type { PageMetrics, PageNodeDetail } from './contract.ts';
-import type { FleetPicture } from './fleet-model.ts';
+import { type FleetPicture, upToDate } from './fleet-model.ts';
 import { decide, pageHeaders, type PageRoute } from './request.ts';
 import type { Client, FleetStream } from './stream.ts';
 
@@ -103,7 +103,7 @@ async function answer(
       return send({ type, text: assets.get(route.name) ?? '', cache: 'no-cache' });
     }
     case 'fleet':
-      picture.refresh();
+      await upToDate(picture, clock);
       return send({ type: json, text: `${JSON.stringify(picture.model.fleet(rfc3339(clock.now())))}\n` });
     case 'node': {
       const found = await detail(route.name);

@@ -1,5 +1,5 @@
 import { rfc3339, type Clock, type Millis } from '../../base/clock.ts';
-import type { FleetModel } from './fleet-model.ts';
+import { type FleetModel, PAUSE_MS } from './fleet-model.ts';
 import type { PageMetrics } from './contract.ts';
 
 /** Clients of the event stream at once. */
@@ -28,7 +28,7 @@ interface Served {
 }
 
 interface StreamOptions {
-  picture: { refresh(): void; readonly model: Pick<FleetModel, 'seq' | 'since'> };
+  picture: { refresh(): boolean; readonly model: Pick<FleetModel, 'seq' | 'since'> };
   clock: Pick<Clock, 'now' | 'after'>;
   metrics: Pick<PageMetrics, 'dropped'>;
 }
@@ -46,6 +46,8 @@ export class FleetStream {
   readonly #made = new Map<number | undefined, string>();
   #madeFor = -1;
   #waits: (() => void) | undefined;
+  /** Stops the wait for the next turn of a refresh; undefined: none is under way. */
+  #more: (() => void) | undefined;
   #beat: (() => void) | undefined;
 
   constructor({ picture, clock, metrics }: StreamOptions) {
@@ -70,8 +72,7 @@ export class FleetStream {
     }
     const served: Served = { client, seq: undefined, sending: undefined };
     this.#clients.add(served);
-    this.#picture.refresh();
-    this.#sendNewest(served);
+    this.#update();
     this.#beat ??= this.#clock.after(BEAT_MS, () => this.#sendBeats());
     return () => this.#remove(served);
   }
@@ -81,13 +82,20 @@ export class FleetStream {
     if (this.#clients.size === 0 || this.#waits !== undefined) return;
     this.#waits = this.#clock.after(MIN_INTERVAL_MS, () => {
       this.#waits = undefined;
-      this.#picture.refresh();
-      for (const served of this.#clients) this.#sendNewest(served);
+      this.#update();
     });
   }
 
   close(): void {
     for (const served of this.#clients) this.#remove(served);
+  }
+
+  /** Refreshes the picture, in several turns where much has changed, and then sends what is newest. */
+  #update(): void {
+    this.#more?.();
+    this.#more = undefined;
+    if (!this.#picture.refresh()) this.#more = this.#clock.after(PAUSE_MS, () => this.#update());
+    else for (const served of this.#clients) this.#sendNewest(served);
   }
 
   #sendNewest(served: Served): void {
@@ -139,9 +147,8 @@ export class FleetStream {
     served.sending?.();
     served.client.close();
     if (this.#clients.size > 0) return;
-    this.#waits?.();
-    this.#beat?.();
-    this.#waits = this.#beat = undefined;
+    for (const stop of [this.#waits, this.#more, this.#beat]) stop?.();
+    this.#waits = this.#more = this.#beat = undefined;
     this.#made.clear();
   }
 }

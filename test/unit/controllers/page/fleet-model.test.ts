@@ -127,4 +127,16 @@ test('a rollout that goes on has its own nodes looked at again, one that selects
   assert.equal(readAfter({}), 'n-0 n-1 n-2 n-3 n-4');
   assert.equal(readAfter({ status: { phase: 'Progressing' } }), 'n-0 n-1');
   assert.equal(readAfter({ spec: { ...rollouts[0]?.spec, nodeSelector: {} } }), 'n-0 n-1 n-2 n-3 n-4');
+  // With thousands of others no turn is long.
+  const [only] = rollouts;
+  for (let n = 0; n < 2_000; n++) rollouts.unshift({ ...only, metadata: { name: `0-${n}`, uid: `0-${n}` }, spec: { ...only?.spec, nodeSelector: { matchLabels: { pool: `${n}` } } } }); // prettier-ignore
+  for (let n = 5; n < 100; n++) nodes.set(`n-${n}`, { kind: 'Node', metadata: { name: `n-${n}`, labels: { pool: 'a' } } });
+  picture.rolloutChanged();
+  const reads: number[] = [];
+  for (let isDone = false; !isDone; reads.push(read.length)) {
+    read.length = 0;
+    isDone = picture.refresh();
+  }
+  assert.ok(reads.length > 10 && Math.max(...reads) < 30, String(reads));
+  assert.deepEqual([picture.model.fleet('').rollouts.length, picture.model.node('n-99')?.rollout], [2_002, 'a']);
 });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seededRandom } from '../../../../base/random.ts';
-import { type FleetStream, MAX_CLIENTS, MAX_SEND_MS, MIN_INTERVAL_MS, type Client } from '../../../../controllers/page/stream.ts';
+import { noPageMetrics } from '../../../../controllers/page/page.ts';
+import { FleetStream, MAX_CLIENTS, MAX_SEND_MS, MIN_INTERVAL_MS, type Client } from '../../../../controllers/page/stream.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { PlayedFleet } from '../../../support/page/played-fleet.ts';
 
@@ -51,6 +52,24 @@ test('a slow client gets what is newest once it takes more, and others do not wa
   assert.deepEqual([slow.events.length, slow.events[1]?.seq], [2, seq]);
   assert.equal(quick.events.at(-1)?.seq, seq);
   stream.close();
+});
+
+test('a picture that is made in several turns is sent once it is whole', async () => {
+  const { clock, fleet } = world();
+  const { model } = fleet.picture;
+  let turns = 0;
+  const picture = { model, refresh: () => fleet.picture.refresh() && ++turns > 2 };
+  const stream = new FleetStream({ picture, clock, metrics: noPageMetrics });
+  const client = new TestClient();
+  stream.add(client);
+  assert.deepEqual([turns, client.events.length], [1, 0]);
+  await clock.advance(MIN_INTERVAL_MS);
+  assert.deepEqual(client.events.map(({ event, nodes }) => `${event} ${nodes}`), ['picture 40']); // prettier-ignore
+  turns = 0;
+  fleet.picture.nodeChanged({ metadata: { name: 'node-0001' } });
+  stream.changed();
+  stream.close();
+  assert.equal(clock.sleepers, 0);
 });
 
 test('a client that takes nothing is disconnected, and one too many is refused', async () => {
