@@ -14,7 +14,7 @@ export const nodeConfigs: Resource = {
   namespaced: false,
 };
 
-/** As the API server keeps it. Who reads one still checks what it holds. */
+/** As the API server keeps it. Readers still validate what it holds. */
 export interface NodeConfig extends KubeObject {
   spec?: { configMap?: unknown };
   status?: NodeConfigStatus;

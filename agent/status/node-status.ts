@@ -101,7 +101,7 @@ export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>
 }
 
 /**
- * Whether the server kept what `patch` wrote. Members that someone else wrote meanwhile are not looked at: two writers are a quarrel, not a
+ * Whether the server kept what `patch` wrote. Members that someone else wrote meanwhile are not compared: that is a conflict of two writers, not a
  * server that drops fields.
  */
 export function keeps(seen: unknown, patch: Record<string, Json>): boolean {

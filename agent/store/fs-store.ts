@@ -50,7 +50,7 @@ export interface FsStoreParts {
   volatileDir?: string;
   /** Told once per file that was damaged and is set aside, for log and journal. */
   onDamage?: (path: string, problem: string) => void | Promise<void>;
-  /** Longest wait for the store lock. @default 10_000 */
+  /** Longest wait for the store lock, in ms. @default 10_000 */
   lockWaitMs?: Millis;
 }
 

@@ -105,7 +105,7 @@ export class Informers {
     return true;
   }
 
-  /** Resolves once all are settled at one moment: who asks for nothing in between may decide. Rejects with the signal's reason. */
+  /** Resolves once all are settled at one moment: a caller that awaits nothing in between may decide. Rejects with the signal's reason. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     while (!this.settled) await Promise.all([...this.#informers.values()].map((informer) => informer.whenSettled(signal)));
   }

@@ -19,7 +19,7 @@ export interface CallOptions {
   timeoutMs?: number;
 }
 
-/** For who reads many objects, and would rather do without one that is too large than without all of them. */
+/** For callers that read many objects, and would rather miss one that is too large than all of them. */
 export interface Skipping {
   /** Called for each object that has more bytes than the client takes; the others follow. @default the call fails */
   skipped?: ((what: TooLarge) => void) | undefined;
@@ -103,7 +103,7 @@ export interface WatchQuery extends Pick<ListQuery, 'namespace' | 'labelSelector
   sendInitialEvents?: boolean;
   /** Called once the server has taken the watch: what it does not tell from here on has not happened. */
   opened?: (() => void) | undefined;
-  /** Events may come without `metadata.managedFields`, which then cost nothing. For who does not keep them. @default false */
+  /** Events may come without `metadata.managedFields`, which then cost nothing. For callers that do not keep them. @default false */
   stripManagedFields?: boolean;
   /** Required with `sendInitialEvents`: `NotOlderThan`. */
   resourceVersionMatch?: 'Exact' | 'NotOlderThan' | undefined;

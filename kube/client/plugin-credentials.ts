@@ -21,7 +21,7 @@ export interface PluginCredentials {
 interface Asked {
   renew: boolean;
   ca?: string | undefined;
-  /** @default 5 minutes */
+  /** In ms. @default 300_000 */
   longestRunMs?: Millis;
   /** Aborts when the one who asks needs no answer any more. */
   signal?: AbortSignal;

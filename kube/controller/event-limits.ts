@@ -2,19 +2,19 @@ import { cutMessage, type EventType, type Happening, newSeries, type Series } fr
 import type { Millis } from '../../base/clock.ts';
 
 export interface AggregationLimits {
-  /** From this many different messages on, similar happenings are told as one event. @default 10 */
+  /** From this many different messages on, similar happenings are combined into one event. @default 10 */
   similar: number;
-  /** Similar ones further apart than this are not. @default 600_000 */
+  /** Similar happenings further apart than this are not combined, in ms. @default 600_000 */
   similarMs: Millis;
-  /** Events about one object that may be told at once. @default 25 */
+  /** Events about one object that are sent at once. @default 25 */
   burst: number;
-  /** Time after which one more may. @default 300_000 */
+  /** Time after which one more is sent, in ms. @default 300_000 */
   refillMs: Millis;
   /** Objects, kinds of happenings and events remembered, each; the longest untouched are forgotten. @default 4096 */
   remembered: number;
 }
 
-/** Upstream's. */
+/** @see client-go tools/record, EventCorrelator */
 const aggregationDefaults: AggregationLimits = { similar: 10, similarMs: 600_000, burst: 25, refillMs: 300_000, remembered: 4096 };
 
 /** When something happened: wall clock for people, monotonic for spans, and a number below 1,000,000 for names. */

@@ -7,9 +7,9 @@ import { mayHaveTakenEffect } from '../client/errors.ts';
 const LOOK_AGAIN_MS: Millis = 1_000;
 
 export interface ExpectationLimits {
-  /** After this long an owner is looked at again, whatever is still missing. @default 300_000, upstream's */
+  /** Time after which an owner is synced again, whatever is still missing, in ms. @default 300_000, as upstream */
   ttlMs?: Millis;
-  /** How long to look out for what a creation without an answer may have made. @default 10_000 */
+  /** How long to wait for what a creation without an answer may have made, in ms. @default 10_000 */
   lostMs?: Millis;
   /** Told when an owner's time is over and something is still missing: an event was missed, or what was made went unseen. */
   onExpired?: (key: Key, missing: Missing) => void;

@@ -28,7 +28,7 @@ interface Written {
 }
 
 interface Kind {
-  /** Of versions that can be compared only the newest is kept: who has seen it has seen the others. */
+  /** Of versions that can be compared only the newest is kept: a cache that shows it shows the others. */
   newest: { key: Key; written: Written } | undefined;
   /** Deletions, and versions that cannot be compared. */
   readonly others: Map<Key, Written>;
@@ -57,7 +57,7 @@ export class OwnWrites {
   /** In the order of their last write. */
   readonly #owners = new Map<Key, Owner>();
 
-  /** @param limitMs - @default 300_000 */
+  /** @param limitMs - time after its last write at which an owner's writes are given up, in ms. @default 300_000 */
   constructor(clock: Pick<Clock, 'monotonic'>, { limitMs = 300_000, metrics = noOwnWritesMetrics }: OwnWritesOptions = {}) {
     this.#clock = clock;
     this.#limitMs = limitMs;

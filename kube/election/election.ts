@@ -52,11 +52,11 @@ export interface ElectionOptions {
   clock: Clock;
   random: Random;
   log: Log;
-  /** How long others wait after the last sign of life, in ms; the lease has it in whole seconds, rounded up. @default 15_000 */
+  /** Time after the last renewal before another candidate may take the lease, in ms; the lease has it in whole seconds, rounded up. @default 15_000 */
   leaseDurationMs?: Millis;
-  /** How long a holder acts on its last successful renewal, counted from before it was sent, in ms. @default 10_000 */
+  /** How long a holder works without another successful renewal, counted from before the last one was sent, in ms. @default 10_000 */
   renewDeadlineMs?: Millis;
-  /** Time between renewals; between looks of a candidate, which adds up to 1.2 times as much at random; in ms. @default 2_000 */
+  /** Time between renewals, and between attempts of a candidate, to which up to 1.2 times as much is added at random; in ms. @default 2_000 */
   retryPeriodMs?: Millis;
   /** @default nothing is counted */
   metrics?: ElectionMetrics;
@@ -187,7 +187,7 @@ export class LeaderElection implements Fence {
     try {
       const options = { timeoutMs: this.#settings.renewDeadlineMs / 2, signal: this.#ending.signal };
       const lease = await this.#options.client.get<Lease>(leases, this.#options.lease, options);
-      this.#mended('get');
+      this.#recovered('get');
       return { kind: 'found', lease, at: this.#now() };
     } catch (error) {
       if (isNotFound(error)) return { kind: 'found', lease: undefined, at: this.#now() };
@@ -204,7 +204,7 @@ export class LeaderElection implements Fence {
       const stored = await (verb === 'create'
         ? client.create<Lease>(leases, lease, options)
         : client.replace<Lease>(leases, lease, options));
-      this.#mended(verb);
+      this.#recovered(verb);
       return { kind: 'wrote', lease: stored, from, at: this.#now() };
     } catch (error) {
       const refused = verb === 'create' ? isAlreadyExists(error) : isConflict(error) || isNotFound(error);
@@ -310,7 +310,7 @@ export class LeaderElection implements Fence {
   }
 
   /** A look that finds the lease says nothing of an update that fails: else each pair of them would be two lines. */
-  #mended(verb: LeaseVerb): void {
+  #recovered(verb: LeaseVerb): void {
     if (this.#trouble === undefined || (verb === 'get' && this.#trouble.verb === 'update')) return;
     if (this.#options.outage?.over('lease') !== true) this.#log.info('leader election works again');
     this.#trouble = undefined;

@@ -15,7 +15,7 @@ export interface Fence {
   write<T>(call: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-/** Leadership is not certain, so nothing is written. Not worth another try: who has lost it ends. */
+/** Leadership is not certain, so nothing is written. Not retried: a process that has lost its lease ends. */
 export class NotLeaderError extends Error {
   override name = 'NotLeaderError';
   constructor(lease: string, why: string) {

@@ -24,15 +24,15 @@ export const holderOf = (lease: Lease): string => lease.spec?.holderIdentity ?? 
 
 export const transitionsOf = (lease: Lease): number => lease.spec?.leaseTransitions ?? 0;
 
-/** How long the lease stands without a sign of life, in ms. @param fallback - when the lease itself says nothing usable */
+/** How long the lease holds without a renewal, in ms. @param fallback - in ms, when the lease itself says nothing usable */
 export function durationOf(lease: Lease, fallback: Millis): Millis {
   const seconds = lease.spec?.leaseDurationSeconds;
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1_000 : fallback;
 }
 
 /**
- * What changes when a holder gives a sign of life, and only then: a label put on by somebody else is none, a lease created again under the same name
- * is one. Two leases with equal signs are the same record.
+ * What changes when the lease is renewed or created again under the same name, and only then: a label that somebody else sets changes nothing.
+ * Two leases with equal signs are the same record.
  */
 export const signOf = (lease: Lease): string => JSON.stringify([lease.metadata.uid ?? '', lease.spec ?? null]);
 
@@ -63,8 +63,8 @@ export function takenLease(lease: Lease, claim: Claim): Lease {
 }
 
 /**
- * `lease` with a new sign of life. The time in it is always later than the last one, whatever the clock says: the server takes an equal object for
- * no change at all, and others would take the holder for dead.
+ * `lease` renewed. The time in it is always later than the last one, whatever the clock says: the server takes an equal object for
+ * no change at all, and others would take the lease as expired.
  */
 export function renewedLease(lease: Lease, claim: Claim): Lease {
   const now = microTime(claim.nowMs);

@@ -190,7 +190,7 @@ export class Cluster {
     this.#replace(info);
   }
 
-  /** @returns whether it moved from one node to another, which no API server allows: our picture was wrong, and is mended */
+  /** @returns whether it moved from one node to another, which no API server allows: our state was wrong, and is corrected */
   updatePod(info: PodInfo): boolean {
     return this.#replace(info);
   }

@@ -70,7 +70,7 @@ export function parsePolicy(text: string): Policy {
 
 type Bad = (hint: string) => ActionError;
 
-/** An empty list is a mistake: who writes it wants signatures, and would get none checked. */
+/** An empty list is an error: its author wants signatures, and none would be checked. */
 function keys(value: Json | undefined, bad: Bad): Policy['signatureKeys'] {
   if (value === undefined || value === null) return [];
   const isText = (item: Json): item is string => typeof item === 'string';
