@@ -31,11 +31,13 @@ export interface Keyed {
 /** Where the drain of a node stands, as far as this process has taken it. @member isHeld - it may last: evictions are refused, or what it asks fails */
 export type DrainState = { at: 'draining'; why: string; isHeld?: boolean } | { at: 'drained' } | { at: 'failed'; error: string };
 
-/** What a node was drained for: what became of it says nothing of another revision, or of another attempt. */
+/** What a node was drained for: what became of it says nothing of another revision, of another attempt, or of a Node that was made again under its name. */
 export interface DrainFor {
   /** Name; absent: its local configuration. */
   revision: string | undefined;
   attempt: number;
+  /** Of the Node. */
+  uid?: string | undefined;
 }
 
 /** All that a plan is made of: one rollout, as the caches have it now. */

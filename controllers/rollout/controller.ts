@@ -77,8 +77,10 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   const sync: Sync = { observer, executor, clock, events, gates, namespace, unwritten, keptUntil: new Map() };
   const ofNode = (change: Change<KubeObject>, sets: Lister<NodeConfigRollout>): EnqueueRequest[] => {
     const { node, keys } = rolloutsOfNode(change, sets, rules, caches.nodes);
-    if (caches.nodes.get(node) === undefined) fleets.gone(node);
-    else for (const key of keys) fleets.changed(key, node);
+    if (caches.nodes.get(node) === undefined) {
+      fleets.gone(node);
+      drains.nodeGone(node);
+    } else for (const key of keys) fleets.changed(key, node);
     cluster?.changed(node);
     // A node of another rollout may leave its place to those that wait.
     return [...new Set([...keys, ...(cluster?.turns.waiting ?? [])])].map((key) => ({ key, after: GATHER_MS }));

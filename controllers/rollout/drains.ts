@@ -66,6 +66,11 @@ export class Drains {
     else this.#known.get(rollout)?.delete(node);
   }
 
+  /** There is no Node of this name any more. */
+  nodeGone(node: string): void {
+    for (const known of this.#known.values()) known.delete(node);
+  }
+
   /** One look at a drain, and what follows from it. @returns when to look again; 0: it has ended. @throws the signal's reason */
   async advance(
     rules: Rules,
@@ -77,7 +82,10 @@ export class Drains {
     const left = (known.get(node.node)?.notBefore ?? 0) - this.#clock.monotonic();
     if (left > 0) return left;
     const say = (state: DrainState, again: Millis): Millis => {
-      known.set(node.node, { state: { ...state, revision, attempt: rules.attempt }, notBefore: this.#clock.monotonic() + again });
+      known.set(node.node, {
+        state: { ...state, revision, attempt: rules.attempt, uid: node.uid },
+        notBefore: this.#clock.monotonic() + again,
+      });
       return again;
     };
     try {

@@ -22,7 +22,7 @@ export function drainOf(
   revision: string | undefined,
 ): DrainState | undefined {
   const known = drains.get(node.node);
-  const isFor = known !== undefined && known.revision === revision && known.attempt === rules.attempt;
+  const isFor = known?.revision === revision && known?.attempt === rules.attempt && known.uid === node.uid;
   if (isFor && known.at === 'failed') return known;
   if (!isDrainedBy(node, rules)) return undefined;
   return isFor ? known : { at: 'draining', why: 'it was begun' };

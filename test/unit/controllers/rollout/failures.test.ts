@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { rolloutMetrics } from '../../../../controllers/rollout/status.ts';
 import { parseFaults } from '../../../../apiserver/faults/fault.ts';
 import { MAX_FAILURES, type NodeConfigRollout } from '../../../../controllers/rollout/types.ts';
-import { nodes } from '../../../../kube/api/object.ts';
+import { nodes, pods } from '../../../../kube/api/object.ts';
+import { nodeConfigs } from '../../../../agent/status/node-config.ts';
 import { ApiError } from '../../../../kube/client/errors.ts';
 import { allMetrics } from '../../../../kube/metrics/all-metrics.ts';
 import { approve, fleetOf, patchNode } from '../../../support/fleet/fleet-world.ts';
@@ -44,6 +45,21 @@ test('a late joiner whose drain failed is tried again by another attempt: no oth
   await world.edit('web', { attempt: 3, drainPolicy: { unmanagedPods: 'Evict' } });
   const { status } = await world.until('web', 'it is settled', ({ status: now }) => now?.attempt === 3 && now.nodes?.settled === 3);
   assert.deepEqual([status?.phase, status?.failures, assigned.slice(before)], ['Complete', undefined, ['late']]);
+});
+
+test('a Node that is made again under its name is drained again, whatever became of the drain of the one before', async () => {
+  await using world = await fleetOf(1);
+  await world.roll('web', { drain: 'Always' });
+  await world.phase('web', 'Complete');
+  await world.addNode('late');
+  await world.addPod('bare', 'late', { isBare: true });
+  await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
+  await world.client.delete(nodeConfigs, { name: 'late' });
+  await world.client.delete(nodes, { name: 'late' });
+  await world.client.delete(pods, { name: 'bare', namespace: 'default' });
+  await world.addNode('late');
+  const { status } = await world.until('web', 'it is settled', ({ status: now }) => now?.nodes?.settled === 2);
+  assert.equal(status?.failures, undefined);
 });
 
 for (const { how, clock } of [
