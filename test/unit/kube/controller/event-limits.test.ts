@@ -64,7 +64,7 @@ test('the tenth message of similar ones begins one event for all', () => {
   assert.equal(telling.say(happening('m', { reason: 'Other' })), '#11 x1 m', 'other reasons are told as they are');
 });
 
-test('about one object 25 are told, then one in five minutes; the count goes along', () => {
+test('of one type about one object 25 are told, then one in five minutes; the count goes along', () => {
   const telling = new Telling();
   const said = Array.from({ length: 27 }, () => telling.say(happening('m')));
   assert.deepEqual(said.slice(24), ['#1 x25 m', '-#1 x26 m', '-#1 x27 m']);
@@ -73,6 +73,7 @@ test('about one object 25 are told, then one in five minutes; the count goes alo
   assert.equal(telling.say(happening('m'), 5.2), '-#1 x30 m');
   const other = happening('m', { regarding: { ...happening('').regarding, name: 'other', uid: 'o' } });
   assert.equal(telling.say(other, 5.2), '#2 x1 m', 'another object has a budget of its own');
+  assert.equal(telling.say(happening('m', { type: 'Warning' }), 5.2), '#3 x1 m', 'and so has the other type: a roll-out hides no failure');
   for (let at = 0; at < 25; at++) assert.doesNotMatch(telling.say(happening('m'), 100_000), /^-/, 'it fills up again');
   assert.match(telling.say(happening('m'), 100_000), /^-/, 'and not beyond');
 });
