@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { findCommand, leadingFlags, type Found } from '../../../cli/dispatch.ts';
 import { parse } from '../../../cli/args/parse.ts';
 import { commands } from '../../../cli/commands.ts';
+import { readPage, writePage, type Command } from '../../support/console.ts';
 import { shownCommands, type ShownCommand } from '../../support/docs-commands.ts';
+import { commandsOn, keyOf, ledger } from '../../support/docs-ledger.ts';
 
 const pages = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...globSync('docs/**/*.md')];
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: Record<string, string> };
@@ -62,4 +64,23 @@ describe('every command line of the docs can be typed', () => {
       }
       assert.deepEqual(problems, []);
     });
+});
+
+const told = ({ line, command }: Command): string => `line ${line}: ${command}`;
+
+describe('every command of a page is played by a test, or the ledger says why not', () => {
+  for (const page of pages) {
+    const commands = commandsOn(page);
+    test(page, () => {
+      assert.deepEqual(commands.filter((part) => keyOf(page, part) === undefined).map(told), []);
+      const used = new Set(commands.map((part) => keyOf(page, part)));
+      assert.deepEqual(Object.keys(ledger[page] ?? {}).filter((key) => !used.has(key)), [], 'no command begins so'); // prettier-ignore
+      for (const file of Object.values(ledger[page] ?? {}).filter((fate) => fate.startsWith('test/'))) {
+        assert.ok(existsSync(file), file);
+        assert.ok(readFileSync(file, 'utf8').includes(page.replace(/^docs\//, '')), `${file} does not name ${page}`);
+      }
+      assert.equal(writePage(readPage(readFileSync(page, 'utf8'))), readFileSync(page, 'utf8'));
+    });
+  }
+  test('and no page is gone', () => assert.deepEqual(Object.keys(ledger).filter((page) => !pages.includes(page)), [])); // prettier-ignore
 });

@@ -53,22 +53,15 @@ function lastNative(): number {
 }
 
 test('the first screen of README.md has the versions that the code supports', () => {
-  const page = readFileSync('README.md', 'utf8');
-  const table = page.slice(page.indexOf('| supported |')).split('\n\n')[0] ?? '';
-  assert.ok(page.slice(0, page.indexOf('| supported |')).split('\n').length < 30);
-  assert.match(table, new RegExp(`^\\| kubelets[^|]*\\| 1\\.${OLDEST_MINOR} to 1\\.${NEWEST_MINOR}\\b`, 'm'));
-  assert.match(
-    table,
-    new RegExp(`^\\| API servers, assignment in a \`NodeConfig\`[^|]*\\| 1\\.${OLDEST_RELEASE} to 1\\.${NEWEST_RELEASE}\\b`, 'm'),
-  );
-  assert.match(
-    table,
-    new RegExp(
-      `^\\| API servers, assignment in \`Node\\.spec\\.configSource\`[^|]*\\| 1\\.${OLDEST_RELEASE} to 1\\.${lastNative()}\\b`,
-      'm',
-    ),
-  );
-});
+  const [top = '', rest = ''] = readFileSync('README.md', 'utf8').split('| supported |');
+  const rows: [string, number, number][] = [
+    ['kubelets', OLDEST_MINOR, NEWEST_MINOR],
+    ['API servers, assignment in a `NodeConfig`', OLDEST_RELEASE, NEWEST_RELEASE],
+    ['API servers, assignment in `Node.spec.configSource`', OLDEST_RELEASE, lastNative()],
+  ];
+  assert.ok(top.split('\n').length < 30);
+  for (const [row, from, to] of rows) assert.match(rest.split(`\n| ${row}`)[1] ?? '', new RegExp(`^[^|]*\\| 1\\.${from} to 1\\.${to}\\b`));
+}); // prettier-ignore
 
 const digits = (text = ''): number => Number(text.replaceAll(/[,_]/g, ''));
 /** A number as a file of the code writes it. */
@@ -97,33 +90,42 @@ for (const [what, words] of lists)
     assert.deepEqual(words.filter((word) => !page.includes(word)), []); // prettier-ignore
   });
 
-const fates: [Fate, string][] = [
-  ['dies', 'ends before it is up'],
-  ['dies late', 'ends after it said that it is up'],
-  ['never healthy', 'is never healthy'],
-  ['not registered', 'does not register'],
-  ['not Ready', 'is not Ready'],
-  ['pods fail', 'fails pods'],
-  ['server fails', 'is healthy, and its own server is of no use'],
-];
+/** What becomes of a kubelet, as the fixtures and as the page say it. */
+const fates: [Fate, string][] = [['dies', 'ends before it is up'], ['dies late', 'ends after it said'], ['never healthy', 'is never healthy'], ['not registered', 'does not register'], ['not Ready', 'is not Ready'], ['pods fail', 'fails pods'], ['server fails', 'is healthy, and its own']]; // prettier-ignore
 test('docs/fatal-configurations.md counts the rows of the fixtures', () => {
   const page = readFileSync('docs/fatal-configurations.md', 'utf8');
-  const counted = [['valid-but-fatal-1.36.yaml', '1.36'], ['valid-but-fatal.yaml', '1.20']].map(([file = '', minor = '']) =>
-    fates.map(([fate]) => {
+  for (const [minor, file] of [['1.36', 'valid-but-fatal-1.36.yaml'], ['1.20', 'valid-but-fatal.yaml']] as const)
+    for (const [fate, words] of fates) {
       const rows = (fatalRows(file)[minor] ?? []).filter(({ kubelet }) => kubelet === fate);
       const refused = rows.filter((row) => row.refused === true).length;
-      const found = rows.filter(({ error, refused: isRefused }) => error !== undefined && isRefused !== true).length;
-      return [...(minor === '1.36' ? [refused] : []), found, rows.length - refused - found];
-    }),
-  );
-  const shown = ['kubelet 1.36.3', 'kubelet 1.20.2'].map((head) => {
-    const table = page.slice(page.indexOf(`| ${head}`)).split('\n\n')[0] ?? '';
-    return fates.map(([, words]) => new RegExp(`^\\| ${words}[^|]*\\|(.*)\\|$`, 'm').exec(table)?.[1]?.split('|').map(Number) ?? [0, 0]);
-  });
-  assert.deepEqual(shown, counted);
+      const found = rows.filter(({ error }) => error !== undefined).length;
+      const counts = [...(minor === '1.36' ? [refused] : []), found, rows.length - found - refused].join(' | ');
+      if (rows.length > 0) assert.match(page.split(`| kubelet ${minor}`)[1]?.split('\n\n')[0] ?? '', new RegExp(`\n\\| ${words}[^|]*\\| ${counts} \\|`.replaceAll(' | ', ' \\| ')), fate);
+    }
   assert.equal(digits(/(\d+) configurations of `lives/.exec(page)?.[1]), fatalRows('lives-1.36.yaml')['1.36']?.length);
 }); // prettier-ignore
 
 for (const [page, says, figure] of figures)
   test(`${page} has the figure of the code: ${says.source}`, () =>
     assert.equal(digits(says.exec(readFileSync(page, 'utf8'))?.[1]), figure));
+
+const rollouts = readFileSync('docs/rollouts.md', 'utf8');
+const proofs = [...rollouts.matchAll(/^\|.* \| `(test\/[\w/-]+\.test\.ts)`: (.+) \|$/gm)].map(([, file = '', title = '']) => ({
+  file,
+  title,
+}));
+for (const { file, title } of new Map(proofs.map((row) => [`${row.file} ${row.title}`, row])).values())
+  test(`docs/rollouts.md names a test that is there: ${title}`, () => {
+    const titles = [...readFileSync(file, 'utf8').matchAll(/\btest\(\s*(['"`])(.*?)\1,/gs)].map(([, , given = '']) => given.replace(/^\$\{\w+\} /, ''));
+    assert.ok(titles.includes(title), `${file} has: ${titles.join('; ')}`);
+  }); // prettier-ignore
+
+test('docs/rollouts.md names every event of a rollout', () => {
+  const planned = ['plan', 'forward', 'back'].map((name) => readFileSync(`controllers/rollout/${name}.ts`, 'utf8'));
+  const quiet = new Set(/QUIET = new Set\(\[(.*)\]\)/.exec(planned.join())?.[1]?.match(/\w+/g));
+  const said = planned.flatMap((text) => [...text.matchAll(/\b(reason: |say\((?:'[A-Z]\w+', (?='))?)'([A-Z]\w+)'/g)]);
+  const reasons = new Set(said.flatMap(([, before, name = '']) => (before?.startsWith('say') || !quiet.has(name) ? [name] : [])));
+  assert.ok(reasons.size > 18 && reasons.has('RevisionCreated') && reasons.has('Resume'), [...reasons].join());
+  const events = /^Events on the rollout: .*$/m.exec(rollouts)?.[0] ?? '';
+  assert.deepEqual([...reasons].filter((name) => !events.includes(`\`${name}\``)), []);
+}); // prettier-ignore
