@@ -20,8 +20,8 @@ export interface SyncDeps extends ObserveDeps, WatchDeps {
 }
 
 /**
- * Looks at what is wanted whenever Node, ConfigMap or store changed, one look at a time. Does nothing before the first complete list
- * of both (design Q10). Events drive it; the interval carries what failed, and looks again at what was refused.
+ * Syncs whenever Node, ConfigMap or store changed, one sync at a time. Does nothing before the first complete list
+ * of both (design Q10). Events drive it; the interval retries what failed, and evaluates again what was refused.
  */
 export class Sync {
   readonly #deps: SyncDeps;
@@ -30,7 +30,7 @@ export class Sync {
   #seen: ConfigMapSeen | undefined;
   #watching: { spec: SpecSource; stop: AbortController } | undefined;
   #end: AbortSignal | undefined;
-  /** One for each change of what is wanted that was not looked at yet, and one for the first of all looks. */
+  /** One for each change of what is wanted that is not synced yet, and one for the first sync. */
   readonly #behind: PromiseWithResolvers<void>[] = [Promise.withResolvers()];
 
   constructor(deps: SyncDeps) {
@@ -38,8 +38,7 @@ export class Sync {
   }
 
   /**
-   * Resolves when what is wanted has been looked at. Until then the picture does not say what is wrong with it, or says what was wrong with
-   * what was wanted before.
+   * Resolves when what is wanted has been synced. Until then the status does not have its error, or has that of what was wanted before.
    */
   async caughtUp(): Promise<void> {
     for (let last; (last = this.#behind.at(-1));) await last.promise;
