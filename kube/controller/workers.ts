@@ -28,7 +28,7 @@ const longestTurn: Millis = 10;
 
 /**
  * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure of any kind is that key's alone: it
- * is logged, and the key comes back with backoff.
+ * is logged, once in ten minutes where it stays the same, and the key comes back with backoff.
  *
  * When the signal aborts, the queue is shut down: queued keys are dropped, since the next process finds them in the cache. Reconciles
  * under way may finish; after `drainMs` their signal aborts too.
@@ -39,6 +39,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
   const log = options.log.with({ queue: queue.name });
   const running = new Set<AbortController>();
   const stalls = new Stalls(log);
+  const failures = new Failures(clock);
   let turnEnds = clock.monotonic() + longestTurn;
 
   const work = async (): Promise<void> => {
@@ -47,7 +48,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
       const own = new AbortController();
       running.add(own);
       try {
-        await reconcileOne(key, { ...options, log }, own.signal, stalls);
+        await reconcileOne(key, { ...options, log }, own.signal, { stalls, failures });
       } finally {
         running.delete(own);
         queue.done(key);
@@ -82,12 +83,19 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
 /** A key that fails does not come back at its own time sooner than this, in ms: `at once` would be a loop without backoff. */
 const MIN_FAILED_MS = 1_000;
 
-async function reconcileOne(key: Key, options: WorkersOptions, signal: AbortSignal, stalls: Stalls): Promise<void> {
+async function reconcileOne(
+  key: Key,
+  options: WorkersOptions,
+  signal: AbortSignal,
+  { stalls, failures }: { stalls: Stalls; failures: Failures },
+): Promise<void> {
   const { queue, reconcile, log } = options;
   const failed = (error: unknown): void => {
     if (signal.aborted) return log.debug('reconcile was interrupted', { key });
     queue.addRateLimited(key);
-    log.warn('reconcile failed', { key, failures: queue.retries(key), error: inWords(error) });
+    const fields = { key, failures: queue.retries(key), error: inWords(error) };
+    if (failures.isNews(key, fields.error)) log.warn('reconcile failed', fields);
+    else log.debug('reconcile failed again', fields);
   };
   try {
     const outcome = await reconcile(key, signal);
@@ -114,6 +122,38 @@ function inWords(error: unknown): string {
     return describeError(error);
   } catch {
     return `a thrown ${typeof error} that cannot be printed`;
+  }
+}
+
+/** Who reads the log in the middle of an outage finds it there. */
+const REMIND_MS: Millis = 10 * 60_000;
+/** Texts that differ by a number each time must not fill the log. */
+const MAX_TEXTS = 5;
+const MAX_FAILED = 10_000;
+
+/** What keys failed with: events bring them back sooner than their backoff, so that each failure is told once in ten minutes. */
+class Failures {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  /** In the order of `since`. */
+  readonly #told = new Map<Key, { texts: Set<string>; since: Millis }>();
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+  }
+
+  isNews(key: Key, text: string): boolean {
+    const now = this.#clock.monotonic();
+    let told = this.#told.get(key);
+    if (told === undefined || now - told.since >= REMIND_MS) {
+      this.#told.delete(key);
+      this.#told.set(key, (told = { texts: new Set(), since: now }));
+      for (const [other, { since }] of this.#told) {
+        if (now - since < REMIND_MS && this.#told.size <= MAX_FAILED) break;
+        this.#told.delete(other);
+      }
+    }
+    if (told.texts.has(text) || told.texts.size === MAX_TEXTS) return false;
+    told.texts.add(text);
+    return true;
   }
 }
 

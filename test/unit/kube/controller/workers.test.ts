@@ -83,6 +83,10 @@ for (const [why, says, reconcile] of failures)
     assert.equal(lines[0], 'warn: reconcile failed');
     assert.deepEqual(fields[0], { key: 'a', failures: 1, error: says });
     assert.equal(queue.retries('a'), 4);
+    // The same once more is a line for those who look for it, until ten minutes are over.
+    await clock.advance(20 * 60_000);
+    const warned = lines.filter((line) => line.startsWith('warn')).length;
+    assert.deepEqual([warned, lines[1]], [2, 'debug: reconcile failed again']);
   });
 
 test('when it ends: reconciles under way finish, keys in the line stay', async (t) => {
