@@ -67,9 +67,10 @@ export async function execute(by: Executor, rules: Rules, actions: readonly Acti
   const until = by.clock.monotonic() + TOUCH_MS;
   for (const action of actions)
     if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failed(action, error));
-  if (failures.length > 0) return { failures, wakeUps };
+  // Without its copy nothing is assigned.
+  const isDone = (action: Action): action is OnNode => !isOfRevision(action) && (failures.length === 0 || action.do === 'give-back');
   const tried = await slowStart(
-    actions.filter((action) => !isOfRevision(action)),
+    actions.filter(isDone),
     async (action) => {
       const isTouch = action.do === 'assign' || action.do === 'drain';
       if (isTouch && by.clock.monotonic() > until) return void wakeUps.push({ requeueAfter: CHANGED_MS, why: 'writing took long' });

@@ -44,7 +44,10 @@ export interface Course extends Pick<Facts, 'rules' | 'now' | 'drains' | 'config
   key: string;
 }
 
-export function courseOf(facts: Facts, { revision, previousRevision, attemptAt }: Progress): Course {
+export function courseOf(
+  facts: Facts,
+  { revision, previousRevision, attemptAt }: Pick<Progress, 'revision' | 'previousRevision' | 'attemptAt'>,
+): Course {
   const { rules, now, drains, configs, revisions, gaps = [] } = facts;
   const copy = revisions.find(({ metadata }) => metadata.name === revision);
   const { uid, generation } = rules;

@@ -3,6 +3,8 @@ import { planBack } from './back.ts';
 import { CLUSTER_WAIT, placeWakeUp } from './cluster/places.ts';
 import { recordFor } from './cluster/record.ts';
 import { planForward } from './forward.ts';
+import { deadlinesOf } from './grouping.ts';
+import { courseOf, placeForward } from './placing.ts';
 import { begin, planHistory } from './progress.ts';
 import { statusOf } from './status.ts';
 import { pendingWakeUps, touchesOf } from './touches.ts';
@@ -43,16 +45,19 @@ export function plan(facts: Facts): Plan | undefined {
   if (rules.problems.length > 0)
     return finish(facts, { waitsFor: 'Spec', phase: 'Pending', reason: 'Invalid', text: rules.problems.join('; ') });
   const begun = begin(facts);
-  if (!('progress' in begun)) return finish(facts, withoutConfigMap(begun.missing));
+  if (!('progress' in begun)) return finishIdle(facts, withoutConfigMap(begun.missing));
   const { progress, actions, missing } = begun;
   const aborted = rules.abortedRevision === progress.revision;
   const stopped = aborted ? 'Aborted' : progress.stopped;
   // Nodes are assigned a copy that exists: the cache tells when it does.
   const isThere = facts.revisions.some(({ metadata }) => metadata.name === progress.revision);
   if (!isThere && facts.isTaken?.(progress.revision) === true)
-    return finish(facts, { ...nameTaken(rules.configMap.namespace, progress.revision), progress });
-  if (!isThere)
-    return finish(facts, { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'the copy of the ConfigMap is being created', progress, actions }); // prettier-ignore
+    return finishIdle(facts, { ...nameTaken(rules.configMap.namespace, progress.revision), progress });
+  if (!isThere) {
+    const creating: Decision = { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionCreated', text: 'the copy of the ConfigMap is being created', progress, actions }; // prettier-ignore
+    const isRefused = actions.some((action) => facts.unwritten?.has(objectOf(action)) === true);
+    return isRefused ? finishIdle(facts, creating) : finish(facts, creating);
+  }
   // As while it is paused: nothing further is touched.
   const going = missing === undefined ? facts : { ...facts, rules: { ...rules, paused: true } };
   const decision = stopped === undefined ? planForward(going, progress) : planBack(facts, { ...progress, stopped, complete: false });
@@ -68,6 +73,18 @@ const withoutConfigMap = (missing: string): Decision => ({ waitsFor: 'ConfigMap'
 function nameTaken(namespace: string, name: string): Decision {
   const text = `ConfigMap ${namespace}/${name} exists and was not created by this rollout, so it is not overwritten. If nothing needs it, delete it: kubectl -n ${namespace} delete configmap ${name}`;
   return { waitsFor: 'Revision', phase: 'Pending', reason: 'RevisionNameTaken', text };
+}
+
+/**
+ * There is no copy to go on with, perhaps for long: nodes that were drained for one, or said to come next, are given back.
+ * @returns undefined: there are more nodes to place
+ */
+function finishIdle(facts: Facts, decision: Decision): Plan | undefined {
+  const { revision = '', previousRevision, attemptAt } = facts.rules.rollout.status ?? {};
+  const groups = facts.fleet.groups(placeForward, courseOf(facts, { revision, previousRevision, attemptAt }));
+  if (groups === undefined) return undefined;
+  const idle = [...groups.of('maintained'), ...groups.of('planned')].map(({ node }): Action => ({ do: 'give-back', node }));
+  return finish(facts, { ...decision, actions: [...(decision.actions ?? []), ...idle], wakeUps: deadlinesOf(groups, facts.now) });
 }
 
 function finish(facts: Facts, decided: Decision): Plan {

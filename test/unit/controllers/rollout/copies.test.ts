@@ -5,7 +5,7 @@ import { kubeletConfigs } from '../../../../controllers/rollout/kubelet-configs.
 import { contentHash } from '../../../../controllers/rollout/revision.ts';
 import { configMaps, type KubeObject } from '../../../../kube/api/object.ts';
 import { ApiError, isConflict } from '../../../../kube/client/errors.ts';
-import { fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
+import { cordonedIn, fleetOf, patchNode, type FleetWorld } from '../../../support/fleet/fleet-world.ts';
 
 async function copies({ client }: FleetWorld): Promise<string[]> {
   const { items } = await client.list(configMaps, { namespace: 'dkc-system' });
@@ -72,6 +72,29 @@ for (const { why, verb, resource, words, says } of [
     const { message: after } = (await world.phase('web', 'Complete')).status ?? {};
     assert.equal(after, '1/1 nodes settled (node-0); all 1 node have the revision');
   });
+
+test('a node under drain is given back while there is no copy to go on with, and drained again once there is', async () => {
+  await using world = await fleetOf(1);
+  await world.addPod('app', 'node-0', { finalizers: ['example.com/stays'] });
+  await world.roll('web', { drain: 'Always', drainTimeout: '60m' });
+  const waits = async (waitsFor: string | undefined, cordoned: string[]): Promise<void> => {
+    await world.until('web', `waits for ${waitsFor}`, ({ status }) => status?.waitsFor === waitsFor && status?.revision !== undefined);
+    await world.clock.advance(10_000);
+    assert.deepEqual(await cordonedIn(world), cordoned);
+  };
+  await waits(undefined, ['node-0']);
+  const no = new ApiError({ method: 'POST', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message: 'no' });
+  world.between = (seen, pass) => (seen.verb === 'create' && seen.resource === 'configmaps' ? Promise.reject(no) : pass());
+  await world.payload({ maxPods: 121 });
+  await waits('Revision', []);
+  world.between = (_, pass) => pass();
+  await world.clock.advance(60_000);
+  await waits(undefined, ['node-0']);
+  for (const name of ['web', ...(await copies(world))]) await world.client.delete(configMaps, { name, namespace: 'dkc-system' });
+  await waits('ConfigMap', []);
+  await world.payload({ maxPods: 121 });
+  await waits(undefined, ['node-0']);
+});
 
 for (const { why, alter, says } of [
   { why: 'names another ConfigMap', alter: (one: KubeObject) => ({ ...one, spec: { configMap: { namespace: 'dkc-system', name: 'other', kubeletConfigKey: 'kubelet' } } }), says: /^NodeConfig node-0: the API server accepts the write, but keeps dkc-system\/other:kubelet instead of dkc-system\/web-[0-9a-f]{10}:kubelet; an admission webhook or policy changes it$/ }, // prettier-ignore
