@@ -11,6 +11,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boot } from '../../agent/boot/execute.ts';
+import type { Millis } from '../../base/clock.ts';
+import { tempPrefix } from '../../base/durable-disk.ts';
 import { silentLog } from '../../base/log.ts';
 import { kubeletOf } from '../config/config-file.ts';
 import { type Column, show, table } from '../output/output.ts';
@@ -51,12 +53,17 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
   // What boot says about damage that we made ourselves would only alarm.
   const log = args.number('verbose') ? context.log : silentLog;
   const kubelet = await kubeletOf(context, options);
-  const scratch = await mkdtemp(join(tmpdir(), 'dkc-drill-')).catch((cause: unknown) => {
+  await removeLeftovers(context).catch((error: unknown) =>
+    context.log.warn('failed to remove the copies of a drill that was killed', { error }),
+  );
+  const scratch = await mkdtemp(join(tmpdir(), SCRATCH)).catch((cause: unknown) => {
     throw new ActionError('create a temporary directory in', tmpdir(), {
       hint: 'it must be a writable directory; set TMPDIR to another one',
       cause,
     });
   });
+  // Says that this drill lives.
+  const lock = await context.locks.take(join(scratch, LOCK), 0).catch(() => undefined);
   try {
     const report = await steadyDrill(
       () => node.observe({ needsLocal: true }),
@@ -77,8 +84,40 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
     return withNote(context, await showReport(context, args, report), kubelet.note);
   } finally {
     await disk.remove(scratch);
+    await lock?.release();
   }
 }
+
+const SCRATCH = 'dkc-drill-';
+const LOCK = 'lock';
+/** A younger one may not have its lock yet. */
+const YOUNG_MS: Millis = 60_000;
+
+/**
+ * Removes the copies that killed drills left, configurations among them. In a directory where anybody may put anything only what this user alone can have
+ * made counts, and only where nobody can exchange it meanwhile.
+ */
+async function removeLeftovers({ disk, locks, clock }: Context): Promise<void> {
+  const dir = await disk.realPath(tmpdir());
+  const { mode: shared } = (await disk.stat(dir)) ?? { mode: WRITABLE };
+  if ((shared & WRITABLE) !== 0 && (shared & STICKY) === 0) return;
+  for (const name of await disk.list(dir)) {
+    if (!name.startsWith(SCRATCH) && !name.startsWith(tempPrefix)) continue;
+    const path = join(dir, name);
+    const found = await disk.stat(path);
+    const isOurs = found?.kind === 'dir' && found.uid === process.getuid?.() && (found.mode & OTHERS) === 0;
+    if (!isOurs || clock.now() - found.modifiedMs < YOUNG_MS) continue;
+    const lock = await locks.take(join(path, LOCK), 0).catch(() => undefined);
+    if (!lock) continue;
+    try {
+      await disk.remove(path);
+    } finally {
+      await lock.release();
+    }
+  }
+}
+
+const [STICKY, WRITABLE, OTHERS] = [0o1000, 0o022, 0o077];
 
 function refuse(root: string): never {
   throw new RangeError(`a drill must not work on ${root}`);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { realClock } from '../../../../base/clock.ts';
 import { assignedAndTrusted, kubeletYaml, nodeOnDisk } from '../../../support/node-on-disk.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
 import { tempDir } from '../../../support/temp-dir.ts';
@@ -17,8 +18,8 @@ async function fingerprint(dir: string): Promise<string[]> {
   return Promise.all(lines);
 }
 
-test('a drill rehearses every fall back on copies, and touches nothing', async (t) => {
-  const { dkc, root } = await assignedAndTrusted(t, { policy: 'none' });
+test('a drill rehearses every fall back on copies, touches nothing, and removes what a killed one left', async (t) => {
+  const { dkcIn, root } = await assignedAndTrusted(t, { policy: 'none' });
   const before = await fingerprint(root);
   // Other tests leave and take away things in the usual one.
   const [scratch, usual] = [await tempDir(t), process.env['TMPDIR']];
@@ -27,14 +28,22 @@ test('a drill rehearses every fall back on copies, and touches nothing', async (
     else process.env['TMPDIR'] = usual;
   });
   process.env['TMPDIR'] = scratch;
-  const ran = await dkc('drill', '-o', 'json');
+  // Of a killed one; and of one that lives, is of anybody's, or no directory at all.
+  const [locks, kept] = [memoryLocks(), ['dkc-drill-alive', 'dkc-drill-link', 'dkc-drill-open', 'dkc-other']];
+  for (const name of ['dkc-drill-killed', 'dkc-drill-alive', 'dkc-other'])
+    await mkdir(join(scratch, name, '1'), { recursive: true, mode: 0o700 });
+  await mkdir(join(scratch, 'dkc-drill-open'), { mode: 0o755 });
+  await symlink(root, join(scratch, 'dkc-drill-link'));
+  await locks.take(join(scratch, 'dkc-drill-alive', 'lock'), 0);
+  const clock = { ...realClock, now: () => Date.now() + 61_000 };
+  const ran = await dkcIn({ locks, clock }, 'drill', '-o', 'json');
   const report = JSON.parse(ran.stdout) as Report;
   const steps = report.steps.map(({ expected, seen, passed }) => `${expected} ${seen} ${passed}`);
   const lkg = 'last-known-good last-known-good true';
   assert.deepEqual(steps, ['assigned assigned true', lkg, lkg, 'local local true', lkg]);
   assert.deepEqual([ran.code, report.passed, ran.stderr], [0, true, '']);
   assert.deepEqual(await fingerprint(root), before);
-  assert.deepEqual(await readdir(scratch), []);
+  assert.deepEqual((await readdir(scratch)).toSorted(), kept);
 });
 
 test('without a local config a drill fails in that alone: every step still ends with a usable file, and what /run holds stays', async (t) => {
