@@ -126,6 +126,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
         if (problem !== null) announcer.say(problem);
       },
     });
+    const onProblem = (problem: string | null): void => activeRecord.notice('trial', problem && `the trial does not go on: ${problem}`);
     const trial = new TrialWatch({
       options,
       store,
@@ -141,9 +142,13 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       },
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
+      onProblem,
       exit: (why) => shutdown.leave(why),
     });
-    await trial.open().catch((error: unknown) => log.error('failed to begin trial', { error }));
+    await trial.open().catch((error: unknown) => {
+      log.error('failed to begin trial', { error });
+      onProblem(describeError(error));
+    });
     await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
     activeRecord.notice('local-config', outcome.localProblem ?? null);
     const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });

@@ -47,7 +47,18 @@ export interface Notice {
   text: string;
 }
 
-const NOTICE_KINDS = ['sync', 'metrics', 'local-config', 'hand-over', 'condemned', 'kubelet', 'configz', 'signature', 'store'] as const;
+const NOTICE_KINDS = [
+  'sync',
+  'metrics',
+  'local-config',
+  'hand-over',
+  'condemned',
+  'kubelet',
+  'configz',
+  'signature',
+  'store',
+  'trial',
+] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };
 

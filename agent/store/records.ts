@@ -59,6 +59,7 @@ export function parseTrial(bytes: Uint8Array): Parsed<TrialRecord> {
       ...(from['unhealthyMs'] === undefined ? {} : { unhealthyMs: count(from['unhealthyMs'], 'unhealthyMs') }),
       ...(from['needMs'] === undefined ? {} : { needMs: count(from['needMs'], 'needMs') }),
       exits: count(from['exits'], 'exits'),
+      ...(from['evidence'] === undefined ? {} : { evidence: list(from['evidence'], 'evidence').map((line) => string(line, 'evidence[]')) }),
       ...(from['uncleanBoots'] === undefined ? {} : { uncleanBoots: count(from['uncleanBoots'], 'uncleanBoots') }),
       exitsOffset: count(from['exitsOffset'], 'exitsOffset'),
     };

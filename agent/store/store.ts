@@ -24,6 +24,8 @@ export interface TrialRecord extends ContentRef {
   needMs?: number;
   /** Ends of the kubelet under this content in this boot that count against it. */
   exits: number;
+  /** The newest of them, as the condemnation will show them. Absent = none. */
+  evidence?: readonly string[];
   /** Boots of the machine under this content that no clean stop went before; kept over boots. Absent = 0. */
   uncleanBoots?: number;
   /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */

@@ -109,7 +109,8 @@ export interface ThisBoot {
 export function inThisBoot(record: TrialRecord, { bootId, stoppedIn }: ThisBoot): TrialRecord {
   if (bootId === '' || record.bootId === bootId) return record;
   const { uncleanBoots = 0 } = record;
-  const moved: TrialRecord = { ...record, bootId, unhealthyMs: 0, exits: 0, exitsOffset: 0 };
+  const { evidence: _ofTheExits, ...rest } = record;
+  const moved: TrialRecord = { ...rest, bootId, unhealthyMs: 0, exits: 0, exitsOffset: 0 };
   const isClean = record.bootId === '' || stoppedIn === record.bootId;
   return isClean ? moved : { ...moved, healthyMs: 0, uncleanBoots: uncleanBoots + 1 };
 }

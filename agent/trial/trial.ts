@@ -27,6 +27,8 @@ export interface TrialDeps {
   /** What the API server knows of this node; says nothing where it is away. */
   node?: Pick<NodeHealth, 'follow' | 'now'>;
   onHealthy: (seconds: number) => void;
+  /** What keeps the trial from going on, such as a full disk; null once it is over. */
+  onProblem?: (problem: string | null) => void;
   exit: (why: string) => Promise<void>;
 }
 
@@ -50,7 +52,7 @@ export class TrialWatch {
   #trial: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
   readonly #longestUnsavedMs: Millis;
   #saved = { healthyMs: 0, unhealthyMs: 0 };
-  #evidence: string[] = [];
+  #evidence: readonly string[] = [];
   #lastHealth = 'not asked yet';
   #trusted: { source: Source; content: ContentRef | undefined } | undefined;
 
@@ -83,6 +85,7 @@ export class TrialWatch {
     const exitsOffset = await this.#deps.exits.length();
     this.#record = openRecord(old, { source, content, now: new Date(clock.now()).toISOString(), boot, exitsOffset });
     this.#trial = trialOf(this.#record);
+    this.#evidence = this.#record.evidence ?? [];
     this.#saved = this.#trial;
     if (await this.#isTrusted(content)) {
       if (old) await store.setTrial(undefined);
@@ -118,6 +121,7 @@ export class TrialWatch {
         const text = describeError(error);
         log[text === failure ? 'debug' : 'error']('trial failed to make progress, retrying', { error });
         failure = text;
+        this.#deps.onProblem?.(text);
       }
       await this.#due.waitOr(this.#periodMs, clock, signal);
     }
@@ -190,6 +194,7 @@ export class TrialWatch {
       return true;
     });
     if (!trusted) return;
+    this.#deps.onProblem?.(null);
     configState.update({ lastKnownGood: source, trial: null });
     await this.#journal('promoted', source, `healthy for ${Math.round(this.#trial.healthyMs / 1000)} s`);
     onHealthy(0);
@@ -231,9 +236,12 @@ export class TrialWatch {
     const { healthyMs, unhealthyMs, exits } = this.#trial;
     const source: Source = this.#deps.configState.active.source ?? this.#record.source;
     const needMs = this.#limits.trialMs;
-    this.#record = { ...this.#record, source, needMs, healthyMs: Math.round(healthyMs), unhealthyMs: Math.round(unhealthyMs), exits };
+    const evidence = this.#evidence.length === 0 ? {} : { evidence: this.#evidence };
+    const [healthy, unhealthy] = [Math.round(healthyMs), Math.round(unhealthyMs)];
+    this.#record = { ...this.#record, source, needMs, healthyMs: healthy, unhealthyMs: unhealthy, exits, ...evidence };
     await this.#deps.store.setTrial(this.#record);
     this.#saved = { healthyMs, unhealthyMs };
+    this.#deps.onProblem?.(null);
   }
 
   async #journal(event: JournalEvent, source: Source, detail: string): Promise<void> {

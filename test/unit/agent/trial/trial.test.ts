@@ -24,6 +24,7 @@ function watching(given: {
   trusted?: Source;
   log?: Log;
   onHealthy?: () => void;
+  onProblem?: (problem: string | null) => void;
 }): TrialWatch {
   return new TrialWatch({
     options: { kubeletHealthz: '', trialDuration: given.trialDuration, unhealthyDeadline: 600_000, maxKubeletExits: 3 },
@@ -45,14 +46,18 @@ function watching(given: {
     probe: async () => ({ healthy: true, detail: '' }),
     isRunning: async () => true,
     onHealthy: given.onHealthy ?? (() => {}),
+    ...(given.onProblem && { onProblem: given.onProblem }),
     exit: async () => assert.fail('the agent goes back, though one exit is allowed'),
   });
 }
 
-test('of the exits of the kubelet only those under the config on trial count, and they are on disk before the next look', async () => {
+test('of the exits of the kubelet only those under the config on trial count, and they are on disk with those that another agent saw before the next look', async () => {
   const crash = (effectiveSha256: string): KubeletExit => {
     return { at: '2026-01-01T00:00:00Z', serviceResult: 'exit-code', exitCode: 'exited', exitStatus: '1', effectiveSha256 };
   };
+  const evidence = ['2025-12-31T23:59:59Z exited with status 2'];
+  const assignedAt = '2025-12-31T23:00:00Z';
+  const before = { source: source('web@1'), ...A, assignedAt, healthyMs: 0, exits: 1, evidence, exitsOffset: 0, bootId: 'boot' };
   const written: (TrialRecord | undefined)[] = [];
   const looks: (() => void)[] = [];
   const look = (): Promise<void> => new Promise((resolve) => looks.push(resolve));
@@ -60,7 +65,7 @@ test('of the exits of the kubelet only those under the config on trial count, an
   const watch = watching({
     trialDuration: 600_000,
     clock: new FakeClock(),
-    store: { setTrial: async (record: TrialRecord | undefined) => void written.push(record) },
+    store: { trial: async () => before, setTrial: async (record: TrialRecord | undefined) => void written.push(record) },
     exits: ['before', 'before', 'before', 'now'].map(crash),
     onHealthy: () => looks.shift()?.(),
   });
@@ -71,7 +76,8 @@ test('of the exits of the kubelet only those under the config on trial count, an
   const second = look();
   watch.notify();
   await second;
-  assert.deepEqual([written.at(-1)?.exits, written.at(-1)?.exitsOffset], [1, 400]);
+  const { exits, exitsOffset, evidence: all } = written.at(-1) ?? {};
+  assert.deepEqual([exits, exitsOffset, all], [2, 400, [...evidence, '2026-01-01T00:00:00Z exited with status 1']]);
   stop.abort();
   await running;
 });
@@ -109,4 +115,22 @@ test('the log says that a trial begins where one does, not at each start on a co
     await watching({ trialDuration: 1, clock: new FakeClock(), store, exits: [], log, ...(trusted && { trusted }) }).open();
     assert.deepEqual(lines, trusted === undefined ? ['info: trial begins'] : []);
   }
+});
+
+test('what keeps a trial from being saved is said until it is saved', async () => {
+  const clock = new FakeClock();
+  const said: (string | null)[] = [];
+  const stop = new AbortController();
+  let isFull = false;
+  const setTrial = async (): Promise<void> => (isFull ? assert.fail('the disk is full') : undefined);
+  const watch = watching({ trialDuration: 600_000, clock, store: { setTrial }, exits: [], onProblem: (problem) => said.push(problem) });
+  await watch.open();
+  isFull = true;
+  const running = watch.run(stop.signal);
+  await clock.advance(60_000);
+  isFull = false;
+  await clock.advance(10_000);
+  assert.deepEqual([said[0], new Set(said.slice(1, -1)), said.at(-1)], [null, new Set(['the disk is full']), null]);
+  stop.abort();
+  await running;
 });
