@@ -102,6 +102,8 @@ export interface AgentWorld {
   connect(kubeconfig: string): Promise<Client>;
   /** The file of the token that a kubeconfig names; undefined where it names none. Absent: nobody renews one. */
   tokenFile?(kubeconfig: string): Promise<string | undefined>;
+  /** What is wrong with the credentials of a kubeconfig, such as an expired certificate, with the remedy; undefined: nothing that shows. Absent: nobody looks. */
+  credentialProblem?(of: { kubeconfig: string; kubeletUnit: string }): Promise<string | undefined>;
   /** What the kubelet answers at `url`, asked with the credentials of the kubeconfig. Absent: it is not asked. @throws ApiError, TransportError, ActionError */
   askKubelet?(url: string, as: { kubeconfig: string; nodeName: string }): Promise<unknown>;
   /** Of this agent, such as `0.1.0`. */

@@ -13,6 +13,7 @@ import { layout } from '../store/layout.ts';
 import { Executor } from '../sync/execute.ts';
 import { Sync } from '../sync/sync.ts';
 import { ActionError, describeError } from '../../base/errors.ts';
+import { Trigger } from '../../base/waiting.ts';
 import type { Client } from '../../kube/client/client.ts';
 import type { Choice } from '../status/choose-carrier.ts';
 
@@ -51,6 +52,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
     });
     context.sync = sync;
     const shown = new ShownCarrier(context, firstChoice(options.assignment));
+    const credentials = new CredentialWatch(context, kubeconfig);
     const reporter = new Reporter({ carrier, configState, clock, random, log, onKept: (kept) => shown.kept(kept) });
     // A trial may end while sync follows the same content to a new name: what is trusted follows too, at one more look.
     let trusted = configState.picture.lastKnownGood;
@@ -69,7 +71,10 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
             reporter.notify();
             context.announcer.retry();
           },
-          onTrouble: (text) => shown.trouble(text),
+          onTrouble: (text) => {
+            shown.trouble(text);
+            credentials.notify();
+          },
           onChosen: (choice) => {
             shown.chosen(choice);
             reporter.notify();
@@ -82,6 +87,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
       context.announcer.run(client, signal),
       context.nodeHealth.run(client, signal),
       reporter.run(signal, () => sync.caughtUp()),
+      credentials.run(signal),
       keepToken(context, client, kubeconfig),
     ]);
   } finally {
@@ -103,6 +109,48 @@ async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconf
     }
   }
   return undefined;
+}
+
+/** Between two looks at credentials, in ms. */
+const CREDENTIALS_PERIOD_MS = 60_000;
+
+/** The API server says 401 to an expired certificate and to much else: log and `dkc status` say which it is. Looked at only once requests fail. */
+class CredentialWatch {
+  readonly #context: Pick<AgentContext, 'world' | 'activeRecord' | 'options'>;
+  readonly #kubeconfig: string;
+  readonly #due = new Trigger();
+  #said: string | undefined;
+
+  constructor(context: Pick<AgentContext, 'world' | 'activeRecord' | 'options'>, kubeconfig: string) {
+    this.#context = context;
+    this.#kubeconfig = kubeconfig;
+  }
+
+  /** A request has failed. */
+  notify(): void {
+    this.#due.notify();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#context.world;
+    while (!signal.aborted) {
+      // What was found may be over, and no request fails any more.
+      if (this.#said === undefined) await this.#due.wait(signal);
+      if (!signal.aborted) await this.#look();
+      await clock.sleep(CREDENTIALS_PERIOD_MS, signal).catch(() => {});
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { world, activeRecord, options } = this.#context;
+    const [kubeconfig, { kubeletUnit }] = [this.#kubeconfig, options];
+    const problem = await world.credentialProblem?.({ kubeconfig, kubeletUnit }).catch(() => undefined);
+    if (problem === this.#said) return;
+    this.#said = problem;
+    if (problem === undefined) world.log.info('credentials of the kubeconfig are valid again', { kubeconfig });
+    else world.log.error('credentials of the kubeconfig cannot be used', { kubeconfig, problem });
+    activeRecord.notice('credentials', problem ?? null);
+  }
 }
 
 /** Of a ServiceAccount. The kubelet renews its own certificate. */

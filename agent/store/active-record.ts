@@ -58,6 +58,7 @@ const NOTICE_KINDS = [
   'signature',
   'store',
   'trial',
+  'credentials',
 ] as const;
 
 export type ReadActive = { ok: true; record: ActiveRecord } | { ok: false; problem: string };

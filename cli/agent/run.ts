@@ -87,6 +87,10 @@ function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>
       return askKubelet(url, { ...as, userAgent: 'dkc-agent' });
     },
     tokenFile: async (kubeconfig) => (await (await import('../../kube/client/access.ts')).loadKubeconfig(kubeconfig)).tokenFile,
+    credentialProblem: async (of) => {
+      const look = await import('../doctor/look/credentials.ts');
+      return look.credentialProblem(of, process.env, realClock.now());
+    },
     version: buildInfo().version,
     stop: stop.signal,
   };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { seen, type Seen, Unseen } from '../check.ts';
-import type { Credential, CredentialFacts } from '../node/credentials.ts';
+import { type Credential, credentialChecks, type CredentialFacts, nodeWords } from '../node/credentials.ts';
 import { certificatesIn, pairMatches } from '../../../agent/host/facts.ts';
 import { parseAccountToken } from '../../../agent/run/account-token.ts';
 import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
@@ -30,6 +30,20 @@ export async function lookAtKubeconfig(
     return { facts: without(undefined, 'no kubeconfig is set', now), access: { unseen: 'no kubeconfig is set' } };
   const found = await seen(() => accessOf(() => loadKubeconfig(kubeconfig, { environment })));
   return credentialsOf(kubeconfig, found, now);
+}
+
+/** What keeps the agent's credentials from being taken by any API server, such as an expired certificate, with the remedy; undefined: nothing that shows. */
+export async function credentialProblem(
+  { kubeconfig, kubeletUnit }: { kubeconfig: string; kubeletUnit: string },
+  environment: Readonly<Record<string, string | undefined>>,
+  now: Millis,
+): Promise<string | undefined> {
+  const { facts } = await lookAtKubeconfig({ seen: kubeconfig }, environment, now);
+  for (const check of credentialChecks(nodeWords)) {
+    const verdict = await seen(async () => check.decide({ ...facts, kubeletUnit: kubeletUnit || 'kubelet' }));
+    if ('seen' in verdict && verdict.seen.result === 'failed') return `${verdict.seen.detail}; ${verdict.seen.remedy}`;
+  }
+  return undefined;
 }
 
 export async function credentialsOf(

@@ -73,6 +73,18 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     });
   }
 
+  test('credentials that cannot be used are named beside the 401, until they can be', async (t) => {
+    const on = await cluster(t);
+    await using agent = await settled(on);
+    agent.credentialProblem = 'the client certificate expired';
+    on.server.hooks.setFaults([{ verb: '*', resource: '*', ms: 0, action: { status: 401 } }]);
+    on.server.hooks.dropConnections();
+    await agent.says('credentials of the kubeconfig cannot be used');
+    agent.credentialProblem = undefined;
+    on.server.hooks.setFaults([]);
+    await agent.says('credentials of the kubeconfig are valid again');
+  });
+
   test('an event that the server does not take stops nothing; a refusal is told when it takes one again', async (t) => {
     const on = await cluster(t);
     await using agent = await settled(on, { syncInterval: 1000 });

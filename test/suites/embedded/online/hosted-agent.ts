@@ -58,6 +58,8 @@ export class HostedAgent {
   /** One process has no use for the kernel's locks, and they cost a process each. */
   readonly locks: Locks = waitingLocks();
   starts = 0;
+  /** What is found wrong with its credentials. */
+  credentialProblem: string | undefined;
   readies = 0;
   readonly #clock: Clock;
   #failure: Error | undefined;
@@ -220,6 +222,7 @@ export class HostedAgent {
       },
       connect: (kubeconfig) =>
         Promise.resolve(intercepted(createClient(kubeconfigSource(kubeconfig), { credentialCheckMs: 50 }), this.#counting)),
+      credentialProblem: async () => this.credentialProblem,
       version: '0.0.0',
       stop,
     };

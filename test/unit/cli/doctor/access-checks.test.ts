@@ -1,4 +1,10 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
 import { check, known, type Row } from './rows.ts';
+import { credentialProblem } from '../../../../cli/doctor/look/credentials.ts';
+import { makeAuthority } from '../../../support/certificates.ts';
 import { credentialChecks, nodeWords, type CredentialFacts } from '../../../../cli/doctor/node/credentials.ts';
 import { permissionChecks, type PermissionFacts, type Trusted } from '../../../../cli/doctor/node/files.ts';
 import { portChecks, type PortFacts } from '../../../../cli/doctor/node/ports.ts';
@@ -91,3 +97,21 @@ const serverRows: (Row & { facts: Partial<ServerFacts> })[] = [
   { check: 'version-skew', where: 'the kubelet is newer', facts: { kubelet: known('v1.37.0-rc.1') }, is: 'failed', says: 'newer than the API server', todo: 'upgrade the API server' },
 ]; // prettier-ignore
 check(serverChecks, server, serverRows);
+
+test('a certificate that has expired is what is wrong with the credentials of an agent', async (t) => {
+  const authority = await makeAuthority();
+  t.after(() => authority.remove());
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  const { cert: pem, key } = await authority.client('system:node:a');
+  const clusters = [{ name: 'c', cluster: { server: 'https://127.0.0.1', 'certificate-authority-data': base64(authority.ca) } }];
+  const users = [{ name: 'u', user: { 'client-certificate-data': base64(pem), 'client-key-data': base64(key) } }];
+  const contexts = [{ name: 'x', context: { cluster: 'c', user: 'u' } }];
+  const kubeconfig = join(authority.directory, 'kubeconfig');
+  await writeFile(kubeconfig, JSON.stringify({ clusters, users, contexts, 'current-context': 'x' }));
+  const foundAt = (ms: number) => credentialProblem({ kubeconfig, kubeletUnit: 'k3s.service' }, {}, Date.now() + ms);
+  assert.equal(await foundAt(0), undefined);
+  assert.match(
+    (await foundAt(3 * 24 * 3600_000)) ?? '',
+    /^the client certificate in .* expired on .*; have the kubelet renew .* restart k3s\.service/,
+  );
+});
