@@ -6,6 +6,7 @@ import { sourceText } from './checkpoint/source.ts';
 import { DriftWatch } from './drift/drift-watch.ts';
 import { readsAnotherFile } from './drift/observe.ts';
 import type { KubeletFacts } from './config/contract.ts';
+import { Readiness } from './run/notify.ts';
 import { Shutdown } from './run/shutdown.ts';
 import { CheckpointGC } from './store/checkpoint-gc.ts';
 import { KubeletWatch, watchHandOver } from './trial/kubelet-watch.ts';
@@ -16,7 +17,7 @@ import { type Metrics, noMetrics, openMetrics } from './metrics/metrics.ts';
 import { keepMetricsServed } from './metrics/server.ts';
 import type { AgentContext, AgentOptions, AgentWorld } from './options.ts';
 import { runOnline } from './run/online.ts';
-import { writeBackToDisk } from './boot/volatile-file.ts';
+import { SlowDisk, writeBackToDisk } from './boot/volatile-file.ts';
 import { NodeConfigState } from './status/node-config-state.ts';
 import { FsStore } from './store/fs-store.ts';
 import { layout, volatileActive } from './store/layout.ts';
@@ -84,11 +85,14 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
  * @returns 0: start me again; 1: it could not run
  */
 export async function runAgent(options: AgentOptions, world: AgentWorld): Promise<number> {
-  const { log, notify, clock, disk } = world;
+  const { log, clock, disk } = world;
+  const slowDisk = new SlowDisk(world);
+  const readiness = new Readiness(world, () => slowDisk.sayStartIsLate());
   let lock;
   try {
     lock = await lockAgent(options, world);
   } catch (error) {
+    readiness.end();
     log.error('the agent cannot start', { error });
     return 1;
   }
@@ -143,15 +147,26 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       node: nodeHealth,
       onHealthy: metrics.trialHealthy,
       onProblem,
+      slowDisk,
       exit: (why) => shutdown.leave(why),
     });
     await trial.open().catch((error: unknown) => {
       log.error('failed to begin trial', { error });
       onProblem(describeError(error));
     });
-    await notify.ready(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
+    await readiness.done(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
+    // The hand-over compares right after READY, and what it compared was not this file yet.
+    if (readiness.isLate && outcome.effective.changed) void shutdown.leave('the effective file was written after READY');
     activeRecord.notice('local-config', outcome.localProblem ?? null);
     const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });
+    // At once, beside whatever else is still to be written: on a slow disk systemd does not wait for all of that.
+    let isNoted = false;
+    const note = async (): Promise<void> => {
+      if (isNoted || !world.stop.aborted) return;
+      isNoted = true;
+      await noteStop(cleanStop, thisBoot.bootId, options, world);
+    };
+    const noted = shutdown.left().then(note);
     await loops({
       options,
       world,
@@ -167,15 +182,18 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       announcer,
       drift,
       kubelet,
+      slowDisk,
     });
-    await activeRecord.settled();
-    if (world.stop.aborted) await noteStop(cleanStop, thisBoot.bootId, options, world);
+    await Promise.all([activeRecord.settled(), noted]);
+    // A stop may come while it leaves for another reason.
+    await note();
     log.info('agent exiting', { why: shutdown.why });
     return 0;
   } catch (error) {
     log.error('agent failed', { error });
     return 1;
   } finally {
+    readiness.end();
     await lock.release();
   }
 }
@@ -198,6 +216,7 @@ async function loops(context: AgentContext): Promise<void> {
     guard('records watch', watchNodeFiles(context)),
     guard('garbage collection', context.checkpointGc.run(signal)),
     guard('writing records back to the disk', writeBackToDisk(context)),
+    guard('slow disk', context.slowDisk.run(context.activeRecord, signal)),
     guard('metrics', serveMetrics(context)),
     guard('hand-over watch', watchHandOver(context)),
     guard('drift watch', context.drift.run(signal)),

@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../base/clock.ts';
 import type { HealthProbe, NodeHealth } from './trial/health.ts';
 import type { Notify } from './run/notify.ts';
-import type { Disk } from '../base/disk.ts';
+import type { Disk, SyncTimes } from '../base/disk.ts';
 import type { Exec } from '../base/exec.ts';
 import type { Locks } from '../base/lock.ts';
 import type { Log } from '../base/log.ts';
@@ -9,6 +9,7 @@ import type { Random } from '../base/random.ts';
 import type { WatchFiles } from '../base/changing-files.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Announcer } from './events/announcer.ts';
+import type { SlowDisk } from './boot/volatile-file.ts';
 import type { DriftWatch } from './drift/drift-watch.ts';
 import type { KubeletFacts } from './config/contract.ts';
 import type { Shutdown } from './run/shutdown.ts';
@@ -90,6 +91,8 @@ export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
 /** Everything outside of the agent that it reaches, built at the door. */
 export interface AgentWorld {
   disk: Disk;
+  /** Of that disk. Absent: nobody measures them. */
+  syncs?: SyncTimes;
   locks: Locks;
   clock: Clock;
   random: Random;
@@ -98,6 +101,8 @@ export interface AgentWorld {
   watchFiles: WatchFiles;
   probe: HealthProbe;
   notify: Notify;
+  /** When systemd hears READY at the latest, in ms. Absent: once the start is done. */
+  readyWithinMs?: Millis;
   /** Opens a client; nothing is sent yet. @throws ActionError for a kubeconfig that cannot be used */
   connect(kubeconfig: string): Promise<Client>;
   /** The file of the token that a kubeconfig names; undefined where it names none. Absent: nobody renews one. */
@@ -127,6 +132,7 @@ export interface AgentContext {
   checkpointGc: CheckpointGC;
   announcer: Announcer;
   drift: DriftWatch;
+  slowDisk: SlowDisk;
   /** Once there is an API server to sync with. */
   sync?: Pick<Sync, 'notify'>;
   kubelet: KubeletFacts;

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
+import { type Millis, monotonicMs } from './clock.ts';
 import { durableDisk, tempPrefix } from './durable-disk.ts';
 import { errorCode } from './errors.ts';
 
@@ -147,7 +148,7 @@ export const nodeFs: RawFs = {
 
 /**
  * The same, but the process waits for each call: no thread is started and woken for it. For a process that has nothing else to do meanwhile, as an agent
- * before READY.
+ * before READY. Not for a sync, though: on a slow disk it takes seconds, and systemd has to hear of a start that takes long.
  */
 const waitingFs: RawFs = {
   open: async (path, how, mode = 0o600) => {
@@ -161,7 +162,10 @@ const waitingFs: RawFs = {
       },
       seek: (to) => void (at = to),
       write: async (bytes) => fs.writeSync(fd, bytes, 0, bytes.length, null),
-      sync: async () => fs.fsyncSync(fd),
+      sync: () =>
+        new Promise((resolve, reject) => {
+          fs.fsync(fd, (error) => (error ? reject(error) : resolve()));
+        }),
       stat: async () => plainStat(fs.fstatSync(fd)),
       close: async () => fs.closeSync(fd),
     };
@@ -199,8 +203,59 @@ const tempName = (): string => `${tempPrefix}${process.pid}-${randomBytes(6).toS
 /** The disk of this machine. */
 export const realDisk: Disk = durableDisk(nodeFs, tempName);
 
+/** A sync that is done, or the time that one under way takes so far. */
+export interface Synced {
+  path: string;
+  ms: Millis;
+}
+
+/** How long the disk takes to sync: everything that a store writes waits for it. */
+export class SyncTimes {
+  readonly #monotonic: () => Millis;
+  readonly #underWay = new Set<{ path: string; began: Millis }>();
+  #longest: Synced | undefined;
+
+  constructor(monotonic: () => Millis) {
+    this.#monotonic = monotonic;
+  }
+
+  /** @returns to be called when it is done, or has failed */
+  begin(path: string): () => void {
+    const sync = { path, began: this.#monotonic() };
+    this.#underWay.add(sync);
+    return () => {
+      this.#underWay.delete(sync);
+      this.#longest = longer(this.#longest, { path, ms: this.#monotonic() - sync.began });
+    };
+  }
+
+  /** The longest one since this was asked last, those under way included; undefined: there was none. */
+  take(): Synced | undefined {
+    const now = this.#monotonic();
+    let longest = this.#longest;
+    for (const { path, began } of this.#underWay) longest = longer(longest, { path, ms: now - began });
+    this.#longest = undefined;
+    return longest;
+  }
+}
+
+const longer = (a: Synced | undefined, b: Synced): Synced => (a !== undefined && a.ms >= b.ms ? a : b);
+
+function timed(raw: RawFs, syncs: SyncTimes): RawFs {
+  const open: RawFs['open'] = async (path, how, mode) => {
+    const file = await raw.open(path, how, mode);
+    const sync = async (): Promise<void> => {
+      const done = syncs.begin(path);
+      await file.sync().finally(done);
+    };
+    return { ...file, sync };
+  };
+  return { ...raw, open };
+}
+
 /** The disk of this machine for a process that starts: each call holds it up until `started` is called, and none from then on. */
-export function startingDisk(): { disk: Disk; started: () => void } {
-  const raw = { ...waitingFs };
-  return { disk: durableDisk(raw, tempName), started: () => void Object.assign(raw, nodeFs) };
+export function startingDisk(): { disk: Disk; started: () => void; syncs: SyncTimes } {
+  const syncs = new SyncTimes(monotonicMs);
+  const raw = timed(waitingFs, syncs);
+  return { disk: durableDisk(raw, tempName), started: () => void Object.assign(raw, timed(nodeFs, syncs)), syncs };
 }

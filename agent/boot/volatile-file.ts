@@ -1,7 +1,8 @@
-import { dirname, join } from 'node:path';
-import type { AgentContext, AgentOptions } from '../options.ts';
-import type { Disk } from '../../base/disk.ts';
+import { basename, dirname, join } from 'node:path';
+import type { AgentContext, AgentOptions, AgentWorld } from '../options.ts';
+import type { Disk, Synced } from '../../base/disk.ts';
 import type { Millis } from '../../base/clock.ts';
+import { tempPrefix } from '../../base/durable-disk.ts';
 
 /**
  * Where the kubelet finds its configuration when the disk of the effective file takes no writes: `/run/dkc/kubelet.yaml`, in memory. The kubelet's
@@ -67,3 +68,76 @@ export async function writeBackToDisk({ options, world, store, shutdown }: Agent
     await clock.sleep(PERIOD_MS, signal).catch(() => {});
   }
 }
+
+/** A sync that takes this long is slow, in ms: a disk that is well takes some. */
+const SLOW_MS: Millis = 1000;
+/** Between two looks. */
+const LOOK_MS: Millis = 10_000;
+/** Without a slow sync for this long the disk is well again, in ms. */
+const WELL_AFTER_MS: Millis = 60_000;
+
+/** Says in log and `dkc status` that the disk takes seconds to sync what the agent writes: nothing fails, but everything takes minutes. */
+export class SlowDisk {
+  readonly #world: Pick<AgentWorld, 'clock' | 'log' | 'syncs'>;
+  /** The slowest of this agent, the newest one, and the one that was said last. */
+  #worst: Synced | undefined;
+  #newest: Synced | undefined;
+  #said: Synced | undefined;
+  #slowAt: Millis = 0;
+
+  constructor(world: Pick<AgentWorld, 'clock' | 'log' | 'syncs'>) {
+    this.#world = world;
+  }
+
+  /** A start goes on in the background. */
+  sayStartIsLate(): void {
+    const { path, ms } = this.#look() ?? {};
+    const disk = path === undefined ? {} : { path, syncMs: Math.round(ms ?? 0) };
+    this.#world.log.error('start takes long, the kubelet goes on with the effective file that is there', disk);
+  }
+
+  /** The slowest sync of this agent, for people; undefined where the disk was never slow. */
+  worst(): string | undefined {
+    this.#look();
+    return this.#worst && `the disk took ${slowText(this.#worst)}`;
+  }
+
+  /** Until the signal aborts. */
+  async run(to: { notice(about: 'disk', text: string | null): void }, signal: AbortSignal): Promise<void> {
+    const { clock, log, syncs } = this.#world;
+    if (!syncs) return;
+    while (!signal.aborted) {
+      const slow = this.#look();
+      if (slow && slow.ms > 2 * (this.#said?.ms ?? 0)) {
+        this.#said = slow;
+        log.warn('disk is slow', { path: slow.path, syncMs: Math.round(slow.ms) });
+        const remedy = 'see what keeps it busy with iostat -x 1, and whether it fails with dmesg';
+        to.notice(
+          'disk',
+          `the disk is slow: it takes ${slowText(slow)}, and whatever the agent records takes a multiple of that; ${remedy}`,
+        );
+      } else if (this.#said && clock.monotonic() - this.#slowAt >= WELL_AFTER_MS) {
+        this.#said = undefined;
+        this.#newest = undefined;
+        log.info('disk is no longer slow');
+        to.notice('disk', null);
+      }
+      await clock.sleep(LOOK_MS, signal).catch(() => {});
+    }
+  }
+
+  /** @returns the newest slow one, until it has been well for long */
+  #look(): Synced | undefined {
+    const { syncs, clock } = this.#world;
+    const longest = syncs?.take();
+    if (!longest || longest.ms < SLOW_MS) return this.#newest;
+    this.#slowAt = clock.monotonic();
+    this.#newest = longest;
+    if (longest.ms > (this.#worst?.ms ?? 0)) this.#worst = longest;
+    return longest;
+  }
+}
+
+/** The name of a temporary file says nothing. */
+const slowText = ({ path, ms }: Synced): string =>
+  `${(ms / 1000).toFixed(1)} s to sync ${basename(path).startsWith(tempPrefix) ? dirname(path) : path}`;

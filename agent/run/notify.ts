@@ -96,3 +96,56 @@ function writeTo(fd: number, text: string): Promise<void> {
     write(fd, text, (error) => (error ? reject(error) : resolve()));
   });
 }
+
+/** Age of a process at which systemd hears READY at the latest, in ms: systemd ends a start after 15 s, and on a busy machine it takes some to be heard. */
+export const READY_AT_MS: Millis = 8000;
+
+export interface ReadinessDeps {
+  notify: Notify;
+  clock: Pick<Clock, 'sleep'>;
+  /** What is left until then, in ms. Absent: nobody ends a start that takes long. */
+  readyWithinMs?: Millis;
+}
+
+/**
+ * READY once a start is done, and after a time all the same: on a slow disk systemd would else end each start before it gets anywhere, and there would be
+ * no agent as long as the disk is slow. The kubelet then goes on with the effective file that is there.
+ */
+export class Readiness {
+  readonly #notify: Notify;
+  readonly #started = new AbortController();
+  readonly #late: Promise<void>;
+  #isLate = false;
+
+  /** @param onLate - told once, when the time is over */
+  constructor({ notify, clock, readyWithinMs }: ReadinessDeps, onLate: () => void) {
+    this.#notify = notify;
+    const { signal } = this.#started;
+    const late = async (): Promise<void> => {
+      if (signal.aborted) return;
+      this.#isLate = true;
+      onLate();
+      await notify.ready('starting: waiting for the disk');
+      // From READY on systemd expects it.
+      await notify.keepAlive(signal);
+    };
+    this.#late = readyWithinMs === undefined ? Promise.resolve() : clock.sleep(readyWithinMs, signal).then(late, () => {});
+  }
+
+  /** READY came before the effective file was what it should be. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /** The start is done. */
+  async done(status: string): Promise<void> {
+    this.end();
+    await this.#late;
+    await (this.#isLate ? this.#notify.status(status) : this.#notify.ready(status));
+  }
+
+  /** Nobody waits for READY any more. */
+  end(): void {
+    this.#started.abort();
+  }
+}

@@ -57,6 +57,7 @@ const NOTICE_KINDS = [
   'configz',
   'signature',
   'store',
+  'disk',
   'trial',
   'credentials',
 ] as const;

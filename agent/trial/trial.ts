@@ -29,6 +29,8 @@ export interface TrialDeps {
   onHealthy: (seconds: number) => void;
   /** What keeps the trial from going on, such as a full disk; null once it is over. */
   onProblem?: (problem: string | null) => void;
+  /** Of the disk, for the evidence. */
+  slowDisk?: { worst: () => string | undefined };
   exit: (why: string) => Promise<void>;
 }
 
@@ -206,11 +208,12 @@ export class TrialWatch {
     const record = this.#record;
     if (!record) return;
     const { kubeletConfigKey, contentSha256 } = record;
+    const slow = this.#deps.slowDisk?.worst();
     const isCondemned = await condemn(this.#deps, {
       source: this.#deps.configState.active.source ?? record.source,
       content: { kubeletConfigKey, contentSha256 },
       reason,
-      evidence: [...this.#evidence, `last health: ${this.#lastHealth}`],
+      evidence: [...this.#evidence, `last health: ${this.#lastHealth}`, ...(slow === undefined ? [] : [slow])],
     });
     if (!isCondemned) return;
     this.#record = undefined;

@@ -2,7 +2,7 @@ import { sourceText } from '../../agent/checkpoint/source.ts';
 import { printable, jsonText, yamlText } from '../output/printable.ts';
 import { hostname } from 'node:os';
 import { bootOnce, runAgent } from '../../agent/agent.ts';
-import { openNotify } from '../../agent/run/notify.ts';
+import { openNotify, READY_AT_MS } from '../../agent/run/notify.ts';
 import { probeHealth } from '../../agent/trial/health.ts';
 import { realClock } from '../../base/clock.ts';
 import { realExec } from '../../base/exec.ts';
@@ -57,12 +57,13 @@ async function boot(options: AgentOptions, world: AgentWorld, output: string): P
 }
 
 /** The world of an agent: leaner than a command's, since it is held in memory on every node for years. */
-function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>): AgentWorld {
+function agentWorld(log: Log, { disk, started, syncs }: ReturnType<typeof startingDisk>): AgentWorld {
   const stop = new AbortController();
   for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stop.abort());
   const notify = openNotify({ env: process.env, pid: process.pid, exec: realExec, clock: realClock, log });
   return {
     disk,
+    syncs,
     locks: flock,
     clock: realClock,
     random: realRandom,
@@ -91,6 +92,8 @@ function agentWorld(log: Log, { disk, started }: ReturnType<typeof startingDisk>
       const look = await import('../doctor/look/credentials.ts');
       return look.credentialProblem(of, process.env, realClock.now());
     },
+    // Node.js itself takes seconds to start on a busy machine.
+    readyWithinMs: Math.max(0, READY_AT_MS - process.uptime() * 1000),
     version: buildInfo().version,
     stop: stop.signal,
   };

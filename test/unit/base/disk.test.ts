@@ -94,3 +94,15 @@ test('a file of the kernel is read whole, and one that never ends is cut off at 
   assert.equal(new TextDecoder().decode(await realDisk.read(path)), readFileSync(path, 'utf8'));
   await assert.rejects(realDisk.read('/proc/kallsyms', 1000), RangeError);
 });
+
+test('a process that starts hears how long its disk took to sync, and where', async (t) => {
+  const dir = await tempDir(t);
+  const { disk, started, syncs } = startingDisk();
+  for (const whenStarted of [() => {}, started]) {
+    whenStarted();
+    assert.equal(syncs.take(), undefined);
+    await disk.replace(join(dir, 'f'), Uint8Array.of(1));
+    const { path = '', ms = -1 } = syncs.take() ?? {};
+    assert.ok(path.startsWith(dir) && ms > 0, `${path} ${ms}`);
+  }
+});

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { viewActive } from '../../../../agent/admin/facts.ts';
 import { observeNode } from '../../../../agent/admin/observe.ts';
 import { boot } from '../../../../agent/boot/execute.ts';
+import { SlowDisk } from '../../../../agent/boot/volatile-file.ts';
 import type { BootOutcome } from '../../../../agent/boot/plan.ts';
 import { decode, parseKubeletVersion } from '../../../../agent/config/config.ts';
 import { agentDefaults } from '../../../../agent/options.ts';
@@ -10,12 +11,13 @@ import { ActiveRecordWriter } from '../../../../agent/status/active-record-write
 import { NodeConfigState } from '../../../../agent/status/node-config-state.ts';
 import { FsStore } from '../../../../agent/store/fs-store.ts';
 import { driftedName, layout } from '../../../../agent/store/layout.ts';
-import type { Disk } from '../../../../base/disk.ts';
+import { type Disk, SyncTimes } from '../../../../base/disk.ts';
 import { silentLog } from '../../../../base/log.ts';
 import { filesOf } from '../../../support/builders.ts';
 import { CrashDisk } from '../../../support/crash-disk.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { memoryLocks } from '../../../support/memory-locks.ts';
+import { recordedLog } from '../../../support/recorded-log.ts';
 import { config, numbered } from './hand-made-store.ts';
 
 const [ROOT, LOCAL] = ['/d', '/etc/config.yaml'];
@@ -130,4 +132,31 @@ test('a file of another hand is kept before it is overwritten, the newest one al
   alone.plant(paths.effective, config('maxPods: 7'));
   assert.equal((await start(alone.disk())).drifted, undefined);
   assert.equal(await seenBy(alone.disk()), 'agent: local - 7');
+});
+
+test('a disk that takes seconds to sync is said, again where it gets much worse, and once it is well for a minute', async () => {
+  const [clock, { log, lines }] = [new FakeClock(), recordedLog()];
+  const syncs = new SyncTimes(() => clock.monotonic());
+  const said: (string | null)[] = [];
+  const stop = new AbortController();
+  const slowDisk = new SlowDisk({ clock, log, syncs });
+  const running = slowDisk.run({ notice: (about, text) => void said.push(text && `${about}: ${text}`) }, stop.signal);
+  for (const [path, ms] of [
+    ['/d/quick', 900],
+    ['/d/.dkc-tmp-1', 1500],
+    ['/d/meta', 2900],
+    ['/d/hangs', 7100],
+  ] as const) {
+    const done = syncs.begin(path);
+    await clock.advance(ms);
+    if (path !== '/d/hangs') done();
+    await clock.advance(10_000);
+    if (path === '/d/hangs') done();
+  }
+  assert.match(slowDisk.worst() ?? '', /^the disk took 17\.1 s to sync \/d\/hangs$/);
+  await clock.advance(70_000);
+  stop.abort();
+  await running;
+  assert.deepEqual(said.map((text) => text && /^disk: .* it takes (\S+ s to sync \S+),/.exec(text)?.[1]), ['1.5 s to sync /d', '4.7 s to sync /d/hangs', '14.7 s to sync /d/hangs', null]); // prettier-ignore
+  assert.deepEqual(lines, [...Array(3).fill('warn: disk is slow'), 'info: disk is no longer slow']);
 });

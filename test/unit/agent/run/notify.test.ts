@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openNotify, type Notify } from '../../../../agent/run/notify.ts';
+import { openNotify, type Notify, Readiness } from '../../../../agent/run/notify.ts';
 import { type Ran } from '../../../../base/exec.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 import { recordedLog } from '../../../support/recorded-log.ts';
@@ -85,4 +85,19 @@ test('a watchdog that cannot be told is told again: the log knows, the agent goe
   const told = opened(SPAN, () => (answers.shift() ?? (async () => done))());
   assert.equal((await watched(told, 30_000)).length, 4);
   assert.deepEqual(told.lines, ['warn: sd_notify failed', 'warn: sd_notify failed']);
+});
+
+test('a start is READY when it is done; one that takes long is READY in time all the same, and pings the watchdog from then on', async () => {
+  for (const { takesMs, says } of [
+    { takesMs: 6999, says: ['ready: assigned: web'] },
+    { takesMs: 20_000, says: ['late', 'ready: starting: waiting for the disk', TELL, TELL, 'status: assigned: web'] },
+  ]) {
+    const { notify, clock, ran } = opened(SPAN);
+    const ready = async (status: string): Promise<void> => void ran.push(`ready: ${status}`);
+    const status = async (text: string): Promise<void> => void ran.push(`status: ${text}`);
+    const readiness = new Readiness({ notify: { ...notify, ready, status }, clock, readyWithinMs: 7000 }, () => ran.push('late'));
+    await clock.advance(takesMs);
+    await readiness.done('assigned: web');
+    assert.deepEqual([ran, readiness.isLate, clock.sleepers], [says, takesMs > 7000, 0]);
+  }
 });
