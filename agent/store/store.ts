@@ -166,7 +166,7 @@ export class StoreError extends Error {
 }
 
 const hints: Readonly<Record<string, string>> = {
-  ENOSPC: 'the disk is full: make room on it',
+  ENOSPC: 'the disk is full: make room on it (df -h), or free inodes (df -i)',
   EDQUOT: 'the disk quota is used up: make room',
   EROFS: 'its file system is read-only: find out why in the kernel log, then remount it writable',
   EACCES: PERMISSION_DENIED,
