@@ -29,7 +29,7 @@ import {
 } from './observe.ts';
 import { Cluster, clusterMetrics } from './cluster/cluster.ts';
 import { RECORD } from './cluster/record.ts';
-import { execute, type Executor, type Failure, RECORD_KEY, writeRecord, writeStatus } from './execute.ts';
+import { execute, type Executor, type Failure, RECORD_KEY, Unwritten, writeRecord, writeStatus } from './execute.ts';
 import { cut } from './text.ts';
 import type { Node } from './drain/contract.ts';
 import { Drains } from './drains.ts';
@@ -68,7 +68,7 @@ export function rolloutController(runtime: Runtime, options: RolloutOptions & { 
   rolloutMetrics(runtime.meters, () => caches.rollouts.list());
   if (cluster !== undefined) clusterMetrics(runtime.meters, () => cluster.last);
   const touches = new KnownTouchesOf(clock);
-  const unwritten = new Map<Key, ReadonlyMap<string, string>>();
+  const unwritten = new Map<Key, Unwritten>();
   const configs = kubeletConfigs();
   const observer: Observer = { caches, rules, drains, fleets, touches, unwritten, cluster, configs, serves: options.serves, gaps };
   const gates = new GateChecks({ client, clock, log, http: options.http ?? httpGetter(options.prometheusServers), kinds: new Kinds() });
@@ -129,7 +129,7 @@ interface Sync {
   /** Of ConfigMaps that agents may read. */
   namespace: string;
   /** What the last look at each rollout could not write, and why. */
-  unwritten: Map<Key, ReadonlyMap<string, string>>;
+  unwritten: Map<Key, Unwritten>;
   /** Monotonic, by node and what is left there: it is not taken away before. */
   keptUntil: Map<string, Millis>;
 }
@@ -176,20 +176,22 @@ async function reconcile(key: Key, by: Sync, signal: AbortSignal): Promise<Outco
   if (writesRecord && !(await orTold(by, rollout, `ConfigMap ${namespace}/${RECORD}`, writeRecord(executor, asPlanned, signal))))
     return { requeueAfter: GATHER_MS, why: 'the record of touches has changed' };
   if (planned.record !== undefined) cluster?.wrote(planned.record);
-  const always = planned.actions.length > 0;
+  const unwritten = by.unwritten.get(key) ?? new Unwritten();
+  by.unwritten.set(key, unwritten);
+  const due = unwritten.due(planned.actions, clock.monotonic());
+  const always = due.length > 0;
   const writing = writeStatus(executor, rollout, planned.status, { always, signal });
   if (!(await orTold(by, rollout, `status of NodeConfigRollout ${key}`, writing)))
     return { requeueAfter: GATHER_MS, why: 'the rollout has changed' };
   touches.wrote(planned.status.touches?.nodes ?? []);
   for (const { type, reason, message } of planned.events) events.event(rollout, type, reason, message, { resource: rollouts });
-  const { failures: failed, wakeUps } = await execute(executor, rules, planned.actions, signal);
+  const { failures: failed, wakeUps } = await execute(executor, rules, due, signal);
   signal.throwIfAborted();
-  by.unwritten.set(key, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])));
+  const now = clock.monotonic();
+  unwritten.tried(due, planned.actions, new Map(failed.map((failure) => [failure.object, whyFailed(failure)])), now);
   tellRefused(by, rollout, failed);
   const failures = [...failed.map(({ error }) => error), ...abandoned.failures];
-  // What stands against it may go, of which no event tells.
-  const again: WakeUp[] = failed.length === 0 ? [] : [{ requeueAfter: REFUSED_MS, why: 'what could not be written' }];
-  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps, ...again]);
+  const next = earliest([...planned.wakeUps, ...wakeUps, ...abandoned.wakeUps, ...unwritten.wakeUps(now)]);
   return failures.length > 0 ? failedWith(failures[0], next) : next;
 }
 

@@ -1,4 +1,4 @@
-import { type Clock, rfc3339 } from '../../base/clock.ts';
+import { type Clock, type Millis, rfc3339 } from '../../base/clock.ts';
 import { configMaps, type KubeObject, nodes, type Resource, resourceName } from '../../kube/api/object.ts';
 import { ActionError } from '../../base/errors.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
@@ -52,6 +52,52 @@ export interface Executed {
   failures: Failure[];
   /** When drains are to be looked at again. */
   wakeUps: WakeUp[];
+}
+
+/** What could not be written is tried again after this time, and after twice as long each further time, up to the longest; in ms. */
+const FIRST_RETRY_MS: Millis = 1_000;
+const LONGEST_RETRY_MS: Millis = 60_000;
+
+/**
+ * Objects of a rollout that could not be written, why, and when each is tried again. A webhook may refuse in other words each time: the status, which has them,
+ * would change at each try, and bring the next one.
+ */
+export class Unwritten {
+  readonly #objects = new Map<string, { why: string; waitMs: Millis; until: Millis }>();
+
+  /** By object, as {@link objectOf} names it. */
+  get why(): ReadonlyMap<string, string> {
+    return new Map([...this.#objects].map(([object, { why }]) => [object, why]));
+  }
+
+  /** Of what is planned, what may be tried now. @param now - monotonic */
+  due(actions: readonly Action[], now: Millis): readonly Action[] {
+    const isHeld = (action: Action): boolean => now < (this.#objects.get(objectOf(action))?.until ?? 0);
+    // Without its copy nothing is assigned.
+    const isWaiting = actions.some((action) => isOfRevision(action) && isHeld(action));
+    return actions.filter((action) => !isHeld(action) && (!isWaiting || isOfRevision(action) || action.do === 'give-back'));
+  }
+
+  /** What was tried is over. @param planned - all of it, tried or not @param failed - by object, why it could not be written */
+  tried(due: readonly Action[], planned: readonly Action[], failed: ReadonlyMap<string, string>, now: Millis): void {
+    const [wanted, tried] = [new Set(planned.map(objectOf)), new Set(due.map(objectOf))];
+    for (const [object, { waitMs }] of this.#objects) {
+      const isOver = !wanted.has(object) || (tried.has(object) && !failed.has(object));
+      if (isOver) this.#objects.delete(object);
+      else if (failed.has(object)) this.#hold(object, failed.get(object) ?? '', Math.min(2 * waitMs, LONGEST_RETRY_MS), now);
+    }
+    for (const [object, why] of failed) if (!this.#objects.has(object)) this.#hold(object, why, FIRST_RETRY_MS, now);
+  }
+
+  #hold(object: string, why: string, waitMs: Millis, now: Millis): void {
+    this.#objects.set(object, { why, waitMs, until: now + waitMs });
+  }
+
+  /** What stands against it may go, of which no event tells. */
+  wakeUps(now: Millis): WakeUp[] {
+    const first = Math.min(...[...this.#objects.values()].map(({ until }) => until));
+    return first === Infinity ? [] : [{ requeueAfter: Math.max(0, first - now), why: 'what could not be written' }];
+  }
 }
 
 /** An object that was changed by somebody else is planned with again after this time, or when its watch brings it; in ms. */

@@ -102,7 +102,7 @@ export interface Observer {
   fleets: Fleets;
   touches: Pick<KnownTouchesOf, 'rollout'>;
   /** What the last look at each rollout could not write. @default nothing */
-  unwritten?: ReadonlyMap<Key, ReadonlyMap<string, string>>;
+  unwritten?: ReadonlyMap<Key, { why: ReadonlyMap<string, string> }>;
   /** With a budget over all rollouts. @default there is none */
   cluster?: Cluster | undefined;
   /** @default the wall clock is never set */
@@ -137,7 +137,7 @@ export function observe(rules: Rules, now: Millis, by: Observer): Omit<Facts, 'g
     window: windowState(rules.windows, now),
     versions: versionsOf(caches),
     touches,
-    unwritten: by.unwritten?.get(rules.name),
+    unwritten: by.unwritten?.get(rules.name)?.why,
     gaps: by.gaps?.look() ?? [],
   };
 }

@@ -73,6 +73,23 @@ for (const { why, verb, resource, words, says } of [
     assert.equal(after, '1/1 nodes settled (node-0); all 1 node have the revision');
   });
 
+test('what is refused in other words each time is tried less and less often, up to once a minute', async () => {
+  await using world = await fleetOf(1);
+  let tries = 0;
+  world.between = (seen, pass) => {
+    if (seen.verb !== 'patch' || seen.resource !== 'nodeconfigs' || tries > 100) return pass();
+    const message = `denied: request ${++tries}`;
+    return Promise.reject(new ApiError({ method: 'PATCH', path: '/', host: 'test' }, { code: 403, reason: 'Forbidden', message }));
+  };
+  await world.roll('web');
+  await world.clock.advance(300_000);
+  assert.ok(tries > 5 && tries < 15, `${tries} tries in 5 minutes`);
+  assert.match((await world.rollout('web')).status?.message ?? '', /: denied: request \d+$/);
+  world.between = (_, pass) => pass();
+  await world.clock.advance(60_000);
+  await world.phase('web', 'Complete');
+});
+
 test('a node under drain is given back while there is no copy to go on with, and drained again once there is', async () => {
   await using world = await fleetOf(1);
   await world.addPod('app', 'node-0', { finalizers: ['example.com/stays'] });
