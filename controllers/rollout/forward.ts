@@ -20,7 +20,7 @@ export function planForward(facts: Facts, progress: Progress): Decision | undefi
   const { rules, fleet, now } = facts;
   const groups = fleet.groups(placeForward, courseOf(facts, progress));
   if (groups === undefined) return undefined;
-  const known = progress.complete ? failuresOfThose(progress.failures, groups) : progress.failures;
+  const known = progress.complete ? failuresOfThose(progress.failures, groups, now) : progress.failures;
   const failures = failuresOf(known, groups, now);
   const touched = fleet.size - groups.of('left').length;
   const seen: Seen = { facts, groups, failures, touched, candidates: candidatesOf(groups, failures) };

@@ -168,12 +168,15 @@ export function failuresOf(known: readonly NodeFailure[], groups: Groups, now: M
   return failures;
 }
 
-/** Failures that still say something once the rollout was complete: the Node has not gone since, nor been made again under its name. */
-export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups): readonly NodeFailure[] {
+/**
+ * Failures that still say something once the rollout was complete: the Node has not gone since, nor been made again under its name. By a clock that is behind
+ * the API server's a Node that has yet to be made says nothing.
+ */
+export function failuresOfThose(failures: readonly NodeFailure[], groups: Groups, now: Millis): readonly NodeFailure[] {
   return failures.filter(({ node, at }) => {
     const object = groups.at(node)?.node.object;
     const madeAt = Date.parse(object?.metadata.creationTimestamp ?? '');
-    return object !== undefined && !(madeAt > Date.parse(at));
+    return object !== undefined && !(madeAt > Date.parse(at) && madeAt <= now);
   });
 }
 

@@ -33,9 +33,14 @@ test('a late joiner whose drain failed is tried again by another attempt: no oth
   await approve(world);
   await world.phase('web', 'Complete');
   await world.addNode('late');
+  // The controller's clock is behind the one by which Nodes are created.
+  world.clock.jump(-3 * 3_600_000);
   await world.addPod('bare', 'late', { isBare: true });
   const failed = await world.until('web', 'it has failed', ({ status }) => status?.waitsFor === 'Failures');
   assert.match(failed.status?.message ?? '', /late; nodes that join later are not touched; to try again: dkc rollout resume web --retry$/);
+  await patchNode(world, 'late', { metadata: { annotations: { beat: '1' } } });
+  await world.clock.advance(5_000);
+  assert.deepEqual((await world.rollout('web')).status, failed.status, 'a Node that changes has no failure begin again');
   const { assigned } = world.agents;
   const before = assigned.length;
   // In vain at first: it has failed again, and all others keep the revision.
