@@ -79,10 +79,9 @@ export async function schedulingCycleWithExtenders(
       return await unschedulable(state, extenders, attempt, withRejections(evaluation.error, filtered.refused), signal);
     const node = await choose(state, extenders, attempt, evaluation, filtered.survivors, signal);
     const changed = (): string | undefined => {
+      if (isOver(state, pod)) return 'the pod';
       const on = state.cluster.node(node);
-      return on === undefined || state.engine.rejectionOn(pod, profile, on) !== undefined || isOver(state, pod)
-        ? `node ${node}`
-        : undefined;
+      return on === undefined || state.engine.rejectionOn(pod, profile, on) !== undefined ? `node ${node}` : undefined;
     };
     return { result: 'scheduled', node, changed };
   } catch (error) {
