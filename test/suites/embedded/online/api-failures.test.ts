@@ -73,6 +73,15 @@ describe('an agent whose API server fails', { concurrency: 9 }, () => {
     });
   }
 
+  test('where a start took long, and READY came before the effective file, another start hands that over', async (t) => {
+    const on = await cluster(t);
+    await using agent = await settled(on);
+    const { starts, readies } = agent;
+    agent.readyWithinMs = 0;
+    await follows(on, agent, 51);
+    await agent.until('the start that hands over', () => (agent.starts === starts + 2 && agent.readies === readies + 2 ? true : undefined));
+  });
+
   test('credentials that cannot be used are named beside the 401, until they can be', async (t) => {
     const on = await cluster(t);
     await using agent = await settled(on);
