@@ -190,8 +190,8 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   const held = heldBy(seen, progress);
   // A rollout that was complete stays so: a node that comes late waits for the window and the gates as well.
   if (held !== undefined) return progress.complete && !rules.paused ? { ...held, phase: 'Complete' } : held;
-  const unavailable = groups.of('unavailable').length;
-  const room = maxUnavailableOf(rules, fleet.size) - unavailable;
+  const unavailable = groups.of('unavailable');
+  const room = maxUnavailableOf(rules, fleet.size) - unavailable.length;
   const places = placesOf(facts.cluster);
   const chosen = room < 0 ? [] : choose(seen, next, room, places);
   const rest = base(seen, { ...progress, stepSettledAt: undefined });
@@ -201,7 +201,7 @@ function take(seen: Seen, progress: Progress, next: readonly Placement[]): Decis
   if (chosen.length === 0) {
     const text =
       room <= 0
-        ? `${nodesText(unavailable)} unavailable, the limit of spec.maxUnavailable${whyInFlight(heldOf(seen))}`
+        ? `${nodesText(unavailable.length)} unavailable, the limit of spec.maxUnavailable${whyInFlight(heldOf(seen)) || whyElsewhere(seen)}`
         : 'nodes of another spec.spreadBy domain are in flight';
     return { ...rest, phase, reason: 'MaxUnavailable', waitsFor: room <= 0 ? 'MaxUnavailable' : 'Domain', text };
   }
@@ -250,6 +250,10 @@ const heldOf = ({ facts: { drains }, groups }: Seen): Placement | undefined =>
 
 const whyInFlight = (one: Placement | undefined): string =>
   one?.standing.at === 'in-flight' ? `; ${one.node.node}: ${one.standing.why}` : '';
+
+/** None of them is under way, so that they may be unavailable for long: who looks for them in a large fleet needs their names. */
+const whyElsewhere = ({ groups }: Seen): string =>
+  groups.of('in-flight').length > 0 ? '' : `: ${namesIn(groups.of('unavailable'), nodeName)}`;
 
 function waitForNodes(seen: Seen, progress: Progress): Decision {
   const inFlight = seen.groups.of('in-flight');

@@ -122,6 +122,11 @@ const rows = table('nodes | given | says | why')(`
 for (const { nodes, given, says, why } of rows)
   test(`a rollout ${why}`, () => assert.equal(say(planned(nodes, parse(`{ ${given} }`) as Given)), says));
 
+test('a rollout without nodes in flight names those that keep it from going on', () => {
+  const { message } = planned('a:old b:old+down c:old+down', { maxUnavailable: 2 }).status;
+  assert.match(message ?? '', /; 2 nodes unavailable, the limit of spec\.maxUnavailable: (b, c|c, b)$/);
+});
+
 test('a paused rollout keeps since when it is complete, and the newest approvals', () => {
   const since = '2026-03-01T09:00:00Z';
   const conditions = ['Complete', 'Failed'].map((type) => ({ type, status: 'True', lastTransitionTime: since }));
