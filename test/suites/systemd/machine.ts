@@ -32,7 +32,7 @@ export interface Ended {
 /** with-systemd, to its end. */
 export function withSystemd(args: readonly string[]): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const child = spawn(join(here, 'with-systemd'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(join(project, 'scripts/with-systemd'), args, { stdio: ['ignore', 'pipe', 'pipe'] });
     const ended = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text));
     child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text));
