@@ -202,7 +202,8 @@ function memory(validator: Validator): void {
 function tracing(validator: Validator): void {
   const given = validator.value('tracing');
   if (!isObject(given)) return;
-  if (!validator.gate('KubeletTracing')) validator.add('tracing', 'gate', 'needs feature gate KubeletTracing');
+  // Without the gate the kubelet looks at nothing else of it.
+  if (!validator.gate('KubeletTracing')) return validator.add('tracing', 'gate', 'needs feature gate KubeletTracing');
   const rate = own(given, 'samplingRatePerMillion');
   if (typeof rate === 'number' && (rate < 0 || rate > 1_000_000))
     validator.add('tracing', 'sampling-rate', 'must have a samplingRatePerMillion between 0 and 1000000');
