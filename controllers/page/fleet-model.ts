@@ -1,10 +1,9 @@
 import { type Fleet, FLEET_VERSION, type PageNode, type PageRollout } from './contract.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
-import { matchesLabels } from '../../kube/api/selector.ts';
 import type { ServerFacts } from '../fleet/server-facts.ts';
 import { type Caches, comesBefore } from '../rollout/observe.ts';
-import { selectionOf } from '../rollout/fleet.ts';
+import { Precedence, selectionOf } from '../rollout/fleet.ts';
 import { viewOf } from '../rollout/node.ts';
 import type { Rules } from '../rollout/rules.ts';
 import type { NodeConfigRollout } from '../rollout/types.ts';
@@ -186,6 +185,8 @@ export class FleetPicture {
   #rolloutsChanged = true;
   /** Of all rollouts, the one that has the nodes first. */
   #ordered: ReadonlyMap<string, Rules> = new Map();
+  /** Of those that are not being deleted. */
+  #precedence = new Precedence([]);
   #selections: string | undefined;
   /** By name of the rollout: what the standing of its nodes follows from. */
   #standings: ReadonlyMap<string, string> = new Map();
@@ -242,6 +243,9 @@ export class FleetPicture {
     const before = this.#ordered;
     const inOrder = this.#caches.rollouts.list().toSorted((a, b) => (comesBefore(a, b) ? -1 : 1));
     this.#ordered = new Map(inOrder.map((rollout) => [rollout.metadata.name ?? '', this.#rules(rollout)]));
+    this.#precedence = new Precedence(
+      [...this.#ordered.values()].filter(({ rollout }) => rollout.metadata.deletionTimestamp === undefined),
+    );
     for (const name of before.keys()) if (!this.#ordered.has(name)) this.#dirtyRollouts.add(name);
     for (const [name, rules] of this.#ordered) if (before.get(name) !== rules) this.#dirtyRollouts.add(name);
     const selections = [...this.#ordered.values()]
@@ -264,15 +268,10 @@ export class FleetPicture {
       this.model.removeNode(name);
       return 0;
     }
-    let matches = 0;
-    const holder = this.#ordered.values().find(({ rollout, selector, problems }) => {
-      matches += 1;
-      const isOne = problems.length === 0 && rollout.metadata.deletionTimestamp === undefined;
-      return isOne && matchesLabels(selector, object.metadata.labels);
-    });
+    const { matches } = this.#precedence;
     const view = viewOf(object, this.#caches.nodeConfigs.get(name), this.#serves);
-    this.model.setNode(pageNode(view, holder));
-    return matches;
+    this.model.setNode(pageNode(view, this.#precedence.holderOf(object)));
+    return this.#precedence.matches - matches;
   }
 }
 

@@ -1,6 +1,7 @@
 import { type Clock, type Millis, rfc3339 } from '../../base/clock.ts';
 import { configMaps, type KubeObject, nodes, type Resource, resourceName } from '../../kube/api/object.ts';
 import { ActionError } from '../../base/errors.ts';
+import { backoff } from '../../base/waiting.ts';
 import { jsonEqual } from '../../kube/api/json.ts';
 import { objectKey } from '../../kube/cache/contract.ts';
 import type { Client } from '../../kube/client/client.ts';
@@ -54,16 +55,18 @@ export interface Executed {
   wakeUps: WakeUp[];
 }
 
-/** What could not be written is tried again after this time, and after twice as long each further time, up to the longest; in ms. */
-const FIRST_RETRY_MS: Millis = 1_000;
-const LONGEST_RETRY_MS: Millis = 60_000;
+/** What could not be written is tried again after `base`, and after twice as long each further time, up to `cap`. */
+const RETRY = { base: 1_000, cap: 60_000, jitter: 0 };
+
+/** Without its copy nothing is assigned. */
+const needsNoCopy = (action: Action): boolean => isOfRevision(action) || action.do === 'give-back';
 
 /**
  * Objects of a rollout that could not be written, why, and when each is tried again. A webhook may refuse in other words each time: the status, which has them,
  * would change at each try, and bring the next one.
  */
 export class Unwritten {
-  readonly #objects = new Map<string, { why: string; waitMs: Millis; until: Millis }>();
+  readonly #objects = new Map<string, { why: string; failures: number; until: Millis }>();
 
   /** By object, as {@link objectOf} names it. */
   get why(): ReadonlyMap<string, string> {
@@ -73,24 +76,19 @@ export class Unwritten {
   /** Of what is planned, what may be tried now. @param now - monotonic */
   due(actions: readonly Action[], now: Millis): readonly Action[] {
     const isHeld = (action: Action): boolean => now < (this.#objects.get(objectOf(action))?.until ?? 0);
-    // Without its copy nothing is assigned.
     const isWaiting = actions.some((action) => isOfRevision(action) && isHeld(action));
-    return actions.filter((action) => !isHeld(action) && (!isWaiting || isOfRevision(action) || action.do === 'give-back'));
+    return actions.filter((action) => !isHeld(action) && (!isWaiting || needsNoCopy(action)));
   }
 
   /** What was tried is over. @param planned - all of it, tried or not @param failed - by object, why it could not be written */
   tried(due: readonly Action[], planned: readonly Action[], failed: ReadonlyMap<string, string>, now: Millis): void {
     const [wanted, tried] = [new Set(planned.map(objectOf)), new Set(due.map(objectOf))];
-    for (const [object, { waitMs }] of this.#objects) {
-      const isOver = !wanted.has(object) || (tried.has(object) && !failed.has(object));
-      if (isOver) this.#objects.delete(object);
-      else if (failed.has(object)) this.#hold(object, failed.get(object) ?? '', Math.min(2 * waitMs, LONGEST_RETRY_MS), now);
+    for (const object of this.#objects.keys())
+      if (!wanted.has(object) || (tried.has(object) && !failed.has(object))) this.#objects.delete(object);
+    for (const [object, why] of failed) {
+      const failures = (this.#objects.get(object)?.failures ?? 0) + 1;
+      this.#objects.set(object, { why, failures, until: now + backoff(failures, RETRY, () => 0) });
     }
-    for (const [object, why] of failed) if (!this.#objects.has(object)) this.#hold(object, why, FIRST_RETRY_MS, now);
-  }
-
-  #hold(object: string, why: string, waitMs: Millis, now: Millis): void {
-    this.#objects.set(object, { why, waitMs, until: now + waitMs });
   }
 
   /** What stands against it may go, of which no event tells. */
@@ -113,8 +111,7 @@ export async function execute(by: Executor, rules: Rules, actions: readonly Acti
   const until = by.clock.monotonic() + TOUCH_MS;
   for (const action of actions)
     if (isOfRevision(action)) await executeRevision(by, rules, action, signal).catch((error: unknown) => failed(action, error));
-  // Without its copy nothing is assigned.
-  const isDone = (action: Action): action is OnNode => !isOfRevision(action) && (failures.length === 0 || action.do === 'give-back');
+  const isDone = (action: Action): action is OnNode => !isOfRevision(action) && (failures.length === 0 || needsNoCopy(action));
   const tried = await slowStart(
     actions.filter(isDone),
     async (action) => {

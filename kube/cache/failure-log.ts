@@ -13,11 +13,11 @@ export interface Problem {
 }
 
 /** Somebody who reads the log in the middle of an outage finds it there. */
-const REMIND_MS: Millis = 10 * 60_000;
+export const REMIND_MS: Millis = 10 * 60_000;
 /** Trouble that comes back this soon has not been over: a server may take every watch and break it at its first event. */
 const MIN_CALM_MS: Millis = 30_000;
 /** Texts that differ by a number each time must not fill the log. */
-const MAX_TEXTS = 5;
+export const MAX_TEXTS = 5;
 
 /**
  * The failures of a cache since it last worked for a while: each is logged once, and again every 10 minutes; repetitions are debug lines. So is a recovery that does

@@ -27,7 +27,7 @@ export interface Moment {
 /**
  * Turns happenings into few events, as client-go does, so that a loop that fails all day fills no etcd:
  * the same happening again raises the count of its event; from the tenth message of similar ones (same object, type and reason) within ten minutes
- * on there is one event for all; and of each type 25 about one object may be told, then one in five minutes: what went well takes no place of a warning, as in
+ * on there is one event for all; and of each type 25 about one object are sent, then one in five minutes: what went well takes no place of a warning, as in
  * client-go of 1.36. Pure but for its memory, which is bounded.
  */
 export class EventAggregation {

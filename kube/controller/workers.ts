@@ -3,6 +3,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 import type { Key } from '../cache/contract.ts';
+import { MAX_TEXTS, REMIND_MS } from '../cache/failure-log.ts';
 import type { WorkQueue } from '../queue/work-queue.ts';
 import type { Outcome } from './controller.ts';
 
@@ -125,10 +126,7 @@ function inWords(error: unknown): string {
   }
 }
 
-/** Who reads the log in the middle of an outage finds it there. */
-const REMIND_MS: Millis = 10 * 60_000;
-/** Texts that differ by a number each time must not fill the log. */
-const MAX_TEXTS = 5;
+/** Keys whose failures are remembered. */
 const MAX_FAILED = 10_000;
 
 /** What keys failed with: events bring them back sooner than their backoff, so that each failure is told once in ten minutes. */
