@@ -97,26 +97,29 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
   if (Array.isArray(like) || Array.isArray(next)) {
     if (!Array.isArray(like) || !Array.isArray(next)) return next;
     let same = like.length === next.length;
-    for (const [at, item] of next.entries()) {
-      next[at] = withPartsOf(like[at], item, budget, depth + 1);
-      same &&= next[at] === like[at];
+    for (let at = 0; at < next.length; at++) {
+      const kept = withPartsOf(like[at], next[at], budget, depth + 1);
+      next[at] = kept;
+      same &&= kept === like[at];
       if (budget.left < 0) return next;
     }
     return same ? like : next;
   }
   const [from, into] = [like as Record<string, unknown>, next as Record<string, unknown>];
-  const [theirs, ours] = [Object.keys(from), Object.keys(into)];
-  let same = theirs.length === ours.length;
-  for (const [at, field] of ours.entries()) {
+  const theirs = Object.keys(from);
+  let same = true;
+  let count = 0;
+  for (const field in into) {
     // Assigning it would set the prototype; who uses such a name has it for himself.
     if (field === '__proto__') return next;
-    if (theirs[at] !== field) same = false;
+    if (theirs[count++] !== field) same = false;
     if (!Object.hasOwn(from, field)) continue;
-    into[field] = withPartsOf(from[field], into[field], budget, depth + 1);
-    same &&= into[field] === from[field];
+    const kept = withPartsOf(from[field], into[field], budget, depth + 1);
+    if (kept !== into[field]) into[field] = kept;
+    same &&= kept === from[field];
     if (budget.left < 0) return next;
   }
-  return same ? like : next;
+  return same && count === theirs.length ? like : next;
 }
 
 /**
