@@ -45,31 +45,18 @@ export class BrokenConnection extends Error {
   }
 }
 
-/** Reads `stream` to its end, then lets `check` say whether that was the answer's end or only the connection's. `heard` is told of every part. */
+/**
+ * Reads `stream` to its end, then lets `check` say whether that was the answer's end or only the connection's. `heard` is told of every part.
+ *
+ * In place of Node's own iterator, which takes an HTTP/2 stream that both sides have closed before anybody reads for a connection that ended too early, though
+ * all of the answer is there. Small answers come like that.
+ */
 export async function* readWhole(
   stream: Readable,
   signal: AbortSignal,
   check: () => void,
   heard: () => void = () => {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  try {
-    for await (const part of partsOf(stream)) {
-      heard();
-      yield part;
-    }
-  } catch (error) {
-    signal.throwIfAborted();
-    throw new BrokenConnection('perhaps', 'the connection ended before the answer did', error);
-  }
-  signal.throwIfAborted();
-  check();
-}
-
-/**
- * What Node's own iterator gives, but for an HTTP/2 stream that both sides have closed before anybody reads: Node takes that for a connection that
- * ended too early, though all of the answer is there. Small answers come like that.
- */
-async function* partsOf(stream: Readable): AsyncGenerator<Uint8Array, void, undefined> {
   let failure: Error | undefined;
   let wake = (): void => {};
   const happened = (): void => wake();
@@ -80,21 +67,29 @@ async function* partsOf(stream: Readable): AsyncGenerator<Uint8Array, void, unde
   stream.on('readable', happened).on('end', happened).on('close', happened).on('error', failed);
   try {
     for (;;) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
       const part = stream.destroyed ? null : (stream.read() as Uint8Array | null);
       const error = failure ?? stream.errored;
-      if (part !== null) yield part;
-      else if (error) throw error;
-      else if (stream.readableEnded) return;
-      else if (stream.destroyed) throw new Error('the stream was destroyed');
-      else await promise;
+      if (part !== null) {
+        heard();
+        yield part;
+      } else if (error || (stream.destroyed && !stream.readableEnded)) {
+        signal.throwIfAborted();
+        throw new BrokenConnection('perhaps', 'the connection ended before the answer did', error ?? new Error('the stream was destroyed'));
+      } else if (stream.readableEnded) {
+        break;
+      } else {
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
     }
   } finally {
-    stream.off('readable', happened).off('end', happened).off('close', happened);
-    // The listener for errors stays: one that comes late must not end the process.
-    if (!stream.readableEnded) stream.destroy();
+    // One that has ended is garbage with its listeners. The one for errors stays: one that comes late must not end the process.
+    if (!stream.readableEnded) {
+      stream.off('readable', happened).off('end', happened).off('close', happened);
+      stream.destroy();
+    }
   }
+  signal.throwIfAborted();
+  check();
 }
 
 /** No connection came about: refused, no route, no trust, or no answer in time. */
