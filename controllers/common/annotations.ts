@@ -1,12 +1,12 @@
 import { goDuration } from '../../base/go-duration.ts';
 import type { Millis } from '../../base/clock.ts';
 
-/** Characters of an annotation. Ten thousand ordinals, each written alone, are as many as they can be. */
+/** Max characters of a value. The longest valid one lists ten thousand ordinals one by one. */
 const MAX_TEXT = 128 * 1024;
 
 /**
- * Reads the annotations by which the author of an object asks for what its fields cannot say. Pure; what cannot be read is as if it were not there, and
- * named in `problems`, since what it wanted to limit is unknown then.
+ * Reads the opt-in annotations of an object. Pure. An annotation that cannot be parsed is treated as absent and listed in `problems`: the caller must know,
+ * because the limit that the annotation was meant to set is unknown.
  */
 export class AnnotationReader {
   readonly #annotations: Readonly<Record<string, string>>;
@@ -16,13 +16,13 @@ export class AnnotationReader {
     this.#annotations = annotations;
   }
 
-  /** A sentence for each that could not be read: annotation, value, remedy. */
+  /** One sentence for each annotation that cannot be parsed: name, value, remedy. */
   get problems(): readonly string[] {
     return this.#problems;
   }
 
   /**
-   * @param parse - gets the text without the blanks around it; undefined when it makes no sense
+   * @param parse - gets the trimmed text; returns undefined when the text is invalid
    * @param remedy - what to write instead, such as `write a number`
    */
   read<T>(name: string, parse: (text: string) => T | undefined, remedy: string): T | undefined {
@@ -33,7 +33,7 @@ export class AnnotationReader {
     return value;
   }
 
-  /** Off unless it says `true`. */
+  /** False unless the value is `true`. */
   flag(name: string): boolean {
     return this.read(name, booleanOf, 'write "true" or "false"') ?? false;
   }
@@ -43,13 +43,13 @@ export class AnnotationReader {
   }
 }
 
-/** @returns undefined for what is neither a count nor a share of at most all */
+/** @returns undefined unless the text is a count or a percentage of at most 100% */
 export function countOrShare(text: string): number | string | undefined {
   if (/^\d{1,9}$/.test(text)) return Number(text);
   return /^\d{1,3}%$/.test(text) && Number(text.slice(0, -1)) <= 100 ? text : undefined;
 }
 
-/** In these letters only, as everywhere in Kubernetes. */
+/** Lowercase only, as everywhere in Kubernetes. */
 function booleanOf(text: string): boolean | undefined {
   return text === 'true' ? true : text === 'false' ? false : undefined;
 }

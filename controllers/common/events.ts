@@ -11,11 +11,11 @@ export interface SetEvent {
   message: string;
 }
 
-/** Where it is reported. */
+/** The set that an event is about, and the recorder. */
 export interface EventTarget {
   events: Pick<EventRecorder, 'event'>;
   set: Readonly<KubeObject>;
-  /** Of which kind the set is. */
+  /** The resource of the set. */
   resource: Resource;
 }
 
@@ -24,21 +24,21 @@ export function recordEvents({ events, set, resource }: EventTarget, reported: r
 }
 
 /**
- * Tells it once for as long as it is so, and again when it was not so meanwhile; all of it when any of it is new.
- * @param isNews - whether this was not what was said last
+ * Records the events once while a problem persists, and again when it returns. A change of one message records all of them.
+ * @param isNews - whether the joined messages differ from the last ones
  */
 export function recordNewEvents(to: EventTarget, reported: readonly SetEvent[], isNews: (text: string) => boolean): void {
   if (isNews(reported.map(({ message }) => message).join('\n'))) recordEvents(to, reported);
 }
 
-/** The last text that was reported about each subject of each set, so that people read it once and not at every look. */
+/** Remembers the last text reported about each subject of each set, so that an event is recorded once and not at every reconcile. */
 export class EventDeduper {
   readonly #said = new Map<string, Map<string, string>>();
 
   /**
-   * Whether `text` differs from what was reported last; '' is nothing to report, and the same text is news again after it.
-   * @param uid - the set's
-   * @param about - its subject. @default one for all
+   * Whether `text` differs from the last reported text. '' means nothing to report; after it the same text is new again.
+   * @param uid - of the set
+   * @param about - the subject. @default one subject for all texts
    */
   is(uid: string, text: string, about = ''): boolean {
     const said = this.#said.get(uid) ?? new Map<string, string>();
@@ -50,15 +50,15 @@ export class EventDeduper {
     return text !== before && text !== '';
   }
 
-  /** The set is deleted. */
+  /** Called when the set is deleted. */
   forget(uid: string): void {
     this.#said.delete(uid);
   }
 }
 
 /**
- * Decides on one set. An exception there is a mistake of ours, or an object that no server should have taken: it costs this set a Warning event, a line in
- * the log and backoff, and no other set anything.
+ * Runs a planning function for one set. An exception is a bug of this program, or an object that the API server should have rejected: this set gets a Warning
+ * event, a log line and backoff; other sets are not affected.
  * @throws what `decide` throws
  */
 export function decideFor<T>({ events, set, resource }: EventTarget, decide: () => T): T {
@@ -72,8 +72,8 @@ export function decideFor<T>({ events, set, resource }: EventTarget, decide: () 
 }
 
 /**
- * Nothing is done for a set whose pods or revisions cannot be adopted or stored, and no status tells of it. What the server rejects, as for a quota or a
- * webhook, becomes an event; conflicts and missing answers do not.
+ * A set whose pods or revisions cannot be adopted or stored is not synced, and its status does not show why. Rejections by the API server (quota, webhook)
+ * become an event; conflicts and lost responses do not.
  * @param error - of the first writes of a reconcile
  */
 export function refusalOf(error: unknown): SetEvent[] {
@@ -86,27 +86,27 @@ export function refusalOf(error: unknown): SetEvent[] {
   return [{ type: 'Warning', reason: 'FailedSync', message }];
 }
 
-/** An event about a set that somebody reads again. */
+/** An event about a set, read back from the API server. */
 export interface ToldEvent extends KubeObject {
   reason?: string;
   message?: string;
   lastTimestamp?: string;
 }
 
-/** Pods were not made, or not as they should be. */
+/** Event reasons for pods that were not created, or not as requested. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['FailedSync', 'FailedCreate', 'PlacementLost', 'OwnershipLost']);
 
 /**
- * How the last attempt to create pods of a set failed, as its events say. Pure.
+ * How the last attempt to create pods of a set failed, according to the set's events. Pure.
  * @param events - of the set
- * @returns undefined when none failed lately, or one was created since
+ * @returns undefined when no event reports a failure, or a pod was created after the last failure
  */
 export function lastRefusal(events: readonly Readonly<ToldEvent>[]): string | undefined {
   let last: Readonly<ToldEvent> | undefined;
   for (const event of events) {
     if (event.reason !== 'SuccessfulCreate' && !REFUSALS.has(event.reason)) continue;
     const [at, before] = [event.lastTimestamp ?? '', last?.lastTimestamp ?? ''];
-    // Times are whole seconds, and a pass creates until something fails.
+    // Timestamps have whole seconds, and a pass creates pods until one fails: in the same second the failure came last.
     if (last === undefined || at > before || (at === before && REFUSALS.has(event.reason))) last = event;
   }
   if (last === undefined || !REFUSALS.has(last.reason)) return undefined;

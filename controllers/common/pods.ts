@@ -4,11 +4,11 @@ import { controllerRef } from '../../kube/controller/owners.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { WakeUp } from './reconcile.ts';
 
-/** What is valid before the five characters that the server draws. */
+/** A valid prefix for the five random characters that the API server appends. */
 const PREFIX = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*-?$/;
 
 /**
- * A pod as the template of its owner has it, without a node. Its parts belong to the template: copy to change.
+ * A pod made from the owner's template, without a node. The pod shares `spec` with the template: copy it before changing it.
  * @throws {Error} `unable to create pods, no labels`, since no selector would ever match such a pod
  */
 export function podFromTemplate(template: Readonly<PodTemplateSpec>, owner: Readonly<KubeObject>, ownerKind: Resource): Kube<PodFields> {
@@ -30,21 +30,21 @@ export function podFromTemplate(template: Readonly<PodTemplateSpec>, owner: Read
   };
 }
 
-/** `NAME-`, or the name alone where that would make no valid prefix. Servers shorten what is too long. */
+/** `NAME-`, or the name alone when `NAME-` is not a valid prefix. The API server truncates a prefix that is too long. */
 export function namePrefix(name: string): string {
   const prefix = `${name}-`;
   return PREFIX.test(prefix) ? prefix : name;
 }
 
-/** Characters of pods that are written in one turn: a few ms of it. */
+/** Max characters of the pods serialized in one turn of the event loop: a few ms. */
 const MAX_TURN_TEXT = 4 * 2 ** 20;
 
 const sizes = new WeakMap<object, number>();
 
 /**
- * How many pods of a template may be written at once. Each is copied and turned into text in the turn in which it is sent, so that a template of a
- * megabyte leaves room for a few and not for five hundred.
- * @param template - never changed afterwards: it is measured once
+ * How many pods of a template may be created at once. Each pod is copied and serialized in the turn in which it is sent, so a template of a megabyte
+ * allows a few at once and not five hundred.
+ * @param template - never changed afterwards: its size is measured once
  * @returns 1 to `most`
  */
 export function batchOf(template: object, most: number): number {
@@ -58,7 +58,7 @@ export function batchOf(template: object, most: number): number {
 
 type Conditions = { readonly status?: Pick<NonNullable<PodFields['status']>, 'conditions'> };
 
-/** Its Ready condition is True. */
+/** The pod's Ready condition is True. */
 export function isReady(pod: Conditions): boolean {
   return readySince(pod) !== undefined;
 }
@@ -83,13 +83,13 @@ function readySince({ status }: Conditions): string | undefined {
   return undefined;
 }
 
-/** What keeps a pod from being available: a word for scripts, and a few for people. */
+/** Why a pod is not available: `reason` is one word for scripts, `text` a phrase for people. */
 export function whyNotAvailable(pod: Readonly<Kube<PodFields>>): { reason: string; text: string } {
   const { reason, text } = inFull(pod);
   return { reason: reason.slice(0, MAX_REASON), text: text.slice(0, MAX_REASON + 100) };
 }
 
-/** Characters. Others wrote it, in pods; from here it goes into the status of sets. */
+/** Max characters. Other programs write these texts into the status of pods; this controller copies them into the status of sets. */
 const MAX_REASON = 200;
 
 function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason: string; text: string } {
@@ -108,8 +108,8 @@ function inFull({ metadata, spec, status }: Readonly<Kube<PodFields>>): { reason
 }
 
 /**
- * When a pod will be available. Other clocks said when it became ready, and one of them may be wrong by years for a while: looked at again after
- * `minReadySeconds` at the latest, which a right one never exceeds.
+ * When to reconcile for a pod that will become available. The ready time comes from another machine's clock, which may be wrong by years for a while: the
+ * wait is at most `minReadySeconds`, which it never exceeds with a correct clock.
  * @param at - wall clock, as `now`
  */
 export function availableWakeUp(at: Millis, now: Millis, minReadyMs: Millis): WakeUp {

@@ -21,10 +21,10 @@ interface StatusOwner extends KubeObject {
   status?: { conditions?: Condition[] };
 }
 
-/** What the runner needs of the rules of a set of any kind. */
+/** What `reconcileSet` needs from the rules of a set of any kind. */
 interface RulesOf<S extends KubeObject> {
   readonly set: Readonly<S>;
-  /** Why nothing is done for the set; undefined: it is small enough. */
+  /** Why the set is not synced; undefined: it is small enough. */
   readonly tooLarge: string | undefined;
 }
 
@@ -37,65 +37,65 @@ export interface Warnings {
   events: readonly SetEvent[];
 }
 
-/** What planning whose each object is comes to: the first writes of a reconcile. */
+/** The result of planning ownership: the first writes of a reconcile. */
 interface Ownership {
   adoption: { pods: ClaimPlan<KubeObject>; revisions: ClaimPlan<Revision> };
   history: Pick<HistoryPlan, 'steps'>;
 }
 
-/** What the plan of every kind has. */
+/** What the plans of all kinds have in common. */
 interface AnyPlan {
-  /** What the author of the set should know of this plan, once it is executed. */
+  /** Warnings to record once the plan is executed. */
   warnings?: readonly Warnings[];
   wakeUps: readonly WakeUp[];
 }
 
-/** What executing a plan came to. */
+/** The result of executing a plan. */
 export interface Executed {
-  /** In the order in which they occurred; the first one is thrown when the status is written. */
+  /** In the order in which they occurred; the first one fails the reconcile after the status is written. */
   failures: unknown[];
 }
 
-/** What one kind of set does in each phase of a reconcile. What plans is pure, and called once each. */
+/** What one kind of set does in each phase of a reconcile. The planning functions are pure and called once per reconcile. */
 export interface SetSync<S extends StatusOwner, R extends RulesOf<S>, O, F extends Ownership, P extends AnyPlan, D extends Executed> {
   /** The kind. */
   resource: Resource;
   client: Client;
   caches: { sets: Informer<S>; revisions: Informer<Revision> };
-  /** Of every kind that the controller writes. */
+  /** The caches of all kinds that the controller writes. */
   written: readonly SeenCache[];
   ownWrites: OwnWrites;
   events: Pick<EventRecorder, 'event'>;
   memory: SetMemory;
   /** Reads the set. Called at each reconcile: memoize it. */
   rules: (set: Readonly<S>) => R;
-  /** Sets for which nothing can be done, and why. Reports it where people should know. */
+  /** Why the set cannot be synced; undefined when it can. May record an event. */
   unusable: (rules: R) => string | undefined;
-  /** What is wrong with the set and does not stop it. */
+  /** Problems of the set that do not stop the sync. */
   warnings: (rules: R) => readonly Warnings[];
-  /** What the caches have of the set; it only reads. */
+  /** Reads what the caches have of the set. */
   observe: (key: Key, rules: R) => O;
   /** Which objects are adopted and released, and which steps put the history in order. */
   planOwnership: (observed: O) => F;
   /**
-   * Adopts, releases, and does the steps of the history. Not called when there is nothing of that to do.
-   * @returns the facts with what the server made of them, such as another name for a revision: the rest is planned on these
-   * @throws the first failure: nothing else is done, since what the set has is not known then
+   * Adopts, releases, and executes the steps of the history. Not called when there are none.
+   * @returns the facts as the server has them now, such as another name for a revision: `plan` gets these
+   * @throws the first failure: the reconcile ends, because it is unknown what the set owns
    */
   executeOwnership: (facts: F, signal: AbortSignal) => Promise<F>;
-  /** Pods, and what belongs to them; old revisions. */
+  /** Plans pods and the objects that belong to them, and which old revisions to delete. */
   plan: (facts: F) => P;
   execute: (key: Key, facts: F, plan: P, signal: AbortSignal) => Promise<D>;
   planStatus: (facts: F, plan: P, executed: D) => StatusPlan<S>;
-  /** Nothing needs to be known of this set any more. @param uid - a set's that was deleted while it was reconciled: what was noted since came too late for its event */
+  /** Drops all memory of a set. @param uid - of a set that was deleted during its reconcile, which may have added entries after the delete event */
   forget: (uid: string) => void;
-  /** What of the status that the server has is kept although the plan names it. @default nothing */
+  /** Status fields for which the server's value wins over the plan's. @default none */
   keptStatus?: (onto: Readonly<S>) => object;
 }
 
 /** Whether to write the status. */
 export interface StatusPlan<S extends StatusOwner> {
-  /** undefined: it is right as it is, or is not to be written yet. */
+  /** undefined: the status is already right, or is not to be written yet. */
   status: S['status'] | undefined;
   wakeUps: readonly WakeUp[];
 }
@@ -104,8 +104,8 @@ export interface StatusPlan<S extends StatusOwner> {
  * One reconcile of a set, the same for every kind.
  *
  * ```text
- * set is not in the cache, or not found on the server  -> nothing, or look again in a minute
- * too large, or its selector cannot be used            -> stalled: an event of the set brings it back
+ * set is not in the cache, or not found on the server  -> nothing, or requeue after a minute
+ * too large, or its selector cannot be used            -> stalled: the next event of the set enqueues it
  * own writes are not in the caches yet                 -> requeue
  * else: warnings
  *       observe                                        -> what the caches have
@@ -114,7 +114,7 @@ export interface StatusPlan<S extends StatusOwner> {
  *       plan the status, write it                      -> also when execute failed
  *       requeue                                        -> after the shortest time that a plan asks for
  * ```
- * @throws what a phase threw, or the first failure of execute where nothing waits for a time: the key comes back with backoff
+ * @throws what a phase threw, or the first failure of execute when no plan asks for a requeue: the key is requeued with backoff
  */
 export async function reconcileSet<
   S extends StatusOwner,
@@ -177,7 +177,7 @@ function isInOrder({ adoption: { pods, revisions }, history }: Ownership): boole
   return history.steps.length === 0 && [pods, revisions].every(({ adopt, release }) => adopt.length === 0 && release.length === 0);
 }
 
-/** A set that is not found is remembered: the cache may have it for a while yet. */
+/** Remembers a set that the server does not find: the cache may have it for a while yet. */
 async function executeStatus<S extends StatusOwner>(
   {
     client,
@@ -192,7 +192,7 @@ async function executeStatus<S extends StatusOwner>(
   signal: AbortSignal,
 ): Promise<void> {
   const key = objectKey(set);
-  // Conditions that are not there any more are taken away.
+  // Set even when undefined, so that obsolete conditions are removed.
   const change = (onto: Readonly<S>): object => ({
     ...status,
     conditions: conditionsOnto(onto.status?.conditions, status.conditions),
@@ -203,7 +203,7 @@ async function executeStatus<S extends StatusOwner>(
     memory.statusWritten({ set });
   };
   const isThere = await writeStatus({ client, resource, set, change, wrote }, signal);
-  // Once the cache knows it too, nothing would make us forget it.
+  // Not once the cache has dropped the set: no delete event would remove the entry.
   if (!isThere && caches.sets.get(key)?.metadata.uid === set.metadata.uid) memory.notFound({ set });
 }
 
@@ -213,21 +213,21 @@ export interface WakeUp {
   why: string;
 }
 
-/** When to look again: at the first of them. There may be one for each pod. */
+/** Requeues at the earliest wake-up. There may be one for each pod. */
 export function earliest(wakeUps: readonly WakeUp[]): Outcome {
   let first: WakeUp | undefined;
   for (const one of wakeUps) if (first === undefined || one.requeueAfter < first.requeueAfter) first = one;
   return first ?? done;
 }
 
-/** Characters of templates that are read in one turn: a few ms of it. */
+/** Max characters of templates hashed in one turn of the event loop: a few ms. */
 const MAX_TURN_TEXT = 2 ** 19;
-/** What each costs, however short. */
+/** Fixed cost of each revision, in characters. */
 const EACH = 200;
 
 /**
- * Reads what revisions hold, some in each turn of the event loop, so that the decision that compares them later finds them read. Each is read once for
- * as long as the cache has it: nearly always there is nothing to do.
+ * Computes the digests of revisions, some in each turn of the event loop, so that planning finds them ready when it compares revisions. Each digest is kept
+ * as long as the cache keeps the revision's data: nearly always there is nothing to do.
  */
 export async function readRevisions(revisions: readonly Readonly<Revision>[]): Promise<void> {
   let read = 0;

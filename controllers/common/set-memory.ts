@@ -5,11 +5,11 @@ import { EventDeduper } from './events.ts';
 
 /** What a plan may know of earlier reconciles. Losing it costs a wait, never a wrong decision. */
 export interface Memory {
-  /** Ms for which the failed pod of a node must stay; 0 when it may go. */
+  /** Ms before the failed pod of a node may be deleted; 0: now. */
   backoffMs(node: string): Millis;
-  /** Ms for which no pod may be made, since the server changes them on their way in; 0 when they may. */
+  /** Ms before pods may be created again, because admission rewrote the last one; 0: now. */
   creationsHeldMs: Millis;
-  /** Ms until the status may be written again when only its numbers changed. @param pace - busy: they are about to change again */
+  /** Ms until the status may be written again when only its numbers changed. @param pace - busy: the numbers are about to change again */
   statusHeldMs(pace: StatusPace): Millis;
 }
 
@@ -26,8 +26,8 @@ interface BackoffEntry {
 }
 
 /**
- * How long what failed in a place stays there before it is tried again: at once the first time, then one second, twice as long after each failure, and
- * fifteen minutes at most. A place where nothing failed for twice the longest wait starts again at the first wait.
+ * How long a failed pod stays in its place before it is replaced: the first one not at all, the next one for one second, then twice as long after each
+ * failure, fifteen minutes at most. A place without a failure for twice the longest wait starts again at the first wait.
  */
 export class PodBackoff {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -39,18 +39,18 @@ export class PodBackoff {
     this.#swept = clock.monotonic();
   }
 
-  /** Places that are remembered. */
+  /** Number of places with an entry. */
   get size(): number {
     return this.#entries.size;
   }
 
-  /** Ms until the next try, 0 when it may be now. */
+  /** Ms until the next try; 0: now. */
   left(place: string): Millis {
     const entry = this.#entries.get(place);
     return entry === undefined ? 0 : Math.max(0, Math.ceil(entry.at + entry.delay - this.#clock.monotonic()));
   }
 
-  /** It failed there, and is tried again now: the next failure waits for longer. */
+  /** Called when a failure in this place is retried: the next failure waits longer. */
   raise(place: string): void {
     const now = this.#clock.monotonic();
     this.#sweep(now);
@@ -59,7 +59,7 @@ export class PodBackoff {
     this.#entries.set(place, { delay, at: now });
   }
 
-  /** @param prefix - of all places to forget, such as those of an owner that is gone */
+  /** @param prefix - of all places to forget, such as those of a deleted owner */
   forget(prefix: string): void {
     for (const place of this.#entries.keys()) if (place.startsWith(prefix)) this.#entries.delete(place);
   }
@@ -80,8 +80,8 @@ export class PodBackoff {
 const NOT_FOUND_TTL: Millis = 60_000;
 
 /**
- * Sets that the server says are no more, while the cache still has them: what is made for them goes to the garbage collector, and would be made again as
- * fast as that takes it. Believed for a minute: a proxy, or a server that starts, says so of what is there, too, and no event would bring that one back.
+ * Sets that the API server does not find while the cache still has them: the controller would create their pods again as fast as the garbage collector
+ * deletes them. An entry expires after a minute: a proxy or a starting server may return 404 for an existing set, and no event would enqueue that set.
  */
 class NotFoundCache {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -91,12 +91,12 @@ class NotFoundCache {
     this.#clock = clock;
   }
 
-  /** @param uid - the set's, here and below */
+  /** @param uid - of the set, here and below */
   add(uid: string): void {
     this.#until.set(uid, this.#clock.monotonic() + NOT_FOUND_TTL);
   }
 
-  /** When to look at it again; undefined for one that is there, as far as anybody knows. */
+  /** When to reconcile the set again; undefined when the set is not known to be missing. */
   outcome(uid: string): Outcome | undefined {
     const until = this.#until.get(uid);
     if (until === undefined) return undefined;
@@ -106,7 +106,7 @@ class NotFoundCache {
     return undefined;
   }
 
-  /** The cache knows it too. */
+  /** Called when the cache has dropped the set too. */
   forget(uid: string): void {
     this.#until.delete(uid);
   }
@@ -114,7 +114,7 @@ class NotFoundCache {
 
 export type StatusPace = 'idle' | 'busy';
 
-/** Numbers alone are written this often at most: a thousand pods that become ready within a second are worth ten writes. */
+/** Min time between writes that only change numbers: a thousand pods that become ready within a second cause ten writes. */
 const MIN_INTERVAL: Readonly<Record<StatusPace, Millis>> = { idle: 100, busy: 500 };
 
 /** When the status of each set was last written. */
@@ -126,7 +126,7 @@ class StatusThrottle {
     this.#clock = clock;
   }
 
-  /** Ms until numbers may be written again. @param uid - the set's */
+  /** Ms until numbers may be written again. @param uid - of the set */
   heldMs(uid: string, pace: StatusPace): Millis {
     const at = this.#at.get(uid);
     return at === undefined ? 0 : Math.max(0, Math.ceil(at + MIN_INTERVAL[pace] - this.#clock.monotonic()));
@@ -136,13 +136,13 @@ class StatusThrottle {
     this.#at.set(uid, this.#clock.monotonic());
   }
 
-  /** The set is deleted. */
+  /** Called when the set is deleted. */
   forget(uid: string): void {
     this.#at.delete(uid);
   }
 }
 
-/** A set, and whatever else is known of it. */
+/** A set, or a value that holds it, such as its rules. */
 interface OfSet {
   readonly set: Readonly<KubeObject>;
 }
@@ -162,7 +162,7 @@ export class SetMemory {
     this.#notFound = new NotFoundCache(clock);
   }
 
-  /** For one set in one reconcile. */
+  /** The memory of one set, for one reconcile. */
   of({ set }: OfSet): Memory {
     return {
       backoffMs: (node) => this.#failures.left(place(set, node)),
@@ -171,12 +171,12 @@ export class SetMemory {
     };
   }
 
-  /** A failed pod of this node was removed. */
+  /** Called when a failed pod of this node was deleted. */
   failed({ set }: OfSet, node: string): void {
     this.#failures.raise(place(set, node));
   }
 
-  /** The server made another pod than it was asked to. @returns ms for which no more should be made */
+  /** Called when admission rewrote a new pod. @returns ms before more pods may be created */
   hold({ set }: OfSet): Millis {
     this.#holds.raise(place(set, ''));
     return this.#holds.left(place(set, ''));
@@ -186,17 +186,17 @@ export class SetMemory {
     this.#throttle.written(set.metadata.uid ?? '');
   }
 
-  /** The server has answered that there is no such set, and the cache does not show it yet. */
+  /** Called when the API server does not find the set and the cache still has it. */
   notFound({ set }: OfSet): void {
     this.#notFound.add(set.metadata.uid ?? '');
   }
 
-  /** When to reconcile a set again that the server did not find; undefined for any other. */
+  /** When to reconcile a set that the server did not find; undefined for any other set. */
   outcomeIfNotFound({ metadata: { uid = '' } }: Readonly<KubeObject>): Outcome | undefined {
     return this.#notFound.outcome(uid);
   }
 
-  /** Whether this was not reported last about the set. */
+  /** Whether `text` differs from the last one reported about the set. */
   isNews({ metadata: { uid = '' } }: Readonly<KubeObject>, text: string, about = ''): boolean {
     return this.#deduper.is(uid, text, about);
   }
@@ -210,7 +210,7 @@ export class SetMemory {
   }
 }
 
-/** Another generation has no backoff yet: its pods are others. */
+/** Includes the generation, so that a changed spec starts without backoff. */
 function place({ metadata }: Readonly<KubeObject>, node: string): string {
   return `${metadata.uid ?? ''}/${metadata.generation ?? 0}/${node}`;
 }

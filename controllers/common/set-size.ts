@@ -2,18 +2,18 @@ import type { PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.js';
 import type { LabelSelectorObject } from '../../kube/api/selector.ts';
 import type { SetEvent } from './events.ts';
 
-/** What is asked of every orphan of a namespace. A list of values counts as one for each sixteen. */
+/** Max requirements to evaluate for every orphan of a namespace. Each sixteen values of a requirement count as one more. */
 const MAX_SELECTOR_STEPS = 500;
-/** What is asked of every node. Values as above. */
+/** Max requirements to evaluate for every node. Values count as above. */
 const MAX_PLACEMENT_STEPS = 500;
-/** What is looked up in each pod. */
+/** Max volumes to look up in each pod. */
 const MAX_VOLUMES = 1_000;
-/** What each pod gets a claim of. */
+/** Each pod gets a claim from each template. */
 const MAX_CLAIM_TEMPLATES = 100;
-/** Labels, annotations and finalizers of claim templates, with those that the selector adds to each. */
+/** Max labels, annotations and finalizers of all claim templates, including the labels that the selector adds to each. */
 const MAX_CLAIM_FIELDS = 20_000;
 
-/** What of a set is measured. */
+/** The parts of a set that are measured. */
 export interface Sized {
   selector: LabelSelectorObject | undefined;
   template: Readonly<PodTemplateSpec>;
@@ -21,9 +21,9 @@ export interface Sized {
 }
 
 /**
- * Sets that would take more than their share of a process that looks after thousands: each of these counts is multiplied by the nodes, pods or orphans of
- * a cluster. The size of the object bounds all else. Pure.
- * @returns why, and what to do; undefined for a set that is looked after
+ * Finds sets that would take more than their share of a process that syncs thousands: each of these counts is multiplied by the nodes, pods or orphans of
+ * a cluster. The size of the object bounds everything else. Pure.
+ * @returns which limit the set exceeds; undefined for a set that can be synced
  */
 export function tooLarge({ selector, template, claimTemplates = [] }: Sized): string | undefined {
   const counts: [count: number, most: number, what: string][] = [
@@ -45,19 +45,19 @@ export function tooLarge({ selector, template, claimTemplates = [] }: Sized): st
   }
 }
 
-/** The event about such a set. */
+/** The event about a set that is too large. */
 export function tooLargeEvent(why: string): SetEvent {
   return { type: 'Warning', reason: 'SetTooLarge', message: `The set is not synced: ${why}` };
 }
 
-/** The selector, unless it is too large to be read: then it selects nothing. */
+/** The selector; undefined, which selects nothing, when it is too large to evaluate. */
 export function readableSelector(selector: LabelSelectorObject | undefined): LabelSelectorObject | undefined {
   return selectorSteps(selector) > MAX_SELECTOR_STEPS ? undefined : selector;
 }
 
 const measured = new WeakMap<object, ReturnType<typeof excessOf>>();
 
-/** A cache keeps a template as the same object for as long as it says the same, so each is measured once. */
+/** The cache keeps an unchanged template as the same object, so each template is measured once. */
 function templateExcess(template: object): ReturnType<typeof excessOf> {
   if (!measured.has(template)) measured.set(template, excessOf(template));
   return measured.get(template);
@@ -81,7 +81,7 @@ function expressionSteps(expressions: readonly { values?: readonly string[] }[])
   return expressions.reduce((sum, { values = [] }) => sum + 1 + Math.floor(values.length / 16), 0);
 }
 
-/** What is written into the claims of one pod, besides what the templates' specs say. @param added - labels that each claim gets */
+/** Number of metadata entries in the claims of one pod. @param matchLabels - labels that each claim gets */
 export function claimFields(templates: NonNullable<Sized['claimTemplates']>, matchLabels: object | undefined): number {
   const added = keys(matchLabels);
   const own = templates.reduce(
@@ -95,14 +95,14 @@ function keys(fields: object | undefined): number {
   return fields === undefined ? 0 : Object.keys(fields).length;
 }
 
-/** Lists and objects in each other: a pod template of any server has a dozen. */
+/** Max nesting of lists and objects: a valid pod template has about a dozen levels. */
 export const MAX_DEPTH = 100;
-/** Values, lists and objects: some six thousand variables of an environment. */
+/** Max values, lists and objects: about six thousand environment variables. */
 export const MAX_VALUES = 20_000;
 
 /**
- * Whether a value is deeper, or has more in it, than a template may. It needs no stack, and stops counting at the bound, so it can be asked of anything.
- * @returns undefined for what is within both bounds
+ * Whether a value is nested deeper, or holds more values, than a template may. Not recursive, and stops counting at the bound, so any value is safe to pass.
+ * @returns undefined when the value is within both bounds
  */
 export function excessOf(value: unknown, most = { depth: MAX_DEPTH, values: MAX_VALUES }): 'depth' | 'values' | undefined {
   let left = most.values;

@@ -13,7 +13,7 @@ export interface SetWriter {
 }
 
 /**
- * Notes what is written for a set, so that nothing is decided before the caches show it.
+ * Records what is written for a set, so that the next reconcile waits until the caches show it.
  * @param caches - of every kind that is written
  */
 export function setWriter(
@@ -35,9 +35,9 @@ export function setWriter(
 }
 
 /**
- * Gives a pod the labels that a mutating webhook took from it on its way in, or changed, before the caches show it without them: its controller would take it for
- * another's, or for one of an old revision, and replace it without end.
- * @param needed - nothing is written where it has them all
+ * Restores the labels that a mutating webhook removed from a new pod, or changed, before the caches show the pod without them: the controller would take it
+ * for another owner's pod, or for an outdated one, and replace it endlessly.
+ * @param needed - nothing is written when the pod has them all
  */
 export async function restoreLabels(
   { client, wrote }: Pick<SetWriter, 'client' | 'wrote'>,
@@ -55,7 +55,7 @@ export interface Adopter extends Pick<Claimer, 'client' | 'owner' | 'ownerKind'>
   wrote: (resource: Resource, object: KubeObject) => void;
 }
 
-/** Adopts and releases what the plan says, of one kind. @throws what failed: nothing may be decided then */
+/** Adopts and releases objects of one kind as planned. @throws what failed: the caller must not plan further */
 export async function executeAdoption<T extends KubeObject>(
   { wrote, ...by }: Adopter,
   kind: Resource,
@@ -63,7 +63,7 @@ export async function executeAdoption<T extends KubeObject>(
   signal: AbortSignal,
 ): Promise<void> {
   if (plan.adopt.length === 0 && plan.release.length === 0) return;
-  // What is kept need not be asked for.
+  // Kept objects need no request.
   await claim({ ...by, kind, wrote: (object) => wrote(kind, object) }, { ...plan, keep: [] }, signal);
 }
 
@@ -77,17 +77,17 @@ export interface StatusWrite<T extends Counted> {
   resource: Resource;
   /** As the cache has it. */
   set: Readonly<T>;
-  /** What to write over the status that is there. */
+  /** Fields to write over those of the status of `onto`. */
   change: (onto: Readonly<T>) => object;
   /** Called with the set as it was written. */
   wrote: (written: T) => void;
 }
 
 /**
- * Writes a status, what others keep in it left as it is. Twice at most: the second time on the set as the server has it now. What changed meanwhile
- * brings the key back anyway.
- * @returns false when the set is gone, or another one by now: it needs no status, and nothing else either
- * @throws what the second try, or the look at the server before it, failed with
+ * Writes a status and keeps the fields of other writers. Tries twice at most: the second time on the set as the server has it now. A change in between
+ * enqueues the key anyway.
+ * @returns false when the set was deleted, or replaced by another of its name: nothing needs to be written for it
+ * @throws the error of the second try, or of the GET before it
  */
 export async function writeStatus<T extends Counted>(
   { client, resource, set, change, wrote }: StatusWrite<T>,

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/api/object.ts';
 import type { StatusPlan } from './reconcile.ts';
 import type { Memory } from './set-memory.ts';
 
-/** As sets of all kinds have them in their status. */
+/** A condition in the status of a set of any kind. */
 export interface Condition {
   type: string;
   status: string;
@@ -14,25 +14,25 @@ export interface Condition {
 }
 
 interface ProgressFacts {
-  /** Of the status as it is, others' too. */
+  /** All conditions of the present status, including those of other writers. */
   has: readonly Condition[];
   /** Wall clock. */
   now: Millis;
   /** undefined: the set asks for no conditions. */
   deadlineMs: Millis | undefined;
   state: 'complete' | 'paused' | 'updating';
-  /** How far it is: `2 of 3 pods are updated, 3 available`. */
+  /** Progress as text: `2 of 3 pods are updated, 3 available`. */
   message: string;
-  /** Since the status was last written. */
+  /** There was progress since the status was last written. */
   moved: boolean;
-  /** What it waits for; asked when the deadline is over. */
+  /** What the rollout waits for; called when the deadline has passed. */
   blocker: () => { reason: string; message: string };
 }
 
 export interface Progress {
-  /** All that the status should have. */
+  /** All conditions that the status should have. */
   conditions: readonly Condition[];
-  /** Ms until the deadline is over, if nothing moves. */
+  /** Ms until the deadline passes if there is no progress. */
   deadlineIn: Millis | undefined;
 }
 
@@ -45,15 +45,15 @@ const reasons = {
 } as const;
 
 /**
- * The progress of a rollout, in two conditions that only sets with a deadline have; `Progressing` holds in `lastTransitionTime` when anything last moved,
- * so that any process can go on counting. Pure.
+ * The progress of a rollout as two conditions, which only sets with a deadline have. `lastTransitionTime` of `Progressing` is the time of the last progress,
+ * so that any process can continue the count. Pure.
  *
  * | rollout | Progressing | Stalled |
  * | --- | --- | --- |
  * | complete | True, RolloutComplete | False |
  * | paused | Unknown, RolloutPaused | False |
- * | moved within the deadline | True, PodsUpdating | False |
- * | did not | False, ProgressDeadlineExceeded | True, with pod and reason |
+ * | progress within the deadline | True, PodsUpdating | False |
+ * | none | False, ProgressDeadlineExceeded | True, with pod and reason |
  */
 export function progressOf({ has, now, deadlineMs, state, message, moved, blocker }: ProgressFacts): Progress {
   const others = has.filter(({ type }) => !OURS.has(type));
@@ -62,7 +62,7 @@ export function progressOf({ has, now, deadlineMs, state, message, moved, blocke
   const time = rfc3339(now);
   const is = reasons[state];
   const since = before?.reason === is.reason || before?.reason === EXCEEDED ? Date.parse(before.lastTransitionTime ?? '') : Number.NaN;
-  // A time to come was written by a clock that was wrong, or ours is: counted from now on, or it would be over after years.
+  // A time in the future means that a clock is or was wrong: count from now, or the deadline might pass only after years.
   const fresh = Number.isNaN(since) || since > now || moved;
   const left = fresh ? deadlineMs : since + deadlineMs - now;
   const stalled = state === 'updating' && left <= 0;
@@ -71,7 +71,7 @@ export function progressOf({ has, now, deadlineMs, state, message, moved, blocke
     : { ...is, message };
   const conditions = [
     ...others,
-    // Kept while it stands still, also when the deadline passes: it tells when something last moved.
+    // Unchanged without progress, also when the deadline passes: this is the time of the last progress.
     { type: 'Progressing', ...progressing, lastTransitionTime: fresh ? time : (before?.lastTransitionTime ?? time) },
     stalledCondition(has, stalled ? blocker() : undefined, time),
   ];
@@ -89,7 +89,7 @@ function stalledCondition(has: readonly Condition[], why: { reason: string; mess
 }
 
 /**
- * The conditions of a status that somebody else may have written meanwhile: others' as they are there, ours as they should be. Pure.
+ * Conditions for a status that another writer may have changed: those of other writers stay, ours are replaced. Pure.
  * @returns undefined for none
  */
 export function conditionsOnto(there: readonly Condition[] = [], wants: readonly Condition[] = []): Condition[] | undefined {
@@ -97,7 +97,7 @@ export function conditionsOnto(there: readonly Condition[] = [], wants: readonly
   return conditions.length === 0 ? undefined : conditions;
 }
 
-/** What differs. `words`: messages and times alone, as with each pod that gets on. Pure. */
+/** What differs. `words`: only messages and times, as whenever a pod progresses. Pure. */
 export function conditionsDiffer(has: readonly Condition[] = [], wants: readonly Condition[] = []): 'no' | 'words' | 'more' {
   if (jsonEqual(has, wants)) return 'no';
   const verdicts = (all: readonly Condition[]): unknown => all.map(({ type, status, reason = '' }) => [type, status, reason]);
@@ -106,26 +106,26 @@ export function conditionsDiffer(has: readonly Condition[] = [], wants: readonly
 
 /** What a new status would change, and when. */
 export interface StatusNews {
-  /** What writing it would change; `numbers` are words of conditions too. */
+  /** What the write would change; `numbers` includes messages and times of conditions. */
   change: 'nothing' | 'numbers' | 'more';
-  /** A number changes to what it should be. */
+  /** A number reaches its desired value. */
   reached: boolean;
   /** The numbers are about to change again: pods that were created or deleted are not in the cache yet, or are being created now. */
   busy: boolean;
 }
 
-/** Whether a count differs from the one in the status and is now what it should be. @param counts - as the status has it, as it is now */
+/** Whether a count reaches `wanted`, and the status does not show it yet. @param counts - in the status, and now */
 export function reaches(wanted: number, counts: readonly (readonly [has: number | undefined, is: number])[]): boolean {
   return counts.some(([has, is]) => is === wanted && (has ?? 0) !== is);
 }
 
 /**
- * Whether to write a status now. Each write of it is waited for, and then for its event, before the set continues, so numbers that are about to change again wait:
+ * Whether to write a status now. A set waits for each write, and then for its event, before it continues, so numbers that are about to change again wait:
  *
  * | what changes | when |
  * | --- | --- |
  * | more than numbers, such as the generation that was observed | now |
- * | a number reaches what it should be | now: people and scripts wait for that |
+ * | a number reaches its desired value | now: people and scripts wait for that |
  * | other numbers | 100 ms after the last write; 500 ms while they are about to change again |
  */
 export function paceStatus<S extends KubeObject & { status?: object }>(

@@ -8,7 +8,6 @@ export type StatefulSet = Kube<StatefulSetFields>;
 export type Pod = Kube<PodFields>;
 export type PodTemplate = PodTemplateSpec;
 export type Node = Kube<NodeFields>;
-/** What a pod has storage by. */
 export type Pvc = Kube<PersistentVolumeClaim>;
 export type StorageClass = Kube<StorageClassFields>;
 
@@ -18,9 +17,9 @@ export type Placement = 'scheduler' | 'controller';
 interface SetOptions {
   /** Sets reconciled at once. @default 5 */
   workers?: number;
-  /** Sets, and all that is theirs, of this namespace alone. @default all */
+  /** Only sets and their objects in this namespace. @default all */
   namespace?: string;
-  /** Label selector: sets that do not match are somebody else's. @default all */
+  /** Label selector: sets that do not match are left to another controller. @default all */
   objectSelector?: string;
 }
 

@@ -4,38 +4,38 @@ import { goJson, isJsonObject } from '../../../kube/api/json.ts';
 
 export type Revision = Kube<ControllerRevision>;
 
-/** On pods: of which revision they are. */
+/** Label of pods: which revision the pod is made from. */
 export const HASH_LABEL = 'controller-revision-hash';
 
-/** All that the history of one owner (a DaemonSet, a StatefulSet) is decided from. */
+/** The input for planning the history of one owner (a DaemonSet, a StatefulSet). */
 export interface HistoryFacts {
   owner: Readonly<KubeObject>;
-  /** `spec.template` of the owner, as the server gave it: {@link HistoryRules.hash} may see each field and each null. */
+  /** `spec.template` of the owner, exactly as the server returned it: {@link HistoryRules.hash} may hash each field and each null. */
   template: Readonly<Record<string, unknown>>;
   /** `status.collisionCount` of the owner. */
   collisionCount: number | undefined;
-  /** The owner's, adopted ones included; in no order. */
+  /** The owner's revisions, adopted ones included; in no order. */
   revisions: readonly Readonly<Revision>[];
   /** The owner's pods: name, uid and labels. */
   pods: readonly Readonly<KubeObject>[];
 }
 
-/** In what the histories of the kinds of owners differ. */
+/** How the histories of DaemonSets and StatefulSets differ. */
 export interface HistoryRules {
-  /** On revisions: the hash that their name was made with at first. */
+  /** Label of revisions: the hash that the first name was made from. */
   hashLabel: string;
-  /** Of the data of a revision, for its name. */
+  /** Hashes the data of a revision, for its name. */
   hash: (data: unknown, collisionCount: number | undefined) => string;
-  /** What is in {@link HASH_LABEL} of pods: the hash of their revision, or its whole name. */
+  /** The value of {@link HASH_LABEL} on pods: the hash of the revision, or its whole name. */
   podsCarry: 'hash' | 'name';
-  /** Revisions of one content become one; else the last of them is the current one, and the others are old. */
+  /** Revisions with the same content are merged; otherwise the last of them is the current one, and the others are old. */
   dedup: boolean;
   /**
-   * The name of a new revision is another's: the count goes into the owner's status at once, and the next pass makes another name; or names are tried
-   * until one is free, and the count is handed back, for the status that the pass ends with.
+   * When another object has the name of a new revision. `written`: the count goes into the owner's status at once, and the next pass makes another name.
+   * `returned`: names are tried until one is free, and the count is returned for the status write at the end of the pass.
    */
   collisions: 'written' | 'returned';
-  /** What the limit of the history counts. Those that are in use stay either way. */
+  /** Which revisions the history limit counts. Revisions in use stay either way. */
   limits: 'all' | 'unused';
 }
 
@@ -57,32 +57,32 @@ export const statefulSetHistory: HistoryRules = {
   limits: 'unused',
 };
 
-/** Revisions of one owner that are looked at. */
+/** Max revisions of one owner that are considered. */
 export const MAX_REVISIONS = 1_000;
 
-/** In the order in which they are done. */
+/** In the order in which they are executed. */
 export type HistoryStep =
   /** A revision without the hash label gets its name as the hash. */
   | { do: 'label'; revision: Readonly<Revision>; hash: string }
   | { do: 'create'; revision: Revision }
   | { do: 'renumber'; revision: Readonly<Revision>; to: number }
-  /** Its revision is a duplicate that goes. */
+  /** The pod's revision is a duplicate that is deleted. */
   | { do: 'relabel'; pod: Readonly<KubeObject>; hash: string }
   | { do: 'delete'; revision: Readonly<Revision> };
 
 export interface History {
   /** What new pods carry in {@link HASH_LABEL}. */
   hash: string;
-  /** Of the present template (the update revision of a StatefulSet): as the server has it, or as it will be made. */
+  /** The revision of the present template (the update revision of a StatefulSet): as the server has it, or as it will be created. */
   current: Readonly<Revision>;
-  /** All others that stay, lowest revision first. */
+  /** All other revisions that stay, lowest number first. */
   old: readonly Readonly<Revision>[];
-  /** As in the facts; where collisions are returned, with those of this pass. */
+  /** As in the facts; when collisions are returned, including those of this pass. */
   collisionCount: number | undefined;
 }
 
 export interface HistoryPlan extends History {
-  /** Older than the newest {@link MAX_REVISIONS}: nothing is decided by them, and those that no pod uses are deleted first. In no order. */
+  /** Revisions older than the newest {@link MAX_REVISIONS}: ignored when planning, and those that no pod uses are deleted first. In no order. */
   excess: readonly Readonly<Revision>[];
   steps: readonly HistoryStep[];
   /** As in the rules. */
@@ -90,8 +90,8 @@ export interface HistoryPlan extends History {
 }
 
 /**
- * FNV-1a of the content, in letters that spell no words. For DaemonSets, whose upstream controller hashes a dump of Go structures: theirs differ, and
- * need not be the same, for a revision is found by what it holds. Same content, same hash. Pure.
+ * FNV-1a of the content, in letters that spell no words. For DaemonSets: upstream hashes a dump of Go structures, so its hashes differ. They need not be
+ * equal, because a revision is found by its content. Same content, same hash. Pure.
  */
 export function contentHash(data: unknown, collisionCount?: number): string {
   let hash = BASIS;
@@ -106,9 +106,9 @@ export function contentHash(data: unknown, collisionCount?: number): string {
 }
 
 /**
- * FNV-1 (it multiplies first) of the data as upstream's StatefulSet controller writes it, then of the count in decimal, in the same letters. For
- * StatefulSets, whose pods carry the whole name of their revision: by the same name either controller finds the other's pods up to date. Pure.
- * @param data - as the server gave it: a null that is left out is another hash
+ * FNV-1 (multiply first) of the data as upstream's StatefulSet controller writes it, then of the count in decimal, in the same letters. For
+ * StatefulSets: their pods carry the whole name of the revision, so with equal names each controller finds the other's pods up to date. Pure.
+ * @param data - exactly as the server returned it: dropping a null changes the hash
  * @param collisionCount - @default 0, which is hashed too
  */
 export function wordHash(data: unknown, collisionCount = 0): string {
@@ -118,7 +118,7 @@ export function wordHash(data: unknown, collisionCount = 0): string {
   return inLetters(hash);
 }
 
-/** JSON with the fields of every object in one order, and without those that are null. Pure. */
+/** JSON with the fields of every object sorted, and without null fields. Pure. */
 export function canonical(value: unknown): string {
   if (Array.isArray(value)) {
     let text = '';

@@ -10,26 +10,26 @@ type Creator = Pick<HistoryWriter, 'client' | 'owner' | 'ownerResource' | 'wrote
 
 interface Created {
   revision: Revision;
-  /** With those of this creation, where they are returned. */
+  /** When collisions are returned, including those of this creation. */
   collisionCount: number | undefined;
 }
 
 /**
- * Creates the revision, or takes the one that is there: when it is ours and of the same content, then it is from a try whose answer was lost, or the
- * cache does not have it yet. What else has its name got there by collision, which is counted, so that the next name is another.
+ * Creates the revision, or takes the existing one of that name when it is ours and has the same content: the response to an earlier try was lost, or the
+ * cache does not have it yet. Any other object of that name is a collision: it is counted, so that the next name differs.
  *
  * ```text
  *  POST       live revision         collisions written                 collisions returned
  *  201                              created                            created
  *  409 exists ours, same content    that one                           that one
- *  409 exists orphan, same content  that one                           that one: its adoption is near, and pods may carry its name already
- *  409 exists another               the owner's count + 1 is written;  count + 1, POST under the next name. There is no last one but
- *                                   throws the 409                     the signal, and what the server refuses
+ *  409 exists orphan, same content  that one                           that one: it will be adopted, and pods may carry its name already
+ *  409 exists another               the owner's count + 1 is written;  count + 1, POST under the next name, until one is free,
+ *                                   throws the 409                     the signal aborts, or the server rejects it
  * ```
  *
- * The owner's count is not written when it is not the one that the name was made with: that is no collision yet, and it throws.
+ * Throws, and writes no count, when the owner's count is not the one that the name was made with: a stale name is no collision.
  * @param plan - its count is what the revision's name was made with
- * @throws so that the key is tried again
+ * @throws so that the key is retried
  */
 export async function createRevision(
   by: Creator,
@@ -56,7 +56,7 @@ export async function createRevision(
   }
 }
 
-/** By a revision that is not to be taken; the cause is the server's answer. */
+/** The revision of that name must not be taken over; the cause is the server's response. */
 class NameTaken extends Error {
   override name = 'NameTaken';
 }

@@ -13,20 +13,20 @@ export interface HistoryWriter {
   /** As in the facts that the plan was made from. */
   owner: Readonly<KubeObject>;
   ownerResource: Resource;
-  /** Told of each object that was written, as the server has it now; of a revision too that was there already, made by us without an answer. */
+  /** Called with each written object, as the server has it now, and with a revision that was taken because it existed already. */
   wrote?: (resource: Resource, object: KubeObject) => void;
-  /** Told of each object whose deletion the server took, or that was gone before. */
+  /** Called with each object that the server deleted or no longer had. */
   deleted?: (resource: Resource, object: Readonly<KubeObject>) => void;
 }
 
-/** Patches under way at once. */
+/** Max concurrent patches. */
 const AT_ONCE = 16;
 
 /**
- * Makes the plan true, step by step; the first one that fails is the last. Revisions are replaced as the plan has them, so they must be whole.
+ * Executes the steps of the plan in order and stops at the first failure.
  * @returns the history as the server has it now
- * @throws what failed, with the object's name and the cause. Nothing may be decided then. When the name of a new revision is taken, and collisions
- * are written, the count of the owner has been raised, and the next try finds another name
+ * @throws what failed, with the object's name and the cause: the caller must not plan further. When the name of a new revision is taken and collisions
+ * are written, the owner's count has been raised, so that the next try makes another name
  */
 export async function executeHistory(by: HistoryWriter, plan: HistoryPlan, signal: AbortSignal): Promise<History> {
   const written = new Map<Readonly<Revision>, Revision>();
@@ -63,7 +63,7 @@ export async function executeHistory(by: HistoryWriter, plan: HistoryPlan, signa
 }
 
 /**
- * Deletes old revisions, in their order; the first one that fails is the last. One that is gone is done.
+ * Deletes old revisions in order and stops at the first failure. A revision that is not found counts as deleted.
  * @throws what failed, with the object's name and the cause
  */
 export async function executeTruncation(
@@ -87,7 +87,7 @@ async function update(
   const write = async (onto: Readonly<Revision>): Promise<Revision> => {
     const change = changeOf(step, onto, rules.hashLabel);
     if (change === undefined) return onto;
-    // A merge patch leaves the data in the words in which it is stored; what a PUT says in other words counts as changed.
+    // A merge patch leaves the stored bytes of `data` as they are; a PUT that encodes them differently counts as a change of data.
     const { uid, resourceVersion } = onto.metadata;
     const patch = { ...change, metadata: { ...change.metadata, uid, resourceVersion } };
     const answer = await by.client.patch<Revision>(controllerRevisions, refOf(onto), patch, { type: 'merge', signal });
@@ -99,7 +99,7 @@ async function update(
       return await write(revision);
     } catch (error) {
       if (!isConflict(error)) throw error;
-      // The cache is behind, by our own adoption of it for one.
+      // The cache is stale, for example because of our own adoption of the revision.
       const live = await by.client.get<Revision>(controllerRevisions, refOf(revision), { signal });
       if (live.metadata.uid !== revision.metadata.uid || !isControlledBy(live, by.owner))
         throw new Error('another object has its name, or another owner controls it', { cause: error });
@@ -114,7 +114,7 @@ interface RevisionChange {
   metadata?: { labels: Record<string, string> };
 }
 
-/** undefined when that is how it is already. */
+/** undefined when the revision has the change already. */
 function changeOf(step: Update, onto: Readonly<Revision>, hashLabel: string): RevisionChange | undefined {
   if (step.do === 'renumber') return onto.revision >= step.to ? undefined : { revision: step.to };
   return (onto.metadata.labels?.[hashLabel] ?? '') === '' ? { metadata: { labels: { [hashLabel]: step.hash } } } : undefined;
@@ -127,12 +127,12 @@ async function relabelAll(
 ): Promise<void> {
   const { failed } = await slowStart(relabels, ({ pod, hash }) => relabel(by, pod, hash, signal), { largest: AT_ONCE, signal });
   signal.throwIfAborted();
-  // The others of its batch most likely failed of the same, and come again with it.
+  // The other failures of the batch most likely have the same cause, and are retried with this one.
   if (failed[0] !== undefined) throw failed[0].error;
 }
 
 function relabel({ client, wrote }: HistoryWriter, pod: Readonly<KubeObject>, hash: string, signal: AbortSignal): Promise<void> {
-  // The UID keeps it from a newer pod of that name, which may be of any revision.
+  // The UID keeps the patch from a newer pod of that name, which may be of any revision.
   const patch = { metadata: { labels: { [HASH_LABEL]: hash }, uid: pod.metadata.uid } };
   const write = async (): Promise<void> => {
     try {
@@ -162,7 +162,7 @@ function remove(
   return named('delete', controllerRevisions, revision, write, signal);
 }
 
-/** What is thrown when the signal aborts is its reason, as everywhere. */
+/** Adds the action and the object to an error. When the signal aborts, its reason is thrown instead, as everywhere. */
 async function named<R>(
   action: string,
   { kind }: Resource,

@@ -4,7 +4,7 @@ import { daemonSetHistory, HASH_LABEL, MAX_REVISIONS } from './contract.ts';
 import type { HistoryFacts, HistoryPlan, HistoryRules, HistoryStep, Revision } from './contract.ts';
 import { newRevision, revisionData, sameData } from './revision.ts';
 
-/** Revisions labelled, and revisions deleted, in one pass: the change of each brings the next one. */
+/** Max revisions labelled, and max revisions deleted, in one pass: their events enqueue the next pass. */
 export const MAX_WRITTEN = 100;
 
 /**
@@ -16,13 +16,13 @@ export const MAX_WRITTEN = 100;
  *  none                    create, one above all others
  *  one, the newest         none
  *  one, older than others  renumber it, one above all others
- *  several, dedup          the newest stays (and may be renumbered); pods of the others get its hash, then the others go
+ *  several, dedup          the newest stays (and may be renumbered); pods of the others get its hash, then the others are deleted
  *  several, no dedup       the newest as if it were the only one; the others stay, and are old
  * ```
  *
- * Two of one number: with dedup the current one gets a higher one than the others, without it is enough to be the last.
+ * When several have the highest number: with dedup the current one gets a higher number than the others, without dedup it only has to sort last.
  *
- * Only pods that carry the hash of a duplicate are relabelled: those of older templates would look as if they were up to date.
+ * Only pods that carry the hash of a duplicate are relabelled: relabelled pods of older templates would look up to date.
  */
 export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules: HistoryRules = daemonSetHistory): HistoryPlan {
   const data = revisionData(facts.template);
@@ -52,10 +52,10 @@ export function planHistory(facts: HistoryFacts, ownerResource: Resource, rules:
 }
 
 /**
- * Which old revisions are deleted, lowest first: as many as there are above the limit. Those in use stay; the limit counts them or not, by the rules,
- * so more than it may be left. Pure.
- * @param live - what is in use, as {@link carriedBy} names it: {@link HASH_LABEL} of all pods of the owner, terminating and finished ones too, and what
- * its status names
+ * Which old revisions to delete, lowest first: those in excess of the limit. Revisions in use stay; the rules say whether the limit counts them, so more
+ * than the limit may remain. Pure.
+ * @param live - revisions in use, as {@link carriedBy} names them: {@link HASH_LABEL} of all pods of the owner, terminating and finished ones too, and
+ * those that its status names
  * @param limit - `spec.revisionHistoryLimit`; below 0 nothing is deleted
  */
 export function planTruncation(
@@ -73,16 +73,16 @@ export function planTruncation(
 }
 
 /**
- * The revision that the pods of a StatefulSet come from as long as nothing is updated. Pure.
+ * The revision of the pods of a StatefulSet that are not updated yet. Pure.
  * @param name - `status.currentRevision`
- * @param update - when none has that name: nothing is known to come from before
+ * @param update - returned when no revision has that name: no earlier revision is known
  */
 export function currentRevision(
   revisions: readonly Readonly<Revision>[],
   name: string | undefined,
   update: Readonly<Revision>,
 ): Readonly<Revision> {
-  // The update revision first, which may have been written since it was listed.
+  // The update revision first: it may be newer than its copy in the list.
   return [update, ...revisions].find(({ metadata }) => metadata.name === name) ?? update;
 }
 
@@ -90,11 +90,11 @@ export function currentRevision(
 export function carriedBy(revision: Readonly<Revision>, rules: HistoryRules): string {
   const { name = '', labels } = revision.metadata;
   if (rules.podsCarry === 'hash' && hasHash(revision, rules)) return labels?.[rules.hashLabel] ?? '';
-  // A name may be longer than a label's value: then the hash that it would have been given.
+  // A name may be too long for a label value: then use the hash that would have been its label.
   return rules.podsCarry === 'name' || labelValueProblems(name).length === 0 ? name : rules.hash(revision.data, undefined);
 }
 
-/** An empty one is none: pods that carry nothing are never up to date. */
+/** An empty hash counts as none: pods without a hash are never up to date. */
 function hasHash({ metadata }: Readonly<Revision>, { hashLabel }: HistoryRules): boolean {
   return (metadata.labels?.[hashLabel] ?? '') !== '';
 }
@@ -103,7 +103,7 @@ function hashOfPod({ metadata }: Readonly<KubeObject>): string {
   return metadata.labels?.[HASH_LABEL] ?? '';
 }
 
-/** By number alone: more than a few are somebody's mistake, and must not cost a look more than the few. */
+/** By number alone: more than {@link MAX_REVISIONS} are a user's mistake and must not make a reconcile more expensive. */
 function newestOf(revisions: readonly Readonly<Revision>[]): {
   newest: readonly Readonly<Revision>[];
   excess: readonly Readonly<Revision>[];
@@ -117,7 +117,7 @@ function newestOf(revisions: readonly Readonly<Revision>[]): {
   return { newest: [...above, ...level.slice(0, room)], excess: [...below, ...level.slice(room)] };
 }
 
-/** Lowest revision first; of one number the older, then by name, so that the order is the same whatever the cache's. */
+/** Lowest number first, then by age, then by name, so that the order does not depend on the cache. */
 function byAge(left: Readonly<Revision>, right: Readonly<Revision>): number {
   return numberOf(left) - numberOf(right) || compare(createdAt(left), createdAt(right)) || compare(nameOf(left), nameOf(right));
 }

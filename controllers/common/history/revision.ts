@@ -6,14 +6,14 @@ import { excessOf, MAX_DEPTH, MAX_VALUES } from '../set-size.ts';
 import { canonical, daemonSetHistory, type HistoryFacts, type HistoryRules, type Revision } from './contract.ts';
 
 /*
- * What is remembered here belongs to objects that never change: templates and data as a cache has them. A set is reconciled again and again with
- * the same dozen revisions, so each is read once and not at every turn.
+ * The keys of these maps are objects that never change: templates and data from a cache. A set is reconciled again and again with the same dozen
+ * revisions, so each is hashed once and not at every reconcile.
  */
 const dataOf = new WeakMap<object, JsonObject>();
 const digests = new WeakMap<object, string>();
 
 /**
- * What a revision stores: a strategic merge patch that puts the template back. Pure.
+ * The data that a revision stores: a strategic merge patch that restores the template. Pure.
  * @param template - never changed afterwards
  */
 export function revisionData(template: Readonly<JsonObject>): JsonObject {
@@ -26,8 +26,8 @@ export function revisionData(template: Readonly<JsonObject>): JsonObject {
 }
 
 /**
- * Whether both are of the same template, by whichever program they were written. Order of fields does not count, and null is as good as absent: API servers
- * before 1.34 write `creationTimestamp: null` into every template, later ones do not. Pure.
+ * Whether both hold the same template, whichever program wrote them. The order of fields does not count, and null equals absent: API servers before 1.34
+ * write `creationTimestamp: null` into every template, later ones do not. Pure.
  * @param left - never changed afterwards. @param right - never changed afterwards
  */
 export function sameData(left: unknown, right: unknown): boolean {
@@ -35,10 +35,10 @@ export function sameData(left: unknown, right: unknown): boolean {
 }
 
 /**
- * The revision of the facts' template, as it is to be created.
+ * The revision to create for the template.
  * @param facts - the template is never changed afterwards
  * @param number - its place in the history
- * @throws {TypeError} when the owner is in no API server yet
+ * @throws {TypeError} when the owner has no name or UID
  */
 export function newRevision(
   owner: Readonly<KubeObject>,
@@ -72,7 +72,7 @@ interface Hashed {
 }
 const hashes = new WeakMap<object, Hashed>();
 
-/** Until the cache shows the new revision it is made again at each look. */
+/** Memoized: until the cache shows the new revision, each reconcile makes it again. */
 function hashOf(data: JsonObject, collisionCount: number | undefined, by: HistoryRules['hash']): string {
   const known = hashes.get(data);
   if (known !== undefined && known.by === by && known.collisionCount === collisionCount) return known.hash;
@@ -83,13 +83,13 @@ function hashOf(data: JsonObject, collisionCount: number | undefined, by: Histor
 
 /** Pure. */
 export function revisionName({ metadata: { name = '' } }: Readonly<KubeObject>, hash: string): string {
-  // Cut behind a dot it would be no name.
+  // A prefix that ends with a dot would make an invalid name.
   return `${name.slice(0, MAX_PREFIX_LENGTH).replace(/[-.]+$/, '')}-${hash}`;
 }
 
 /**
- * The template that the revision keeps, as it is there: with it the owner is as it was at that revision, for nothing else of it is kept. Undefined when
- * what is kept is something else. Pure.
+ * The template that the revision stores. A revision stores nothing else, so with this template the owner is as it was at that revision. Undefined when
+ * the data is not such a patch. Pure.
  */
 export function templateOf({ data }: Pick<Readonly<Revision>, 'data'>): JsonObject | undefined {
   if (!isJsonObject(data) || !isJsonObject(data['spec']) || !isJsonObject(data['spec']['template'])) return undefined;
@@ -97,7 +97,7 @@ export function templateOf({ data }: Pick<Readonly<Revision>, 'data'>): JsonObje
   return $patch === 'replace' ? template : undefined;
 }
 
-/** Characters of an owner's name in its revisions' names, as upstream (history.ControllerRevisionName): with the hash they are a valid name. */
+/** Max characters of an owner's name in its revisions' names, as upstream (history.ControllerRevisionName): with the hash the name is valid. */
 const MAX_PREFIX_LENGTH = 223;
 
 function labelsOf(template: Readonly<JsonObject>): Record<string, string> {
@@ -108,8 +108,8 @@ function labelsOf(template: Readonly<JsonObject>): Record<string, string> {
 }
 
 /**
- * Reads the data of a revision, unless that has been done.
- * @returns how many characters it took, 0 when there was nothing to do
+ * Computes the digest of a revision's data, unless it is known.
+ * @returns the number of characters hashed, 0 when there was nothing to do
  */
 export function readData(data: unknown): number {
   if (typeof data !== 'object' || data === null || digests.has(data)) return 0;
@@ -120,7 +120,7 @@ export function readData(data: unknown): number {
 
 let strange = 0;
 
-/** Of the canonical text, since there are as many texts as revisions, and a template may be long. */
+/** A digest and not the canonical text, because each revision has its own text and templates may be long. */
 function digest(data: unknown): string {
   const known = typeof data === 'object' && data !== null ? digests.get(data) : undefined;
   if (known !== undefined) return known;
@@ -130,7 +130,7 @@ function digest(data: unknown): string {
 }
 
 function digestOf(data: unknown): { digest: string; length: number } {
-  // Of no template that we look after, with room for what is put around it and for nulls: like nothing else.
+  // Larger than any template that is synced, with a margin for the patch around it and for nulls: equal to no other.
   if (excessOf(data, { depth: MAX_DEPTH + 10, values: 2 * MAX_VALUES }) !== undefined) return { digest: `strange ${++strange}`, length: 1 };
   const text = canonical(data);
   return { digest: createHash('sha256').update(text).digest('base64'), length: text.length };
