@@ -30,10 +30,10 @@ import type { Disk } from '../base/disk.ts';
 import { ActionError, describeError, errorCode } from '../base/errors.ts';
 import { type HeldLock, LockError } from '../base/lock.ts';
 
-/** How long a starting agent waits for the one before it to be gone, in ms. */
+/** How long a starting agent waits for the previous agent to exit, in ms. */
 const AGENT_LOCK_WAIT_MS = 2000;
 
-/** How long a change waits for a command of an admin to finish its own, in ms. systemd gives a start 15 s in all. */
+/** How long a change waits while an admin's command holds the store lock, in ms. systemd limits the whole start to 15 s. */
 const STORE_LOCK_WAIT_MS = 3000;
 
 export function openStore(
@@ -65,7 +65,7 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
   await using _lock = await lockAgent(options, world);
   const { disk, clock, log } = world;
   const outcome = await boot({ options, store: openStore(options, world), disk, clock, log, kubelet: await learn(options, world) });
-  // `dkc status` goes by it: what an agent wrote before is no longer so.
+  // `dkc status` reads active.json: what an earlier agent wrote there is outdated now.
   const activeRecord = new ActiveRecordWriter({
     disk,
     clock,
@@ -81,8 +81,8 @@ export async function bootOnce(options: AgentOptions, world: AgentWorld): Promis
 }
 
 /**
- * `dkc agent run`: boot, READY, then trial and, with a kubeconfig, sync and status, until something asks for another start.
- * @returns 0: start me again; 1: it could not run
+ * `dkc agent run`: boot, READY, then trial and, with a kubeconfig, sync and status, until the agent is stopped or exits to be started again.
+ * @returns the exit code. 0: stopped, or exits so that systemd starts it again; 1: failed
  */
 export async function runAgent(options: AgentOptions, world: AgentWorld): Promise<number> {
   const { log, clock, disk } = world;
@@ -155,11 +155,11 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       onProblem(describeError(error));
     });
     await readiness.done(`${outcome.used}: ${sourceText(outcome.source)}${outcome.error === null ? '' : `; ${outcome.error}`}`);
-    // The hand-over compares right after READY, and what it compared was not this file yet.
+    // kubelet-sync compares the effective file right after READY, so it compared the previous file.
     if (readiness.isLate && outcome.effective.changed) void shutdown.leave('the effective file was written after READY');
     activeRecord.notice('local-config', outcome.localProblem ?? null);
     const checkpointGc = new CheckpointGC({ options, disk, log, store, configState });
-    // At once, beside whatever else is still to be written: on a slow disk systemd does not wait for all of that.
+    // Written at once, in parallel with all other pending writes: on a slow disk systemd kills the agent before all of them are done.
     let isNoted = false;
     const note = async (): Promise<void> => {
       if (isNoted || !world.stop.aborted) return;
@@ -185,7 +185,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
       slowDisk,
     });
     await Promise.all([activeRecord.settled(), noted]);
-    // A stop may come while it leaves for another reason.
+    // systemd may stop the agent while it exits for another reason.
     await note();
     log.info('agent exiting', { why: shutdown.why });
     return 0;
@@ -198,7 +198,7 @@ export async function runAgent(options: AgentOptions, world: AgentWorld): Promis
   }
 }
 
-/** Runs everything until the agent is to leave. One loop that fails for good takes the agent with it: systemd starts it again. */
+/** Runs all loops until the agent is to exit. When one loop throws, the agent exits and systemd starts it again. */
 async function loops(context: AgentContext): Promise<void> {
   const { options, world, shutdown, trial } = context;
   const { signal } = shutdown;
@@ -229,7 +229,7 @@ async function loops(context: AgentContext): Promise<void> {
   await Promise.all(parts);
 }
 
-/** @throws ActionError where something is in the way that is no directory */
+/** @throws ActionError where `path`, or a part of it, exists and is not a directory */
 async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Promise<void> {
   const elsewhere = 'or set another directory with --dynamic-config-dir';
   const there = await disk.stat(path);
@@ -246,13 +246,13 @@ async function makeRoot(path: string, disk: Pick<Disk, 'stat' | 'makeDir'>): Pro
   }
 }
 
-/** What a disk says when nothing can be made on it. */
+/** Error codes of a disk on which no file can be created. */
 const DISK_TROUBLE: ReadonlySet<string | undefined> = new Set(['EROFS', 'ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EUCLEAN', 'EBADMSG']);
 
 /**
- * One agent a store. On a disk where no lock can be made nothing can be changed either, so that a second agent does no harm: boot and
- * status are worth more than the lock.
- * @throws LockError when another agent holds it, or this one may not
+ * One agent per store. On a disk where no lock file can be created nothing else can be changed either, so a second agent does no harm there:
+ * the agent continues without the lock, since boot and status matter more.
+ * @throws LockError when another agent holds the lock, or this process has no permission to take it
  */
 async function lockAgent(options: AgentOptions, { disk, locks, log }: AgentWorld): Promise<HeldLock> {
   const path = layout(options.dynamicConfigDir).agentLock;
@@ -274,7 +274,7 @@ function learn(options: AgentOptions, { disk, exec, log }: AgentWorld): Promise<
   return learnKubelet({ options, disk, exec, log, memo: new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, log) });
 }
 
-/** Asked to stop, and no kubelet runs: the next boot of the machine, if this was the end of it, has a clean stop before it. */
+/** The agent is stopped while no kubelet runs. If the machine is shutting down, the next boot finds this clean stop. */
 async function noteStop(cleanStop: CleanStop, id: string, options: AgentOptions, world: AgentWorld): Promise<void> {
   const { clock, probe } = world;
   const isSilent = async (): Promise<boolean> =>
@@ -282,7 +282,7 @@ async function noteStop(cleanStop: CleanStop, id: string, options: AgentOptions,
   if (id !== '' && (await isKubeletDown(options, world, isSilent))) await cleanStop.note(id, new Date(clock.now()).toISOString());
 }
 
-/** Names one boot of the machine; '' where the kernel does not tell. */
+/** Kernel boot id; '' where it cannot be read. */
 async function bootId({ disk }: AgentWorld): Promise<string> {
   return disk.read('/proc/sys/kernel/random/boot_id').then(
     (bytes) => new TextDecoder().decode(bytes).trim(),
@@ -299,7 +299,7 @@ function metricsFor(options: AgentOptions, { configState, store }: Pick<AgentCon
   return metrics;
 }
 
-/** Metrics are worth a line in the log and in `dkc status`, not a node without an agent. */
+/** A metrics server that fails is reported in the log and in `dkc status`; the agent keeps running. */
 async function serveMetrics({ options, world, metrics, activeRecord, shutdown }: AgentContext): Promise<void> {
   if (options.metricsBindAddress === '') return;
   const { clock, random, log } = world;

@@ -22,34 +22,34 @@ import type { Sync } from './sync/sync.ts';
 import type { KubeletWatch } from './trial/kubelet-watch.ts';
 import type { TrialWatch } from './trial/trial.ts';
 
-/** Everything `dkc agent run` can be told (design 7), parsed and absolute. Flags win over /etc/dkc/agent.yaml, which wins over these defaults. */
+/** All options of `dkc agent run` (design 7), parsed, with absolute paths. Flags override /etc/dkc/agent.yaml, which overrides these defaults. */
 export interface AgentOptions {
   nodeName: string;
-  /** Absent: boot and trial only, no API server is asked. */
+  /** Absent: boot and trial only, the agent sends no request to an API server. */
   kubeconfig?: string;
   dynamicConfigDir: string;
   localConfig: string;
   effectiveConfig: string;
-  /** Empty: nobody hands over to a kubelet. */
+  /** Empty: the agent neither restarts nor inspects a kubelet unit. */
   kubeletUnit: string;
-  /** Empty: health is time alone, as upstream had it. */
+  /** Empty: the kubelet is not probed and counts as healthy, so that time alone passes a trial, as upstream had it. */
   kubeletHealthz: string;
-  /** Empty: what the kubelet says that it runs with is not compared. */
+  /** Empty: the configuration that the kubelet reports on /configz is not compared. */
   kubeletConfigz: string;
   kubeletExits: string;
-  /** Absent: learned from the kubelet's binary, or from the Node object once it is there. */
+  /** Absent: read from the kubelet's binary, or from the Node object once that exists. */
   kubeletVersion?: string;
-  /** A file with one argument a line. Absent: the unit's own command line. */
+  /** A file with one argument per line. Absent: the command line in the kubelet's unit. */
   kubeletArgs?: string;
   merge: 'replace' | 'overlay';
   preflight: boolean;
   /** A file, or `none`. Absent: /etc/dkc/policy.yaml where it exists, else the default policy. */
   policy?: string;
   assignment: 'auto' | 'node' | 'nodeconfig';
-  /** Only ConfigMaps in here; empty: any. */
+  /** Only ConfigMaps in this namespace may be assigned; empty: in any namespace. */
   configmapNamespace: string;
   trialDuration: Millis;
-  /** Whose word counts in a trial beside the kubelet's own. Absent: pods where the agent's rights allow, else node. */
+  /** What decides about health in a trial beside the kubelet's probe. Absent: `pods` where the agent may read them, else `node`. */
   trialHealth?: 'pods' | 'node' | 'kubelet';
   unhealthyDeadline: Millis;
   maxKubeletExits: number;
@@ -65,7 +65,7 @@ export interface AgentOptions {
 export const DEFAULT_POLICY_FILE = '/etc/dkc/policy.yaml';
 export const AGENT_CONFIG_FILE = '/etc/dkc/agent.yaml';
 
-/** `nodeName` has no default in here: it is the host's name in lower case, which the edge reads. */
+/** `nodeName` has no default here: it defaults to the host name in lower case, which cli/ reads. */
 export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
   dynamicConfigDir: '/var/lib/dkc',
   localConfig: '/var/lib/kubelet/config.yaml',
@@ -88,10 +88,10 @@ export const agentDefaults: Omit<AgentOptions, 'nodeName'> = {
   verbosity: 0,
 };
 
-/** Everything outside of the agent that it reaches, built at the door. */
+/** Every dependency on the outside: disk, network, clock, processes. Built in cli/. */
 export interface AgentWorld {
   disk: Disk;
-  /** Of that disk. Absent: nobody measures them. */
+  /** How long the syncs of `disk` take. Absent: not measured. */
   syncs?: SyncTimes;
   locks: Locks;
   clock: Clock;
@@ -101,23 +101,23 @@ export interface AgentWorld {
   watchFiles: WatchFiles;
   probe: HealthProbe;
   notify: Notify;
-  /** When systemd hears READY at the latest, in ms. Absent: once the start is done. */
+  /** READY is sent after at most this long, in ms. Absent: only once the start is done. */
   readyWithinMs?: Millis;
-  /** Opens a client; nothing is sent yet. @throws ActionError for a kubeconfig that cannot be used */
+  /** Opens a client; sends no request yet. @throws ActionError for a kubeconfig that cannot be used */
   connect(kubeconfig: string): Promise<Client>;
-  /** The file of the token that a kubeconfig names; undefined where it names none. Absent: nobody renews one. */
+  /** Path of the token file that a kubeconfig names; undefined where it names none. Absent: no token is renewed. */
   tokenFile?(kubeconfig: string): Promise<string | undefined>;
-  /** What is wrong with the credentials of a kubeconfig, such as an expired certificate, with the remedy; undefined: nothing that shows. Absent: nobody looks. */
+  /** What is wrong with the kubeconfig's credentials, such as an expired certificate, and the fix; undefined: none found. Absent: not checked. */
   credentialProblem?(of: { kubeconfig: string; kubeletUnit: string }): Promise<string | undefined>;
-  /** What the kubelet answers at `url`, asked with the credentials of the kubeconfig. Absent: it is not asked. @throws ApiError, TransportError, ActionError */
+  /** GETs `url` from the kubelet with the kubeconfig's credentials. Absent: no such request is sent. @throws ApiError, TransportError, ActionError */
   askKubelet?(url: string, as: { kubeconfig: string; nodeName: string }): Promise<unknown>;
-  /** Of this agent, such as `0.1.0`. */
+  /** The agent's version, such as `0.1.0`. */
   version: string;
-  /** Aborts when someone asks the agent to stop. */
+  /** Aborts on SIGTERM or SIGINT. */
   stop: AbortSignal;
 }
 
-/** An agent that has booted: what its loops share. */
+/** What the loops of an agent share after boot. */
 export interface AgentContext {
   options: AgentOptions;
   world: AgentWorld;
@@ -133,7 +133,7 @@ export interface AgentContext {
   announcer: Announcer;
   drift: DriftWatch;
   slowDisk: SlowDisk;
-  /** Once there is an API server to sync with. */
+  /** Absent until a client for the API server is open. */
   sync?: Pick<Sync, 'notify'>;
   kubelet: KubeletFacts;
 }

@@ -14,14 +14,14 @@ import { sha256 } from '../checkpoint/payload.ts';
 import type { JournalEvent } from '../store/store.ts';
 
 /**
- * Chooses this node's config from disk alone and puts it into the effective file. Ends well whatever the store looks like: with the
- * assigned, else last-known-good, else the local config, else the file that was there.
+ * Chooses this node's config from disk alone and writes it to the effective file. Succeeds in any state of the store: uses the assigned config,
+ * else last-known-good, else the local config, else the existing effective file.
  * @see docs/state-machines.md, "Boot"
  */
 export const boot: Boot = async (deps) => {
   let held = false;
   try {
-    // One lock for all of it: each taking costs a process, and an agent starts for every change of its node.
+    // One lock for the whole boot: taking the lock starts a process, and the agent restarts at every change of its config.
     return await deps.store.locked(() => {
       held = true;
       return choose(deps);
@@ -45,7 +45,7 @@ const choose: Boot = async (deps) => {
   return execute(planBoot(observed.facts), observed, deps);
 };
 
-/** Does what was planned, the effective file first. No failure stops the node: each is logged, and the outcome tells what really lies there. */
+/** Executes the plan, the effective file first. No failure stops the boot: each is logged, and the outcome describes the file that is on disk. */
 async function execute(plan: BootPlan, observed: Observed, deps: BootDeps): Promise<BootOutcome> {
   const { there, drifted, ...effective } = await writeEffective(plan, observed, deps);
   const planned: BootOutcome = {
@@ -68,7 +68,7 @@ async function execute(plan: BootPlan, observed: Observed, deps: BootDeps): Prom
 
 interface Effective {
   path: string;
-  /** The file as it lies on disk now. */
+  /** Content of the file on disk now. */
   there: Uint8Array | undefined;
   sha256: string;
   changed: boolean;
@@ -97,7 +97,7 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
   let drifted: OverwrittenDrift | undefined;
   try {
     if (!is(onDisk)) {
-      // The record of what was written goes next: with it, what somebody else wrote could not be told any more.
+      // Before active.json is updated: its old hash is what tells a foreign file from one that an agent wrote.
       drifted = await keepDrifted(observed, deps);
       await announce(plan, sha, deps);
       await disk.makeDir(dirname(path), 0o700);
@@ -109,14 +109,14 @@ async function writeEffective(plan: BootPlan, observed: Observed, deps: BootDeps
     const instead = await placeStandIn(wanted, observed, deps, error);
     if (instead !== undefined) return done(instead);
     log.error('failed to write effective file, keeping the previous one', { path, error });
-    // A write can fail after its rename: the kubelet would then find the new bytes.
+    // A write can fail after its rename: then the kubelet reads the new bytes.
     const there = volatileFile ?? (await disk.read(path).catch(() => current));
     const now = there === undefined ? '' : sha256(there);
     return { path, there, sha256: now, changed: there !== undefined && now === sha, usable: usable(there), failed: true };
   }
 }
 
-/** Keeps the file that somebody else wrote, which is about to be overwritten. undefined where it is an agent's, or nobody knows. */
+/** Keeps a copy of a foreign effective file before it is overwritten. undefined where an agent wrote the file, or the writer is unknown. */
 async function keepDrifted(
   { onDisk, volatileFile, written }: Observed,
   { options, disk, log }: BootDeps,
@@ -139,7 +139,7 @@ async function keepDrifted(
   }
 }
 
-/** Says in `active.json` which file comes next, for a reader of both while this is under way. Where there is no such record there is no need. */
+/** Writes the upcoming file to `next` of active.json, for readers that see the new file before the new record. Skipped where no record exists. */
 async function announce(
   { used, source, error }: BootPlan,
   effectiveSha256: string,
@@ -157,7 +157,7 @@ async function announce(
   }
 }
 
-/** A disk that takes no writes keeps no node on a config that it must leave: /run is in memory. @returns where the kubelet finds it */
+/** Writes a replacement file to /run, in memory, so that a read-only disk cannot keep a node on a bad config. @returns its path, or undefined */
 async function placeStandIn(
   wanted: Uint8Array,
   { volatileFile }: Observed,
@@ -191,7 +191,7 @@ function bytesOf({ effective }: BootPlan, current: Uint8Array | undefined): Uint
   }
 }
 
-/** The plan could not be carried out: say which of the candidates the file is, so that status tells what the kubelet really reads. */
+/** The effective file could not be written: find which candidate the existing file is, so that the status reports what the kubelet reads. */
 function whatIsThere(outcome: BootOutcome, there: Uint8Array | undefined, { facts, assigned, lastKnownGood }: Observed): BootOutcome {
   const { content: _planned, ...rest } = outcome;
   const is = (bytes: Uint8Array): boolean => there !== undefined && sha256(bytes) === sha256(there);
@@ -216,7 +216,7 @@ async function afterwards(
   const journal = (event: JournalEvent, source: BootOutcome['source'], detail: string): Promise<void> =>
     attempt('journal entry', () => store.addToJournal({ at: new Date(clock.now()).toISOString(), event, source, detail }));
 
-  // A broken one was named when it was read.
+  // A broken local config was logged when it was read.
   if (localProblem !== null && facts.local.at === 'missing') log.error(localProblem);
   for (const { path, problem, isUnread } of damaged) {
     if (isUnread) {

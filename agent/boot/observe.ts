@@ -17,21 +17,21 @@ export interface Observed {
   assigned: MaybeSource;
   assignedKnown: boolean;
   lastKnownGood: MaybeSource;
-  /** What is wrong with the local config, for people; null when nothing. */
+  /** What is wrong with the local config, for people; null when it is usable. */
   localProblem: string | null;
-  /** Damaged meta files, to be set aside unless it was the disk that failed. */
+  /** Damaged meta files, to be set aside unless reading them failed (`isUnread`). */
   damaged: Extract<MetaRecord, { at: 'damaged' }>[];
-  /** What the kubelet reads now. */
+  /** The file that the kubelet reads now. */
   current: Uint8Array | undefined;
   /** The effective file at its usual place. */
   onDisk: Uint8Array | undefined;
-  /** What the kubelet reads instead of it, since the disk took no write before. */
+  /** The replacement in /run that the kubelet reads instead; undefined unless an earlier write to the disk failed. */
   volatileFile: Uint8Array | undefined;
-  /** SHA-256 of what an agent wrote there last, or was about to write; none where no agent has said so. */
+  /** SHA-256 of the effective file that an agent wrote last, or was about to write; empty where active.json names none. */
   written: readonly string[];
 }
 
-/** Reads records, checkpoints, local config and effective file. Last-known-good is loaded only when the assigned cannot be used or trust is to be compared. */
+/** Reads records, checkpoints, local config and effective file. */
 export async function observe(deps: BootDeps): Promise<Observed> {
   const { options, store, disk, log, kubelet } = deps;
   const assignedRecord = await readRecord(store, 'assigned', deps);
@@ -76,7 +76,7 @@ async function lastWritten({ options, disk }: BootDeps): Promise<string[]> {
   );
   if (read?.ok !== true) return [];
   const { effectiveSha256, next } = read.record;
-  // Without a file before there was nothing that somebody else could change.
+  // No file was written before, so another program cannot have changed it.
   return effectiveSha256 === '' ? [] : [effectiveSha256, ...(next ? [next.effectiveSha256] : [])];
 }
 
@@ -89,7 +89,7 @@ interface Look {
 async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Promise<MetaRecord> {
   try {
     const record = await store.record(name);
-    // A disk that failed for a moment must not cost the assignment.
+    // Read twice: a transient disk error must not lose the assignment.
     return record.at === 'damaged' ? await store.record(name) : record;
   } catch (error) {
     log.error('record cannot be read', { record: name, error });
@@ -99,7 +99,7 @@ async function readRecord(store: Store, name: MetaName, { log }: BootDeps): Prom
 
 const known = (record: MetaRecord): MaybeSource => (record.at === 'known' ? record.source : null);
 
-/** A missing last-known-good is simply none; only for the assigned does the difference matter, and the plan tells the two apart by place. */
+/** `unknown` matters for the assigned record only: the plan treats an unknown last-known-good like none. */
 async function candidate(record: MetaRecord, look: Look): Promise<Candidate> {
   if (record.at !== 'known') return { at: 'unknown' };
   if (record.source === null) return { at: 'none' };
@@ -126,7 +126,7 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
     const problem = problemText(evaluation.findings);
     deps.log.error('config cannot be used', { source: sourceText(source), stage: evaluation.stage, problem });
     const unsigned = withoutSignature(source, payload, look);
-    // Boot downloads nothing: what is beyond a limit cannot be loaded.
+    // Boot downloads nothing: a config beyond a size limit is reported as a load failure.
     const stage = evaluation.stage === 'download' ? 'load' : evaluation.stage;
     return { at: 'unusable', source, stage, problem, ...(unsigned ? { unsigned } : {}) };
   }
@@ -136,7 +136,7 @@ async function loadCandidate(source: Source, look: Look): Promise<Candidate> {
   return { at: 'usable', source, content, effective, ...(evaluation.signedBy === undefined ? {} : { signedBy: evaluation.signedBy }) };
 }
 
-/** The effective file of a config that lacks nothing but a signature; undefined where it lacks more, or no signature is asked for. */
+/** The effective file of a config whose only fault is a missing signature; undefined where it has other faults, or no signature is required. */
 function withoutSignature(source: Source, payload: Payload, look: Look): Uint8Array | undefined {
   const { signatureCheck, ...inputs } = look.gathered.inputs;
   if (!signatureCheck) return undefined;
@@ -157,8 +157,8 @@ function evaluateIn(
 }
 
 /**
- * The same content under a new resourceVersion has the same siblings in another directory. The file that is there stays as long as it
- * is the rendering of an older checkpoint of this content: else a touched label would restart the kubelet after all.
+ * The same content under a new resourceVersion has its sibling files in another directory. The effective file is kept while it is the rendering
+ * of an older checkpoint of this content: otherwise a changed label would restart the kubelet.
  */
 async function earlierRendering(
   effective: Uint8Array,
@@ -170,10 +170,10 @@ async function earlierRendering(
   const { deps, gathered } = look;
   const { current } = gathered.inputs;
   if (current === undefined || same(current, effective)) return undefined;
-  // Who signed, and what policy lets through, was looked at before.
+  // Signature and policy were checked before.
   const { signatureCheck: _asked, ...inputs } = gathered.inputs;
   const unpoliced = { ...inputs, policy: 'none' } as const;
-  // Most configs name no sibling and render the same anywhere: spare those a look at every checkpoint of the store.
+  // Most configs name no sibling file and render the same in any directory: skip the search through all checkpoints for them.
   const elsewhere = evaluateIn({ ...source, uid: 'elsewhere', resourceVersion: 'elsewhere' }, payload, unpoliced, look);
   if (elsewhere.ok && same(elsewhere.effective, effective)) return undefined;
   for (const { ref, manifest, state } of await deps.store.list().catch(() => [])) {
@@ -189,7 +189,7 @@ async function earlierRendering(
 
 const same = (a: Uint8Array, b: Uint8Array): boolean => sha256(a) === sha256(b);
 
-/** Whether the file on disk is what the condemned assigned renders to. */
+/** Whether the effective file is the rendering of the condemned assigned config. */
 async function isRefused(record: MetaRecord, assigned: Candidate, look: Look): Promise<boolean> {
   const { current } = look.gathered.inputs;
   if (assigned.at !== 'condemned' || record.at !== 'known' || record.source === null || current === undefined) return false;

@@ -9,25 +9,25 @@ import type { Clock } from '../../base/clock.ts';
 import type { Disk } from '../../base/disk.ts';
 import type { Log } from '../../base/log.ts';
 
-/** What stands behind one of the two records. */
+/** The config that one of the two records names, as far as it can be used. */
 export type Candidate =
-  /** The record says: local. */
+  /** The record names the local config. */
   | { at: 'none' }
-  /** The record is missing or was damaged: nobody knows what it said (design Q5). */
+  /** The record is missing or damaged, so its value is unknown (design Q5). */
   | { at: 'unknown' }
   | {
       at: 'usable';
       source: Source;
       content: ContentRef;
       effective: Uint8Array;
-      /** Where this node asks for signatures. */ signedBy?: string;
+      /** Set where this node requires signatures. */ signedBy?: string;
     }
   | {
       at: 'unusable';
       source: Source;
       stage: Stage;
       problem: string;
-      /** Its effective file where a signature is all that it lacks. */ unsigned?: Uint8Array;
+      /** Its effective file, where a missing signature is its only fault. */ unsigned?: Uint8Array;
     }
   | { at: 'condemned'; source: Source; by: 'agent' | 'admin'; reason: string };
 
@@ -36,16 +36,15 @@ export type LocalCandidate = { at: 'usable'; effective: Uint8Array } | { at: 'mi
 
 export interface BootFacts {
   assigned: Candidate;
-  /** The record as it is; also when its candidate was never looked at. */
   lastKnownGood: Candidate;
   local: LocalCandidate;
-  /** A meta file was found damaged in this boot: said in status even when the config is fine. */
+  /** A meta file is damaged: reported in the status even when the config is usable. */
   damagedMeta: boolean;
   /** The effective file on disk. */
   current: { at: 'missing' } | { at: 'usable'; bytes: Uint8Array } | { at: 'unusable' };
-  /** The effective file is what the condemned or refused assigned would be: it must not simply stay. */
+  /** The effective file is the rendering of the condemned assigned config: it must not be kept. */
   currentIsRefused: boolean;
-  /** A kubelet's unit is restarted on what is written here (`--kubelet-unit`). */
+  /** Whether kubelet-sync restarts a kubelet unit on the effective file (`--kubelet-unit` is set). */
   handsOver: boolean;
 }
 
@@ -56,25 +55,25 @@ export interface BootPlan {
   source: MaybeSource;
   content?: ContentRef;
   error: string | null;
-  /** For the log: why not the assigned. */
+  /** For the log: why the assigned config is or is not used. */
   why: string;
   effective: EffectiveStep;
-  /** The assigned has the content that is already trusted, under another name: last-known-good follows at once. */
+  /** The assigned source, where it has the content of last-known-good under another name: it becomes last-known-good at once. */
   promote?: Source;
-  /** A signature is all that the assigned config lacks. */
+  /** A missing signature is the only fault of the assigned config. */
   unsigned?: true;
 }
 
 /**
- * The boot table of spec 5 with our Q5: assigned, else last-known-good, else local, and always a file a kubelet can start on.
+ * The boot table of spec 5 with our Q5: assigned, else last-known-good, else local, and always a file that a kubelet can start on.
  *
  * | assigned                          | last-known-good | used            | error                                   |
  * | none                              | any             | local           | -                                       |
  * | usable                            | any             | assigned        | -                                       |
  * | unusable, condemned, unknown      | usable          | last-known-good | why the assigned is not used            |
  * | unusable, condemned, unknown      | anything else   | local           | why the assigned is not used            |
- * Where local leaves the kubelet without a file, a last-known-good that lacks nothing but a signature is used after all.
- * A damaged record of either kind adds `internal failure` where there is no other error; so does a kubelet of ours that is left without any file.
+ * Where local leaves the kubelet without a file, a last-known-good whose only fault is a missing signature is used after all.
+ * A damaged record adds `internal failure` where there is no other error; so does a kubelet (`--kubelet-unit`) that is left without a usable file.
  */
 export function planBoot(facts: BootFacts): BootPlan {
   const { assigned, lastKnownGood } = facts;
@@ -104,7 +103,7 @@ export function planBoot(facts: BootFacts): BootPlan {
   return kept ? { ...kept, error, why: `${why}; ${kept.why}`, ...unsigned } : { ...localPlan, error, why, ...unsigned };
 }
 
-/** Whether local would leave the kubelet without a file of its own; the file that a last resort wrote before is none. */
+/** Whether local would leave the kubelet without a file of its own. A file that `lastResort` wrote in an earlier boot does not count as one. */
 function leavesNoFile({ current, lastKnownGood }: BootFacts, { do: step }: EffectiveStep): boolean {
   if (step === 'write') return false;
   if (step === 'write-minimal' || current.at !== 'usable') return true;
@@ -112,9 +111,9 @@ function leavesNoFile({ current, lastKnownGood }: BootFacts, { do: step }: Effec
 }
 
 /**
- * A node that would be left without any file for its kubelet keeps what it trusted before signatures were asked for, or before the key was taken
- * away: policy must never cost a node its kubelet. Nothing new is let in this way. Its content is not said, so that an assigned config of the same
- * content is not taken to be in use, which would clear the error.
+ * The unsigned last-known-good of a node that has no other file for its kubelet. It was trusted before signatures were required or before the key was
+ * removed: a policy must never leave a node without a kubelet. No new config gets in this way. The plan omits `content`: otherwise an assigned config
+ * of the same content would count as active, which would clear the error.
  */
 function lastResort(lastKnownGood: Candidate): Omit<BootPlan, 'error'> | undefined {
   if (lastKnownGood.at !== 'unusable' || !lastKnownGood.unsigned) return undefined;
@@ -140,8 +139,8 @@ function reasonAgainst(assigned: Exclude<Candidate, { at: 'none' | 'usable' }>):
 }
 
 /**
- * Without a local config that can be used, the file that is there is the best guess of how this node should be. Where there is none, nothing is
- * written for a kubelet of ours: all defaults would cut its node off. Only who hands over without us gets a file with all defaults.
+ * Without a usable local config, the existing effective file is the best guess and is kept. Where there is none, nothing is written for the kubelet of
+ * `--kubelet-unit`: a file with all defaults would cut the node off. Only without `--kubelet-unit` is a file with all defaults written.
  */
 function local(facts: BootFacts): Pick<BootPlan, 'used' | 'source' | 'effective'> & { lacking: string | null } {
   const chosen = { used: 'local', source: null } as const;
@@ -163,10 +162,10 @@ export interface BootDeps {
   kubelet: KubeletFacts;
 }
 
-/** Synchronous in spirit: no network, ends with a usable effective file. Declared here, written in this folder. */
+/** Uses no network. Implemented in execute.ts. */
 export type Boot = (deps: BootDeps) => Promise<BootOutcome>;
 
-/** What boot chose, and why not something else. This is also what `dkc agent run --once` prints and `dkc drill` rehearses. */
+/** Which config boot chose, and why. `dkc agent run --once` prints it; `dkc drill` rehearses it. */
 export interface BootOutcome {
   used: 'assigned' | 'last-known-good' | 'local';
   /** The source in use; null for local. */
@@ -174,29 +173,29 @@ export interface BootOutcome {
   /** Its content; absent for local. */
   content?: ContentRef;
   assigned: MaybeSource;
-  /** False where the record is missing or damaged: then `assigned` is null and means unknown. */
+  /** False where the record is missing or damaged: then `assigned` is null because it is unknown. */
   assignedKnown: boolean;
   lastKnownGood: MaybeSource;
-  /** A string of spec 7.2 or design 4; null when all is well. */
+  /** A string of spec 7.2 or design 4; null when there is no error. */
   error: string | null;
-  /** What is wrong with the local config, for people; absent when nothing. */
+  /** What is wrong with the local config, for people; absent when it is usable. */
   localProblem?: string;
-  /** A signature is all that the assigned config lacks. */
+  /** A missing signature is the only fault of the assigned config. */
   unsigned?: true;
   effective: {
     path: string;
-    /** Of what is on disk now; empty when there is no file and none could be written. */
+    /** Of the file on disk now; empty when there is no file and none could be written. */
     sha256: string;
     /** Whether this boot wrote it. */
     changed: boolean;
-    /** Whether a kubelet can start on it: it is there and decodes. */
+    /** Whether a kubelet can start on the file: it exists and decodes. */
     usable: boolean;
   };
-  /** What boot wrote over was not what an agent had written there; absent otherwise. */
+  /** Set where boot overwrote or restored a file that an agent had not written or not removed; absent otherwise. */
   drifted?: OverwrittenDrift;
 }
 
-/** `keptAs`: where the changed file is now; absent where it was gone, or could not be kept. */
+/** `keptAs`: path of the copy of the changed file; absent where the file was missing or the copy failed. */
 export interface OverwrittenDrift {
   was: 'changed' | 'missing';
   keptAs?: string;

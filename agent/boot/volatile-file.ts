@@ -5,8 +5,8 @@ import type { Millis } from '../../base/clock.ts';
 import { tempPrefix } from '../../base/durable-disk.ts';
 
 /**
- * Where the kubelet finds its configuration when the disk of the effective file takes no writes: `/run/dkc/kubelet.yaml`, in memory. The kubelet's
- * drop-in reads `/run/dkc/kubelet.env` last, which then names that file. Both are gone after a boot of the machine.
+ * The kubelet's configuration while the disk of the effective file is not writable: `/run/dkc/kubelet.yaml`, in memory. The kubelet's drop-in reads
+ * `/run/dkc/kubelet.env` last, which then names that file. A reboot removes both.
  */
 export class VolatileFile {
   readonly config: string;
@@ -20,7 +20,7 @@ export class VolatileFile {
     this.#disk = disk;
   }
 
-  /** What the kubelet reads instead of the effective file; undefined where it reads that one. */
+  /** The file that the kubelet reads instead of the effective file; undefined where it reads the effective file. */
   async read(): Promise<Uint8Array | undefined> {
     const isUsed = await this.#disk.stat(this.#env).catch(() => undefined);
     return isUsed && (await this.#disk.read(this.config).catch(() => undefined));
@@ -29,7 +29,7 @@ export class VolatileFile {
   async place(bytes: Uint8Array): Promise<void> {
     await this.#disk.makeDir(dirname(this.config), 0o700);
     await this.#disk.replace(this.config, bytes, 0o600);
-    // Last, since it is what makes the file count.
+    // Last, since kubelet.env makes the kubelet read the file.
     await this.#disk.replace(this.#env, new TextEncoder().encode(`KUBELET_CONFIG_ARGS=--config=${this.config}\n`), 0o600);
   }
 
@@ -42,8 +42,8 @@ export class VolatileFile {
 const PERIOD_MS: Millis = 30_000;
 
 /**
- * Takes what had to be kept in memory, since the disk took no writes, back to the disk as soon as it takes them: the condemnations, and the file that
- * the kubelet reads. Ends when nothing is left there, or with the shutdown.
+ * Writes the condemnations and the kubelet's file that are kept in memory back to the disk as soon as it is writable again. Ends when both are on
+ * disk, or with the shutdown.
  */
 export async function writeBackToDisk({ options, world, store, shutdown }: AgentContext): Promise<void> {
   const { clock, disk, log } = world;
@@ -54,7 +54,7 @@ export async function writeBackToDisk({ options, world, store, shutdown }: Agent
       const isSettled = await store.settleCondemned();
       const bytes = options.kubeletUnit === '' ? undefined : await volatileFile.read();
       if (bytes) {
-        // The same bytes: kubelet-sync compares, and restarts nothing.
+        // The same bytes, so kubelet-sync restarts nothing.
         await disk.replace(options.effectiveConfig, bytes, 0o600);
         await volatileFile.remove();
       }
@@ -69,17 +69,17 @@ export async function writeBackToDisk({ options, world, store, shutdown }: Agent
   }
 }
 
-/** A sync that takes this long is slow, in ms: a disk that is well takes some. */
+/** A sync is slow from this duration on, in ms; a healthy disk needs a few ms. */
 const SLOW_MS: Millis = 1000;
-/** Between two looks. */
+/** Time between two checks, in ms. */
 const LOOK_MS: Millis = 10_000;
-/** Without a slow sync for this long the disk is well again, in ms. */
+/** After this long without a slow sync the disk counts as healthy again, in ms. */
 const WELL_AFTER_MS: Millis = 60_000;
 
-/** Says in log and `dkc status` that the disk takes seconds to sync what the agent writes: nothing fails, but everything takes minutes. */
+/** Reports in log and `dkc status` that a sync of the disk takes seconds: no write fails, but the agent's work takes minutes. */
 export class SlowDisk {
   readonly #world: Pick<AgentWorld, 'clock' | 'log' | 'syncs'>;
-  /** The slowest of this agent, the newest one, and the one that was said last. */
+  /** The slowest sync since the agent started, the newest slow sync, and the sync that was reported last. */
   #worst: Synced | undefined;
   #newest: Synced | undefined;
   #said: Synced | undefined;
@@ -89,20 +89,20 @@ export class SlowDisk {
     this.#world = world;
   }
 
-  /** A start goes on in the background. */
+  /** Logs that READY is sent before the start is done, and the newest slow sync as the likely cause. */
   sayStartIsLate(): void {
     const { path, ms } = this.#look() ?? {};
     const disk = path === undefined ? {} : { path, syncMs: Math.round(ms ?? 0) };
     this.#world.log.error('start takes long, the kubelet goes on with the effective file that is there', disk);
   }
 
-  /** The slowest sync of this agent, for people; undefined where the disk was never slow. */
+  /** The slowest sync since the agent started, for people; undefined where no sync was slow. */
   worst(): string | undefined {
     this.#look();
     return this.#worst && `the disk took ${slowText(this.#worst)}`;
   }
 
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(to: { notice(about: 'disk', text: string | null): void }, signal: AbortSignal): Promise<void> {
     const { clock, log, syncs } = this.#world;
     if (!syncs) return;
@@ -126,7 +126,7 @@ export class SlowDisk {
     }
   }
 
-  /** @returns the newest slow one, until it has been well for long */
+  /** @returns the newest slow sync; undefined before the first, and after the disk was reported healthy again */
   #look(): Synced | undefined {
     const { syncs, clock } = this.#world;
     const longest = syncs?.take();
@@ -138,6 +138,6 @@ export class SlowDisk {
   }
 }
 
-/** The name of a temporary file says nothing. */
+/** Names the directory in place of a temporary file. */
 const slowText = ({ path, ms }: Synced): string =>
   `${(ms / 1000).toFixed(1)} s to sync ${basename(path).startsWith(tempPrefix) ? dirname(path) : path}`;

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { Resource } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** What the token of a ServiceAccount says of itself. Its signature is the API server's business. */
+/** The claims of a ServiceAccount token. Only the API server verifies the signature. */
 interface AccountToken {
   namespace: string;
   name: string;
@@ -19,9 +19,9 @@ interface AccountToken {
 }
 
 const MAX_TOKEN_LENGTH = 64 * 1024;
-/** Of its lifetime, after which a token is renewed: kubelets renew those of their pods then, too. */
+/** Fraction of its lifetime after which a token is renewed; kubelets renew the tokens of pods at the same point. */
 const RENEWED_AFTER = 0.8;
-/** By which a clock may be behind the server's: a token that is renewed later by so much is still valid. */
+/** Fraction of the lifetime by which this node's clock may lag the server's: a token that is renewed that much later is still valid. */
 const MAX_SKEW = 0.1;
 
 /** @returns undefined for a token of another kind, or one that never expires */
@@ -43,8 +43,8 @@ export function parseAccountToken(text: string): AccountToken | undefined {
 }
 
 /**
- * How long to wait before it is renewed, as far as this node's clock tells. One that was issued well ahead of that clock shows the clock to be
- * behind, and may be of any age: it is renewed at once.
+ * How long to wait before the token is renewed, by this node's clock. A token with an issue time far in the future of that clock means that the
+ * clock is behind and that the age of the token is unknown: it is renewed at once.
  * @param now - wall clock, ms
  */
 function renewalWait({ issuedAt, expiresAt }: AccountToken, now: Millis): Millis {
@@ -52,12 +52,12 @@ function renewalWait({ issuedAt, expiresAt }: AccountToken, now: Millis): Millis
   return age < -life * MAX_SKEW ? 0 : Math.max(0, life * RENEWED_AFTER - Math.max(0, age));
 }
 
-/** `spec` of the TokenRequest for one that is like it and lives as long. */
+/** `spec` of a TokenRequest for a token with the same audiences and the same lifetime. */
 function renewalSpec({ audiences, issuedAt, expiresAt }: AccountToken): { audiences: readonly string[]; expirationSeconds: number } {
   return { audiences, expirationSeconds: Math.round((expiresAt - issuedAt) / 1000) };
 }
 
-/** Whether `next` may take the place of `now`: the same account, and it lives longer. */
+/** Whether `next` may replace `now`: the same account, and a later expiry. */
 function isRenewal(next: AccountToken | undefined, now: AccountToken): next is AccountToken {
   return next !== undefined && next.namespace === now.namespace && next.name === now.name && next.expiresAt > now.expiresAt;
 }
@@ -76,8 +76,8 @@ export interface RenewTokenDeps {
 }
 
 /**
- * Renews the ServiceAccount token in `path` after four fifths of its lifetime, until the signal aborts. The client reads the file again; nothing
- * restarts. A token of another kind is left alone.
+ * Renews the ServiceAccount token in `path` after four fifths of its lifetime, until the signal aborts. The client rereads the file, so nothing
+ * restarts. Other kinds of token are left alone.
  */
 export async function renewToken(path: string, deps: RenewTokenDeps, signal: AbortSignal): Promise<void> {
   const { clock, random, log } = deps;
@@ -99,8 +99,8 @@ export async function renewToken(path: string, deps: RenewTokenDeps, signal: Abo
 }
 
 /**
- * A token that was seen. The server's clock says when it was issued, and this node's may be another: the times at which it is due are fixed once, on
- * both clocks of this node, since the monotonic one stands still while the machine is suspended.
+ * A token that was read, and when to renew it. The issue time is by the server's clock, which may differ from this node's. So the due time is computed
+ * once, on both clocks of this node: the monotonic clock stands still while the machine is suspended.
  */
 interface KnownToken {
   text: string;
@@ -140,6 +140,6 @@ async function look(
     });
   await disk.replace(path, new TextEncoder().encode(token), 0o600);
   log.info('token renewed', { serviceAccount: `${namespace}/${name}`, expiresAt: new Date(next.expiresAt).toISOString() });
-  // Issued just now, whatever the two clocks say.
+  // The token was issued just now: its age is 0, even if the two clocks differ.
   return knownToken(token, renewalWait(next, next.issuedAt), clock);
 }

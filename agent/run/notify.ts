@@ -3,12 +3,12 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Exec } from '../../base/exec.ts';
 import type { Log } from '../../base/log.ts';
 
-/** Says READY, STATUS, WATCHDOG and STOPPING to systemd; elsewhere it says nothing. Never throws, never waits for PID 1. */
+/** Sends READY, STATUS, WATCHDOG and STOPPING to systemd; does nothing when not started by systemd. Never throws, never waits for PID 1. */
 export interface Notify {
   ready(status: string): Promise<void>;
   status(text: string): Promise<void>;
   stopping(): Promise<void>;
-  /** Pings at a third of the watchdog's span until the signal aborts. @returns at once when systemd keeps no watch */
+  /** Sends WATCHDOG=1 every third of WatchdogSec= until the signal aborts. @returns at once where the unit has no watchdog */
   keepAlive(signal: AbortSignal): Promise<void>;
 }
 
@@ -20,13 +20,12 @@ export interface NotifyDeps {
   log: Log;
 }
 
-// Where systemd's passed descriptors begin.
+// The first file descriptor that systemd passes.
 const FIRST_FD = 3;
 
 /**
- * systemd 253 and later hand us a connected notify socket (`OpenFile=`), to which a plain write is a notification. Older ones get it
- * through the program systemd-notify: the package of that name for READY and STATUS, the program itself for WATCHDOG=1, which the
- * package cannot send.
+ * systemd 253 and later pass a connected notify socket (`OpenFile=`): a plain write to it is a notification. For older versions the program
+ * systemd-notify sends it: through the npm package of that name for READY and STATUS, directly for WATCHDOG=1, which the package cannot send.
  * @see docs/decisions/0003-systemd-notify.md
  */
 export function openNotify(deps: NotifyDeps): Notify {
@@ -42,7 +41,7 @@ export function openNotify(deps: NotifyDeps): Notify {
     status: (status) => quietly(send({ status })),
     stopping: () => quietly(send({ raw: 'STOPPING=1' })),
     keepAlive: async (signal) => {
-      // Not `<= 0`: a span that is no number would be pinged without a pause.
+      // Not `<= 0`: with NaN the loop would ping without a pause.
       if (!(watchdogMs > 0)) return;
       while (!signal.aborted) {
         await quietly(send({ raw: 'WATCHDOG=1' }));
@@ -52,7 +51,7 @@ export function openNotify(deps: NotifyDeps): Notify {
   };
 }
 
-/** The package systemd-notify runs the program of the same name. Rejects with what that said on stderr. */
+/** The package systemd-notify runs the program of the same name. Rejects with the program's stderr. */
 type PackagedNotify = (message: { ready?: boolean; status?: string }) => Promise<unknown>;
 
 type Message = { ready?: true; status?: string; raw?: string };
@@ -97,19 +96,19 @@ function writeTo(fd: number, text: string): Promise<void> {
   });
 }
 
-/** Age of a process at which systemd hears READY at the latest, in ms: systemd ends a start after 15 s, and on a busy machine it takes some to be heard. */
+/** Age of the process at which READY is sent at the latest, in ms: systemd ends a start after 15 s, and a busy machine delivers it late. */
 export const READY_AT_MS: Millis = 8000;
 
 export interface ReadinessDeps {
   notify: Notify;
   clock: Pick<Clock, 'sleep'>;
-  /** What is left until then, in ms. Absent: nobody ends a start that takes long. */
+  /** Time that is left until READY must be sent, in ms. Absent: no limit, since nothing ends a slow start. */
   readyWithinMs?: Millis;
 }
 
 /**
- * READY once a start is done, and after a time all the same: on a slow disk systemd would else end each start before it gets anywhere, and there would be
- * no agent as long as the disk is slow. The kubelet then goes on with the effective file that is there.
+ * Sends READY once the start is done, or when the time limit is reached: on a slow disk systemd would otherwise end every start before it is
+ * done, and the node would have no agent while the disk is slow. After a late READY the kubelet continues with the effective file that exists.
  */
 export class Readiness {
   readonly #notify: Notify;
@@ -117,7 +116,7 @@ export class Readiness {
   readonly #late: Promise<void>;
   #isLate = false;
 
-  /** @param onLate - told once, when the time is over */
+  /** @param onLate - called once, when the time limit is reached */
   constructor({ notify, clock, readyWithinMs }: ReadinessDeps, onLate: () => void) {
     this.#notify = notify;
     const { signal } = this.#started;
@@ -126,13 +125,13 @@ export class Readiness {
       this.#isLate = true;
       onLate();
       await notify.ready('starting: waiting for the disk');
-      // From READY on systemd expects it.
+      // systemd expects watchdog pings from READY on.
       await notify.keepAlive(signal);
     };
     this.#late = readyWithinMs === undefined ? Promise.resolve() : clock.sleep(readyWithinMs, signal).then(late, () => {});
   }
 
-  /** READY came before the effective file was what it should be. */
+  /** Whether READY was sent at the time limit, before the effective file was written. */
   get isLate(): boolean {
     return this.#isLate;
   }
@@ -144,7 +143,7 @@ export class Readiness {
     await (this.#isLate ? this.#notify.status(status) : this.#notify.ready(status));
   }
 
-  /** Nobody waits for READY any more. */
+  /** Cancels the late READY: the start is done, or it failed. */
   end(): void {
     this.#started.abort();
   }

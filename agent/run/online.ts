@@ -19,7 +19,7 @@ import type { Choice } from '../status/choose-carrier.ts';
 
 const CONNECT_RETRY_MS = 10_000;
 
-/** Everything that needs an API server: learn the assignment, download, assign, report. Ends with the departure's signal. */
+/** Everything that needs an API server: watch the assignment, download, assign, report. Ends with the signal of `shutdown`. */
 export async function runOnline(context: AgentContext, kubeconfig: string): Promise<void> {
   const { options, world, store, configState, shutdown, metrics, activeRecord } = context;
   const { clock, random, log } = world;
@@ -54,7 +54,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
     const shown = new ShownCarrier(context, firstChoice(options.assignment));
     const credentials = new CredentialWatch(context, kubeconfig);
     const reporter = new Reporter({ carrier, configState, clock, random, log, onKept: (kept) => shown.kept(kept) });
-    // A trial may end while sync follows the same content to a new name: what is trusted follows too, at one more look.
+    // A trial may pass while sync assigns the same content under a new name: another sync moves last-known-good to that name.
     let trusted = configState.picture.lastKnownGood;
     configState.onChange(() => {
       const now = configState.picture.lastKnownGood;
@@ -95,7 +95,7 @@ export async function runOnline(context: AgentContext, kubeconfig: string): Prom
   }
 }
 
-/** A kubeconfig that cannot be used today may be fixed while the agent runs: bootstrap and certificates come late on new nodes. */
+/** Retries a kubeconfig that cannot be used: on a new node, bootstrap writes it and its certificates while the agent already runs. */
 async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconfig: string): Promise<Client | undefined> {
   for (let told = ''; !shutdown.signal.aborted;) {
     try {
@@ -111,10 +111,10 @@ async function connect({ world, shutdown, activeRecord }: AgentContext, kubeconf
   return undefined;
 }
 
-/** Between two looks at credentials, in ms. */
+/** Time between two checks of the credentials, in ms. */
 const CREDENTIALS_PERIOD_MS = 60_000;
 
-/** The API server says 401 to an expired certificate and to much else: log and `dkc status` say which it is. Looked at only once requests fail. */
+/** An expired certificate is one of many causes of a 401: log and `dkc status` name the cause. Checks only after a request has failed. */
 class CredentialWatch {
   readonly #context: Pick<AgentContext, 'world' | 'activeRecord' | 'options'>;
   readonly #kubeconfig: string;
@@ -134,7 +134,7 @@ class CredentialWatch {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#context.world;
     while (!signal.aborted) {
-      // What was found may be over, and no request fails any more.
+      // While a problem is known, check every period: once it is fixed no request fails, so nothing would trigger the check.
       if (this.#said === undefined) await this.#due.wait(signal);
       if (!signal.aborted) await this.#look();
       await clock.sleep(CREDENTIALS_PERIOD_MS, signal).catch(() => {});
@@ -153,13 +153,13 @@ class CredentialWatch {
   }
 }
 
-/** Of a ServiceAccount. The kubelet renews its own certificate. */
+/** Renews the kubeconfig's ServiceAccount token, if it has one. A kubelet's client certificate is renewed by the kubelet itself. */
 async function keepToken({ world, shutdown }: AgentContext, client: Client, kubeconfig: string): Promise<void> {
   const path = await world.tokenFile?.(kubeconfig).catch(() => undefined);
   if (path !== undefined) await renewToken(path, { ...world, client }, shutdown.signal);
 }
 
-/** Which object assigns: everything behind it only knows the interface. */
+/** The carrier for `--assignment`: the Node, or Node and NodeConfig. All other code uses the `Carrier` interface only. */
 function openCarrier({ options, world }: AgentContext, client: Client, assignedBy: AssignedBy): Carrier {
   const { clock, random, log, version } = world;
   const { assignment: mode, nodeName, configmapNamespace } = options;
@@ -167,7 +167,7 @@ function openCarrier({ options, world }: AgentContext, client: Client, assignedB
   return mode === 'node' ? nodeCarrier(deps) : assignmentCarrier({ ...deps, mode, assignedBy });
 }
 
-/** What is known of the kubelet grows: its Node tells the version, its `--help` flags and gates. Asked when first needed, and again of another version. */
+/** Facts about the kubelet: the version from its Node, flags and gates from its `--help`, which runs when first needed and after a version change. */
 function kubeletKnowledge(
   { options, world, kubelet, shutdown }: AgentContext,
   onNews: () => void,
@@ -206,13 +206,13 @@ function kubeletKnowledge(
 
 type Chosen = Pick<Choice, 'carrier' | 'why' | 'missing'> & Partial<Pick<Choice, 'wanted'>>;
 
-/** What `--assignment` says before the API server has answered. */
+/** The carrier by `--assignment` alone, before the API server has answered. */
 function firstChoice(assignment: AgentOptions['assignment']): Chosen {
   if (assignment === 'auto') return { carrier: null, why: 'the API server has not answered yet' };
   return { carrier: assignment, why: `--assignment=${assignment}` };
 }
 
-/** Says in log, `dkc status` and events which object assigns, why, and what is missing; each once, until it changes. */
+/** Reports in log, `dkc status` and events which object assigns, why, and what is missing; each once, until it changes. */
 class ShownCarrier {
   readonly #context: Pick<AgentContext, 'world' | 'activeRecord' | 'announcer' | 'options'>;
   #choice: Chosen;
@@ -240,14 +240,14 @@ class ShownCarrier {
     this.#show();
   }
 
-  /** Whether the server keeps what is reported there. */
+  /** Whether the API server keeps the status fields that the agent writes to the carrier, or drops them. */
   kept(kept: boolean): void {
     if (this.#kept === kept) return;
     this.#kept = kept;
     this.#show();
   }
 
-  /** The server has answered. */
+  /** The API server has answered. */
   reached(): void {
     if (this.#reached) return;
     this.#reached = true;

@@ -6,8 +6,7 @@ export interface ShutdownDeps {
 }
 
 /**
- * The way out. The agent leaves by exit code 0 so that systemd starts it again on what is on disk then. Everyone else sees the
- * signal and ends.
+ * Ends the agent. It exits with code 0 so that systemd starts it again and boot uses what is on disk by then. Every loop ends when `signal` aborts.
  */
 export class Shutdown {
   readonly #deps: ShutdownDeps;
@@ -33,13 +32,13 @@ export class Shutdown {
   }
 
   /**
-   * Ends the agent. A new assignment (`spread`) may wait for a random part of --restart-spread, so that a fleet does not restart at once; what
-   * goes back never waits, and ends a wait that is under way.
+   * Ends the agent. For a new assignment (`spread`) it first waits a random part of --restart-spread, so that a fleet does not restart at once.
+   * A rollback never waits, and cuts such a wait short.
    */
   async leave(why: string, { spread = false }: { spread?: boolean } = {}): Promise<void> {
     const { options, world } = this.#deps;
     if (this.signal.aborted) return;
-    // systemd is being told already: it is too late for another reason.
+    // STOPPING is being sent already: too late for another reason.
     if (this.#ending) return this.#ending;
     if (!spread || !this.#leaving) {
       this.#why = why;
