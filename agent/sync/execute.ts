@@ -14,7 +14,7 @@ import type { Random } from '../../base/random.ts';
 import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** An event is worth this long a wait before the exit it announces, in ms. */
+/** How long the agent waits for the API server to accept an event before it exits, in ms. */
 const EVENT_TIMEOUT_MS = 3000;
 
 export interface ExecuteDeps {
@@ -27,23 +27,23 @@ export interface ExecuteDeps {
   log: Log;
   onCheckpoint: () => void;
   exit: (why: string) => Promise<void>;
-  /** An exit may be minutes away. What is assigned is shown meanwhile; otherwise the next start says all at once, as upstream's does. */
+  /** The exit may be minutes away (--restart-spread), so the new assignment is reported before it. Otherwise the next start reports it, as upstream does. */
   exitWaits: boolean;
 }
 
 type Refuse = Extract<SyncStep, { do: 'refuse' }>;
 
-/** A refusal as the journal has it. Another key of the same ConfigMap is another content, though the hash of all files is the same. */
+/** Identifies a refusal by key and journal text. Another key of the same ConfigMap is another config, although the hash of all files is the same. */
 const nameOf = (step: Refuse): string => `${step.source.kubeletConfigKey} ${refusalDetail(step)}`;
 
-/** Does the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and tries again */
+/** Executes the steps in order, decides nothing. @throws StoreError: the caller reports an internal failure and retries */
 export class Executor {
   readonly #deps: ExecuteDeps;
-  /** The refusal whose event is out: one event until something else is accepted or refused, over restarts too (disk and journal remember). */
+  /** The refusal whose event was sent: one event until another config is accepted or refused, across restarts too (refused.json and the journal). */
   #reported: string | undefined;
-  /** What the last event of a change spoke of; undefined before the first. */
+  /** The source that the last change event named; undefined before the first. */
   #announced: MaybeSource | undefined;
-  /** Refusals whose event the server did not take yet. */
+  /** Refusals whose event the API server has not accepted yet. */
   readonly #unreported = new Set<string>();
 
   constructor(deps: ExecuteDeps) {
@@ -51,8 +51,8 @@ export class Executor {
   }
 
   /**
-   * What a look changes is shown at its end: a Node never has half of it, such as a new `assigned` beside the error of the one before.
-   * @returns false where something is left to do at the next look
+   * All changes of one sync are reported together at its end: a Node never shows half of them, such as a new `assigned` beside the previous error.
+   * @returns false where an event must be sent again at the next sync
    */
   async run(steps: readonly SyncStep[]): Promise<boolean> {
     const refused = new Set(steps.flatMap((step) => (step.do === 'refuse' ? [nameOf(step)] : [])));
@@ -113,7 +113,7 @@ export class Executor {
       case 'exit':
         if (step.quiet !== true && (this.#announced === undefined || !sameSource(this.#announced, step.to))) await this.#announce(step.to);
         this.#announced = step.to;
-        // Not waited for: with --restart-spread the exit may be minutes away, and an assignment withdrawn meanwhile must not be booted into.
+        // Not awaited: with --restart-spread the exit may be minutes away, and boot must not use an assignment that is withdrawn until then.
         void this.#deps.exit(`using ${sourceText(step.to)} from the next start on`);
         return;
       default:
@@ -121,7 +121,7 @@ export class Executor {
     }
   }
 
-  /** What was saved must read back: a checkpoint that does not is never assigned, and tried again after a wait that grows. */
+  /** Reads the checkpoint back after saving: if that fails, the config is not assigned and the save is retried with longer waits. */
   async #save({ payload, source, again }: Extract<SyncStep, { do: 'save' }>): Promise<void> {
     const { store } = this.#deps;
     if (again) await this.#journal('damaged', source, SAVED_AGAIN);
@@ -134,8 +134,8 @@ export class Executor {
   }
 
   /**
-   * For `dkc status`, which may be asked with the API server away. The moment is that of the first refusal for these reasons.
-   * @returns whether the disk has it already, perhaps under another name
+   * Writes refused.json for `dkc status`, which must work without the API server. `at` is the time of the first refusal for these reasons.
+   * @returns whether refused.json had this refusal already, perhaps under another name
    */
   async #record({ source, content, error, findings }: Refuse): Promise<boolean> {
     const { store, clock } = this.#deps;
@@ -146,13 +146,13 @@ export class Executor {
     );
     const before = await store.refused().catch(() => undefined);
     if (before && sameRefusal(before, record)) return true;
-    // Only its name is new: it is refused since then.
+    // Only the name is new: keep the time of the first refusal.
     const isKnown = before !== undefined && sameRefusal({ ...before, source }, record);
     await this.#setRefused({ ...record, at: isKnown ? before.at : record.at });
     return isKnown;
   }
 
-  /** A report: a disk that does not take it is no reason to go on without the rest. */
+  /** refused.json only reports: a failed write is logged and the sync continues. */
   async #setRefused(record: RefusedRecord | undefined): Promise<void> {
     const { store, log } = this.#deps;
     await store.setRefused(record).catch((error: unknown) => log.warn('failed to write refused.json', { error }));

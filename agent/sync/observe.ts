@@ -7,7 +7,7 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** What the watch of the wanted ConfigMap has shown. */
+/** The last result of the watch on the wanted ConfigMap. */
 export type ConfigMapSeen = { at: 'found'; object: KubeObject } | { at: 'absent' } | { at: 'failed'; problem: string };
 
 export interface ObserveDeps {
@@ -64,7 +64,7 @@ async function spoiledFacts(
   return found ? { spoiled: { due: isDue(found, clock.now()) } } : {};
 }
 
-/** undefined: missing or damaged, so nobody knows; the next assignment writes it again. */
+/** undefined: the record is missing or damaged, so its value is unknown; the next assignment writes it again. */
 async function recordOf(
   { store, clock, log }: Pick<ObserveDeps, 'store' | 'clock' | 'log'>,
   name: 'assigned' | 'last-known-good',
@@ -100,33 +100,33 @@ async function fetchedOf(seen: ConfigMapSeen, { namespace, name, kubeletConfigKe
   return { at: 'found', payload, content, ...comparedWith(state, payload, content) };
 }
 
-/** A checkpoint exists when it is whole and is what the API server says; anything else is downloaded again (design Q2). */
+/** A checkpoint counts as saved when it is intact and equal to the ConfigMap on the API server; otherwise it is saved again (design Q2). */
 function comparedWith(state: CheckpointState, { annotations }: Payload, content: ContentRef): { saved: boolean; clashes?: true } {
   if (state.at !== 'intact') return { saved: false };
   const { manifest } = state.checkpoint;
   // Upstream's may have been torn or edited before this agent first saw it (Q2), so that its content proves nothing.
   if (!sameContent(contentRef(manifest.files, content.kubeletConfigKey), content))
     return { saved: false, ...(manifest.adopted ? {} : { clashes: true }) };
-  // Upstream's checkpoints know no annotations, and boot evaluates with them.
+  // Upstream's checkpoints do not store annotations, but boot needs them to evaluate the config.
   const same = Object.keys({ ...annotations, ...manifest.annotations }).every((name) => annotations[name] === manifest.annotations[name]);
   return { saved: same };
 }
 
-/** A checkpoint that reads damaged although it was saved before: how often it was saved again in vain, and when last. */
+/** A checkpoint that reads damaged although it was saved again: how often it was saved again, and when last. */
 export interface Spoiled {
   times: number;
   /** Wall clock. */
   lastMs: Millis;
 }
 
-/** What the journal says of a checkpoint that is saved again: over ends of the agent, only the journal knows. */
+/** Journal detail of a checkpoint that is saved again. These lines are counted, since only the journal survives a restart of the agent. */
 export const SAVED_AGAIN = 'its checkpoint is damaged: saved again';
 
-/** Saved again at once, then after this long, twice as long, ... */
+/** The first save is repeated at once, the next one after this long, then after twice as long, and so on. */
 const FIRST_WAIT: Millis = 30_000;
 const MAX_WAIT: Millis = 3_600_000;
 
-/** @returns undefined where it was never saved again since it was assigned, or since a boot could use it */
+/** @returns undefined where the checkpoint was not saved again since it was assigned or since a boot used it */
 export function spoiled(journal: readonly JournalLine[], source: Source): Spoiled | undefined {
   let times = 0;
   let lastMs = 0;
@@ -140,7 +140,7 @@ export function spoiled(journal: readonly JournalLine[], source: Source): Spoile
   return times === 0 ? undefined : { times, lastMs };
 }
 
-/** Each try wears the disk, and restarts the agent: they become rarer. A clock that was set back does not make the wait longer. */
+/** Each save wears the disk and restarts the agent, so the wait grows. A clock that was set back does not lengthen it. */
 export function isDue({ times, lastMs }: Spoiled, nowMs: Millis): boolean {
   const waited = nowMs - lastMs;
   return waited < 0 || waited >= Math.min(MAX_WAIT, FIRST_WAIT * 2 ** (times - 1));

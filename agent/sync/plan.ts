@@ -19,14 +19,14 @@ import type { CondemnedRecord } from '../store/store.ts';
 /** What the API says this node should use. */
 export type Wanted =
   | { at: 'local' }
-  /** No object says anything: what the node has stays in force. */
+  /** No object assigns anything: the node keeps its config. */
   | { at: 'absent' }
   | { at: 'source'; spec: SpecSource }
-  /** configSource is there, but names nothing this agent knows. */
+  /** configSource is set, but has no source that this agent supports. */
   | { at: 'no-source' }
-  /** It breaks a rule of spec 2.2 that this API server did not check, or the Node does not exist. */
+  /** configSource breaks a rule of spec 2.2 that this API server did not check, or the Node does not exist. */
   | { at: 'invalid'; problem: string }
-  /** It names a namespace that this agent may not read. */
+  /** configSource names a namespace that this agent may not read. */
   | { at: 'forbidden'; problem: string };
 
 /** The ConfigMap of the wanted source. */
@@ -36,12 +36,12 @@ export type Fetched =
       payload: Payload;
       content: ContentRef;
       saved: boolean;
-      /** A whole checkpoint has the same uid and resourceVersion, and another content: the API server was restored. */
+      /** An intact checkpoint has the same uid and resourceVersion but another content: etcd was restored from a backup. */
       clashes?: true;
     }
   | { at: 'failed'; problem: string }
   | { at: 'incomplete'; problem: string }
-  /** It holds more than any checkpoint may. */
+  /** The ConfigMap exceeds the limits of a checkpoint. */
   | { at: 'beyond'; uid: string; resourceVersion: string; finding: Finding };
 
 /** Preflight's answer; null where preflight is off or has nothing to evaluate. */
@@ -54,7 +54,7 @@ export interface SyncFacts {
   wanted: Wanted;
   /** Absent unless a source is wanted. */
   fetched?: Fetched;
-  /** undefined: the record is missing, so nobody knows. */
+  /** undefined: the record is missing, so its value is unknown. */
   assigned: MaybeSource | undefined;
   assignedContent?: ContentRef;
   /** undefined: as above. */
@@ -62,40 +62,39 @@ export interface SyncFacts {
   lastKnownGoodContent?: ContentRef;
   active: MaybeSource;
   activeContent?: ContentRef;
-  /** The record that boot found and tried. */
+  /** The `assigned` record that boot read and tried. */
   bootAssigned: MaybeSource;
-  /** The error this boot started with; null when it used the assigned. */
+  /** The error that boot reported; null when boot used the assigned config. */
   bootError: string | null;
-  /** Boot left the kubelet without a file that it could start on. */
+  /** Boot left the kubelet without a usable effective file. */
   lacksFile: boolean;
   condemned: readonly CondemnedRecord[];
   verdict: Verdict;
-  /** The wanted checkpoint reads damaged although it was saved again before; `due` says whether to try once more. */
+  /** The wanted checkpoint reads damaged although it was saved again before; `due`: the wait before the next save is over. */
   spoiled?: { due: boolean };
-  /** The refusal that is on disk. */
+  /** The refusal in refused.json. */
   refused?: RefusedRecord;
 }
 
 export type SyncStep =
-  /** `again`: boot found the checkpoint of the assigned source damaged, so that the journal counts how often. */
+  /** `again`: the checkpoint of the assigned source was damaged; the journal then counts the saves. */
   | { do: 'save'; payload: Payload; source: Source; again: boolean }
   | { do: 'clear-condemned'; content: ContentRef; source: Source }
   | { do: 'set-last-known-good'; to: MaybeSource }
   | { do: 'assign'; to: MaybeSource; why: string }
-  /** The kubelet already reads this content: report it, nothing restarts. */
+  /** The kubelet already uses this content: report the source as active, nothing restarts. */
   | { do: 'adopt'; source: MaybeSource; content?: ContentRef }
-  /** `content` is null where there was too much of it to look at. */
+  /** `content` is null where the ConfigMap exceeds the limits of a checkpoint. */
   | { do: 'refuse'; source: Source; content: ContentRef | null; error: string; findings: readonly Finding[] }
-  /** What is on disk as refused is no longer what this node is to use, or it is accepted. */
+  /** The refused config is no longer assigned to this node, or it is accepted now: remove refused.json. */
   | { do: 'clear-refusal' }
-  /** `final`: nothing on this node can change it, so there is no use in looking again before the API shows something else. */
+  /** `final`: no change on this node can clear the error, so the sync is not retried before the API object changes. */
   | { do: 'report'; error: string | null; detail: string; final?: true }
-  /** `event` as upstream sends it before it exits; `quiet`: not again for one whose checkpoint is damaged time and again. */
+  /** Sends the change event first, as upstream does. `quiet`: without the event, for an exit that only retries a damaged checkpoint. */
   | { do: 'exit'; to: MaybeSource; quiet?: true };
 
 /**
- * What one look at Node and ConfigMap leads to. Saved comes before assigned, so that `assigned` never names a missing checkpoint;
- * exit comes last.
+ * The steps of one sync. `save` comes before `assign`, so that `assigned` never names a missing checkpoint; `exit` comes last.
  */
 export function planSync(facts: SyncFacts): SyncStep[] {
   const steps = planWanted(facts);
@@ -104,7 +103,7 @@ export function planSync(facts: SyncFacts): SyncStep[] {
   return [...steps.slice(0, steps.length - exit.length), { do: 'clear-refusal' }, ...exit];
 }
 
-/** A refused ConfigMap that cannot be read just now is refused all the same. */
+/** Whether the refusal on disk is outdated. A refused ConfigMap that cannot be read at the moment stays refused. */
 function isOver({ source }: RefusedRecord, steps: readonly SyncStep[], { wanted, fetched }: SyncFacts): boolean {
   if (steps.some((step) => step.do === 'refuse')) return false;
   const isSame =
@@ -133,7 +132,7 @@ function planWanted(facts: SyncFacts): SyncStep[] {
   }
 }
 
-/** Clearing either record counts (design Q3); only what changes the kubelet's file restarts anything. */
+/** Clears both records (design Q3); only a change of the effective file restarts the agent. */
 function planReset(facts: SyncFacts): SyncStep[] {
   const { assigned, lastKnownGood, active } = facts;
   const steps: SyncStep[] = [];
@@ -143,7 +142,7 @@ function planReset(facts: SyncFacts): SyncStep[] {
   return [...steps, { do: 'adopt', source: null }, stillWrong({ ...facts, lastKnownGood: null })];
 }
 
-/** An object that is not there assigns nothing and takes nothing away. */
+/** A missing object assigns nothing and clears nothing. */
 function planKept(facts: SyncFacts): SyncStep[] {
   const { assigned, active, bootError } = facts;
   if (assigned === null && active === null) return [{ do: 'adopt', source: null }, stillWrong(facts)];
@@ -163,7 +162,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   const { payload, content } = fetched;
   const source: Source = { ...spec, uid: payload.uid, resourceVersion: payload.resourceVersion };
   const isAssigned = facts.assigned !== undefined && sameSource(source, facts.assigned);
-  // One that reads well now, after a boot that could not read it, is tried again in its turn: the disk may have recovered.
+  // The disk may have recovered: a checkpoint that boot could not read and that reads well now is saved again when that is due.
   const isUnused = isAssigned && facts.bootError === statusErrors.load && !sameSource(facts.active, source);
   if (fetched.clashes && !isUnused && isNamed(payload, facts)) return [report(statusErrors.syncInternal, clashText(source))];
   const saved = fetched.saved && !(isUnused && facts.spoiled?.due === true);
@@ -173,7 +172,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
 
   const condemned = facts.condemned.find((record) => sameContent(record, content));
   if (condemned) {
-    // An annotation that is taken away again asks for nothing.
+    // A removed annotation requests no retry.
     const retry = payload.annotations[RETRY_ANNOTATION] ?? '';
     if (retry === '' || retry === condemned.retry) return [...steps, ...standBy(facts, condemned)];
     steps.push({ do: 'clear-condemned', content, source });
@@ -182,7 +181,7 @@ function planSource(spec: SpecSource, facts: SyncFacts): SyncStep[] {
   return [...steps, ...planChange(source, content, facts)];
 }
 
-/** What runs, is assigned or is trusted is known by this name. Another content under it would take over the trust that it never earned. */
+/** Whether the assigned, active or last-known-good config has this uid and resourceVersion: another content must not inherit its trust. */
 function isNamed(payload: PayloadRef, { assigned, active, lastKnownGood }: SyncFacts): boolean {
   return [assigned, active, lastKnownGood].some((source) => source && samePayload(source, payload));
 }
@@ -193,7 +192,7 @@ function clashText({ namespace, name, uid, resourceVersion }: Source): string {
   return `${what}, as after a restore of etcd; the node keeps what it has until the ConfigMap has a new resourceVersion: ${remedy}`;
 }
 
-/** Refused as in preflight, but nothing new happened: no event, and the error stays the one the node went back with. */
+/** The assigned content is condemned and stays unused. Nothing new happened: no event, and the error of the rollback stays. */
 function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] {
   const error = by === 'admin' ? statusErrors.rolledBack : statusErrors.failedTrial;
   return [
@@ -204,13 +203,13 @@ function standBy({ bootError }: SyncFacts, { by }: CondemnedRecord): SyncStep[] 
   ];
 }
 
-/** The record already names it. A fall back is tried again only when its cause is gone: else agent and boot would chase each other. */
+/** `assigned` already names this source. After a fallback it is retried only when the cause is gone: otherwise agent and boot would restart in a loop. */
 function planSettled(source: Source, content: ContentRef, saved: boolean, absolved: unknown, facts: SyncFacts): SyncStep[] {
   const { activeContent, bootAssigned, bootError } = facts;
   if (activeContent && sameContent(activeContent, content))
     return [...trustIfKnown(source, content, facts), { do: 'adopt', source, content }, stillWrong(facts)];
   const wasCondemned = bootError === statusErrors.failedTrial || bootError === statusErrors.rolledBack;
-  // Boot has never tried what was written since: a failure came between record and exit.
+  // The record was written after this boot read it, and a failure prevented the exit: boot has not tried this source.
   const untried = !sameSource(source, bootAssigned);
   if (untried || !saved || absolved !== undefined || wasCondemned) return leaveFor(source, !saved && !untried);
   return [report(bootError, 'the assigned config cannot be used')];
@@ -243,34 +242,34 @@ function refuse(source: Source, content: ContentRef | null, { stage, findings }:
 }
 
 /**
- * All is as wanted, but what boot found may last (design Q5): a damaged last-known-good until a trial has written it again, a kubelet without a file
- * until there is a local config.
+ * The node runs what is wanted, but a problem that boot found may persist (design Q5): a damaged last-known-good until a trial writes it again, a
+ * kubelet without an effective file until a local config exists.
  */
 function stillWrong({ bootError, lastKnownGood, lacksFile }: SyncFacts): SyncStep {
   const lasts = bootError === statusErrors.internal && (lastKnownGood === undefined || lacksFile);
   return report(lasts ? bootError : null, lasts ? 'last-known-good was damaged, or there is no local config' : '');
 }
 
-/** The error spoke of what was wanted before: it goes before the exit, or the Node would show it beside the new assignment. */
+/** Clears the error before the exit: it belongs to the previous assignment, and the Node must not show it beside the new one. */
 function leaveFor(to: MaybeSource, quiet = false): SyncStep[] {
   return [report(null, ''), { do: 'exit', to, ...(quiet ? { quiet } : {}) }];
 }
 
-/** A content that is trusted already is trusted under its new name at once. */
+/** Content that is last known good already becomes last known good under its new name at once. */
 function trustIfKnown(source: Source, content: ContentRef, { lastKnownGood, lastKnownGoodContent }: SyncFacts): SyncStep[] {
   if (!lastKnownGoodContent || !sameContent(lastKnownGoodContent, content) || sameSource(lastKnownGood ?? null, source)) return [];
   return [{ do: 'set-last-known-good', to: source }];
 }
 
-/** Findings that a line of the journal names; more than a person reads. */
+/** Most findings that a journal line names. */
 const MAX_NAMED = 30;
 
-/** What makes two refusals of one key one: the same files for the same reasons, whatever the resourceVersion. Field names and rules only. */
+/** Identifies a refusal within one key: the same files and the same reasons, at any resourceVersion. Field names and rules only, no values. */
 export function refusalDetail({ source, content, findings }: Extract<SyncStep, { do: 'refuse' }>): string {
   const { named, more } = splitFindings(findings);
   const rules = named.map(({ field, rule }) => `${field || 'document'}(${rule})`);
   const rest = Math.max(0, rules.length - MAX_NAMED) + more;
-  // The journal keeps no longer lines, and a cut one would never be found again.
+  // The journal cuts longer lines, and a cut line would not match on the next comparison.
   const what = content === null ? `ConfigMap ${source.uid}` : `content ${content.contentSha256.slice(0, 12)}`;
   return `${what}: ${rules.slice(0, MAX_NAMED).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
 }

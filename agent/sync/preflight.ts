@@ -15,16 +15,16 @@ export interface PreflightDeps {
   options: Pick<AgentOptions, 'dynamicConfigDir' | 'localConfig' | 'effectiveConfig' | 'merge' | 'policy'>;
   disk: Disk;
   log: Log;
-  /** Everything known of the kubelet now, its `--help` included. */
+  /** The current facts about the kubelet, with flags and gates from its `--help`. */
   kubelet: () => Promise<KubeletFacts>;
 }
 
-/** Bytes that are decided in one turn of the event loop: less than 100 ms without an optimizing compiler. Real configurations have 2 KiB. */
+/** Up to this many bytes are evaluated in one turn of the event loop: less than 100 ms before the JIT optimizes. Real configurations have 2 KiB. */
 const ONE_TURN = 16 * 1024;
-/** The agent's unit has these to itself (PrivateTmp=). */
+/** Private directories of the agent's unit (PrivateTmp=): the agent does not see the kubelet's files there. */
 const PRIVATE = ['/tmp/', '/var/tmp/'];
 
-/** Decode, policy, validate and what would kill this kubelet on this host, before anything restarts (design Q9). */
+/** Decodes, applies the policy, validates, and finds what would crash this kubelet on this host, before anything restarts (design Q9). */
 export function preflighter({
   options,
   disk,
@@ -59,7 +59,7 @@ export function preflighter({
     const read = await inTurns(prepare(config, inputs), pause);
     if (!read.ok) return read;
     const host = await readHost(disk, read.defaulted, { args: facts.args, hidden: PRIVATE, except: dir, running: runningKubelet(inputs) });
-    // Its checkpoint may not be on disk yet: what lies in it is what the ConfigMap holds.
+    // The checkpoint may not be on disk yet: paths into its directory are looked up among the files of the ConfigMap.
     const siblings = pathsToProbe(read.defaulted).filter((path) => path.startsWith(`${dir}/`));
     const inside = siblings.map((path) => [path, payload.files.has(path.slice(dir.length + 1)) ? 'file' : 'missing'] as const);
     const seen = { ...host, paths: { ...host.paths, ...Object.fromEntries(inside) } };
@@ -71,7 +71,7 @@ export function preflighter({
   };
 }
 
-/** A large configuration takes a while: health checks and watches have their turns in between. */
+/** Yields to the event loop between the pieces of a large configuration, so that health checks and watches are not delayed. */
 async function inTurns<T>(pieces: Pieces<T>, pause: (() => Promise<unknown>) | undefined): Promise<T> {
   for (;;) {
     const { done, value } = pieces.next();

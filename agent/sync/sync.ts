@@ -12,16 +12,16 @@ import { watchObject, type WatchDeps } from '../../kube/client/watch-object.ts';
 
 export interface SyncDeps extends ObserveDeps, WatchDeps {
   executor: Executor;
-  /** The safety net: how long a failure may wait for its next try when no event comes, in ms. */
+  /** Longest wait before a failed sync is retried when no event triggers it earlier, in ms. */
   intervalMs: Millis;
   onRun: (failed: boolean) => void;
-  /** What of the assignment cannot be had or done, which the error leaves out; null: nothing. */
+  /** Reports the details of a failed sync that `status.config.error` leaves out; null: none. */
   onProblem: (problem: string | null) => void;
 }
 
 /**
- * Syncs whenever Node, ConfigMap or store changed, one sync at a time. Does nothing before the first complete list
- * of both (design Q10). Events drive it; the interval retries what failed, and evaluates again what was refused.
+ * Syncs whenever Node, ConfigMap or store changed, one sync at a time. Does nothing before both are listed for the first time (design Q10).
+ * Events trigger a sync; the interval only retries failed syncs and evaluates refused configs again.
  */
 export class Sync {
   readonly #deps: SyncDeps;
@@ -30,7 +30,7 @@ export class Sync {
   #seen: ConfigMapSeen | undefined;
   #watching: { spec: SpecSource; stop: AbortController } | undefined;
   #end: AbortSignal | undefined;
-  /** One for each change of what is wanted that is not synced yet, and one for the first sync. */
+  /** One entry per `setWanted` that is not synced yet, and one for the first sync. */
   readonly #behind: PromiseWithResolvers<void>[] = [Promise.withResolvers()];
 
   constructor(deps: SyncDeps) {
@@ -38,18 +38,18 @@ export class Sync {
   }
 
   /**
-   * Resolves when what is wanted has been synced. Until then the status does not have its error, or has that of what was wanted before.
+   * Resolves when the latest assignment has been synced. Until then the status has no error, or the error of the previous assignment.
    */
   async caughtUp(): Promise<void> {
     for (let last; (last = this.#behind.at(-1));) await last.promise;
   }
 
-  /** Something on disk changed that a plan depends on. */
+  /** A file that the plan depends on has changed. */
   notify(): void {
     this.#due.notify();
   }
 
-  /** The carrier has seen what this node should use. */
+  /** The carrier has read the assignment of this node. */
   setWanted(wanted: Wanted): void {
     this.#wanted = wanted;
     this.#behind.push(Promise.withResolvers());
@@ -73,7 +73,7 @@ export class Sync {
     }
   }
 
-  /** @returns whether all is done until something changes */
+  /** @returns whether nothing is left to do until an event */
   async #look(): Promise<boolean> {
     const { configState, executor, log, onRun, onProblem } = this.#deps;
     const wanted = this.#wanted;
@@ -84,7 +84,7 @@ export class Sync {
       onRun(false);
       const said = steps.findLast((step) => step.do === 'report');
       if (said !== undefined) onProblem(said.final !== true && isSyncError(said.error) ? said.detail : null);
-      // What is wrong may be fixed on this node, where no watch of the API sees it: a file, swap, a policy.
+      // A fix may happen on this node, where no API watch sees it: a file, swap, a policy. So a sync with an error is retried.
       return done && !steps.some((step) => step.do === 'report' && step.error !== null && step.final !== true);
     } catch (error) {
       log.error('sync failed, retrying', { error: describeError(error) });
@@ -95,7 +95,7 @@ export class Sync {
     }
   }
 
-  /** There is an answer to what is wanted, or why it cannot be had. */
+  /** Whether the assignment is known and, if it names a ConfigMap, that ConfigMap was read, is absent or cannot be read. */
   #isKnown(): boolean {
     return this.#wanted !== undefined && (this.#wanted.at !== 'source' || this.#seen !== undefined);
   }
@@ -124,7 +124,7 @@ export class Sync {
       {
         onSeen: ({ object }) => see(object ? { at: 'found', object } : { at: 'absent' }),
         onFailure: (error, failures) => {
-          // The Node authorizer learns of an assignment a moment after the node does (spec 14): its first refusal says nothing yet.
+          // The Node authorizer sees an assignment a moment after the node does (spec 14): ignore the first 403.
           if (failures === 1) isEarly = this.#seen === undefined && isForbidden(error);
           if (failures === 1 && isEarly) return;
           log[failures === (isEarly ? 2 : 1) ? 'warn' : 'debug']('failed to watch ConfigMap, retrying', {
@@ -132,7 +132,7 @@ export class Sync {
             failures,
             error,
           });
-          // Once it was seen, what is known stays in force until the server says otherwise.
+          // A ConfigMap that was read before stays valid while the watch fails.
           if (this.#seen === undefined || this.#seen.at === 'failed') see({ at: 'failed', problem: describeError(error) });
         },
       },
