@@ -15,7 +15,7 @@ interface CondemnDeps {
 }
 
 export interface Charge {
-  /** Its newest name: the annotation dkc.dev/retry of an older one would lift the condemnation at once. */
+  /** The newest source of the content: with an older dkc.dev/retry value the current one would clear the condemnation at once. */
   source: Source;
   content: ContentRef;
   reason: string;
@@ -23,8 +23,8 @@ export interface Charge {
 }
 
 /**
- * Writes down that this node must not run this content again. Where last-known-good is the same content it is not the config: that is only reported.
- * @returns whether it is condemned now
+ * Records that this node must not run this content again. Content that is last known good is not condemned, since the cause is elsewhere: only logged.
+ * @returns whether the content is condemned now
  * @throws StoreError when the record cannot be kept anywhere
  */
 export async function condemn({ store, clock, log }: CondemnDeps, { source, content, reason, evidence }: Charge): Promise<boolean> {
@@ -46,13 +46,13 @@ export async function condemn({ store, clock, log }: CondemnDeps, { source, cont
   const verdict = { uid, resourceVersion, namespace, name, kubeletConfigKey, contentSha256, reason, evidence, by: 'agent', at, retry } as const; // prettier-ignore
   const write = async (own: Store): Promise<void> =>
     own.setCondemned([...(await own.condemned()).filter((other) => !sameContent(other, content)), verdict]);
-  // A disk that takes no lock takes no record either; the store keeps it in memory then.
+  // Where the lock cannot be taken the disk is not writable either: then the store keeps the record in memory.
   await store.locked(write).catch(() => write(store));
   log.error('trial failed: this config is condemned on this node', { source: sourceText(source), reason, evidence });
   const quietly = async (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => log.error(`${what} failed, rolling back without it`, { error }));
   await quietly('journal entry', store.addToJournal({ at, event: 'condemned', source, detail: reason }));
-  // Kept in memory only, the verdict goes with the next boot of the machine: the trial must then go on where it was.
+  // A condemnation that is only in memory is lost at a reboot: keep the trial record, so that the trial continues then.
   if (await store.settleCondemned().catch(() => false)) await quietly('removal of the trial record', store.setTrial(undefined));
   return true;
 }
@@ -64,8 +64,8 @@ interface CountBootDeps extends CondemnDeps {
 }
 
 /**
- * Counts this boot of the machine against the config on trial, where it has to, before the config of this start is chosen: one that took the
- * machine down too often must not meet a kubelet again. Never throws.
+ * Counts this boot of the machine against the config on trial if the previous boot ended uncleanly. Runs before boot chooses a config: a kubelet must
+ * not start again on a config that took the machine down too often. Never throws.
  */
 export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
   const { store, cleanStop, bootId, options, clock, log } = deps;
@@ -90,7 +90,7 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
           return false;
         },
       );
-      // A count that no later boot would find cannot reach its limit: one is enough then.
+      // If the count cannot be stored it can never reach the limit: then one unclean boot condemns.
       const isTooMuch = uncleanBoots >= options.maxKubeletExits || !written;
       if (isCounted && isTooMuch) {
         const evidence = [`${new Date(clock.now()).toISOString()} boot ${bootId} started without a clean shutdown of boot ${old.bootId}`];
@@ -106,8 +106,8 @@ export async function countBoot(deps: CountBootDeps): Promise<ThisBoot> {
 }
 
 /**
- * `D/clean-stop.json`: names the boot of the machine in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a
- * shutdown; a panic, a power cut or a hang leaves no mark. A separate file, since removing one works on a full disk and rewriting one does not.
+ * `D/clean-stop.json`: the boot id of the boot in which the agent was stopped while no kubelet ran. Only such a boot can have ended by a shutdown; a
+ * panic, a power cut or a hang writes no such file. A file of its own, since a full disk allows removing a file but not rewriting one.
  */
 export class CleanStop {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'remove'>;
@@ -120,7 +120,7 @@ export class CleanStop {
     this.#log = log;
   }
 
-  /** Boot id of the last clean stop; undefined where there is none, or none that can be read. */
+  /** Boot id of the last clean stop; undefined where the file is missing or unreadable. */
   async boot(): Promise<string | undefined> {
     try {
       const { bootId } = JSON.parse(new TextDecoder().decode(await this.#disk.read(this.#path, MAX_BYTES))) as { bootId?: unknown };
@@ -141,7 +141,7 @@ export class CleanStop {
     );
   }
 
-  /** The machine goes on: whatever ends it now is no part of that stop. */
+  /** The machine runs: the clean stop belongs to an earlier boot and must not excuse the end of this one. */
   async clear(): Promise<void> {
     await this.#disk
       .remove(this.#path)

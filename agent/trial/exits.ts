@@ -2,14 +2,14 @@ import type { Disk } from '../../base/disk.ts';
 import { describeError, errorCode } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
-/** One end of a kubelet, as kubelet-stopped notes it. */
+/** One kubelet exit, as kubelet-stopped writes it. */
 export interface KubeletExit {
   /** RFC 3339, UTC: for people. The wall clock may jump, so nothing is computed with it. */
   at: string;
   serviceResult: string;
   exitCode: string;
   exitStatus: string;
-  /** SHA-256 of the file this kubelet was started with; undefined where nobody knew. */
+  /** SHA-256 of the file this kubelet was started with; undefined where kubelet-stopped could not tell (`-`). */
   effectiveSha256?: string;
 }
 
@@ -20,12 +20,12 @@ export interface ReadExits {
   offset: number;
 }
 
-// The file is cut to its newest lines when it outgrows this; a new one starts far below.
+// kubelet-stopped cuts a file that is too large to its newest lines, at least this many bytes; a new file is far smaller.
 const CUT_LEAVES_AT_LEAST = 16 * 1024;
 
 /**
- * Reads what was added after `offset`. A file that shrank was either cut, which kubelet-stopped does right before it adds a line (only that
- * one is new), or created again (count from its start). A last line without its newline is still being written and waits.
+ * Reads what was added after `offset`. A file that shrank was either cut, which kubelet-stopped does right before it adds a line (only that line is
+ * new), or created again (all lines are new). A last line without a newline is still being written and left for the next read.
  */
 export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   const shrank = bytes.length < offset;
@@ -42,17 +42,17 @@ export function readExits(bytes: Uint8Array, offset: number): ReadExits {
   return { exits, bad: parsed.length - exits.length, offset: end };
 }
 
-/** Neither a stop that was asked for, nor systemd's time limit, nor the OOM killer says anything against a config. */
+/** Requested stops, systemd's timeouts and the OOM killer do not count against a config. */
 export function countsAgainst({ serviceResult }: KubeletExit): boolean {
   return !BLAMELESS.has(serviceResult);
 }
 
 const BLAMELESS: ReadonlySet<string> = new Set(['success', 'timeout', 'oom-kill']);
 
-/** No line of kubelet-stopped is longer. */
+/** Longest line that kubelet-stopped writes, in characters. */
 const MAX_LINE = 256;
 
-/** Five fields, one blank between; anything else is no line of ours. */
+/** Parses five fields separated by one space. @returns undefined for any other line */
 export function parseExit(line: string): KubeletExit | undefined {
   if (line.length > MAX_LINE) return undefined;
   const [at, serviceResult, exitCode, exitStatus, hash, ...more] = line.split(' ');
@@ -73,13 +73,13 @@ const ENDS: Readonly<Record<string, (status: string) => string>> = {
   killed: (status) => `killed by signal ${status}`,
   dumped: (status) => `dumped core on signal ${status}`,
 };
-/** What `$EXIT_CODE` does not say. */
+/** Values of `$SERVICE_RESULT` that add something to `$EXIT_CODE`. */
 const TELLING: ReadonlySet<string> = new Set(['watchdog', 'protocol', 'resources', 'start-limit-hit', 'exec-condition']);
 
 /** kubelet-stopped cuts its file at 128 KiB. */
 const MAX_EXITS_BYTES = 1024 * 1024;
 
-/** The file in which kubelet-stopped notes the ends of the kubelet. A missing file is an empty one; one that cannot be read is reported once. */
+/** The file to which kubelet-stopped writes kubelet exits. A missing file reads as empty; a read failure is logged once. */
 export class ExitsFile {
   readonly #disk: Pick<Disk, 'read' | 'stat'>;
   readonly #path: string;
@@ -96,7 +96,7 @@ export class ExitsFile {
     return (await this.#read(0)).length;
   }
 
-  /** What was added after `offset`. Of a file that is too large, or cannot be read, only what comes after it was cut counts. */
+  /** The exits added after `offset`. A file that is too large or unreadable is skipped to its end: only later exits count. */
   async since(offset: number): Promise<ReadExits> {
     const { length, bytes } = await this.#read(offset);
     const read = bytes ? readExits(bytes, offset) : { exits: [], bad: 0, offset: length };

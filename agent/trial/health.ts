@@ -26,16 +26,16 @@ import { isForbidden } from '../../kube/client/errors.ts';
 import type { TooLarge } from '../../kube/client/json-bytes.ts';
 
 export type Health = { healthy: boolean; detail: string };
-/** Asks once. Never throws. */
+/** Probes once. Never throws. */
 export type HealthProbe = (url: string, signal: AbortSignal) => Promise<Health>;
 
 const PROBE_TIMEOUT_MS: Millis = 1000;
 
-/** `/healthz` answers 200 within a second. The body is not looked at, and not kept. */
+/** Healthy when `/healthz` answers 200 within a second. The body is discarded. */
 export const probeHealth: HealthProbe = (url, signal) =>
   new Promise<Health>((resolve) => {
     const deadline = AbortSignal.timeout(PROBE_TIMEOUT_MS);
-    // The certificate of a kubelet is its own: what is asked is whether it lives, not who it is.
+    // A kubelet's serving certificate may be self-signed: the probe checks liveness, not identity.
     const { request } = url.startsWith('https:') ? https() : http();
     const asked = request(url, { rejectUnauthorized: false, agent: false, signal: AbortSignal.any([signal, deadline]) }, (answer) => {
       answer.resume();
@@ -46,10 +46,10 @@ export const probeHealth: HealthProbe = (url, signal) =>
       resolve({ healthy: false, detail: `${url}: ${deadline.aborted ? 'no answer within 1 s' : (errorCode(error) ?? error.message)}` }),
     );
     asked.end();
-    // What is no URL is thrown rather than told.
+    // `request` throws on an invalid URL instead of emitting an error.
   }).catch((error: unknown) => ({ healthy: false, detail: `${url}: ${describeError(error)}` }));
 
-/** As a condition says it. */
+/** Health in the form of the Node's condition. */
 export function healthOf({ healthy, detail }: Health): ReportedHealth {
   return healthy ? { at: 'healthy' } : { at: 'unhealthy', problem: detail };
 }
@@ -61,26 +61,26 @@ interface NodeHealthDeps {
   log: Log;
 }
 
-/** Longest time between two questions, in ms; each is one request for the Node, and one for its Lease where its heartbeat is old. */
+/** Longest time between two reads, in ms; each gets the Node, its Lease where the heartbeat is old, and its pods right after a kubelet start. */
 const MAX_PERIOD_MS: Millis = 10_000;
 const TIMEOUT_MS: Millis = 5000;
 const LEASE_NAMESPACE = 'kube-node-lease';
 const PAGE = 500;
-/** A node runs some hundred pods, and may have some thousand that ended. */
+/** Most pods that are read: a node runs some hundred pods, and may have some thousand that ended. */
 const MAX_PODS = 5000;
 
-/** How the node does by its own word to the API server, asked while a config is on trial. What it last said counts for three periods. */
+/** Health of the node as reported to the API server, read while a config is on trial. The last result is valid for three periods. */
 export class NodeHealth {
   readonly #deps: NodeHealthDeps;
   readonly #periodMs: Millis;
   readonly #due = new Trigger();
   #trialAt: Millis | undefined;
   #said: { health: Health; at: Millis } | undefined;
-  /** What was found stays: a pod that is deleted later was rejected all the same. */
+  /** Kept until the trial ends: a rejection counts even if the pod is deleted later. */
   #rejected: Health | undefined;
   readonly #alive = new Set<string>();
   #wasReady = false;
-  /** What this identity may not read is not asked for again. */
+  /** Resources that this agent may not read; they are not requested again. */
   readonly #forbidden = new Set<'pods' | 'lease'>();
 
   constructor(deps: NodeHealthDeps) {
@@ -89,7 +89,7 @@ export class NodeHealth {
     this.#periodMs = Math.max(100, Math.min(MAX_PERIOD_MS, trialDuration / 8, unhealthyDeadline / 8));
   }
 
-  /** A trial began at this time (ms since 1970), or none runs any more. */
+  /** @param trialAt - when the current trial began, ms since 1970; undefined: no trial runs */
   follow(trialAt: Millis | undefined): void {
     if (trialAt === this.#trialAt) return;
     this.#trialAt = trialAt;
@@ -100,13 +100,13 @@ export class NodeHealth {
     this.#due.notify();
   }
 
-  /** @returns undefined where it says nothing: then the kubelet's word alone counts */
+  /** @returns undefined where there is no recent result: then the kubelet's probe alone decides */
   now(): Health | undefined {
     const { clock } = this.#deps;
     return this.#said && clock.monotonic() - this.#said.at <= 3 * this.#periodMs ? this.#said.health : undefined;
   }
 
-  /** Asks until the signal aborts. */
+  /** Reads the node's health during trials, until the signal aborts. */
   async run(client: Pick<Client, 'get' | 'list' | 'listEach'>, signal: AbortSignal): Promise<void> {
     const { clock, log, options } = this.#deps;
     if (options.trialHealth === 'kubelet') return;
@@ -153,14 +153,14 @@ export class NodeHealth {
     return lease ? renewedAt(lease) : Number.NaN;
   }
 
-  /** @returns undefined where the pods say nothing bad */
+  /** @returns undefined unless the kubelet rejected pods */
   async #podHealth(
     client: Pick<Client, 'listEach'>,
     times: ChangeTimes,
     call: { signal: AbortSignal; timeoutMs: Millis },
   ): Promise<Health | undefined> {
     if (this.#rejected || this.#deps.options.trialHealth === 'node') return this.#rejected;
-    // A kubelet decides at its start. One look more than that, so that the last of it is seen.
+    // A kubelet rejects pods within this window after its start. Two more periods, so that the last rejections are seen.
     if (times.now > times.kubeletAt + REJECTION_WINDOW_MS + 2 * this.#periodMs) return undefined;
     const seen = await this.#unlessForbidden('pods', () => this.#pods(client, call));
     if (!seen) return undefined;
@@ -170,10 +170,10 @@ export class NodeHealth {
     return this.#rejected;
   }
 
-  /** Pod by pod, so that one of megabytes takes no turn of the others; one that is too large to be read is left out. */
+  /** Decodes pod by pod, so that a list of megabytes does not block the event loop; a pod that is too large is skipped. */
   async #pods(client: Pick<Client, 'listEach'>, call: { signal: AbortSignal; timeoutMs: Millis }): Promise<PodSeen[]> {
     const seen: PodSeen[] = [];
-    /** With those that are too large. */
+    /** Counts the skipped pods too. */
     let looked = 0;
     const fieldSelector = `spec.nodeName=${escapeFieldValue(this.#deps.options.nodeName)}`;
     for (let from = ''; ;) {
@@ -210,7 +210,7 @@ export class NodeHealth {
     }
   }
 
-  /** When the drop-in copied the file that the kubelet was started with; undefined where there is no copy. */
+  /** When the kubelet was started: the drop-in copies its config file then. undefined where there is no copy. */
   async #kubeletAt(): Promise<Millis | undefined> {
     const path = join(dirname(this.#deps.options.kubeletExits), STARTED_FILE);
     return (await this.#deps.disk.stat(path).catch(() => undefined))?.modifiedMs;

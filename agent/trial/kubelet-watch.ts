@@ -19,16 +19,16 @@ export interface KubeletWatchDeps {
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
   isRunning: (effectiveSha256: string) => Promise<Running>;
-  /** It began to do badly, with the reason; or does well again (null). */
+  /** Called when the kubelet becomes unhealthy, with the reason, and when it is healthy again (null). */
   onState: (problem: string | null) => void;
 }
 
-/** Longest time between two looks, in ms: for years, on every node. */
+/** Longest time between two probes, in ms. Long, since every node is probed all the time. */
 const MAX_PERIOD_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
 const fresh: Trial = { healthyMs: 0, unhealthyMs: 0, exits: 0 };
 
-/** Watches the kubelet under a config that is not on trial, trusted or local: what does badly there is reported, and nothing is undone. */
+/** Watches the kubelet under a config that is not on trial (trusted or local): an unhealthy kubelet is reported, nothing is rolled back. */
 export class KubeletWatch {
   readonly #deps: KubeletWatchDeps;
   readonly #due = new Trigger();
@@ -37,7 +37,7 @@ export class KubeletWatch {
   #state = fresh;
   #offset = 0;
   #evidence: string[] = [];
-  /** Why the kubelet does badly; undefined while it does not. */
+  /** Why the kubelet is unhealthy; undefined while it is healthy. */
   #problem: string | undefined;
 
   constructor(deps: KubeletWatchDeps) {
@@ -53,7 +53,7 @@ export class KubeletWatch {
     this.#due.notify();
   }
 
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { exits, clock, log, configState } = this.#deps;
     this.#offset = await exits.length();
@@ -68,7 +68,7 @@ export class KubeletWatch {
     }
   }
 
-  /** A trial counts itself. */
+  /** During a trial the exits are counted by TrialWatch: skip them here. */
   async #skip(): Promise<void> {
     this.#state = fresh;
     this.#offset = await this.#deps.exits.length();
@@ -87,7 +87,7 @@ export class KubeletWatch {
     const health = isProbed ? await probe(options.kubeletHealthz, signal) : { healthy: true, detail: 'not asked' };
     const { healthy } = health;
     if (signal.aborted) return;
-    // systemd is asked only where there is something to ask: it costs a process.
+    // Asking systemd starts a process: do it only for an unhealthy kubelet.
     const running = healthy || (await isRunning(effectiveSha256)) !== false;
     this.#state = nextTrial(this.#state, { kind: 'probed', at: clock.monotonic(), healthy, running }, this.#limits);
     this.#conclude();
@@ -109,7 +109,7 @@ export class KubeletWatch {
       log.error(problem, { source: sourceText(source), evidence: this.#evidence });
       onState(problem);
     }
-    // As long without trouble as a trial takes.
+    // Reset the counts after a healthy time as long as a trial.
     if (this.#state.healthyMs < this.#limits.trialMs) return;
     this.#state = { ...fresh, ...(this.#state.probe ? { probe: this.#state.probe } : {}) };
     this.#evidence = [];
@@ -120,18 +120,18 @@ export class KubeletWatch {
   }
 }
 
-/** Ms between two looks. */
+/** Time between two checks, in ms. */
 const LOOK_MS: Millis = 60_000;
-/** Ms that a kubelet may run on another file than the effective one before somebody should know. A restart takes seconds. */
+/** How long a kubelet may run on another file than the effective file before that is reported, in ms. A restart takes seconds. */
 const LATE_MS: Millis = 180_000;
 
 interface HandOver {
-  /** Ms on the monotonic clock since which the kubelet runs without having been started on the effective file; absent: it was, or is down. */
+  /** Since when the kubelet runs on another file, ms on the monotonic clock; absent: it runs on the effective file, or is down. */
   since?: Millis;
   problem: string | null;
 }
 
-/** What the look at `now` changes. A kubelet that is down says nothing: its next start reads the effective file. */
+/** The state after the check at `now`. A kubelet that is down is no problem: its next start reads the effective file. */
 function nextHandOver(before: HandOver, start: KubeletStart, now: Millis, unit: string): HandOver {
   if (start === 'this' || start === 'down') return { problem: null };
   const since = before.since ?? now;
@@ -147,8 +147,8 @@ const problemOf = (start: 'another' | 'unknown', unit: string): string => {
 };
 
 /**
- * Says in log, event and `dkc status` when the kubelet does not take what the agent wrote: a trial waits for that, and would never end. Where systemd did
- * not restart the unit for anybody, and does so again, the agent leaves, so that kubelet-sync asks once more at its next start.
+ * Reports in log, event and `dkc status` that the kubelet does not use the effective file: until it does, a trial cannot end. Where systemd refused to
+ * restart the unit and accepts restarts again, the agent exits, so that kubelet-sync requests the restart at the agent's next start.
  */
 export async function watchHandOver({ options, world, configState, activeRecord, shutdown, announcer }: AgentContext): Promise<void> {
   if (options.kubeletUnit === '') return;
@@ -177,7 +177,7 @@ export async function watchHandOver({ options, world, configState, activeRecord,
     if (state.problem === null) log.info('the kubelet runs on the effective file', { unit: options.kubeletUnit });
     else {
       log.error(state.problem, { unit: options.kubeletUnit });
-      // Another file than that of the agent is drift, which has an event of its own.
+      // `another` file is drift, which sends its own event.
       if (start === 'unknown') announcer.say(state.problem);
     }
   }

@@ -5,17 +5,17 @@ import { sameContent } from '../checkpoint/payload.ts';
 import type { TrialRecord } from '../store/store.ts';
 
 /**
- * trying --healthy long enough--> promoted          trying --too many exits, unhealthy too long--> condemned
- * trying --an exit--> trying, with no health so far  trying --time passes--> trying
- * A config that is trusted already is watched the same way, but the driver only reports what it sees.
+ * trying --healthy long enough--> promoted            trying --too many exits, unhealthy too long--> condemned
+ * trying --an exit--> trying, with healthyMs at 0     trying --time passes--> trying
+ * A config that is trusted already is watched in the same way, but KubeletWatch only reports problems.
  */
 export interface Trial {
-  /** Health under this config so far, since the last exit. */
+  /** Healthy time under this config since the last exit, in ms. */
   healthyMs: Millis;
-  /** Without health on end, while the kubelet's unit was active. */
+  /** Continuous unhealthy time while the kubelet's unit was active, in ms. */
   unhealthyMs: Millis;
   exits: number;
-  /** Boots of the machine under this config that no clean stop went before. Each counts as an exit. @default 0 */
+  /** Boots of the machine after an unclean stop under this config. Each counts as an exit. @default 0 */
   uncleanBoots?: number;
   /** The last probe, on the monotonic clock of this process; absent before the first. */
   probe?: { at: Millis; healthy: boolean };
@@ -25,14 +25,14 @@ export interface TrialLimits {
   trialMs: Millis;
   unhealthyDeadlineMs: Millis;
   maxExits: number;
-  /** Longest span one probe may stand for: a process that was stopped saw nothing in between. */
+  /** Longest time that one probe may account for, in ms: while the agent was stopped it observed nothing. */
   longestGapMs: Millis;
 }
 
 export type TrialSaw =
-  /** `running` is the kubelet's unit being active, or starting, on this very file; elsewhere neither health nor its absence counts. */
+  /** `running`: the kubelet's unit is active, or starting, on this very file; otherwise the probe counts neither as healthy nor as unhealthy. */
   | { kind: 'probed'; at: Millis; healthy: boolean; running: boolean }
-  /** `counts`: it says something against the config. */
+  /** `counts`: the exit counts against the config. */
   | { kind: 'exited'; counts: boolean };
 
 export type TrialVerdict = { is: 'open' } | { is: 'passed' } | { is: 'failed'; reason: string };
@@ -46,7 +46,7 @@ export function nextTrial(trial: Trial, saw: TrialSaw, limits: TrialLimits): Tri
       const span = trial.probe ? Math.min(Math.max(at - trial.probe.at, 0), limits.longestGapMs) : 0;
       if (!running) return { ...trial, probe: { at, healthy: false } };
       if (!healthy) return { ...trial, unhealthyMs: trial.unhealthyMs + span, probe: { at, healthy } };
-      // The span counts only between two healthy probes: what was in between is not known.
+      // Time counts as healthy only between two healthy probes: after an unhealthy probe the moment of recovery is unknown.
       return { ...trial, healthyMs: trial.healthyMs + (trial.probe?.healthy ? span : 0), unhealthyMs: 0, probe: { at, healthy } };
     }
     default:
@@ -61,7 +61,7 @@ export function verdictOn({ healthyMs, unhealthyMs, exits, uncleanBoots = 0 }: T
   return healthyMs >= limits.trialMs ? { is: 'passed' } : { is: 'open' };
 }
 
-/** What counts against a config, for record, journal and event. */
+/** The counted exits and unclean boots as text, for record, journal and event. */
 export function exitsText({ exits, uncleanBoots = 0 }: Pick<Trial, 'exits' | 'uncleanBoots'>): string {
   const times = (count: number): string => `${count} time${count === 1 ? '' : 's'}`;
   const ended = `kubelet exited ${times(exits)}`;
@@ -76,13 +76,13 @@ export interface TrialStart {
   /** RFC 3339, UTC. */
   now: string;
   boot: ThisBoot;
-  /** Bytes in the exits file now: ends of a kubelet before this trial are not its own. */
+  /** Bytes in the exits file now: exits before this trial do not count. */
   exitsOffset: number;
 }
 
 /**
- * The record of the trial that this start continues, or begins. Health is summed over agent restarts; what the kubelet did in an
- * earlier boot of the machine does not count unless that boot ended badly, and /run with its exits file is gone.
+ * The record of the trial that this start continues or begins. Healthy time adds up over agent restarts. Kubelet exits of an earlier boot of the
+ * machine do not count (/run with the exits file is gone), but an unclean end of that boot does.
  */
 export function openRecord(old: TrialRecord | undefined, { source, content, now, boot, exitsOffset }: TrialStart): TrialRecord {
   if (!old || !sameContent(old, content)) {
@@ -96,15 +96,15 @@ export function trialOf({ healthyMs, unhealthyMs = 0, exits, uncleanBoots }: Tri
 }
 
 export interface ThisBoot {
-  /** Names the boot that runs; '' where the kernel does not tell. */
+  /** Kernel boot id of the current boot; '' where it cannot be read. */
   bootId: string;
   /** The boot that the last clean stop on record belongs to. */
   stoppedIn: string | undefined;
 }
 
 /**
- * The record of a trial as this boot of the machine finds it. Exits of the kubelet count within one boot. A boot that no clean stop went before
- * counts as one exit, is kept over boots, and sets health back: a config that panics the machine leaves no other trace.
+ * The record of a trial in this boot of the machine. Kubelet exits count within one boot. A boot after an unclean stop counts as one exit, is kept
+ * over boots, and resets healthy time: a config that panics the machine leaves no other trace.
  */
 export function inThisBoot(record: TrialRecord, { bootId, stoppedIn }: ThisBoot): TrialRecord {
   if (bootId === '' || record.bootId === bootId) return record;

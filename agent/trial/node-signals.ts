@@ -2,11 +2,11 @@ import type { Health } from './health.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** What a Node and its Lease say of the kubelet. Times are ms since 1970, by the clock of their writer; NaN where nobody did. */
+/** What a Node and its Lease report about the kubelet. Times are ms since 1970, by the clock of their writer; NaN where not set. */
 export interface NodeWord {
-  /** Absent where no kubelet has ever reported. */
+  /** The Ready condition; absent where no kubelet has ever reported. */
   ready?: { isTrue: boolean; isUnknown: boolean; why: string; heartbeatAt: Millis; sinceAt: Millis };
-  /** Of the Lease; absent where it was not asked for, or cannot be read. */
+  /** `renewTime` of the Lease; absent where the Lease was not requested or cannot be read. */
   renewedAt?: Millis;
 }
 
@@ -44,31 +44,31 @@ export function renewedAt(lease: KubeObject): Millis {
 }
 
 /**
- * Whether the node does well by its own word: Ready, and said so by the kubelet that runs now. A node that was not Ready before the change either says
- * nothing about the config.
- * @returns undefined where it says nothing
+ * Whether the node is healthy: Ready, with a heartbeat or Lease renewal from the kubelet that runs now. A node that was not Ready before the change
+ * either gives no evidence about the config.
+ * @returns undefined where there is no evidence
  */
 export function healthOfNode({ ready, renewedAt: renewed = Number.NaN }: NodeWord, times: ChangeTimes): Health | undefined {
   if (!ready) return undefined;
   if (!ready.isTrue) {
-    // Written to the second, and cut: one that changed in the second of the change did so by it.
+    // Condition times are truncated to seconds: a transition in the same second as the change is attributed to it.
     const isOlder = Number.isNaN(ready.sinceAt) || ready.sinceAt < seconds(times.trialAt) || isOfClockBefore(ready, times);
     if (isOlder && times.wasReady !== true) return undefined;
     return { healthy: false, detail: `Node is not Ready: ${ready.why || 'no reason given'}` };
   }
-  // A Node that nobody has ever renewed is not kept by a kubelet.
+  // A Node without any heartbeat is not managed by a kubelet.
   if (Number.isNaN(ready.heartbeatAt) && Number.isNaN(renewed)) return undefined;
   return isSaidSince(times, ready.heartbeatAt, renewed)
     ? { healthy: true, detail: 'Node is Ready' }
     : { healthy: false, detail: 'Node has had no heartbeat since the kubelet started: the kubelet does not reach the API server' };
 }
 
-/** Whether a kubelet wrote this before the change, by a clock that was set back since. A controller writes Unknown, by its own clock. */
+/** Whether a kubelet wrote this before the change, by a clock that was set back since. Unknown is written by a controller, by another clock. */
 function isOfClockBefore({ isUnknown, sinceAt }: NonNullable<NodeWord['ready']>, { trialAt, now }: ChangeTimes): boolean {
   return !isUnknown && sinceAt > now && trialAt <= now;
 }
 
-/** Whether one of these was written by the kubelet that runs now. Both clocks are this node's; one that was set back since makes none of them comparable. */
+/** Whether one of `times` was written by the kubelet that runs now. All are by this node's clock; true where it was set back, since then none compares. */
 export function isSaidSince({ kubeletAt, now }: Pick<ChangeTimes, 'kubeletAt' | 'now'>, ...times: readonly Millis[]): boolean {
   return kubeletAt > now || times.some((time) => time >= seconds(kubeletAt));
 }
@@ -84,19 +84,19 @@ export interface PodSeen {
   uid: string;
   /** `NAMESPACE/NAME` */
   name: string;
-  /** When a kubelet first took it on; NaN where none did. */
+  /** `status.startTime`, when a kubelet first acknowledged the pod; NaN where none did. */
   startedAt: Millis;
-  /** Absent while it has not failed. `at`: when that was written, NaN where nothing tells. */
+  /** Absent unless the pod failed. `at`: when that was written; NaN where unknown. */
   failed?: { reason: string; at: Millis };
 }
 
-/** What a kubelet decides at its start about pods that it finds: by resources, labels, devices and sysctls. */
+/** Reasons with which a kubelet rejects existing pods at its start: resources, labels, devices and sysctls. */
 const REJECTIONS: ReadonlySet<string> = new Set(['NodeAffinity', 'UnexpectedAdmissionError', 'SysctlForbidden', 'TopologyAffinityError']);
 const isRejection = (reason: string): boolean => reason.startsWith('OutOf') || REJECTIONS.has(reason) || reason === REJECTED;
 
-/** One eviction happens on any day. */
+/** Fewer evictions are routine and do not count. */
 const MIN_EVICTIONS = 3;
-/** A kubelet decides about the pods that it finds within this time of its start, in ms. */
+/** A kubelet rejects existing pods within this time after its start, in ms. */
 export const REJECTION_WINDOW_MS: Millis = 120_000;
 const MAX_NAMED = 10;
 
@@ -109,12 +109,12 @@ export function podSeen({ metadata, ...rest }: KubeObject): PodSeen {
   return ended === undefined ? seen : { ...seen, failed: { reason: ended, at: failedAt(metadata, status) } };
 }
 
-/** What the kubelet ended and calls Succeeded. */
+/** Our reason for pods that the kubelet rejected and reports as Succeeded. */
 const REJECTED = 'Rejected';
 
 /**
- * A kubelet of 1.27 and newer that rejects or evicts a pod calls it Succeeded, without a reason, where its containers answered SIGTERM with 0.
- * A pod whose containers are always started again succeeds in no other way, unless it is deleted or has a deadline.
+ * A kubelet of 1.27 and newer that rejects or evicts a pod reports it as Succeeded, without a reason, where its containers exit with 0 on SIGTERM.
+ * A pod with restartPolicy Always cannot succeed in another way, unless it is deleted or has a deadline.
  */
 function endedByKubelet({ metadata, ...rest }: KubeObject): string | undefined {
   const [spec, status] = [record(rest['spec']), record(rest['status'])];
@@ -125,8 +125,8 @@ function endedByKubelet({ metadata, ...rest }: KubeObject): string | undefined {
 }
 
 /**
- * What the restarted kubelet made of the pods that ran before the change.
- * @param alive - uids of pods that were seen since the trial began and had not failed then
+ * Whether the restarted kubelet keeps the pods that ran before the change.
+ * @param alive - uids of pods that were seen since the trial began and had not failed
  */
 export function healthOfPods(pods: readonly PodSeen[], alive: ReadonlySet<string>, { trialAt, kubeletAt }: ChangeTimes): Health {
   const isHers = ({ uid, startedAt, failed }: PodSeen): boolean =>
@@ -143,7 +143,7 @@ export function healthOfPods(pods: readonly PodSeen[], alive: ReadonlySet<string
   return { healthy: false, detail: `the restarted kubelet rejected pods that ran before: ${named.join(', ')}${more}` };
 }
 
-/** A failed pod has no time itself: the newest of its conditions, of its containers' ends and of the kubelet's writes of its status is closest. */
+/** A pod has no failure time: the newest of its condition transitions, container ends and status writes by the kubelet is the closest. */
 function failedAt(metadata: KubeObject['metadata'], status: Record<string, unknown>): Millis {
   const conditions = records(status['conditions']).map((one) => one['lastTransitionTime']);
   const ends = records(status['containerStatuses']).map((one) => record(record(one['state'])['terminated'])['finishedAt']);
@@ -158,7 +158,7 @@ function record(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** At most as many as decide anything: a pod has a few conditions, containers and writers. */
+/** At most 1000 entries: a pod has a few conditions, containers and field managers. */
 function records(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.slice(0, 1000).map(record) : [];
 }

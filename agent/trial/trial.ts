@@ -24,26 +24,26 @@ export interface TrialDeps {
   probe: HealthProbe;
   /** Whether the kubelet's unit is active, on the file with this hash. */
   isRunning: (effectiveSha256: string) => Promise<Running>;
-  /** What the API server knows of this node; says nothing where it is away. */
+  /** Node health from the API server; `now()` is undefined while the API server is unreachable. */
   node?: Pick<NodeHealth, 'follow' | 'now'>;
   onHealthy: (seconds: number) => void;
-  /** What keeps the trial from going on, such as a full disk; null once it is over. */
+  /** Reports what blocks the trial, such as a full disk; null once it continues. */
   onProblem?: (problem: string | null) => void;
-  /** Of the disk, for the evidence. */
+  /** The slowest sync of the disk, for the evidence. */
   slowDisk?: { worst: () => string | undefined };
   exit: (why: string) => Promise<void>;
 }
 
-/** Longest time between two looks at the kubelet, in ms; short trials are looked at more often. */
+/** Longest time between two probes of the kubelet, in ms; short trials probe more often. */
 const MAX_PERIOD_MS: Millis = 5000;
-/** Health, or the lack of it, not yet written to disk that a killed agent may lose, in ms; it only makes a trial longer. */
+/** Most healthy or unhealthy time that is not on disk yet, in ms. A killed agent loses it, which only makes the trial longer. */
 const MAX_UNSAVED_MS: Millis = 30_000;
 const EVIDENCE_KEPT = 10;
 const MIN_MOVE_MS: Millis = 30_000;
 
 /**
- * Watches the kubelet under the active dynamic config until that is proven: then it becomes last known good. Or until it is proven bad:
- * then it is condemned and the agent exits, so that boot goes back. Works without an API server.
+ * Watches the kubelet under the active dynamic config. When the trial passes, the config becomes last known good; when it fails, the config is
+ * condemned and the agent exits, so that boot falls back. Works without an API server.
  */
 export class TrialWatch {
   readonly #deps: TrialDeps;
@@ -71,7 +71,7 @@ export class TrialWatch {
     };
   }
 
-  /** Begins or continues the trial of what boot put into the effective file. Call before READY: the kubelet may start on it right after. */
+  /** Begins or continues the trial of the config in the effective file. Call before READY: the kubelet may start on that file right after. */
   async open(): Promise<void> {
     const { store, configState, clock, boot, log } = this.#deps;
     const { source, content } = configState.active;
@@ -99,12 +99,12 @@ export class TrialWatch {
     await this.#save();
   }
 
-  /** The exits file, or the source's name, changed. */
+  /** The exits file or the name of the source has changed. */
   notify(): void {
     this.#due.notify();
   }
 
-  /** Until the signal aborts, or there is nothing left to watch. */
+  /** Runs until the signal aborts, or no config is on trial any more. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps;
     let failure = '';
@@ -113,7 +113,7 @@ export class TrialWatch {
       if (trusted) {
         this.#deps.configState.update({ trial: null });
         this.#deps.node?.follow(undefined);
-        // The watch of the kubelet goes on with it.
+        // From now on KubeletWatch watches this config.
         await this.#due.wait(signal);
         continue;
       }
@@ -152,7 +152,7 @@ export class TrialWatch {
     const { options, probe, configState, clock, isRunning, onHealthy } = this.#deps;
     const running = await isRunning(configState.active.effectiveSha256);
     const asked = options.kubeletHealthz === '' ? { healthy: true, detail: 'not asked' } : await probe(options.kubeletHealthz, signal);
-    // One that never gets there is ended by systemd's time limit again and again, which is no exit that counts.
+    // A kubelet that never finishes its start is ended by systemd's timeout, an exit that does not count: it must count as unhealthy instead.
     const kubelet = running === 'starting' ? { healthy: false, detail: `systemd is still starting its unit (${asked.detail})` } : asked;
     const health = kubelet.healthy ? (this.#deps.node?.now() ?? kubelet) : kubelet;
     this.#lastHealth = health.detail;
@@ -175,7 +175,7 @@ export class TrialWatch {
     const { store, configState } = this.#deps;
     const trusted = configState.picture.lastKnownGood;
     if (trusted === null) return false;
-    // Asked at every look, and a checkpoint may have thousands of files: it is read once a name.
+    // Called at every probe, and a checkpoint may have thousands of files: read its content once per source.
     if (!this.#trusted || !sameSource(this.#trusted.source, trusted)) {
       this.#trusted = { source: trusted, content: await storedContent(store, trusted) };
     }
@@ -184,11 +184,11 @@ export class TrialWatch {
 
   async #promote(): Promise<void> {
     const { store, configState, log, onHealthy } = this.#deps;
-    // Assigned may have changed its name since, with the same content: that name is the one to trust.
+    // The assigned source may have changed to another name with the same content: promote the new name.
     const { source } = configState.active;
     if (source === null || !this.#record) return;
     const record = this.#record;
-    // An admin may have rolled it back at this very moment: what is condemned must not take the place of what is trusted.
+    // An admin may have rolled the config back at this moment: condemned content must not become last known good.
     const trusted = await store.locked(async (own) => {
       if ((await own.condemned()).some((other) => sameContent(other, record))) return false;
       await own.setRecord('last-known-good', source);
@@ -220,7 +220,7 @@ export class TrialWatch {
     await this.#deps.exit(`rolling back: ${reason}`);
   }
 
-  /** Says when the trial passes if all goes well from now on; again only where that moved by more than a little, as each time is a write of the Node. */
+  /** Reports when the trial ends if the kubelet stays healthy. Small moves (30 s, 5 % of the trial) are not reported: each update writes the Node. */
   #showEnd(): void {
     const { configState, clock } = this.#deps;
     const end = clock.now() + Math.max(0, this.#limits.trialMs - this.#trial.healthyMs);
