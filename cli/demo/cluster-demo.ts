@@ -46,10 +46,10 @@ With --keep everything stays up afterwards, for your own kubectl and dkc, until 
   },
 };
 
-/** Tells a story of one cluster. `undo` ends what it builds. @throws as soon as something does not happen as told */
+/** Plays a scenario on one cluster. `undo` disposes of what it creates. @throws as soon as a step does not happen as described */
 type TellCluster = (context: Context, teller: Teller, undo: AsyncDisposableStack) => Promise<DemoCluster>;
 
-/** @param tries - command lines to try where `keep` leaves the cluster up */
+/** @param tries - command lines suggested to the user if `keep` leaves the cluster up */
 export async function clusterDemo(context: Context, tell: TellCluster, keep: boolean, tries: readonly string[]): Promise<Exit> {
   const teller = new Teller(context);
   await using undo = new AsyncDisposableStack();

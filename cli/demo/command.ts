@@ -9,10 +9,10 @@ import { configMaps } from '../../kube/api/object.ts';
 import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Millis } from '../../base/clock.ts';
 
-/** Nothing in the story takes nearly as long, even on a slow machine. */
+/** Timeout of each wait; no step takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;
 
-/** The main job of dkc on one node, told step by step. @throws as soon as something does not happen as told */
+/** Plays the main workflow of dkc on one node, step by step. @throws as soon as a step does not happen as described */
 export async function tell(context: Context, stage: Stage, teller: Teller): Promise<void> {
   const { client, fleet, supervisor, server } = stage;
   const { signal } = context;
@@ -85,13 +85,13 @@ export async function tell(context: Context, stage: Stage, teller: Teller): Prom
   await types('nodes');
 }
 
-/** The story says only what is so. */
+/** Throws if the kubelet was restarted although the scenario claims that it was not. */
 function untouched(by: string, before: number, after: number): void {
   if (before === after) return;
   throw new ActionError('confirm', `that ${by} left the kubelet alone`, { hint: `it was started ${after - before} times meanwhile` });
 }
 
-/** With fewer the share of the nodes that may be unavailable is less than the failure budget; more need gigabytes. */
+/** With fewer nodes the share that may be unavailable is less than the failure budget; more than the maximum need gigabytes of memory. */
 const MIN_NODES = 30;
 const MAX_NODES = 5_000;
 
@@ -184,7 +184,7 @@ Its local configuration is ${localConfig}, its log ${agentLog}.
 `;
 }
 
-/** The last lines of a log, for when the story goes wrong. */
+/** The last lines of a log, shown if the demo fails. */
 async function tail({ disk }: Parameters<Command['run']>[0], path: string): Promise<string> {
   const text = await disk.read(path).then(
     (bytes) => Buffer.from(bytes).toString('utf8'),

@@ -16,7 +16,7 @@ const NODES = 6;
 const DB = 4;
 const MISSING = MISSING_TAG.slice(1);
 
-/** A DaemonSet and a StatefulSet through good and bad rollouts. @returns the cluster as it is in the end @throws as soon as something does not happen as told */
+/** Takes a DaemonSet and a StatefulSet through good and bad rollouts. @returns the final cluster @throws as soon as a step does not happen as described */
 export async function tellControllers(context: Context, teller: Teller, undo: AsyncDisposableStack): Promise<DemoCluster> {
   const { signal } = context;
   const cluster = undo.use(await buildCluster(context, { count: NODES, cpus: 4 }));
@@ -30,7 +30,7 @@ export async function tellControllers(context: Context, teller: Teller, undo: As
   return cluster;
 }
 
-/** A DaemonSet that is rolled out in two ways, paused, stopped by an image that is not there, and undone. @throws as soon as something does not happen as told */
+/** A DaemonSet that is rolled out in two ways, paused, stopped by a missing image, and undone. @throws as soon as a step does not happen as described */
 async function tellDaemonSet(context: Context, cluster: DemoCluster, teller: Teller): Promise<void> {
   const { signal } = context;
   const why = () => typed(context, teller, ['why', 'daemonset', `${SHOP}/proxy`], `--kubeconfig=${cluster.kubeconfig}`);
@@ -85,7 +85,7 @@ async function tellDaemonSet(context: Context, cluster: DemoCluster, teller: Tel
   teller.happened('the admin undoes the rollout: the pods that waited are deleted, those of proxy:3 were never restarted');
 }
 
-/** A StatefulSet that is updated two at a time, freed from a bad revision, and whose volumes grow. @throws as soon as something does not happen as told */
+/** A StatefulSet that is updated two at a time, freed from a bad revision, and whose volumes grow. @throws as soon as a step does not happen as described */
 async function tellStatefulSet(context: Context, cluster: DemoCluster, teller: Teller): Promise<void> {
   const { signal } = context;
   const { client } = cluster;
@@ -153,7 +153,7 @@ function manifest(tag: string, storage: string, annotations: Readonly<Record<str
   };
 }
 
-/** Provides volumes from now on. @returns how large each claim's is, by its name */
+/** Starts to provision volumes. @returns the capacity of each claim's volume, by name of the claim */
 function watchCapacities({ clock }: Context, cluster: DemoCluster): Eye<ReadonlyMap<string, string>> {
   const storage = new PlayedStorage(cluster.client);
   const eye = new Eye<ReadonlyMap<string, string>>(clock);

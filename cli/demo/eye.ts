@@ -1,7 +1,7 @@
 import type { Clock, Millis } from '../../base/clock.ts';
 import { ActionError } from '../../base/errors.ts';
 
-/** Keeps the last thing seen and lets the story wait for one that it expects. */
+/** Keeps the last observed value, and lets the scenario wait for an expected one. */
 export class Eye<T> {
   readonly #clock: Clock;
   readonly #waiting = new Set<() => void>();
@@ -16,12 +16,12 @@ export class Eye<T> {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Another on the same clock, for something else. */
+  /** A new Eye on the same clock, for another kind of value. */
   beside<U>(): Eye<U> {
     return new Eye<U>(this.#clock);
   }
 
-  /** @param what - finishes "Cannot observe ...", should it not come in time */
+  /** @param what - completes the error "Cannot observe ..." on timeout */
   async until(what: string, fits: (seen: T) => boolean, timeoutMs: Millis, signal: AbortSignal): Promise<T> {
     const over = new AbortController();
     const found = Promise.withResolvers<T>();

@@ -8,14 +8,14 @@ import { fine, wrong, type Command } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import type { JsonObject } from '../../agent/config/contract.ts';
 
-/** What the stand-in prints when it is up, one line of JSON. */
+/** The line of JSON that the fake kubelet prints when it is up. */
 export interface KubeletUp {
   maxPods: number;
 }
 
 /**
- * Why a kubelet with this configuration would end on the demo's node, or undefined. It validates, and no preflight sees it: the
- * cgroup is looked for when the kubelet starts, by the kubelet.
+ * Why a kubelet with this configuration would exit on the demo's node, or undefined. Validation and preflight do not detect this: only
+ * the kubelet itself looks for the cgroup, when it starts.
  */
 export function fatalHere(config: JsonObject): string | undefined {
   const enforced = config['enforceNodeAllocatable'];
@@ -24,7 +24,7 @@ export function fatalHere(config: JsonObject): string | undefined {
   return `Failed to start ContainerManager: failed to enforce Kube Reserved Cgroup Limits on "${cgroup}": cgroup does not exist`;
 }
 
-/** Stands in for a kubelet where there is none: reads its configuration, answers /healthz, dies where a real one would. */
+/** A fake kubelet for machines without one: reads its configuration, serves /healthz, and exits where a real kubelet would. */
 export const kubelet: Command = {
   describe: 'Fake kubelet of the demo.',
   examples: [{ run: 'dkc __kubelet --config=kubelet.yaml --healthz=127.0.0.1:10248', what: '' }],

@@ -17,22 +17,22 @@ import type { Context } from '../command.ts';
 import { buildCluster, type DemoCluster, isBound, isReady, type Pods } from './cluster/demo-cluster.ts';
 import { eventText, type Teller, typed } from './teller.ts';
 
-/** Nothing takes nearly as long, even on a slow machine. */
+/** Timeout of each wait; no step takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;
 const BACKOFF_MS: Millis = 100;
 const SHOP = 'shop';
 const DB = 3;
 const NODES = 3;
 const CPUS = 7;
-/** What is left of the nodes when each pod of db has its CPU. */
+/** CPUs left on the nodes when each pod of db has one. */
 const PLACES = NODES * CPUS - DB;
 const WANTED = 200;
 
 const container = { name: 'app', image: 'registry.example.com/app:1', resources: { requests: { cpu: '1', memory: '1Gi' } } };
 
 /**
- * How full nodes get a rolling update done, and who has to go for whom. @returns the cluster as it is in the end; the caller disposes of it
- * @throws as soon as something does not happen as told
+ * Shows how a rolling update on full nodes finishes, and which pods preempt which. @returns the final cluster; the caller disposes of it
+ * @throws as soon as a step does not happen as described
  */
 export async function tellScheduler(context: Context, teller: Teller, undo: AsyncDisposableStack): Promise<DemoCluster> {
   const { signal } = context;
@@ -98,7 +98,7 @@ export async function tellScheduler(context: Context, teller: Teller, undo: Asyn
   return cluster;
 }
 
-/** Three nodes full with a StatefulSet and a part of a Deployment. */
+/** Three nodes filled by a StatefulSet and by some pods of a Deployment. */
 async function fullCluster(context: Context, teller: Teller, reservations: boolean): Promise<DemoCluster> {
   const { signal } = context;
   const cluster = await buildCluster(context, { count: NODES, cpus: CPUS });
@@ -106,7 +106,7 @@ async function fullCluster(context: Context, teller: Teller, reservations: boole
     const { client } = cluster;
     await client.create(namespaces, { metadata: { name: SHOP } }, { signal });
     const reservation = { ...defaultSchedulerConfig.reservation, enabled: reservations };
-    // A pod that was just refused would else be tried again after a second at the earliest, and the story would depend on when that is.
+    // With the default backoff a rejected pod is retried after a second at the earliest, and the scenario would depend on this timing.
     const config = { ...defaultSchedulerConfig, initialBackoffMs: BACKOFF_MS, maxBackoffMs: BACKOFF_MS, reservation };
     const served = await servedKinds(client, signal);
     await cluster.start('dkc-scheduler', (runtime) => schedulerRunnable(runtime, config, served));
@@ -138,7 +138,7 @@ async function fullCluster(context: Context, teller: Teller, reservations: boole
   }
 }
 
-/** The pods that a Deployment would make: the API server of the demo has no Deployments. */
+/** Creates the pods of a Deployment: the API server of the demo does not serve Deployments. */
 async function addWeb({ client }: DemoCluster, signal: AbortSignal): Promise<void> {
   const labels = { app: 'web' };
   const template = { metadata: { labels }, spec: { containers: [container] } };
@@ -178,7 +178,7 @@ const isUpdated = (one: Pod | undefined, old: ReadonlySet<string | undefined>): 
 
 const nodeOf = ({ pods: { last } }: DemoCluster, name: string): string => last?.get(`${SHOP}/${name}`)?.spec?.nodeName ?? 'no node';
 
-/** The story says only what is so. */
+/** Throws if a number of the cluster differs from the one that the scenario claims. */
 function same(what: string, told: string | number, is: string | number): void {
   if (told !== is) throw new ActionError('confirm', `that ${what} is ${told}`, { hint: `it is ${is}` });
 }

@@ -4,9 +4,9 @@ import { closeSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** How a process ended, in the words that systemd hands to ExecStopPost=. */
+/** How a process ended, in the terms that systemd passes to ExecStopPost=. */
 export interface Ended {
-  /** `success` when it ended well or was asked to. */
+  /** `success` if it exited with 0 or was stopped on request. */
   result: 'success' | 'exit-code' | 'signal';
   code: 'exited' | 'killed';
   /** `1`, `KILL`. */
@@ -17,24 +17,24 @@ export interface ServiceSpec {
   /** Program and arguments. */
   argv: readonly [string, ...string[]];
   env?: Readonly<Record<string, string>>;
-  /** Wait before a start that nobody asked for. */
+  /** Delay before a restart after a crash. */
   restartMs: Millis;
-  /** Output of the process goes here, all starts in one file. */
+  /** File for the output of all starts. */
   logFile: string;
-  /** As ExecStartPre=. */
+  /** Called before each start, like ExecStartPre=. */
   before?: () => Promise<void>;
-  /** A line on its standard output. */
+  /** Called for each line of standard output. */
   onLine?: (line: string) => void;
-  /** It said READY=1, as a Type=notify service does: as ExecStartPost=. */
+  /** Called after READY=1, like ExecStartPost= of a Type=notify service. */
   onReady?: () => Promise<void>;
-  /** As ExecStopPost=. */
+  /** Called after each end, like ExecStopPost=. */
   after?: (ended: Ended) => Promise<void>;
 }
 
-/** Longest time between a request to end and the end by force. */
+/** Time between SIGTERM and SIGKILL. */
 const STOP_MS: Millis = 5_000;
 
-/** One process that is kept up, as systemd keeps a unit with Restart=always: all that the demo needs of systemd. */
+/** Keeps one process running, like systemd a unit with Restart=always: all that the demo needs of systemd. */
 export class Service {
   readonly #spec: ServiceSpec;
   readonly #clock: Clock;
@@ -42,7 +42,7 @@ export class Service {
   #child: ChildProcess | undefined;
   #asked = false;
   #running: Promise<void> | undefined;
-  /** How often it was started. */
+  /** Number of starts. */
   starts = 0;
 
   constructor(spec: ServiceSpec, clock: Clock) {
@@ -62,13 +62,13 @@ export class Service {
     this.#running ??= this.#keepUp();
   }
 
-  /** Ends the process; it is started again at once. */
+  /** Terminates the process; the service starts it again at once. */
   restart(): void {
-    // Between two starts there is nothing to end, and the next start reads what is new anyway.
+    // Between two starts there is no process, and the next start reads the new file anyway.
     if (this.#child?.kill('SIGTERM')) this.#asked = true;
   }
 
-  /** As a crash would. */
+  /** Kills the process, to simulate a crash. */
   crash(): void {
     this.#child?.kill('SIGKILL');
   }
@@ -98,7 +98,7 @@ export class Service {
   async #once(): Promise<Ended> {
     const { argv, env = {}, logFile, onLine, onReady } = this.#spec;
     const log = openSync(logFile, 'a', 0o600);
-    // As systemd's OpenFile= does it: an open socket, and an environment that names it. LISTEN_PID must be the process itself.
+    // Like systemd's OpenFile=: passes an open socket, and an environment that names it. LISTEN_PID must be the PID of the process itself.
     const script = 'LISTEN_PID=$$ exec "$@"';
     const passed = { LISTEN_FDS: '1', LISTEN_FDNAMES: 'notify' };
     const child = spawn('/bin/sh', ['-c', script, 'sh', ...argv], {
@@ -112,7 +112,7 @@ export class Service {
     child.stdio[3]?.on('data', (text: Buffer) => {
       if (text.toString('utf8').includes('READY=1')) void onReady?.();
     });
-    // 'close' and not 'exit': the last line has been read by then.
+    // 'close', not 'exit': only then has the last line been read.
     const [code, killed] = (await once(child, 'close')) as [number | null, NodeJS.Signals | null];
     this.#child = undefined;
     if (killed !== null) return { result: this.#asked ? 'success' : 'signal', code: 'killed', status: killed.replace(/^SIG/, '') };

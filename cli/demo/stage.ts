@@ -17,15 +17,15 @@ import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { Context } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** What is seen of the kubelet. */
+/** Observed state of the kubelet. */
 export interface KubeletSeen {
-  /** Of the one that runs; undefined while none does. */
+  /** maxPods of the running kubelet; undefined while none runs. */
   maxPods: number | undefined;
-  /** Ends that nobody asked for. */
+  /** Number of crashes. */
   crashes: number;
 }
 
-/** All the parts of the demo, ready to be played with. */
+/** All parts of the demo. */
 export interface Stage extends AsyncDisposable {
   root: string;
   files: NodeFiles;
@@ -37,14 +37,14 @@ export interface Stage extends AsyncDisposable {
   node: Eye<FleetNode>;
 }
 
-/** How the demo's agent differs from a real one: it is in a hurry. In agent.yaml's words. */
+/** Keys of agent.yaml that shorten the waits of the demo's agent. */
 const pace = { trialDuration: '3s', unhealthyDeadline: '20s', maxKubeletExits: 3, syncInterval: '1s' };
 
-/** Objects that can assign in the demo. */
+/** Kinds that can carry the assignment in the demo. */
 export const assignments = ['nodeconfig', 'node'] as const;
 export type Assignment = (typeof assignments)[number];
 
-/** Builds the cluster of one node under a temporary directory; nothing of the node runs yet. */
+/** Builds the cluster of one node under a temporary directory; agent and kubelet are not running yet. */
 export async function buildStage(context: Context, dkc: readonly [string, string], assignment: Assignment): Promise<Stage> {
   const root = await mkdtemp(join(tmpdir(), 'dkc-demo-'));
   const undo = new AsyncDisposableStack();
@@ -97,7 +97,7 @@ export async function buildStage(context: Context, dkc: readonly [string, string
   }
 }
 
-/** A server of today that serves NodeConfigs, or one that keeps spec.configSource of Nodes. */
+/** An API server of the newest release that serves NodeConfigs, or an old one that stores spec.configSource of Nodes. */
 const serverFor = (assignment: Assignment) =>
   assignment === 'node' ? { dynamicKubeletConfig: true } : { dynamicKubeletConfig: false, definitions: definitions({ cel: false }) };
 
@@ -119,7 +119,7 @@ async function writeNode(files: NodeFiles, { adminKubeconfig, nodeKubeconfig, he
     kubeconfig: ofNode,
     dynamicConfigDir: files.dynamicConfigDir,
     localConfig: files.localConfig,
-    // No systemd in a demo: the supervisor compares and restarts.
+    // The demo has no systemd: the supervisor compares the files and restarts the kubelet.
     kubeletUnit: '',
     kubeletHealthz: `http://${healthz}/healthz`,
     kubeletExits: files.exits,
@@ -148,7 +148,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Everything the demo's cluster holds. */
+/** The objects of the demo's cluster. */
 export const NODE = 'demo-node';
 export const NAMESPACE = 'dkc-system';
 export const KEY = 'kubelet';
@@ -158,7 +158,7 @@ const head = 'apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfigurat
 
 export const localConfig = `${head}maxPods: 110\n`;
 
-/** What the admin tries, in the order of the story. */
+/** The configurations that the admin assigns, in order. */
 export const payloads = {
   good: `${head}maxPods: 120\n`,
   invalid: `${head}maxPods: -5\nimageGCHighThresholdPercent: 120\n`,
@@ -168,19 +168,19 @@ export const payloads = {
 export type PayloadName = keyof typeof payloads;
 
 export function configMap(name: PayloadName): KubeObject {
-  // The admin has been told that these fields are dangerous, and knows better.
+  // The admin overrides the policy, which rejects these dangerous fields by default.
   const annotations = name === 'deadly' ? { 'dkc.dev/allow': 'kubeReservedCgroup,enforceNodeAllocatable' } : {};
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: NAMESPACE, annotations }, data: { [KEY]: payloads[name] } };
 }
 
-/** So that a scheduler and DaemonSets find room there. */
+/** Allocatable resources, so that a scheduler and DaemonSets can place pods. */
 const room = { cpu: '4', memory: '8Gi', 'ephemeral-storage': '20Gi', pods: '110' };
 
 export const node: KubeObject = {
   apiVersion: 'v1',
   kind: 'Node',
   metadata: { name: NODE },
-  // As a kubelet would say it, for those who look with kubectl.
+  // As a kubelet would report it, for users of kubectl.
   status: {
     capacity: room,
     allocatable: room,

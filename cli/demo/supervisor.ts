@@ -7,7 +7,7 @@ import { Service, type Ended } from './service.ts';
 import type { KubeletUp } from './kubelet.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** Where everything of the demo's node lies. */
+/** Paths of the demo's node. */
 export interface NodeFiles {
   dynamicConfigDir: string;
   effective: string;
@@ -39,23 +39,23 @@ export function nodeFiles(root: string): NodeFiles {
 
 export interface SupervisorSpec {
   files: NodeFiles;
-  /** How this dkc is started: Node and its main file. */
+  /** Command that starts this dkc: Node.js and the main file. */
   dkc: readonly [string, string];
   agentFlags: readonly string[];
-  /** Where the kubelet answers /healthz. */
+  /** URL of the kubelet's /healthz. */
   healthz: string;
-  /** A kubelet is up. */
+  /** Called when a kubelet is up. */
   onUp: (up: KubeletUp) => void;
-  /** A kubelet has ended. */
+  /** Called when a kubelet has ended. */
   onEnd: (ended: Ended) => void;
 }
 
-/** Agent and kubelet of one node, tied together as systemd/ does it: only the agent's being ready, and a file that differs, restart a kubelet. */
+/** Agent and kubelet of one node, coupled as in systemd/: a kubelet is restarted only when the agent becomes ready and the file differs. */
 export class Supervisor {
   readonly agent: Service;
   readonly kubelet: Service;
   readonly #files: NodeFiles;
-  /** How many starts of the agent had become ready. */
+  /** Number of agent starts that became ready. */
   readonly #ready: Eye<number>;
 
   constructor({ files, dkc, agentFlags, healthz, onUp, onEnd }: SupervisorSpec, clock: Clock) {
@@ -86,12 +86,12 @@ export class Supervisor {
     return join(this.#files.run, STARTED_FILE);
   }
 
-  /** Waits for an agent that was started after the first `starts` ones to be ready. */
+  /** Waits until an agent is ready that was started after the first `starts` ones. */
   async whenAgentReady(starts: number, timeoutMs: Millis, signal: AbortSignal): Promise<void> {
     await this.#ready.until('the agent ready', (ready) => ready > starts, timeoutMs, signal);
   }
 
-  /** systemd/kubelet-sync, here without systemd: a kubelet that runs on another file than the effective one is restarted, once. */
+  /** Like systemd/kubelet-sync, without systemd: restarts, once, a kubelet that was started with another file than the effective one. */
   async #sync(): Promise<void> {
     this.#ready.see(this.agent.starts);
     if (!this.kubelet.isStarted) return this.kubelet.start();

@@ -7,8 +7,8 @@ import { commands } from '../commands.ts';
 import { dispatch } from '../dispatch.ts';
 
 /**
- * Runs a command of dkc as an admin would, and shows it with what it answers.
- * @param where - the flag that leads it to the demo's node or cluster; not shown
+ * Runs a command of dkc as an admin would, and prints it with its output.
+ * @param where - the flag that points it to the demo's node or cluster; not printed
  * @throws {ActionError} when the command fails
  */
 export async function typed(context: Context, teller: Teller, argv: readonly string[], where: string): Promise<void> {
@@ -17,14 +17,14 @@ export async function typed(context: Context, teller: Teller, argv: readonly str
   const code = await dispatch(commands, [...argv, where], { ...context, stdout: sink, stderr: sink });
   const command = ['dkc', ...argv].join(' ');
   teller.typed(command, output);
-  // 1 is an answer: a check that failed.
+  // 1 is a valid result: a check failed.
   if (code > 1) throw new ActionError('run', command, { hint: `it exited with ${code}` });
 }
 
-/** For a shell beside a demo that stays up: from a checkout there is no `dkc` in PATH. */
+/** An alias for a second shell while the demo keeps running: a checkout has no `dkc` in PATH. */
 export const aliasLine = (): string => `alias dkc='${process.execPath} ${process.argv[1] ?? ''}'`;
 
-/** An event with this reason whose message has these words, as text; events come a moment after what they tell of. */
+/** Waits for an event with this reason and these words in its message; events arrive a moment after their cause. @returns its text */
 export async function eventText({ clock, signal }: Context, client: Pick<Client, 'list'>, reason: string, words = ''): Promise<string> {
   for (let tries = 0; tries < 150; tries++) {
     const { items } = await client.list(coreEvents, {}, { signal });
@@ -35,7 +35,7 @@ export async function eventText({ clock, signal }: Context, client: Pick<Client,
   return `no event ${reason} yet`;
 }
 
-/** Tells the story: a numbered step, what happened under it, and how long each took. */
+/** Prints the scenario: numbered steps, what happened in each, and how long it took. */
 export class Teller {
   readonly #context: Context;
   readonly #paint: Paint;
@@ -55,13 +55,13 @@ export class Teller {
     this.#context.stdout.write(`\n${this.#paint.bold(`${++this.#step}. ${title}`)}\n`);
   }
 
-  /** Something happened, this long after the step began. */
+  /** Prints what happened, with the time since the step began. */
   happened(what: string): void {
     const seconds = ((this.#context.clock.monotonic() - this.#since) / 1000).toFixed(2).padStart(6);
     this.#context.stdout.write(`${this.#paint.green(`${seconds} s`)}  ${what}\n`);
   }
 
-  /** A command that an admin would type, and what it answers. */
+  /** Prints a command and its output. */
   typed(command: string, output: string): void {
     const lines = output
       .trimEnd()
@@ -74,7 +74,7 @@ export class Teller {
     this.#context.stdout.write(`          ${this.#paint.dim(text)}\n`);
   }
 
-  /** Seconds since the story began. */
+  /** Seconds since the start of the demo. */
   get seconds(): string {
     return ((this.#context.clock.monotonic() - this.#began) / 1000).toFixed(1);
   }

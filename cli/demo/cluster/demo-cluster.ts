@@ -14,28 +14,28 @@ import type { Context } from '../../command.ts';
 import { Eye } from '../eye.ts';
 import { PlayedPods } from './pods-and-volumes.ts';
 
-/** From the deletion of a pod to the end of its containers. */
+/** Time from the deletion of a pod to the end of its containers. */
 const END_MS: Millis = 300;
 
-/** All pods there are, by NAMESPACE/NAME. */
+/** All pods, by NAMESPACE/NAME. */
 export type Pods = ReadonlyMap<string, Pod>;
 
-/** An API server of today with nodes that run pods, in this process. Nobody makes pods or places them yet. */
+/** An in-process API server of the newest release, with nodes that run pods. Controllers and scheduler are not running yet. */
 export interface DemoCluster extends AsyncDisposable {
-  /** Path of an admin's. */
+  /** Path of an admin kubeconfig. */
   kubeconfig: string;
   client: Client;
-  /** Of every pod, after each write. */
+  /** All pods, updated after each write. */
   pods: Eye<Pods>;
-  /** Creates an object as a manifest has it. */
+  /** Creates the object of a manifest. */
   add: (manifest: Readonly<Record<string, unknown>>) => KubeObject;
-  /** Called after each write, in their order. @param kind - `GROUP/RESOURCE` */
+  /** Adds a listener for all writes, in order. @param kind - `GROUP/RESOURCE` */
   onChange: (listener: (kind: string, change: Change) => void) => void;
-  /** Starts a process of dkc inside this one, and waits until it works. Disposed, it has ended. */
+  /** Runs a long-running command of dkc inside this process, and waits until it is ready. Disposal waits for its end. */
   start: (name: string, setup: ProcessOptions['setup']) => Promise<AsyncDisposable>;
 }
 
-/** @param count - nodes `node-1`, `node-2`, each with so many CPUs */
+/** @param count - number of nodes, `node-1`, `node-2`, .... @param cpus - CPUs of each node */
 export async function buildCluster(context: Context, { count, cpus }: { count: number; cpus: number }): Promise<DemoCluster> {
   const { clock, random, log } = context;
   await using undo = new AsyncDisposableStack();
@@ -112,7 +112,7 @@ function node(name: string, cpus: number): KubeObject {
 
 export const isBound = ({ spec }: Pod): boolean => (spec?.nodeName ?? '') !== '';
 
-/** It is ready, and nobody has deleted it. */
+/** The pod is ready and not terminating. */
 export function isReady({ metadata, status }: Pod): boolean {
   return (
     metadata.deletionTimestamp === undefined && (status?.conditions ?? []).some(({ type, status: is }) => type === 'Ready' && is === 'True')

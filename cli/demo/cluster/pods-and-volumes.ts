@@ -4,16 +4,16 @@ import type { Pod } from '../../../controllers/common/types.ts';
 import { type Kube, persistentVolumeClaims, persistentVolumes, pods } from '../../../kube/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 
-/** From the moment a pod has a node to the moment its containers run, or fail to. */
+/** Time from the binding of a pod until its containers run or fail to start. */
 const START_MS: Millis = 300;
-/** An image that no played node can pull ends with it. */
+/** Suffix of images that fake nodes cannot pull. */
 export const MISSING_TAG = ':missing';
 
-/** The kubelets of a demo, as far as pods need them: a pod that has a node runs a moment later, or waits for an image that is not there. */
+/** Fake kubelets, as far as pods need them: a bound pod runs a moment later, or waits for an image that does not exist. */
 export class PlayedPods {
   readonly #client: Pick<Client, 'patch'>;
   readonly #clock: Pick<Clock, 'now' | 'after'>;
-  /** By UID, those that were seen on a node. A demo has some hundred. */
+  /** UIDs of pods seen on a node. A demo has a few hundred. */
   readonly #known = new Set<string>();
 
   constructor(client: Pick<Client, 'patch'>, clock: Pick<Clock, 'now' | 'after'>) {
@@ -27,7 +27,7 @@ export class PlayedPods {
     this.#known.add(uid);
     this.#clock.after(START_MS, () => {
       const status = statusOf(spec?.containers ?? [], rfc3339(this.#clock.now()));
-      // A pod that is gone by now needs no status. Should another write fail, the story waits for its pod in vain, and says so.
+      // A pod that is deleted by now needs no status. After any other failed write the scenario times out waiting for the pod, and reports this.
       this.#client
         .patch(pods, { name, namespace }, { metadata: { uid }, status }, { type: 'merge', subresource: 'status' })
         .catch(() => {});
@@ -61,17 +61,17 @@ function statusOf(containers: readonly { name: string; image?: string }[], at: s
   };
 }
 
-/** What provides volumes to a demo, and grows them: each claim gets a volume of its own at once, and more room as soon as it asks for it. */
+/** Fake volume provisioner and resizer: each claim gets its volume at once, and more capacity as soon as it requests more. */
 export class PlayedStorage {
   readonly #client: Pick<Client, 'create' | 'patch'>;
-  /** By UID of the claim, how much it was given. */
+  /** Capacity given to each claim, by UID. */
   readonly #given = new Map<string, string>();
 
   constructor(client: Pick<Client, 'create' | 'patch'>) {
     this.#client = client;
   }
 
-  /** For each write of a claim. Should a write of its own fail, the story waits for its claim in vain, and says so. */
+  /** Called for each write of a claim. If one of the writes here fails, the scenario times out waiting for the claim, and reports this. */
   see(claim: Kube<PersistentVolumeClaim>): void {
     const { uid = '' } = claim.metadata;
     const storage = claim.spec?.resources?.requests?.['storage'] ?? '';

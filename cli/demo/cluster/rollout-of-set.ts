@@ -4,10 +4,10 @@ import type { Pod } from '../../../controllers/common/types.ts';
 import type { KubeObject, Resource } from '../../../kube/api/object.ts';
 import { isReady, type DemoCluster, type Pods } from './demo-cluster.ts';
 
-/** Nothing takes nearly as long, even on a slow machine. */
+/** Timeout of each wait; no step takes nearly as long, even on a slow machine. */
 const PATIENCE: Millis = 120_000;
 
-/** How an image of the demo is called. */
+/** Reference of a demo image. */
 export const image = (name: string, tag: string): string => `registry.example.com/${name}:${tag}`;
 
 interface Condition {
@@ -17,16 +17,16 @@ interface Condition {
   message?: string;
 }
 
-/** One DaemonSet or StatefulSet of a demo, with one container: what an admin does to it, and what its pods do. */
+/** A DaemonSet or StatefulSet of a demo with one container: changes by the admin, and waits for its pods. */
 export class RolledSet {
   readonly #cluster: DemoCluster;
   readonly #resource: Resource;
   readonly #namespace: string;
   readonly #signal: AbortSignal;
   readonly name: string;
-  /** Pods that the set should have. */
+  /** Desired number of pods. */
   readonly count: number;
-  /** So many pods of `count` were not ready at once, at most, since `resetPeak`. */
+  /** Maximum number of pods of `count` that were not ready at once since `resetPeak`. */
   peak = 0;
 
   constructor(
@@ -46,7 +46,7 @@ export class RolledSet {
     });
   }
 
-  /** The admin's change of the set. */
+  /** Changes the set as the admin. */
   async patch(patch: object): Promise<void> {
     const ref = { name: this.name, namespace: this.#namespace };
     await this.#cluster.client.patch(this.#resource, ref, patch, { type: 'merge', signal: this.#signal });
@@ -62,7 +62,7 @@ export class RolledSet {
     return this.patch({ metadata: { annotations } });
   }
 
-  /** Ready pods with this image; with any, if it is left out. */
+  /** Ready pods with this image; with any image if `tag` is undefined. */
   ready(now: Pods, tag?: string): Pod[] {
     return [...now.values()].filter(
       (pod) =>
@@ -72,13 +72,13 @@ export class RolledSet {
     );
   }
 
-  /** Nodes or names that have a ready pod. */
+  /** Number of nodes or names that have a ready pod. */
   places(now: Pods): number {
     const ready = this.ready(now);
     return this.#resource.kind === 'DaemonSet' ? new Set(ready.map(({ spec }) => spec?.nodeName)).size : ready.length;
   }
 
-  /** All pods are ready with this image, and none is left of another. */
+  /** Waits until all pods are ready with this image and no pod with another image is left. */
   async rolledOut(tag: string): Promise<void> {
     await this.until(`all pods of ${this.name} ready with ${tag}`, (now) => {
       const all = [...now.values()].filter(({ metadata }) => metadata.labels?.['app'] === this.name);
@@ -106,12 +106,12 @@ export class RolledSet {
     return seen.until(`condition ${type} ${status} of ${this.name}`, () => true, PATIENCE, this.#signal);
   }
 
-  /** Counts unavailable pods from now on. */
+  /** Restarts the count of unavailable pods. */
   resetPeak(): void {
     this.peak = 0;
   }
 
-  /** The story says only what is so. @param most - pods that may be unavailable at once */
+  /** Throws if more pods were unavailable than the scenario claims. @param most - pods that may be unavailable at once */
   keptTo(most: number): void {
     if (this.peak <= most) return;
     const hint = `${this.peak} were unavailable at once`;

@@ -5,18 +5,18 @@ import { isJsonObject } from '../../../kube/api/json.ts';
 import { nodes, resourceName, type KubeObject } from '../../../kube/api/object.ts';
 import type { Change } from '../../../apiserver/storage/watch-log.ts';
 
-/** How many nodes at once, at most so far. */
+/** Maximum number of nodes at once, so far. */
 export interface Peaks {
-  /** Assigned something that they have not proved yet, or that failed there. */
+  /** Assigned a configuration that is not trusted on them yet, or that failed there. */
   inFlight: number;
   cordoned: number;
   notReady: number;
-  /** Any of these. */
+  /** In any of the states above. */
   unavailable: number;
 }
 
 interface Seen {
-  /** Name of the ConfigMap that it is assigned; undefined: local. */
+  /** Name of the assigned ConfigMap; undefined: local. */
   wanted: string | undefined;
   inFlight: boolean;
   cordoned: boolean;
@@ -29,14 +29,14 @@ const NODES = `/${resourceName(nodes)}`;
 const NODE_CONFIGS = `${nodeConfigs.group}/${nodeConfigs.resource}`;
 
 /**
- * What a fleet went through, from each write that the API server has stored, in their order: how many nodes were unavailable at once, and which were ever
- * assigned what. It counts by what agents and kubelets report, and asks no controller.
+ * History of a fleet, from all writes to the API server, in order: how many nodes were unavailable at once, and which ConfigMaps were ever
+ * assigned to which nodes. It relies on reports of agents and kubelets only, not on the controller.
  */
 export class FleetRecord {
   readonly peaks: Peaks = { inFlight: 0, cordoned: 0, notReady: 0, unavailable: 0 };
-  /** By name of the ConfigMap: nodes that were ever assigned it. */
+  /** Nodes that a ConfigMap was ever assigned to, by its name. */
   readonly touched = new Map<string, Set<string>>();
-  /** Called when the first node is assigned it, and the last so far. */
+  /** Called whenever a ConfigMap is assigned to a node. @param count - distinct nodes so far */
   onTouched: (configMap: string, count: number) => void = () => {};
   readonly #seen = new Map<string, Seen>();
   readonly #now = { inFlight: 0, cordoned: 0, notReady: 0, unavailable: 0 };
@@ -62,7 +62,7 @@ export class FleetRecord {
     return [...this.#seen.values()].filter(({ wanted }) => wanted === configMap).length;
   }
 
-  /** Starts to look for peaks again. */
+  /** Resets the peaks. */
   resetPeaks(): void {
     Object.assign(this.peaks, this.#now);
   }

@@ -22,20 +22,20 @@ const SERVER_VERSION = 'v1.36.3';
 
 /** An API server for a fleet in this process. */
 interface FleetServer {
-  /** A folder that goes in the end. */
+  /** Temporary directory, removed at the end. */
   directory: string;
-  /** An admin's. */
+  /** Path of an admin kubeconfig. */
   kubeconfig: string;
   access: { server: string; origin: string; token: string };
   dial: ApiServer['dial'];
-  /** Of every write since the start. */
+  /** Records every write since the start. */
   record: FleetRecord;
   client: Client;
-  /** Agents have a connection of their own, so that nobody else waits for their requests. */
+  /** A separate client for the agents, so that other requests do not queue behind theirs. */
   agents: Client;
 }
 
-/** @param undo - ends it all */
+/** @param undo - disposes of all resources */
 export async function startFleetServer(
   { clock, random, log, bookmarkMs }: Pick<ApiServerOptions, 'clock' | 'random' | 'log' | 'bookmarkMs'>,
   origin: string,
@@ -67,7 +67,7 @@ export async function startFleetServer(
 
 export const ROLLOUT = 'web';
 
-/** Agents in a hurry: a trial of 3 s instead of 10 min. */
+/** Shorter times for agents: a trial of 3 s instead of 10 min. */
 const quickPace: Pace = {
   trialDuration: 3_000,
   unhealthyDeadline: 120_000,
@@ -76,11 +76,11 @@ const quickPace: Pace = {
   restartMs: 300,
 };
 
-/** A fleet with everything that it needs, in this process. */
+/** A fleet with its API server and controller, in this process. */
 export interface FleetStage extends AsyncDisposable {
-  /** Of the fleet page. */
+  /** URL of the fleet page. */
   pageUrl: string;
-  /** An admin's. */
+  /** Path of an admin kubeconfig. */
   kubeconfig: string;
   client: Client;
   fleet: LightFleet;
@@ -88,11 +88,11 @@ export interface FleetStage extends AsyncDisposable {
   rollout: Eye<NodeConfigRollout>;
 }
 
-/** Starts API server and controller; no node is there yet. */
+/** Starts API server and controller, without nodes. */
 export async function buildFleet(context: Context, count: number): Promise<FleetStage> {
   const { clock, random, log } = context;
   await using undo = new AsyncDisposableStack();
-  // Each agent watches two objects or three.
+  // Long, since each agent has two or three watches.
   const bookmarkMs: Millis = 600_000;
   const { kubeconfig, access, dial, record, client, agents } = await startFleetServer({ clock, random, log, bookmarkMs }, 'demo', undo);
   const over = new AbortController();

@@ -9,7 +9,7 @@ import { aliasLine, Teller } from '../teller.ts';
 import { buildFleet, type FleetStage, ROLLOUT } from './fleet-stage.ts';
 import { once } from 'node:events';
 
-/** `dkc demo --nodes=N`. @param keep - everything stays up until Ctrl-C, as it does on a terminal @returns the exit code */
+/** `dkc demo --nodes=N`. @param keep - keeps everything running until Ctrl-C, as on a terminal @returns the exit code */
 export async function fleetDemo(context: Context, count: number, keep: boolean): Promise<Exit> {
   const teller = new Teller(context);
   await using stage = await buildFleet(context, count);
@@ -39,9 +39,9 @@ In another shell:
   return fine;
 }
 
-/** Nothing takes nearly as long with some hundred nodes. */
+/** Timeout of each wait; with a few hundred nodes no step takes nearly as long. */
 const PATIENCE: Millis = 600_000;
-/** Between two lines that say how far a step has come. */
+/** Interval of progress lines. */
 const PROGRESS_MS: Millis = 5_000;
 
 const spec: RolloutSpec = {
@@ -53,12 +53,12 @@ const spec: RolloutSpec = {
   nodeDeadline: '2m',
 };
 
-/** A configuration that goes through a fleet, and one that does not. @throws as soon as something does not happen as told */
+/** Rolls out a good configuration to a fleet, then a bad one that is rolled back. @throws as soon as a step does not happen as described */
 async function tellFleet(context: Context, stage: FleetStage, teller: Teller): Promise<void> {
   const { client, fleet, record, rollout } = stage;
   const { signal } = context;
   const count = fleet.nodes.length;
-  /** The revision of a rollout that is over: what its status says is not about the next one. */
+  /** The revision of the finished rollout: a status with this revision is not about the next one. */
   let before = '';
   const until = async (what: string, fits: (status: RolloutStatus) => boolean): Promise<RolloutStatus> => {
     const isEnd = ({ phase }: RolloutStatus): boolean => phase === 'Complete' || phase === 'RolledBack' || phase === 'Failed';
@@ -122,7 +122,7 @@ async function tellFleet(context: Context, stage: FleetStage, teller: Teller): P
     });
 }
 
-/** The story says only what is so. */
+/** Throws if more nodes were unavailable than the scenario claims. */
 function within(unavailable: number, count: number, what: string): void {
   const most = Math.max(1, Math.floor(count / 5));
   if (unavailable > most)
@@ -131,7 +131,7 @@ function within(unavailable: number, count: number, what: string): void {
     });
 }
 
-/** Says what goes on while a rollout is under way: each step as it begins, and how far it has come; on a terminal with a bar, elsewhere every few seconds. */
+/** Prints the progress of a rollout: each step when it begins, and its progress; on a terminal as a bar, elsewhere every few seconds. */
 class Progress implements Disposable {
   readonly #teller: Teller;
   readonly #stage: FleetStage;
@@ -198,10 +198,10 @@ class Progress implements Disposable {
   }
 }
 
-/** So that the words beside it fit into a terminal of 80 columns. */
+/** Width of the bar: the text beside it then fits into 80 columns. */
 const WIDTH = 24;
 
-/** How far a rollout has come, on one line: settled nodes, those in flight, those that failed, and the rest. Pure. */
+/** Progress of a rollout on one line: settled, in-flight, failed and remaining nodes. Pure. */
 export function barOf({ step = 1, phase, nodes }: RolloutStatus, steps: number): string {
   const { selected = 0, settled = 0, inFlight = 0, failed = 0 } = nodes ?? {};
   const cells = (count: number): number => Math.round((WIDTH * count) / Math.max(1, selected));

@@ -14,33 +14,33 @@ export interface FleetDeps {
   pace: Pace;
   clock: Clock;
   random: Random;
-  /** Of the agents. */
+  /** Version that the agents report. */
   version: string;
-  /** Of all agents and kubelets. */
+  /** Client of all agents and kubelets. */
   client: Client;
-  /** Of one agent, by its place; where a server has a bound on watches of one connection. @default client */
+  /** Client of the agent with this index; for servers that limit the watches of one connection. @default client */
   clientOf?: (at: number) => Client;
 }
 
 const FLEET_KUBELET_VERSION = 'v1.36.3';
 const POOL_LABEL = 'pool';
 const ZONES = 3;
-/** One node in five is of another pool than the others. */
+/** One node in five is in a different pool. */
 const POOLS = ['web', 'web', 'web', 'web', 'batch'] as const;
 const LOOK_MS: Millis = 200;
-/** Nodes that are created at once. */
+/** Concurrent creations of nodes. */
 const AT_ONCE = 32;
 
-/** Nodes of a few zones and pools, each with its agent, in this process. */
+/** In-process nodes in a few zones and pools, each with its agent. */
 export class LightFleet implements AsyncDisposable {
   readonly nodes: readonly LightNode[];
   readonly #deps: FleetDeps;
   readonly #pools = new Map<string, string>();
-  /** What decides about a kubelet is the same for all nodes of a pool, and they are many. */
+  /** Caches the decision per pool and configuration: it is the same for all nodes of a pool. */
   readonly #fatal = new Map<string, string | undefined>();
-  /** Ends of kubelets that nobody asked for. */
+  /** Number of kubelet crashes. */
   crashes = 0;
-  /** Nodes whose kubelets ended so. */
+  /** Nodes whose kubelets crashed. */
   readonly crashed = new Set<string>();
 
   constructor(deps: FleetDeps) {
@@ -66,7 +66,7 @@ export class LightFleet implements AsyncDisposable {
     });
   }
 
-  /** Creates the Nodes and starts their agents. Resolves once each of them has said on its Node that it is there. */
+  /** Creates the Nodes and starts their agents. Resolves once each agent has reported itself on its Node. */
   async start(signal: AbortSignal): Promise<void> {
     const { client, clock } = this.#deps;
     for (let at = 0; at < this.nodes.length; at += AT_ONCE) {
@@ -103,7 +103,7 @@ export class LightFleet implements AsyncDisposable {
     };
   }
 
-  /** The cgroup that a configuration names is missing on the nodes of one pool only: what is well on most nodes is not on all. */
+  /** The cgroup that a configuration names is missing in one pool only: the configuration works on most nodes, but not on all. */
   #fatalOn(pool: string, config: Uint8Array): string | undefined {
     if (pool !== 'batch') return undefined;
     const key = sha256(config);

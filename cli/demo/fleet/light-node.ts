@@ -9,7 +9,7 @@ import type { Ended } from '../service.ts';
 import { exitLine } from '../supervisor.ts';
 import { sha256 } from '../../../agent/checkpoint/payload.ts';
 
-/** What agents are told beyond their defaults, and how long systemd waits before it starts one again. */
+/** Agent options that differ from the defaults, and systemd's delay before it restarts an agent. */
 export interface Pace extends Pick<AgentOptions, 'trialDuration' | 'unhealthyDeadline' | 'maxKubeletExits' | 'syncInterval'> {
   restartMs: Millis;
 }
@@ -17,21 +17,21 @@ export interface Pace extends Pick<AgentOptions, 'trialDuration' | 'unhealthyDea
 interface LightNodeDeps {
   name: string;
   kubeletVersion: string;
-  /** What the node has before anything is assigned. */
+  /** The local config. */
   localConfig: string;
   pace: Pace;
   clock: Clock;
   random: Random;
   version: string;
-  /** One for many nodes: an agent that ends does not close it. */
+  /** Shared by many nodes: an agent that exits does not close it. */
   client: Client;
   fatal: (config: Uint8Array) => string | undefined;
   onKubelet: (state: 'up' | 'crashed') => void;
 }
 
 /**
- * A node that costs little: the whole agent, its disk in memory, its kubelet played, and systemd as far as both need it: it starts the agent again whenever that
- * has ended, and hands over to the kubelet.
+ * A lightweight node: the real agent, an in-memory disk, a fake kubelet, and as much of systemd as both need: it restarts the agent whenever the agent
+ * exits, and hands over to the kubelet.
  */
 export class LightNode {
   readonly name: string;
@@ -53,7 +53,7 @@ export class LightNode {
       ...pace,
       nodeName: deps.name,
       kubeconfig: '/etc/dkc/kubeconfig',
-      // Nobody hands over but the node itself, and nobody asks systemd.
+      // Without a unit the agent does not query systemd; this class hands over to the kubelet.
       kubeletUnit: '',
       kubeletVersion: deps.kubeletVersion,
       trialHealth: 'kubelet',
@@ -83,7 +83,7 @@ export class LightNode {
     const { clock, pace, localConfig } = this.#deps;
     const { signal } = this.#ending;
     await this.#plant(this.#options.localConfig, localConfig);
-    // What preflight looks for on a host of today: cgroup v2.
+    // Preflight requires cgroup v2, as on current hosts.
     await this.#plant('/sys/fs/cgroup/cgroup.controllers', 'cpuset cpu io memory pids\n');
     await this.#plant('/proc/sys/kernel/random/boot_id', 'the-only-boot\n');
     await this.#disk.makeDir('/run/dkc');
@@ -118,7 +118,7 @@ export class LightNode {
   }
 }
 
-/** The same client for one of its many users. */
+/** The shared client for one node, without `close`. */
 function delegated(client: Client): Omit<Client, 'close'> {
   return {
     get: (resource, ref, options) => client.get(resource, ref, options),
@@ -136,27 +136,27 @@ function delegated(client: Client): Omit<Client, 'close'> {
 
 interface PlayedKubeletDeps {
   clock: Pick<Clock, 'now' | 'after'>;
-  /** The effective file; undefined where there is none. */
+  /** Reads the effective file; undefined if it does not exist. */
   read: () => Promise<Uint8Array | undefined>;
-  /** Why a kubelet of this node ends with this configuration; undefined: it does not. */
+  /** Why a kubelet of this node crashes with this configuration; undefined: it does not. */
   fatal: (config: Uint8Array) => string | undefined;
-  /** One line of the exits file. */
+  /** Appends a line to the exits file. */
   appendExit: (line: string) => Promise<void>;
-  /** It runs, or has ended. */
+  /** Called when the kubelet runs, and when it has crashed. */
   onState: (state: 'up' | 'crashed') => void;
 }
 
-/** From the start of a kubelet to its end, where its configuration is fatal, and from there to the next start, in ms. */
+/** Time from the start of a kubelet with a fatal configuration to its crash, and from the crash to the restart. */
 const DIES_AFTER_MS: Millis = 200;
 const RESTART_MS: Millis = 300;
 
-/** A kubelet under its unit, as an agent sees it: it runs on a copy of the effective file, and ends again and again where that is fatal. */
+/** A fake kubelet and its unit, as an agent sees them: it reads the effective file at each start, and crash-loops if this configuration is fatal. */
 class PlayedKubelet {
   readonly #deps: PlayedKubeletDeps;
   #startedOn: string | undefined;
   #healthy = false;
   #stopTimer: () => void = () => {};
-  /** Each start and each stop is one: what an older one still does counts no more. */
+  /** Incremented by each start and stop: callbacks of an earlier life are ignored. */
   #life = 0;
   starts = 0;
 
@@ -168,7 +168,7 @@ class PlayedKubelet {
     return this.#healthy;
   }
 
-  /** As `kubelet-sync` does after each start of the agent: started where it is not, restarted where the file differs from the one it was started on. */
+  /** Like `kubelet-sync` after each start of the agent: starts a stopped kubelet, and restarts one that was started with another file. */
   async sync(): Promise<void> {
     const config = await this.#deps.read();
     if (config === undefined || sha256(config) === this.#startedOn) return;

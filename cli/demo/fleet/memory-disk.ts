@@ -10,8 +10,8 @@ interface File {
 }
 
 /**
- * The disk of one played node, in memory. Every operation is done at once and as a whole, and nothing is ever lost: what happens to a store when the power
- * goes is not shown with it. It tells of every file that changes, so that nobody has to poll.
+ * The in-memory disk of one fake node. Every operation is immediate and atomic, and nothing is ever lost: it does not simulate a power
+ * failure. It notifies watchers of every changed file, so that nothing has to poll.
  */
 export class MemoryDisk implements Disk {
   readonly #now: () => number;
@@ -151,7 +151,7 @@ export class MemoryDisk implements Disk {
     return this.#files.has(path) || this.#dirs.has(path);
   }
 
-  /** A node has some ten files. */
+  /** Scans all files: a node has about ten. */
   #below(path: string): string[] {
     const start = path === '/' ? '/' : `${path}/`;
     return [...this.#dirs.keys(), ...this.#files.keys()].filter((one) => one.startsWith(start) && one !== path);
@@ -174,7 +174,7 @@ export class MemoryDisk implements Disk {
   }
 }
 
-/** Locks for a store on a disk in memory. One that is taken is waited for, however long. */
+/** Locks for a store on an in-memory disk. Taking a held lock waits without a time limit. */
 export function waitingLocks(): Locks {
   const last = new Map<string, Promise<void>>();
   return {
