@@ -1,15 +1,15 @@
 import { ActionError, describeError, errorCode } from '../../base/errors.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 
-/** What a check may find. `skipped`: it could not be looked at, or does not apply here; the detail says which. */
+/** Result of a check. `skipped`: a fact is unavailable, or the check does not apply here; the detail says which. */
 export const results = ['ok', 'warning', 'failed', 'skipped'] as const;
 export type Result = (typeof results)[number];
 
 export interface Verdict {
   result: Result;
-  /** What was found, in one line, with names and numbers. */
+  /** The result in one line, with names and numbers. */
   detail: string;
-  /** What to do about it; commands as they are typed. */
+  /** How to fix it; commands are complete. */
   remedy?: string;
 }
 
@@ -18,13 +18,13 @@ export interface Finding extends Verdict {
   check: string;
 }
 
-/** One question to the facts of a topic. `decide` reads nothing but the facts. */
+/** One check on the facts of a topic. `decide` reads nothing but the facts. */
 export interface Check<Facts> {
   /** In kebab case; docs/doctor.md has a row of this name. */
   name: string;
-  /** What has to be so, in a few words. */
+  /** The requirement, in a few words. */
   wants: string;
-  /** @throws Unseen where a fact that it needs could not be looked at */
+  /** @throws Unseen if a required fact is unavailable */
   decide(facts: Facts): Verdict;
 }
 
@@ -33,13 +33,13 @@ export const warning = (detail: string, remedy: string): Verdict => ({ result: '
 export const failed = (detail: string, remedy: string): Verdict => ({ result: 'failed', detail, remedy });
 export const skipped = (detail: string): Verdict => ({ result: 'skipped', detail });
 
-/** A fact, or why nobody could look at it. */
+/** A fact, or why it is unavailable. */
 export type Seen<T> = { seen: T } | { unseen: string };
 
-/** What a fact is where it is known. */
+/** Type of a known fact. */
 export type Known<T> = T extends { seen: infer Value } ? Value : never;
 
-/** A check needs a fact that could not be looked at: it is skipped with this message. */
+/** A check needs an unavailable fact: the check is skipped with this message. */
 export class Unseen extends Error {
   override name = 'Unseen';
 }
@@ -50,7 +50,7 @@ export function the<T>(fact: Seen<T>): T {
   return fact.seen;
 }
 
-/** Names in a detail; the others are counted. */
+/** Maximum number of names in a detail; the others are counted. */
 const MAX_NAMED = 5;
 
 /** `a, b, c and 4 more` */
@@ -59,22 +59,22 @@ export function someOf(names: readonly string[], limit = MAX_NAMED): string {
   return more > 0 ? `${names.slice(0, limit).join(', ')} and ${more} more` : names.join(', ');
 }
 
-/** Checks that are decided from the same facts. */
+/** Checks that use the same facts. */
 export interface Topic<Look> {
   checks: readonly Pick<Check<never>, 'name' | 'wants'>[];
-  /** Looks, and decides. The facts of a gatherer that fails are not known: all of its checks are then skipped. */
+  /** Gathers the facts and decides the checks. If gathering fails, all checks of the topic are skipped. */
   examine(look: Look, bounds: Bounds): Promise<Finding[]>;
 }
 
 export interface Bounds {
   clock: Pick<Clock, 'after'>;
-  /** Ends every wait. */
+  /** Aborts every wait. */
   signal: AbortSignal;
-  /** Longest time for the facts of one topic. */
+  /** Maximum time for gathering the facts of one topic. */
   timeoutMs: Millis;
 }
 
-/** @param gather - the edge: reads what the checks decide by. Its signal aborts when its time is over */
+/** @param gather - does the I/O: reads the facts of the checks. Its signal aborts on timeout */
 export function topic<Look, Facts>(
   checks: readonly Check<Facts>[],
   gather: (look: Look, signal: AbortSignal) => Promise<Facts>,
@@ -88,7 +88,7 @@ export function topic<Look, Facts>(
   };
 }
 
-/** All checks of all topics in their order, gathered side by side. @throws the signal's reason */
+/** Runs all checks, in order; topics gather their facts concurrently. @throws the signal's reason */
 export async function examineAll<Look>(topics: readonly Topic<Look>[], look: Look, bounds: Bounds): Promise<Finding[]> {
   const found = await Promise.all(topics.map((one) => one.examine(look, bounds)));
   bounds.signal.throwIfAborted();
@@ -113,7 +113,7 @@ async function withinTime<T>({ clock, signal, timeoutMs }: Bounds, work: (signal
   });
   const abort = (): void => resolve({ unseen: 'interrupted' });
   signal.addEventListener('abort', abort, { once: true });
-  // What a gatherer says after its time is over is not waited for.
+  // After the timeout the result of the gatherer is ignored.
   seen(() => work(AbortSignal.any([signal, over.signal]))).then(resolve, resolve as () => void);
   try {
     return await promise;
@@ -123,7 +123,7 @@ async function withinTime<T>({ clock, signal, timeoutMs }: Bounds, work: (signal
   }
 }
 
-/** A fact from the edge, whose failure is no failure of the others beside it. */
+/** Reads one fact; a failure makes this fact unavailable, but not the other facts of the topic. */
 export async function seen<T>(look: () => Promise<T>): Promise<Seen<T>> {
   try {
     return { seen: await look() };

@@ -38,7 +38,7 @@ import { helloChecks, serverChecks } from './node/server.ts';
 import { dropInChecks } from './node/drop-ins.ts';
 import { unitChecks } from './node/units.ts';
 
-/** What is checked on a node, in the order of the report: what else depends on comes first. */
+/** Topics on a node, in the order of the report: topics that others depend on come first. */
 export const nodeTopics: readonly Topic<NodeLook>[] = [
   topic(settingsChecks, lookAtSettings),
   topic(unitChecks, lookAtUnits),
@@ -53,7 +53,7 @@ export const nodeTopics: readonly Topic<NodeLook>[] = [
   topic(serverChecks, lookAtServer),
 ];
 
-/** What is checked of a cluster. */
+/** Topics of a cluster. */
 export const clusterTopics: readonly Topic<ClusterLook>[] = [
   topic(credentialChecks(personWords), lookAtCaller),
   topic(helloChecks, lookAtHello),
@@ -63,12 +63,12 @@ export const clusterTopics: readonly Topic<ClusterLook>[] = [
   topic(controllerChecks, lookAtControllers),
 ];
 
-/** Longest time for what one group of checks looks at. */
+/** Maximum time for gathering the facts of one topic. */
 const NODE_MS: Millis = 15_000;
-/** There are lists of all nodes among these. */
+/** Longer, since some topics list all nodes. */
 const CLUSTER_MS: Millis = 60_000;
 
-/** How the API server is reached: only with --cluster, but for the kubeconfig. */
+/** Connection flags that need --cluster: all but --kubeconfig. */
 const clusterFlags: readonly Flag[] = connectFlags.filter(({ name }) => name !== 'kubeconfig');
 
 export const doctor: Command = {
@@ -101,7 +101,7 @@ export const doctor: Command = {
   },
 };
 
-/** @throws what keeps the API server from answering: then there is nothing to look at */
+/** @throws if the API server does not respond: then no check is possible */
 function ofCluster(context: Context, args: Args): Promise<Exit> {
   const query = connectQueryOf(context, args);
   return withClient(context, args, async (client) => {
@@ -126,7 +126,7 @@ async function report<Look>(
   return exitOf(findings, of);
 }
 
-/** @throws UsageError for flags; settings that cannot be read are something that doctor itself says */
+/** @throws UsageError for flags; doctor itself reports settings that cannot be read */
 async function nodeLook(context: Context, args: Args): Promise<NodeLook> {
   const named = args.text(agentFileFlag.name);
   const settingsFile = named === undefined ? AGENT_CONFIG_FILE : context.path(named);
@@ -134,7 +134,7 @@ async function nodeLook(context: Context, args: Args): Promise<NodeLook> {
   return new NodeLook(context, options, { settingsFile, ...(problem === undefined ? {} : { settingsProblem: messageOf(problem) }) });
 }
 
-/** A line for each check, and beneath what to do, in the same order. @param wants - by check, for -o wide */
+/** A line per check, then the remedies in the same order. @param wants - requirement by check, for -o wide */
 export async function reportText(findings: readonly Finding[], wants: ReadonlyMap<string, string>, how: People): Promise<string> {
   const columns: Column<Finding>[] = [
     { title: 'CHECK', value: ({ check }) => check },
@@ -147,11 +147,11 @@ export async function reportText(findings: readonly Finding[], wants: ReadonlyMa
   return [await table(columns, findings, how), ...(lines.length > 0 ? [`\nWhat to do:\n${lines.join('')}`] : [])].join('');
 }
 
-/** What json and yaml say. `ok` goes with the exit code: a warning, and what could not be looked at, keep nothing from working. */
+/** Data for json and yaml. `ok` agrees with the exit code: warnings and skipped checks are ok. */
 const reportData = (findings: readonly Finding[]): object[] =>
   findings.map(({ check, result, detail, remedy }) => ({ check, ok: result !== 'failed', result, detail, remedy: remedy ?? null }));
 
-/** 1 where a check failed. @throws ActionError (exit 3) where nothing could be looked at */
+/** 1 if a check failed. @throws ActionError (exit 3) if all checks were skipped */
 export function exitOf(findings: readonly Finding[], of: string): Exit {
   const [first] = findings;
   if (findings.every(({ result }) => result === 'skipped'))

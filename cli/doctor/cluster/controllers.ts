@@ -5,24 +5,24 @@ import { durationOf, holderOf, type Lease } from '../../../kube/election/lease.t
 import type { Millis } from '../../../base/clock.ts';
 
 export interface ControllerFacts {
-  /** `dkc-system/dkc-rollout`: that of the Deployment. */
+  /** `dkc-system/dkc-rollout`: the lease of the Deployment. */
   rolloutLease: Seen<Lease | undefined>;
-  /** `kube-system/dkc-controllers`: of controllers that run without flags. */
+  /** `kube-system/dkc-controllers`: the lease of controllers that run without flags. */
   controllersLease: Seen<Lease | undefined>;
-  /** `dkc-system/dkc-controllers`: that of the Deployment of the set controllers. */
+  /** `dkc-system/dkc-controllers`: the lease of the Deployment of the set controllers. */
   setsLease: Seen<Lease | undefined>;
   hasRollouts: Seen<boolean>;
-  /** kube-controller-managers that run as pods, with their `--controllers`; '' where they have no such flag. */
+  /** kube-controller-managers that run as pods, with their `--controllers`; '' without this flag. */
   managers: Seen<readonly { pod: string; controllers: string }[]>;
-  /** Empty where no Deployment of ours runs, or the server does not serve the kind. */
+  /** Empty if no Deployment of dkc runs, or the server does not serve the kind. */
   flowControl: Seen<readonly Pair[]>;
-  /** The API server's clock, by which a lease is judged. */
+  /** Time of the API server, which decides whether a lease has expired. */
   now: Millis;
 }
 
-/** By default, where a Lease says nothing usable. */
+/** Lease duration if the Lease has no valid one. */
 const LEASE_MS: Millis = 15_000;
-/** A holder renews every 2 s; what is older than this many of its durations has no holder any more. */
+/** A holder renews every 2 s; a lease that was not renewed for this many lease durations has no holder. */
 const STALE = 2;
 
 export const controllerChecks: readonly Check<ControllerFacts>[] = [
@@ -64,7 +64,7 @@ function setControllers({ controllersLease, setsLease, managers, now }: Controll
   if (both.length === 0) return ok(`${holder} holds Lease ${held.name}; kube-controller-manager runs neither of the two controllers`);
   const found = `${someOf(both.map(({ pod }) => pod))} runs the daemonset or statefulset controller, and ${holder} holds Lease ${held.name}`;
   const remedy = 'add -daemonset,-statefulset to --controllers of kube-controller-manager on every control plane node: docs/controllers.md';
-  // Who runs without the Deployment may have been told to leave sets alone, or to have some of them.
+  // Controllers outside the Deployment may run without the set controllers, or manage only some of the sets.
   return held.name.startsWith('dkc-system/')
     ? failed(`${found}: both create and delete pods of the same sets`, remedy)
     : warning(
@@ -81,7 +81,7 @@ function withoutDkc(managers: number, withSets: number): Verdict {
   );
 }
 
-/** `*,-daemonset`: a name is on by itself or by the star, and off by a minus, which wins. */
+/** Parses `*,-daemonset`: a controller is enabled by its name or `*`; `-` and its name disables it, and wins. */
 function runs(controllers: string, name: string): boolean {
   const words = controllers === '' ? ['*'] : controllers.split(',').map((word) => word.trim());
   if (words.some((word) => word === `-${name}` || word === `-${name}-controller`)) return false;

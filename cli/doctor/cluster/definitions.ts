@@ -10,15 +10,15 @@ import type { KubeObject } from '../../../kube/api/object.ts';
 export interface DefinitionFacts {
   server: ServerFacts;
   namespace: Seen<KubeObject | undefined>;
-  /** Ours, as `dkc deploy manifests` prints them for this server, and what is there. */
+  /** The definition that `dkc deploy manifests` prints for this server, and the installed one. */
   nodeConfigs: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
   rollouts: { ours: KubeObject; theirs: Seen<KubeObject | undefined> };
-  /** Nodes that are assigned by their own spec, though the server serves NodeConfigs or drops the field. */
+  /** Nodes with an assignment in their own spec, although the server serves NodeConfigs or drops the field. */
   byNodeSpec: Seen<readonly string[]>;
 }
 
 export const DEPLOY = installCommand('');
-/** Words for people, which change nothing. */
+/** Members without effect on validation. */
 const NO_RULES: ReadonlySet<string> = new Set(['description']);
 
 export const definitionChecks: readonly Check<DefinitionFacts>[] = [
@@ -100,7 +100,7 @@ const rulesOf = (version: Readonly<Record<string, unknown>> | undefined) => ({
   subresources: version?.['subresources'],
 });
 
-/** `spec.steps`, of `schema.openAPIV3Schema.properties.spec.properties.steps`. */
+/** `spec.steps`, for `schema.openAPIV3Schema.properties.spec.properties.steps`. */
 function fieldOf(path: string): string {
   const field = path.replace(/^schema\.openAPIV3Schema\.?/, '').replaceAll(/(^|\.)(properties|items)\./g, '$1');
   return field === '' ? 'its schema' : field;
@@ -129,18 +129,18 @@ function listOf(of: unknown, name: string): Readonly<Record<string, unknown>>[] 
   return Array.isArray(value) ? (value as readonly unknown[]).filter(isJsonObject) : [];
 }
 
-/** Where two values differ, as paths with dots between the levels. */
+/** Differences of two values, as dotted paths. */
 interface Difference {
-  /** What `ours` says, and `theirs` does not. */
+  /** Paths that only `ours` has. */
   lacks: string[];
-  /** What `theirs` says, and `ours` does not. */
+  /** Paths that only `theirs` has. */
   adds: string[];
 }
 
-/** Paths that are named of each kind; a definition has some hundred. */
+/** Maximum number of paths in each of the two lists; a definition has a few hundred. */
 const MAX_PATHS = 200;
 
-/** @param ignored - members of objects that say nothing, at any level */
+/** @param ignored - members that are not compared, at any level */
 export function differenceOf(ours: unknown, theirs: unknown, ignored: ReadonlySet<string> = new Set()): Difference {
   const found: Difference = { lacks: [], adds: [] };
   compare(ours, theirs, '', found, ignored);
@@ -161,7 +161,7 @@ function compare(ours: unknown, theirs: unknown, path: string, found: Difference
   for (const key of Object.keys(theirs)) if (!Object.hasOwn(ours, key) && !ignored.has(key)) found.adds.push(at(key));
 }
 
-/** The same text for the same value, whatever the order of members; lists of words in any order. */
+/** Canonical text of a value: independent of the order of members and of lists of strings. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) {
     const items = value.map(textOf);

@@ -7,7 +7,7 @@ export interface FleetFacts {
   nodes: Seen<readonly FleetNode[]>;
   /** `v1.36.3` */
   serverVersion: string;
-  /** Of this dkc. */
+  /** Version of this dkc. */
   version: string;
 }
 

@@ -6,27 +6,27 @@ import type { Rule } from '../../../deploy/rights.ts';
 import { isJsonObject } from '../../../kube/api/json.ts';
 import type { KubeObject } from '../../../kube/api/object.ts';
 
-/** A manifest of ours, and what is there under its name. */
+/** A manifest of dkc, and the object of this name in the cluster. */
 export interface Pair {
   ours: KubeObject;
   theirs: Seen<KubeObject | undefined>;
 }
 
 export interface RoleFacts {
-  /** For all agents alike: roles and bindings of the group of all nodes. */
+  /** Roles and bindings of the group of all nodes, which apply to all agents. */
   agents: readonly Pair[];
   /** Names of ClusterRoleBindings `dkc:node:NAME`, one for each node. */
   byName: Seen<readonly string[]>;
   nodes: Seen<readonly string[]>;
-  /** Roles of people and of the rollout controller. */
+  /** Roles of users and of the rollout controller. */
   people: readonly Pair[];
-  /** Policy and binding; empty for a server that has no such kind. */
+  /** Policy and binding; empty if the server does not serve these kinds. */
   admission: readonly Pair[];
-  /** Of the caller, those that it lacks. */
+  /** Rights that the caller lacks. */
   missing: Seen<readonly Right[]>;
 }
 
-/** Of the roles and bindings of one node; deploy/rights.ts. */
+/** Name prefix of the roles and bindings of one node; deploy/rights.ts. */
 export const NODE_ROLE = 'dkc:node:';
 
 export const roleChecks: readonly Check<RoleFacts>[] = [
@@ -46,7 +46,7 @@ function agentRoles({ agents, byName, nodes }: RoleFacts): Verdict {
   }
   const named = new Set(the(byName).map((name) => name.slice(NODE_ROLE.length)));
   if (named.size === 0) return failed('agents cannot read their NodeConfigs: the roles for agents do not exist', DEPLOY);
-  // They become part of a command.
+  // The names become part of a command line.
   const without = the(nodes).filter((node) => !named.has(node) && /^[-.a-z0-9]+$/.test(node));
   if (without.length === 0) return ok(`${named.size} ${named.size === 1 ? 'node' : 'nodes'}, each by name`);
   return failed(
@@ -62,7 +62,7 @@ function otherRoles({ people }: RoleFacts): Verdict {
   return weak.length === 0 ? ok(`${people.length} roles`) : failed(someOf(weak, 3), DEPLOY);
 }
 
-/** What a role that is there does not grant, or a binding does not bind. */
+/** Rules or subjects that the role or binding in the cluster lacks. */
 function weakness({ ours, theirs }: Pair): string[] {
   const found = the(theirs);
   if (found === undefined) return [];
@@ -90,7 +90,7 @@ const wishesOf = (rules: readonly Rule[]): Wish[] =>
     apiGroups.flatMap((group) => resources.flatMap((resource) => verbs.map((verb) => ({ group, resource, verb })))),
   );
 
-/** A rule for some names alone grants less than ours, which are for all. */
+/** A rule with resourceNames grants less than ours, which have none. */
 function grants(rule: Readonly<Record<string, unknown>>, { group, resource, verb }: Wish): boolean {
   const has = (list: unknown, ...words: string[]): boolean =>
     Array.isArray(list) && words.some((word) => (list as readonly unknown[]).includes(word));

@@ -24,13 +24,13 @@ import { NEWEST_RELEASE } from '../../deploy/manifests.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import type { Context } from '../../command.ts';
 
-/** A cluster, as the gatherers of `dkc doctor --cluster` look at it. What several of them need is looked at once. */
+/** Reads a cluster for `dkc doctor --cluster`. Facts that several topics need are read once. */
 export class ClusterLook {
   readonly context: Context;
   readonly client: Client;
   readonly server: ServerFacts;
   readonly host: Pick<HostReads, 'hello'>;
-  /** Of the kubeconfig, for messages, and what it says. */
+  /** Path of the kubeconfig, for messages. */
   readonly kubeconfig: string;
   readonly access: Seen<ClusterAccess | { problem: string }>;
   #nodes: Promise<Seen<readonly FleetNode[]>> | undefined;
@@ -53,12 +53,12 @@ export class ClusterLook {
     this.host = about.host ?? realHost;
   }
 
-  /** N of the release 1.N that manifests are for. */
+  /** N of the release 1.N whose manifests are compared. */
   get release(): number {
     return Math.min(minorOf(this.server.version) ?? NEWEST_RELEASE, NEWEST_RELEASE);
   }
 
-  /** What `dkc deploy manifests` prints for this server. @param image - for what runs in the cluster as well */
+  /** The output of `dkc deploy manifests` for this server. @param image - include the parts that run as pods, with this image */
   manifests(image?: string): KubeObject[] {
     return manifests({ release: this.release, credentials: 'kubelet', nodes: [], listsPods: false, image });
   }
@@ -70,7 +70,7 @@ export class ClusterLook {
     return this.#nodes;
   }
 
-  /** undefined: there is none, or its kind is not served. */
+  /** undefined: the object does not exist, or the server does not serve its kind. */
   find<T extends KubeObject>(
     resource: Resource,
     name: string,
@@ -87,7 +87,7 @@ export class ClusterLook {
     });
   }
 
-  /** Each manifest of these kinds with what is there under its name. */
+  /** Each manifest of these kinds, with the object of this name in the cluster. */
   async pairs(ours: readonly KubeObject[], resources: readonly Resource[], signal: AbortSignal): Promise<Pair[]> {
     const byKind = new Map(resources.map((resource) => [resource.kind, resource]));
     return Promise.all(
@@ -148,7 +148,7 @@ export async function lookAtRoles(look: ClusterLook, signal: AbortSignal): Promi
   }; // prettier-ignore
 }
 
-/** What `dkc assign` and `dkc rollout create` do; deploy/rights.ts grants it. */
+/** Rights for `dkc assign` and `dkc rollout create`; deploy/rights.ts grants them. */
 function callerRights(): Right[] {
   const rights = rightsIn('');
   return [
@@ -159,7 +159,7 @@ function callerRights(): Right[] {
   ];
 }
 
-/** There is one for each control plane node. */
+/** Maximum number of kube-controller-manager pods; there is one per control plane node. */
 const MAX_MANAGERS = 100;
 
 export async function lookAtFleet(look: ClusterLook): Promise<FleetFacts> {
@@ -190,7 +190,7 @@ export async function lookAtControllers(look: ClusterLook, signal: AbortSignal):
   };
 }
 
-/** Of the first container; a static pod of kubeadm has its flags in `command`. */
+/** Value of --controllers of the first container; kubeadm's static pod has its flags in `command`. */
 function controllersFlag({ spec }: KubeObject): string {
   const containers = isJsonObject(spec) && Array.isArray(spec['containers']) ? (spec['containers'] as readonly unknown[]) : [];
   const first = containers.find(isJsonObject);

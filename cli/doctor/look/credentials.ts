@@ -7,7 +7,7 @@ import { ActionError, describeError, errorCode } from '../../../base/errors.ts';
 import { type ClusterAccess, loadKubeconfig, type Material } from '../../../kube/client/access.ts';
 import type { Millis } from '../../../base/clock.ts';
 
-/** What a kubeconfig comes down to, or why it does not. @throws what keeps this user from reading it */
+/** The access that a kubeconfig describes, or why it is unusable. @throws if this user may not read it */
 export async function accessOf(load: () => Promise<ClusterAccess>): Promise<ClusterAccess | { problem: string }> {
   try {
     return await load();
@@ -18,7 +18,7 @@ export async function accessOf(load: () => Promise<ClusterAccess>): Promise<Clus
   }
 }
 
-/** The agent's own. @param given - undefined: it has none */
+/** Examines the agent's kubeconfig. @param given - undefined: it has none */
 export async function lookAtKubeconfig(
   given: Seen<string | undefined>,
   environment: Readonly<Record<string, string | undefined>>,
@@ -32,7 +32,7 @@ export async function lookAtKubeconfig(
   return credentialsOf(kubeconfig, found, now);
 }
 
-/** What keeps the agent's credentials from being taken by any API server, such as an expired certificate, with the remedy; undefined: nothing that shows. */
+/** Why no API server would accept the agent's credentials, such as an expired certificate, with the remedy; undefined: no such problem is visible. */
 export async function credentialProblem(
   { kubeconfig, kubeletUnit }: { kubeconfig: string; kubeletUnit: string },
   environment: Readonly<Record<string, string | undefined>>,
@@ -79,7 +79,7 @@ function without(kubeconfig: string | undefined, why: string, now: Millis): Cred
   return { kubeconfig, problem: { seen: undefined }, certificate: unseen, token: unseen, authority: unseen, now };
 }
 
-/** What cannot be read is what is wrong, unless this user may not read it. */
+/** A credential that cannot be read is a problem; one that this user may not read is unavailable. */
 function orProblem<T>(look: (() => Promise<T>) | undefined): Promise<Seen<T | { problem: string } | 'none'>> {
   return seen(async () => {
     if (look === undefined) return 'none';

@@ -42,7 +42,7 @@ export async function lookAtSettings({ context, options, settingsFile, settingsP
   };
 }
 
-/** The agent ends at once where it cannot read this file. @throws EACCES */
+/** The agent exits at once if it cannot read this file. @throws EACCES */
 async function argsProblem({ kubeletArgs }: NodeLook['options'], disk: NodeLook['context']['disk']): Promise<string | undefined> {
   if (kubeletArgs === undefined) return undefined;
   try {
@@ -69,7 +69,7 @@ function secretFilesOf(access: ClusterAccess | undefined): string[] {
   return [...(tokenFile === undefined ? [] : [tokenFile]), ...(clientKey && 'file' in clientKey ? [clientKey.file] : [])];
 }
 
-/** Each path with links followed, and every directory above it, once. @throws EACCES */
+/** Each path with links resolved, and all parent directories, once. @throws EACCES */
 async function trustedOf({ context, host }: NodeLook, secrets: readonly string[], others: readonly string[]): Promise<Trusted[]> {
   const found = new Map<string, Trusted>();
   const add = async (path: string, isSecret: boolean): Promise<void> => {
@@ -85,7 +85,7 @@ async function trustedOf({ context, host }: NodeLook, secrets: readonly string[]
     for (const path of paths) {
       const real = await context.disk.realPath(path).catch((error: unknown) => {
         if (['EACCES', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
-        return undefined; // not there: other checks say so
+        return undefined; // missing files are reported by other checks
       });
       if (real === undefined) continue;
       await add(real, isSecret);
@@ -111,7 +111,7 @@ export async function lookAtStore(look: NodeLook): Promise<StoreFacts> {
     store: found,
     lastKnownGood: await seen(async () => {
       const { at, ...rest } = the(found);
-      // Reading what is damaged would set it aside: that is the agent's to do.
+      // Reading a damaged store would quarantine the damaged files, which only the agent does.
       if (at === 'absent' || ('problems' in rest && rest.problems.length > 0)) throw new Unseen('the store is absent or damaged');
       const { facts } = await observe({ options, store, disk, clock, log: silentLog, kubelet: await look.kubelet() });
       return facts.lastKnownGood;

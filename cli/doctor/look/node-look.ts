@@ -13,12 +13,12 @@ import { type HealthProbe, probeHealth } from '../../../agent/trial/health.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 import type { Context } from '../../command.ts';
 
-/** What of a host the world of commands does not tell. */
+/** Reads of the host that Context does not offer. */
 export interface HostReads {
   free(path: string): Promise<{ bytes: number; /** null: the file system has no such number. */ files: number | null }>;
-  /** Of what is at a path itself, without following a link. */
+  /** Owner and mode of the path itself; does not follow a link. */
   owner(path: string): Promise<{ uid: number; gid: number; mode: number }>;
-  /** What a symbolic link says. */
+  /** Target of a symbolic link. */
   link(path: string): Promise<string>;
   hello(access: ClusterAccess, signal: AbortSignal): Promise<Hello>;
   probe: HealthProbe;
@@ -38,12 +38,12 @@ export const realHost: HostReads = {
   probe: probeHealth,
 };
 
-/** A node, as the gatherers of `dkc doctor` look at it. What several of them need is looked at once. */
+/** Reads a node for `dkc doctor`. Facts that several topics need are read once. */
 export class NodeLook {
   readonly context: Context;
   readonly options: AgentOptions;
   readonly host: HostReads;
-  /** Why the settings of the agent could not be read; the options are then those of an agent without any. */
+  /** Why the agent's settings could not be read; the options are then the defaults. */
   readonly settingsProblem: string | undefined;
   readonly settingsFile: string;
   #kubeletUnit: Promise<Seen<Properties>> | undefined;
@@ -59,7 +59,7 @@ export class NodeLook {
     this.settingsProblem = about.settingsProblem;
   }
 
-  /** The kubelet's unit, as systemd has it. */
+  /** Properties of the kubelet's unit. */
   kubeletUnit(): Promise<Seen<Properties>> {
     const { kubeletUnit } = this.options;
     this.#kubeletUnit ??=
@@ -69,7 +69,7 @@ export class NodeLook {
     return this.#kubeletUnit;
   }
 
-  /** How systemd would start the kubelet now. */
+  /** The command line with which systemd would start the kubelet now. */
   started(): Promise<Seen<CommandLine>> {
     this.#started ??= seen(async () => {
       const unit = the(await this.kubeletUnit());
@@ -81,7 +81,7 @@ export class NodeLook {
     return this.#started;
   }
 
-  /** What the kubelet's binary calls itself: `v1.36.3`. */
+  /** Version that the kubelet's binary prints: `v1.36.3`. */
   version(): Promise<Seen<string>> {
     this.#version ??= seen(async () => {
       const { program = '' } = the(await this.started());
@@ -93,7 +93,7 @@ export class NodeLook {
     return this.#version;
   }
 
-  /** Version and arguments, for what depends on them; where the settings name a version, that one, and with `kubeletArgs` what its file has. */
+  /** Version and arguments of the kubelet; a version in the settings wins, and with `kubeletArgs` the arguments come from that file. */
   async kubelet(): Promise<KubeletFacts> {
     const { kubeletVersion, kubeletArgs } = this.options;
     const told = kubeletVersion ?? the(await this.version());
@@ -103,7 +103,7 @@ export class NodeLook {
     return { version, args: 'seen' in line ? line.seen.args : [] };
   }
 
-  /** The configuration that the kubelet has, or gets at its next start: file, drop-ins, flags and defaults. */
+  /** The configuration that the kubelet uses, or will use after its next start: file, drop-ins, flags and defaults. */
   effective(): Promise<Seen<EffectiveConfig>> {
     this.#effective ??= seen(async () => {
       const kubelet = await this.kubelet();
@@ -122,7 +122,7 @@ export class NodeLook {
 export interface EffectiveConfig {
   /** The effective file. */
   written: JsonObject;
-  /** With drop-ins, flags and defaults. */
+  /** The effective file with drop-ins, flags and defaults. */
   defaulted: JsonObject;
   dropIns: DropIns | undefined;
   kubelet: KubeletFacts;

@@ -18,7 +18,7 @@ import { http, https } from '../../../kube/client/builtins.ts';
 import type { Millis } from '../../../base/clock.ts';
 import type { ClusterAccess } from '../../../kube/client/access.ts';
 
-/** Longest wait for one answer, in ms. */
+/** Timeout of one request, in ms. */
 const REQUEST_MS = 5000;
 
 export async function lookAtCredentials(look: NodeLook): Promise<CredentialFacts> {
@@ -26,7 +26,7 @@ export async function lookAtCredentials(look: NodeLook): Promise<CredentialFacts
   return { ...(await ofAgent(look)).facts, ...(kubeletUnit === '' ? {} : { kubeletUnit }) };
 }
 
-/** Settings that cannot be read do not say that there is no kubeconfig. */
+/** If the settings cannot be read, a missing kubeconfig setting is unknown rather than absent. */
 function ofAgent({ context, options, settingsProblem }: NodeLook): ReturnType<typeof lookAtKubeconfig> {
   const { kubeconfig } = options;
   const unknown = settingsProblem !== undefined && kubeconfig === undefined;
@@ -43,7 +43,7 @@ export async function lookAtServer(look: NodeLook, signal: AbortSignal): Promise
   });
   try {
     const server = await seen(async () => orProblem(serverFacts(the(client), signal)));
-    /** The others are not asked for longer than it takes to find out that there is no answer. */
+    /** If the first request got no response, the other requests are skipped instead of timing out too. */
     const asked = (): Client => {
       if ('problem' in the(server)) throw new Unseen('the API server does not answer');
       return the(client);
@@ -79,7 +79,7 @@ async function nodeOf(client: Client, name: string, signal: AbortSignal): Promis
   }
 }
 
-/** What the agent does, each right once; deploy/rights.ts grants this, and the node authorizer. */
+/** Rights that the agent needs, each once; deploy/rights.ts and the node authorizer grant them. */
 function agentRights({
   nodeName: name,
   assignment,
@@ -100,17 +100,17 @@ function agentRights({
 
 const TIMEOUT_MS: Millis = 5000;
 
-/** What an answer of an API server says beside its content. */
+/** Facts from any response of an API server. */
 export interface Hello {
-  /** The clock of the server less ours, by the Date of the answer. */
+  /** Time of the server minus ours, from the Date header. */
   aheadMs: Millis;
-  /** Of the server; null without TLS. */
+  /** Certificate of the server; null without TLS. */
   certificate: { notBefore: Millis; notAfter: Millis } | null;
 }
 
 /**
- * Asks without credentials: also a refusal has a date.
- * @throws Unseen through a proxy, which may answer with a date of its own; the socket's error
+ * Sends a request without credentials: a rejection has a Date header too.
+ * @throws Unseen behind a proxy, whose response may have the proxy's own date; the socket's error
  */
 export async function helloOf(access: ClusterAccess, signal: AbortSignal): Promise<Hello> {
   if (access.proxy !== undefined) throw new Unseen('the API server is behind a proxy');
@@ -122,7 +122,7 @@ export async function helloOf(access: ClusterAccess, signal: AbortSignal): Promi
     ...(access.tlsServerName === undefined ? {} : { servername: access.tlsServerName }),
     rejectUnauthorized: access.insecureSkipTlsVerify !== true,
   });
-  // A date has whole seconds: half of one is the middle of what it may mean.
+  // Date has whole seconds: half a second is the expected value of the lost part.
   return { aheadMs: date + 500 - (from + Date.now()) / 2, certificate };
 }
 

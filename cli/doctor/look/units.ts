@@ -14,11 +14,11 @@ import type { Listening, PortFacts } from '../node/ports.ts';
 import { serversOfKubelet } from '../../../agent/config/config.ts';
 import { listeningSockets } from '../../../agent/host/facts.ts';
 
-/** A unit file or an environment file that is larger is none. */
+/** Maximum size of a unit file or environment file, in bytes. */
 const LARGEST = 256 * 1024;
-/** Where packages put the drop-in of a kubelet with the usual name. */
+/** Path of the packaged drop-in for kubelet.service. */
 const PACKAGED = `/usr/lib/systemd/system/kubelet.service.d/${DROP_IN}`;
-/** Files of one unit that are read. */
+/** Maximum number of files read for one unit. */
 const MAX_FILES = 100;
 
 export async function lookAtUnits(look: NodeLook): Promise<UnitFacts> {
@@ -53,12 +53,12 @@ export async function lookAtDropIns(look: NodeLook): Promise<DropInFacts> {
   };
 }
 
-/** The unit itself, then its drop-ins in the order of systemd. */
+/** The unit file, then its drop-ins in the order in which systemd applies them. */
 function unitFilesOf({ FragmentPath = '', DropInPaths = '' }: Readonly<Record<string, string>>): string[] {
   return [FragmentPath, ...DropInPaths.split(' ')].filter((path) => path !== '' && basename(path) !== '');
 }
 
-/** @param optional - those that cannot be read are left out */
+/** @param optional - skip files that cannot be read */
 async function textsOf({ context }: NodeLook, paths: readonly string[], optional: boolean): Promise<{ path: string; text: string }[]> {
   const texts: { path: string; text: string }[] = [];
   for (const path of paths.slice(0, MAX_FILES)) {
@@ -80,14 +80,14 @@ const NAMES =
 const PROPERTIES = NAMES.split(' ');
 const TIMEOUT_MS = 5000;
 
-/** @throws ActionError where systemd does not answer */
+/** @throws ActionError if systemd does not respond */
 export async function unitProperties(context: Pick<Context, 'exec' | 'signal'>, unit: string): Promise<Properties> {
   const stdout = await systemdSays(context, 'systemctl', ['show', ...PROPERTIES.flatMap((name) => ['-p', name]), '--', unit]);
   const property = propertiesOf(stdout);
   return Object.fromEntries(PROPERTIES.map((name) => [name, property(name)]));
 }
 
-/** What a program of systemd prints. @throws ActionError where there is none, where it does not answer in time, and where it fails */
+/** Output of a program of systemd. @throws ActionError if it is missing, times out or fails */
 export async function systemdSays(
   { exec, signal }: Pick<Context, 'exec' | 'signal'>,
   program: string,
@@ -141,7 +141,7 @@ export async function lookAtHost(look: NodeLook): Promise<HostFacts> {
   };
 }
 
-/** Open files of a process that are looked at. */
+/** Maximum number of open files examined per process. */
 const MAX_OPEN_FILES = 20_000;
 
 export async function lookAtPorts(look: NodeLook): Promise<PortFacts> {
@@ -162,7 +162,7 @@ export async function lookAtPorts(look: NodeLook): Promise<PortFacts> {
   };
 }
 
-/** All that listens here, and which of it is a socket of this process; '0': no process. @throws Unseen for who may not look into it */
+/** All listening sockets, and which of them belong to this process; '0': no process. @throws Unseen if this user may not read its open files */
 async function listeningFor(look: NodeLook, pid: string): Promise<Listening[]> {
   const { disk } = look.context;
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map((path) => disk.read(path).catch(() => new Uint8Array())));

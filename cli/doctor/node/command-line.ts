@@ -5,19 +5,19 @@ import { fieldAt } from '../../../agent/config/fields/fields.ts';
 import { isList, isObject } from '../../../agent/config/decode/document.ts';
 import { messageOf } from '../../../base/errors.ts';
 
-/** Where a command line's --config leads; null: it has none. */
+/** The --config flag of a command line; null: it has none. */
 export type ConfigFlag = { path: string; isEffective: boolean } | null;
 
 export interface CommandLineFacts {
-  /** As systemd would start it. */
+  /** Of the command line with which systemd would start the kubelet. */
   next: Seen<ConfigFlag>;
-  /** Of the process that runs; null: none does. */
+  /** Of the running process; `none`: no process runs. */
   running: Seen<ConfigFlag | 'none'>;
-  /** Arguments of the next start, and the version. */
+  /** Version, and arguments of the next start. */
   kubelet: Seen<KubeletFacts>;
-  /** Drop-ins of --config-dir; undefined: it has no such directory. */
+  /** Drop-ins of --config-dir; undefined: the flag is not set. */
   dropIns: Seen<DropIns | undefined>;
-  /** Files in which flags may stand: path and text. */
+  /** Files that may set flags: path and text. */
   sources: readonly { path: string; text: string }[];
   effectiveConfig: string;
   kubeletUnit: string;
@@ -49,7 +49,7 @@ function runningProcess({ running, next, effectiveConfig, kubeletUnit }: Command
   );
 }
 
-/** Classes of fields that the default policy lets a configuration change. */
+/** Classes of fields that a configuration may change under the default policy. */
 const mayChange: ReadonlySet<string> = new Set(['safe', 'needs-drain']);
 
 function flags({ kubelet, sources }: CommandLineFacts): Verdict {
@@ -59,7 +59,7 @@ function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   const [problem] = problems;
   if (removed) return failed(removed.message, `remove the flag${whereFrom([/--[-a-z]+/.exec(removed.message)?.[0] ?? ''], sources)}`);
   if (problem) return failed(problem.message, `fix the flag${whereFrom([/--[-a-z]+/.exec(problem.message)?.[0] ?? ''], sources)}`);
-  // By default no configuration may change the others, and kubeadm itself has them as flags.
+  // Under the default policy no configuration may change the other fields, and kubeadm itself sets some of them as flags.
   const decided = shadowed.filter(({ field }) => field.startsWith('featureGates.') || mayChange.has(fieldAt(field)?.class ?? ''));
   if (decided.length === 0)
     return ok(
@@ -74,7 +74,7 @@ function flags({ kubelet, sources }: CommandLineFacts): Verdict {
   );
 }
 
-/** ` from FILE and FILE`, or nothing where no known file has them. */
+/** ` from FILE and FILE`; '' if no known file sets the flags. */
 function whereFrom(flags: readonly string[], sources: CommandLineFacts['sources']): string {
   const files = sources.filter(({ text }) =>
     flags.some((flag) => flag !== '' && new RegExp(`(^|[\\s"'=])${flag}([\\s="']|$)`, 'm').test(text)),
@@ -95,7 +95,7 @@ function configDir({ dropIns, kubeletUnit }: CommandLineFacts): Verdict {
   );
 }
 
-/** Paths of what a document sets, dots between the levels, but for apiVersion and kind. */
+/** Dotted paths of all fields that a document sets, except apiVersion and kind. */
 function keysOf(written: JsonObject, prefix = ''): string[] {
   return Object.entries(written).flatMap(([key, value]) => {
     if (prefix === '' && (key === 'apiVersion' || key === 'kind')) return [];
@@ -104,12 +104,12 @@ function keysOf(written: JsonObject, prefix = ''): string[] {
 }
 
 export interface HostFacts {
-  /** As the binary says it: `v1.36.3`. */
+  /** As printed by the binary: `v1.36.3`. */
   binary: Seen<string>;
   /** `kubeletVersion` of the settings. */
   told: string | undefined;
   cgroup: Seen<1 | 2>;
-  /** The configuration refuses cgroup v1, by its own words or by the default of this version. */
+  /** The configuration rejects cgroup v1, explicitly or by the default of this version. */
   failCgroupV1: Seen<boolean>;
 }
 

@@ -2,7 +2,7 @@ import { failed, ok, skipped, the, warning, type Check, type Known, type Seen, t
 import type { Millis } from '../../../base/clock.ts';
 
 const DAY: Millis = 24 * 3600 * 1000;
-/** Left of a credential when it is warned of: whoever renews it has missed that by then. */
+/** Warn when a credential expires within this time: the regular renewal should have happened before. */
 const SOON: Millis = 7 * DAY;
 /** Kubelets renew their certificate, and agents their token, with at least a tenth of its lifetime left. */
 const LAST_SHARE = 0.1;
@@ -13,35 +13,35 @@ export interface Credential {
   from: string;
   isEmbedded: boolean;
   notBefore: Millis;
-  /** null: never, or it does not say. */
+  /** null: it never expires, or has no such date. */
   notAfter: Millis | null;
 }
 
 export interface CredentialFacts {
-  /** Of a node. @default kubelet */
+  /** Set on a node only. @default kubelet */
   kubeletUnit?: string;
   /** undefined: none is set. */
   kubeconfig: string | undefined;
-  /** Why the kubeconfig cannot be used; undefined where it can. */
+  /** Why the kubeconfig is unusable; undefined: it is usable. */
   problem: Seen<string | undefined>;
   /** `none`: the kubeconfig has no client certificate. */
   certificate: Seen<
-    (Credential & { /** undefined: one of them cannot be read. */ fitsKey: boolean | undefined }) | { problem: string } | 'none'
+    (Credential & { /** undefined: certificate or key cannot be read. */ fitsKey: boolean | undefined }) | { problem: string } | 'none'
   >;
   token: Seen<Credential | { problem: string } | 'none'>;
-  /** The certificate authority that the API server is proved by; of several the one that is valid the longest. */
+  /** The certificate authority that verifies the API server; of several, the one that expires last. */
   authority: Seen<Credential | { problem: string } | 'none'>;
   now: Millis;
 }
 
-/** Words of a remedy that differ between a node and a person. */
+/** Texts that differ between a node and a user. */
 export interface CredentialWords {
-  /** Where none is set. */
+  /** Verdict if no kubeconfig is set. */
   missing: Verdict;
-  /** A kubeconfig that cannot be used. */
+  /** Remedy for an unusable kubeconfig. */
   repair: string;
   renew: (kubeletUnit: string) => string;
-  /** The certificate is renewed in its file, and never in the kubeconfig. */
+  /** The certificate is renewed in a separate file, never in the kubeconfig. */
   isRenewedInFile: boolean;
 }
 
@@ -128,7 +128,7 @@ function authority({ authority, now }: CredentialFacts): Verdict {
   return validity(`the certificate authority in ${found.from}`, found, now, remedy);
 }
 
-/** Of a certificate or a token: valid now, and for long enough to be renewed in time. */
+/** Checks that a certificate or token is valid now, and long enough to be renewed in time. */
 export function validity(
   what: string,
   { notBefore, notAfter }: Pick<Credential, 'notBefore' | 'notAfter'>,

@@ -2,24 +2,24 @@ import { basename } from 'node:path';
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { parseEnvironment, parseEnvironmentFile } from '../../../agent/host/unit.ts';
 
-/** The files that make up the kubelet's unit. */
+/** The files of the kubelet's unit. */
 export interface DropInFacts {
-  /** Those that systemd has loaded: the unit first, then its drop-ins, in the order in which they apply. */
+  /** Files that systemd has loaded: the unit, then its drop-ins in the order in which systemd applies them. */
   files: Seen<readonly { path: string; text: string }[]>;
-  /** Of the unit: `/var/lib/kubelet/kubeadm-flags.env`, with their text; those that cannot be read are left out. */
+  /** Environment files of the unit, such as `/var/lib/kubelet/kubeadm-flags.env`; without those that cannot be read. */
   environmentFiles: Seen<readonly { path: string; text: string }[]>;
-  /** Whether systemd knows the unit at all. */
+  /** Whether systemd has loaded the unit. */
   isLoaded: Seen<boolean>;
-  /** The drop-in as the package of dkc brings it for kubelet.service; undefined where there is none. */
+  /** The drop-in of dkc's package for kubelet.service; undefined: not installed. */
   packaged: Seen<{ path: string; text: string } | undefined>;
-  /** Where the drop-in lies on the disk, loaded or not. */
+  /** Paths of the drop-in on disk, loaded or not. */
   onDisk: readonly string[];
   kubeletUnit: string;
   effectiveConfig: string;
 }
 
 export const DROP_IN = '20-dkc.conf';
-/** Of the agent, for a kubelet whose disk takes no writes. */
+/** Environment file that the agent writes for a kubelet whose disk is read-only or full. */
 const OURS = '/run/dkc/kubelet.env';
 const VARIABLE = 'KUBELET_CONFIG_ARGS';
 
@@ -65,7 +65,7 @@ function dropInWins(facts: DropInFacts): Verdict {
   );
 }
 
-/** What a later drop-in does to ours. */
+/** Settings of our drop-in that a later drop-in overrides. */
 function takesBack(text: string, { effectiveConfig }: Pick<DropInFacts, 'effectiveConfig'>): string[] {
   return assignmentsOf(text).flatMap(({ section, key, value }) => {
     if (section !== 'Service') return [];
@@ -103,17 +103,17 @@ interface Assignment {
   value: string;
 }
 
-/** Lines that are looked at; a unit file of more is none. */
+/** Maximum number of lines examined in a unit file. */
 const MAX_LINES = 10_000;
 
-/** What a unit file or a drop-in assigns, in its order. A line that ends in a backslash goes on with the next. */
+/** The assignments of a unit file or drop-in, in order. A backslash at the end of a line continues it. */
 function assignmentsOf(text: string): Assignment[] {
   const found: Assignment[] = [];
   let section = '';
   let open = '';
   for (const line of text.split('\n', MAX_LINES)) {
     const trimmed = line.trim();
-    if (/^[#;]/.test(trimmed)) continue; // also between two parts of a line
+    if (/^[#;]/.test(trimmed)) continue; // a comment may also stand between two parts of a continued line
     if (trimmed.endsWith('\\')) {
       open += `${trimmed.slice(0, -1)} `;
       continue;

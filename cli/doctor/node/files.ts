@@ -8,12 +8,12 @@ import type { Problem } from '../../../agent/store/store.ts';
 
 export interface SettingsFacts {
   file: string;
-  /** undefined: it can be used, or there is none. */
+  /** undefined: the file is usable or not set. */
   problem: Seen<string | undefined>;
   isThere: Seen<boolean>;
-  /** Why the field policy cannot be used; undefined where it can, or there is none. */
+  /** Why the field policy is unusable; undefined: it is usable or not set. */
   policyProblem: Seen<string | undefined>;
-  /** `none`: nothing is refused. */
+  /** `none`: no policy. */
   policyFile: string;
   hasPolicy: Seen<boolean>;
 }
@@ -41,18 +41,18 @@ export const settingsChecks: readonly Check<SettingsFacts>[] = [
 ];
 
 const MIB = 1024 * 1024;
-/** A checkpoint has 1 MiB at most, and is there twice while it is replaced; the journal has less. */
+/** Enough free space: a checkpoint has at most 1 MiB, and exists twice while it is replaced; the journal is smaller. */
 const FULL_BYTES = 16 * MIB;
 const LOW_BYTES = 100 * MIB;
 const FULL_FILES = 100;
 const LOW_FILES = 1000;
 
 export interface DiskFacts {
-  /** Directories that the agent writes to, with what is free there. */
+  /** Directories that the agent writes to, with their free space. */
   free: readonly { path: string; is: Seen<{ bytes: number; files: number | null }> }[];
-  /** Of these, the ones on a mount that cannot be written. */
+  /** Those of these directories that are on a read-only mount. */
   readOnly: Seen<readonly string[]>;
-  /** The agent keeps the kubelet's configuration in memory, since the disk took no write. */
+  /** The agent keeps the kubelet's configuration in memory, since a write to the disk failed. */
   isVolatile: Seen<boolean>;
   effectiveConfig: string;
 }
@@ -91,20 +91,20 @@ function isMountedWritable({ readOnly, isVolatile, effectiveConfig }: DiskFacts)
   return ok('the directories are writable');
 }
 
-/** A file or directory that dkc trusts, links followed. */
+/** A file or directory that dkc trusts, with links resolved. */
 export interface Trusted {
   path: string;
   uid: number;
   gid: number;
   /** Permission bits. */
   mode: number;
-  /** Its content is for root alone. */
+  /** Only root may read its content. */
   isSecret: boolean;
   isDir: boolean;
 }
 
 export interface PermissionFacts {
-  /** Files, their directories, and all directories above; those that are not there are left out. */
+  /** Files and all parent directories; without those that do not exist. */
   trusted: Seen<readonly Trusted[]>;
 }
 
@@ -121,7 +121,7 @@ export const permissionChecks: readonly Check<PermissionFacts>[] = [
   { name: 'readable-by-others', wants: 'only root can read the credentials and the store', decide: readable },
 ];
 
-/** Whoever may write one of these is root on this node. */
+/** A user who can write to one of these paths can become root on this node. */
 function writable({ trusted }: PermissionFacts): Verdict {
   const all = the(trusted);
   const bad = all.filter((one) => one.uid !== 0 || isWritableByOthers(one));
@@ -132,7 +132,7 @@ function writable({ trusted }: PermissionFacts): Verdict {
   );
 }
 
-/** In a sticky directory nobody may rename or remove what belongs to somebody else. */
+/** In a sticky directory users cannot rename or remove files of other users. */
 function isWritableByOthers({ mode, gid, isDir }: Trusted): boolean {
   const writers = (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITE) !== 0 && gid !== 0);
   return writers && !(isDir && (mode & STICKY) !== 0);
@@ -149,11 +149,11 @@ const octal = (mode: number): string => `0${(mode & 0o7777).toString(8)}`;
 const names = (of: readonly Trusted[]): string => of.slice(0, 5).map(({ path }) => path).join(' '); // prettier-ignore
 
 export interface StoreFacts {
-  /** `absent`: there is no store; else what is damaged in it, and how many checkpoints it has. */
+  /** `absent`: there is no store; else its damaged files and its number of checkpoints. */
   store: Seen<{ at: 'absent' } | { at: 'there'; problems: readonly Problem[]; checkpoints: number }>;
-  /** What the last known good config would be at the next boot. */
+  /** The last-known-good config as the next boot would load it. */
   lastKnownGood: Seen<Candidate>;
-  /** The local config: not there, not to be read, against a rule of this kubelet, or usable. */
+  /** The local config: missing, unreadable, rejected by a rule of this kubelet, or usable. */
   local: Seen<{ at: 'missing' } | { at: 'broken'; problem: string } | { at: 'refused'; findings: readonly Finding[] } | { at: 'usable' }>;
   localConfig: string;
   dir: string;

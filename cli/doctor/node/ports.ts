@@ -1,7 +1,7 @@
 import { type Check, failed, ok, type Seen, skipped, someOf, the, type Verdict, warning } from '../check.ts';
 import { isWildcard, ownerOfPort } from '../../../agent/config/preflight/server.ts';
 
-/** A socket that listens, and whether it is one of the process that is to have the port. */
+/** A listening socket, and whether it belongs to the process that should have the port. */
 export interface Listening {
   address: string;
   port: number;
@@ -9,18 +9,18 @@ export interface Listening {
 }
 
 export interface PortFacts {
-  /** `kubelet` where none is set. */
+  /** `kubelet` if no unit is set. */
   kubeletUnit: string;
-  /** Ports of the configuration, by the field that names them. */
+  /** Ports of the configuration, with their fields. */
   kubelet: Seen<readonly { field: string; address: string; port: number }[]>;
-  /** What listens, as seen from the kubelet's process. */
+  /** Listening sockets; `isOwn` refers to the kubelet's process. */
   listening: Seen<readonly Listening[]>;
   /** `kubeletHealthz`; '' for none. */
   healthz: string;
   health: Seen<{ healthy: boolean; detail: string }>;
   /** `metricsBindAddress`; '' for none. */
   metrics: string;
-  /** What listens, as seen from the agent's process. */
+  /** Listening sockets; `isOwn` refers to the agent's process. */
   listeningOfAgent: Seen<readonly Listening[]>;
 }
 

@@ -6,25 +6,25 @@ import type { ServerFacts as Serves } from '../../../controllers/fleet/server-fa
 import type { Millis } from '../../../base/clock.ts';
 
 export interface ServerFacts {
-  /** What the API server serves, or why it did not answer. */
+  /** What the API server serves, or why it did not respond. */
   server: Seen<Serves | { problem: string }>;
   assignment: 'auto' | 'node' | 'nodeconfig';
   nodeName: string;
   node: Seen<'found' | 'missing' | { problem: string }>;
-  /** Of the agent's user, those that it lacks. */
+  /** Rights that the agent's user lacks. */
   missing: Seen<readonly Right[]>;
-  /** What any answer says: the API server's clock less ours, in ms, and when its certificate is valid; null without TLS. */
+  /** Facts from any response: the API server's time minus ours, in ms, and the validity of its certificate; null without TLS. */
   hello: Seen<{ aheadMs: Millis; certificate: { notBefore: Millis; notAfter: Millis } | null }>;
   now: Millis;
-  /** Of `timedatectl`. */
+  /** NTPSynchronized of `timedatectl`. */
   isSynchronized: Seen<boolean>;
-  /** Of the kubelet's binary: `v1.36.3`. */
+  /** Version that the kubelet's binary prints: `v1.36.3`. */
   kubelet: Seen<string>;
 }
 
 const INSTALL = installCommand('');
 const MINUTE: Millis = 60_000;
-/** Certificates and tokens that were just made are not valid yet for a clock that is behind. */
+/** Clock difference that causes errors: new certificates and tokens are not valid yet on a machine whose clock is behind. */
 const FAR_MS = 5 * MINUTE;
 const OFF_MS = MINUTE / 2;
 
@@ -117,7 +117,7 @@ function skew({ server, kubelet }: ServerFacts): Verdict {
   return skewOf(own, servers) ?? ok(`kubelet ${the(kubelet)}, API server ${found.version}`);
 }
 
-/** What Kubernetes supports; from 1.28 on kubelets may be three minors older, before that two. undefined: it is fine. */
+/** Kubernetes' version skew policy: kubelets may be three minor versions older from 1.28 on, two before. undefined: supported. */
 export function skewOf(kubelet: number, server: number, of = 'the kubelet'): Verdict | undefined {
   if (kubelet > server)
     return failed(
@@ -129,7 +129,7 @@ export function skewOf(kubelet: number, server: number, of = 'the kubelet'): Ver
   return undefined;
 }
 
-/** N of `v1.N.2+vendor`; undefined for what is none. */
+/** N of `v1.N.2+vendor`; undefined if it is not a version. */
 export function minorOf(version: string): number | undefined {
   const found = /^v?1\.(\d{1,3})(?:\D|$)/.exec(version)?.[1];
   return found === undefined ? undefined : Number(found);

@@ -1,23 +1,23 @@
 import { failed, ok, skipped, the, warning, type Check, type Seen, type Verdict } from '../check.ts';
 import type { Properties } from '../look/units.ts';
 
-/** What systemd says of the two units. */
+/** systemd's properties of the two units. */
 export interface UnitFacts {
-  /** Of `systemctl --version`. */
+  /** From `systemctl --version`. */
   systemd: Seen<number>;
   agent: Seen<Properties>;
   kubelet: Seen<Properties>;
   kubeletUnit: string;
-  /** Since the machine was booted, in s. */
+  /** Time since boot, in s. */
   uptimeS: Seen<number>;
-  /** The program is there that hands configurations over to the kubelet. */
+  /** Whether kubelet-sync exists, which hands configurations over to the kubelet. */
   hasSync: Seen<boolean>;
 }
 
-/** As docs/install.md says. */
+/** Minimum version, as in docs/install.md. */
 const OLDEST_SYSTEMD = 252;
 const AGENT = 'dkc-agent.service';
-/** An agent that is restarted this often and runs for less than this is in trouble; one that takes over assignments is not. */
+/** With this many restarts and a shorter run time than YOUNG_S the agent is crash-looping; restarts for new assignments are further apart. */
 const MANY_RESTARTS = 5;
 const YOUNG_S = 60;
 
@@ -63,7 +63,7 @@ function installed(unit: string, { LoadState, UnitFileState }: Properties, insta
   return ok(`${unit} is ${UnitFileState || 'loaded'}`);
 }
 
-/** The program of the agent's ExecStartPost=; undefined where that has none of ours. */
+/** Path of kubelet-sync in the agent's ExecStartPost=; undefined if it is not there. */
 export const syncPath = ({ ExecStartPost = '' }: Properties): string | undefined => /path=(\S*\/kubelet-sync) ;/.exec(ExecStartPost)?.[1];
 
 function agentRuns(facts: UnitFacts): Verdict {
@@ -78,7 +78,7 @@ function agentRuns(facts: UnitFacts): Verdict {
   if (Number(NRestarts) >= MANY_RESTARTS && runsS < YOUNG_S)
     return warning(`${AGENT} was restarted ${NRestarts} times, the last time ${Math.round(runsS)} s ago`, `journalctl -u ${AGENT} -e`);
   if (kubeletUnit === '') return ok(`${AGENT} is active`);
-  // systemd says nothing of a program that is not there, as a failure of this one is to be ignored.
+  // systemd ignores failures of this ExecStartPost=, so it does not report a missing program either.
   if (syncPath(unit) === undefined || ('seen' in hasSync && !hasSync.seen))
     return failed(
       `${AGENT} is active, but its ExecStartPost= does not start kubelet-sync: the kubelet is not restarted for new configurations`,
@@ -111,7 +111,7 @@ function kubeletRuns({ kubelet, kubeletUnit }: UnitFacts): Verdict {
   );
 }
 
-/** Without either, an accident of the agent or one bad configuration can leave the node without its kubelet. */
+/** Without Restart=always, or with a start limit, a failure of the agent or one bad configuration can leave the node without a kubelet. */
 function kubeletRestarts({ kubelet, kubeletUnit }: UnitFacts): Verdict {
   const unit = the(kubelet);
   const { Restart = '', StartLimitIntervalUSec = '', StartLimitBurst = '' } = unit;
