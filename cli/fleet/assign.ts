@@ -19,7 +19,7 @@ import type { Args } from '../args/args.ts';
 import type { Millis } from '../../base/clock.ts';
 
 const MINUTE: Millis = 60_000;
-/** A trial is ten minutes of health by default, before it a download and a restart. */
+/** Default timeouts: a trial takes ten healthy minutes by default, after a download and a restart. */
 const TIMEOUT_MS: Readonly<Record<Goal, Millis>> = { trusted: 20 * MINUTE, active: 5 * MINUTE };
 
 const carriers = ['auto', 'node', 'nodeconfig'] as const;
@@ -91,7 +91,7 @@ With --wait, exits with 0 when every node trusts it: the kubelet was healthy for
       const { found, notes } = await configMapNow(client, source, context.signal);
       const { done, failed, before } = await writeAll(context, fleet, choice, source, { dryRun, carrier: carrierOf(args) });
       await showAssignments(context, args, done, found);
-      // Beside an error they would only be in its way.
+      // If a node failed, the error is printed without the notes.
       if (failed.length > 0) throw failed[0];
       for (const note of notes) context.stderr.write(`dkc: note: ${note}\n`);
       if (dryRun) context.stderr.write('dkc: note: dry run, nothing was changed\n');
@@ -141,7 +141,7 @@ function carrierOf(args: Args): 'node' | 'nodeconfig' | undefined {
   return given === 'node' || given === 'nodeconfig' ? given : undefined;
 }
 
-/** @throws {UsageError} with a wait, which would wait for what nobody was asked to do */
+/** @throws {UsageError} if combined with --wait: a dry run changes nothing, so there is nothing to wait for */
 function dryRunOf(command: string, args: Args, waits: boolean): boolean {
   const dryRun = args.on('dry-run');
   if (dryRun && waits) throw new UsageError(`${command}: --dry-run and --wait cannot be combined; see dkc ${command} --help`);
@@ -163,15 +163,15 @@ function specSourceOf(configMap: string, flag: string | undefined, kubeletConfig
 }
 
 export interface ConfigMapNow {
-  /** Absent: it is not there, or cannot be read. */
+  /** Absent: the ConfigMap does not exist or cannot be read. */
   found?: PayloadRef;
-  /** The server says that it is not there. */
+  /** The server reports that the ConfigMap does not exist. */
   isMissing?: boolean;
-  /** For stderr. */
+  /** Lines for stderr. */
   notes: string[];
 }
 
-/** The ConfigMap as it is now. Assigning one that is missing is allowed: the nodes wait for it. So there are only notes about it. */
+/** Reads the ConfigMap. A missing one may be assigned, since nodes wait for it, so problems become notes instead of errors. */
 export async function configMapNow(client: Pick<Client, 'get'>, source: SpecSource, signal: AbortSignal): Promise<ConfigMapNow> {
   const { namespace, name, kubeletConfigKey } = source;
   const notes: string[] = [];

@@ -15,24 +15,24 @@ import type { SpecSource } from '../../agent/checkpoint/source.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 
-/** The objects that carry assignments, as an admin reads and writes them. */
+/** Reads and writes the objects that carry assignments, for an admin. */
 export interface FleetCarrier {
-  /** What the API server can keep assignments in. */
+  /** Which objects can carry assignments on this API server. */
   facts: ServerFacts;
-  /** By name. Reads page by page, so that of each object only what is listed here is kept. */
+  /** All nodes, by name. Reads page by page, and keeps only the fields of FleetNode of each object. */
   list(signal: AbortSignal, labelSelector?: string): Promise<FleetNode[]>;
-  /** @throws ActionError when there is none */
+  /** @throws ActionError if the Node does not exist */
   read(node: string, signal: AbortSignal): Promise<FleetNode>;
   /**
-   * source null: local.
+   * Writes an assignment; source null: local.
    * @param before - the node as it was read
    * @param how - `carrier`: the object to write to. @default that of `before`
-   * @returns the node with what the server keeps as its assignment @throws NoCarrierError; ActionError when the server drops what was written
+   * @returns the node with the assignment that the server stored @throws NoCarrierError; ActionError when the server drops what was written
    */
   assign(before: FleetNode, source: SpecSource | null, signal: AbortSignal, how?: How): Promise<FleetNode>;
   /**
-   * Reports the present state of these nodes and every change of one (undefined: it is gone), until the signal aborts; then resolves.
-   * @param onStart - gets what answers how the watches are
+   * Reports the current state of these nodes and every change (undefined: the node was deleted), until the signal aborts; then resolves.
+   * @param onStart - receives a function that returns the current problem of the watches
    */
   watch(
     nodes: Watched,
@@ -52,7 +52,7 @@ export type Watched = readonly string[] | { labelSelector?: string };
 
 type FleetClient = Pick<Client, 'create' | 'get' | 'list' | 'listEach' | 'patch' | 'raw' | 'watch'>;
 
-/** Asks the API server what it keeps assignments in. Each node has its own carrier: see {@link fleetNode}. @throws ApiError, TransportError */
+/** Asks the API server which objects can carry assignments. The carrier is chosen per node: see {@link fleetNode}. @throws ApiError, TransportError */
 export async function fleetCarrier(
   deps: { client: FleetClient; clock: Clock; random: Random; log: Log },
   signal: AbortSignal,
@@ -92,7 +92,7 @@ export async function fleetCarrier(
   };
 }
 
-/** @returns what the server keeps as the assignment */
+/** @returns the assignment that the server stored */
 async function write(
   client: FleetClient,
   before: FleetNode,
@@ -101,7 +101,7 @@ async function write(
   facts: ServerFacts,
 ): Promise<SpecSource | null> {
   const name = before.node;
-  // A merge patch of null removes; of an object it writes member by member, and there is only one member.
+  // A merge patch removes a member that is null, and merges one that is an object: it has only one member.
   const configMap = source === null ? null : { ...source };
   switch (before.carrier) {
     case 'node': {
@@ -112,7 +112,7 @@ async function write(
     }
     case 'nodeconfig': {
       const config = await writeNodeConfig(client, before, configMap, how);
-      // It goes as soon as its last finalizer does, and what was just written with it.
+      // A terminating NodeConfig is deleted with its last finalizer, together with the new assignment.
       if (config?.metadata.deletionTimestamp !== undefined && source !== null)
         throw new ActionError('assign a ConfigMap to', `NodeConfig ${name}`, {
           hint: `it is being deleted and waits for its finalizers (${(config.metadata.finalizers ?? []).join(', ')}); assign again once it is gone`,
@@ -125,12 +125,12 @@ async function write(
   }
 }
 
-/** Conflicts of one write, one after the other. */
+/** Maximum number of consecutive conflicts of one write. */
 const MAX_CONFLICTS = 5;
 
 /**
- * Creates the NodeConfig where there is none, unless there is nothing to say in it. There is where a node keeps a configuration though its NodeConfig was
- * deleted: only one without `spec.configMap` takes it back.
+ * Patches the NodeConfig, or creates a missing one. For `local` it creates none, except if the node still uses a configuration of a deleted NodeConfig:
+ * only a NodeConfig without `spec.configMap` reverts it.
  */
 async function writeNodeConfig(
   client: FleetClient,
@@ -147,11 +147,11 @@ async function writeNodeConfig(
       if (!exists) return await client.create(nodeConfigs, newNodeConfig(before, configMap), how);
       return await client.patch(nodeConfigs, { name }, { ...ownerPatch(before), spec: { configMap } }, { type: 'merge', ...how });
     } catch (error) {
-      // The patch names no version: the server itself read the object, and somebody wrote to it meanwhile.
+      // The patch has no resourceVersion, so the conflict is between the server's own read and write: just retry.
       if (isConflict(error) && conflicts++ < MAX_CONFLICTS) continue;
-      // Somebody created or deleted it meanwhile.
+      // Another client created or deleted the NodeConfig since it was read.
       if (isAgain || !(exists ? isNotFound(error) : isAlreadyExists(error))) {
-        // The path of a creation names no object: of many nodes nobody would know which.
+        // The error of a create request does not name the object: add the node.
         if (exists || !(error instanceof ApiError)) throw error;
         throw new ActionError('create', `NodeConfig ${name}`, { hint: error.message, cause: error });
       }
@@ -161,7 +161,7 @@ async function writeNodeConfig(
   }
 }
 
-/** The API server says 200 and drops the field without a word where it does not know it any more (spec 13): only reading back shows it. */
+/** An API server that no longer knows the field responds 200 and silently drops it (spec 13): only reading back shows this. */
 function dropped({ node, carrier }: FleetNode, { version }: ServerFacts): ActionError {
   if (carrier === 'nodeconfig')
     return new ActionError('assign a ConfigMap to', `NodeConfig ${node}`, { hint: `the API server dropped spec.configMap, because its CustomResourceDefinition is not that of dkc; update it with: ${installCommand(version)}` }); // prettier-ignore
@@ -187,7 +187,7 @@ async function orNone(call: Promise<KubeObject>): Promise<KubeObject | undefined
   }
 }
 
-/** What the server says of it is no more than that. */
+/** The response of the server has no further detail. */
 class NodeNotFound extends Error {
   override name = 'NodeNotFound';
   constructor(node: string) {
@@ -195,7 +195,7 @@ class NodeNotFound extends Error {
   }
 }
 
-/** The fleet of a command. With `-v` stderr gets a line about what carries assignments, and why. */
+/** The fleet of a command. With `-v` a line on stderr says which objects carry assignments, and why. */
 export async function fleetOf(context: Context, args: Args, client: Client): Promise<FleetCarrier> {
   const { clock, random, log, signal } = context;
   const fleet = await fleetCarrier({ client, clock, random, log }, signal);
@@ -203,7 +203,7 @@ export async function fleetOf(context: Context, args: Args, client: Client): Pro
   return fleet;
 }
 
-/** For a command that goes on where the API server keeps no assignments: a line with the remedy. */
+/** Prints the remedy if the API server cannot store assignments; the command continues. */
 export function noteMissingCarrier(context: Context, args: Args, fleet: FleetCarrier): void {
   const { servesNodeConfigs, hasConfigSource } = fleet.facts;
   if (!servesNodeConfigs && !hasConfigSource && !isVerbose(args)) noteFacts(context, fleet);

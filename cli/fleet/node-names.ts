@@ -2,7 +2,7 @@ import { UsageError } from '../failure.ts';
 import type { Args } from '../args/args.ts';
 import type { Flag, Positional } from '../command.ts';
 
-/** Which nodes a command is about. */
+/** The nodes that a command acts on. */
 export type Choice = { by: 'name'; names: readonly string[] } | { by: 'selector'; labelSelector: string | undefined };
 
 export const nodePositional: Positional = { name: 'node', text: 'names of nodes; also node/NAME and A,B', many: true, completes: 'node' };
@@ -10,10 +10,10 @@ export const nodePositional: Positional = { name: 'node', text: 'names of nodes;
 export const selectorFlag: Flag = { name: 'selector', alias: 'l', type: 'string', value: 'LABELS', text: 'only nodes with these labels' };
 export const allFlag: Flag = { name: 'all', type: 'boolean', text: 'all nodes' };
 
-/** A subdomain of DNS, as Nodes are called, and lower case. */
+/** Maximum length of a Node's name, a DNS subdomain in lower case. */
 const MAX_NAME = 253;
 
-/** The names on a command line: `a b`, `a,b`, `node/a`, each once, in the order given. @throws {UsageError} for what no Node can be called */
+/** The names on a command line: `a b`, `a,b`, `node/a`, each once, in the order given. @throws {UsageError} for an invalid Node name */
 export function nodeNames(command: string, words: readonly string[]): string[] {
   const names = words.flatMap((word) => word.split(',')).map((word) => nodeName(command, word.trim()));
   return [...new Set(names)];
@@ -33,7 +33,7 @@ function characterProblem(name: string): string | undefined {
   return 'must be lower case letters, digits, "-" and "."';
 }
 
-/** @throws {UsageError} unless exactly one of names, `-l` and `--all` is there */
+/** @throws {UsageError} unless exactly one of names, `-l` and `--all` is given */
 export function chosenNodes(command: string, args: Args): Choice {
   const names = nodeNames(command, args.many('node'));
   const labelSelector = args.text('selector');

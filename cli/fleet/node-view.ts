@@ -50,14 +50,14 @@ function paintOf(state: FleetState, paint: Paint): (text: string) => string {
   }
 }
 
-/** For people: the state, with the time that a trial has left where the agent tells it. */
+/** State for people, with the remaining time of a trial if the agent reports it. */
 export function stateText(node: FleetNode, now: Millis): string {
   const state = fleetState(node);
   const left = state === 'trial' ? trialLeft(node, now) : undefined;
   return left === undefined ? state : `${state} (${left} left)`;
 }
 
-/** `8m12s`; undefined where the agent does not tell, or the time is over and its verdict on the way. */
+/** `8m12s`; undefined if the agent does not report it, or the time is over and the agent is about to report the result. */
 export function trialLeft({ agent }: FleetNode, now: Millis): string | undefined {
   const endsAt = agent?.trial?.endsAtMs ?? undefined;
   return endsAt === undefined || endsAt - now < 1_000 ? undefined : span(endsAt - now);

@@ -11,9 +11,9 @@ import { nodeNames, selectorFlag } from './node-names.ts';
 import type { Args } from '../args/args.ts';
 import type { Millis } from '../../base/clock.ts';
 
-/** Nodes that the line of --check names; the others are counted. */
+/** Maximum number of nodes named in the line of --check; the others are counted. */
 const MAX_NAMED = 5;
-/** Nodes that are read by name at once. */
+/** Concurrent reads of nodes by name. */
 const AT_ONCE = 8;
 
 export const nodesCommand: Command = {
@@ -56,7 +56,7 @@ With --check, exits with 1 unless every node is trusted or local.`,
   },
 };
 
-/** What there is of the named nodes, in their order, and why the others are not there. */
+/** The named nodes that exist, in order, and the errors of the others. */
 async function readAll(
   { signal }: Context,
   fleet: FleetCarrier,
@@ -91,12 +91,12 @@ function checked(found: readonly FleetNode[]): Exit {
   return wrong(`${bad.length}/${found.length} nodes are not trusted or local: ${named.join(', ')}${more}`);
 }
 
-/** Nodes that are seen within this time share a table: the first list comes as one. */
+/** Nodes reported within this time are printed as one table, such as the first list. */
 const GATHER_MS: Millis = 100;
 
 /**
- * Prints every node, then a line whenever one changes in what is shown of it, until the person ends it. A node that is deleted gets a line
- * with the state `deleted`. Time that passes on a trial is no change.
+ * Prints every node, then a line whenever a shown value of a node changes, until the user interrupts. A deleted node gets a line
+ * with the state `deleted`. The remaining time of a trial does not count as a change.
  * @throws the signal's reason
  */
 async function watchFleet(context: Context, args: Args, fleet: FleetCarrier, names: readonly string[]): Promise<never> {

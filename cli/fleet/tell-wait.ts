@@ -12,7 +12,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { EVENT_NAMESPACE } from '../../agent/events/event.ts';
 import { coreEvents, type KubeObject } from '../../kube/api/object.ts';
 
-/** Nodes that the last line names; the others are counted. */
+/** Maximum number of nodes named in the last line; the others are counted. */
 const MAX_NAMED = 3;
 const troubles = ['KubeletConfigRefused', 'KubeletConfigCondemned', 'KubeletUnhealthy'] as const;
 
@@ -21,7 +21,7 @@ interface Api {
   fleet: FleetCarrier;
 }
 
-/** Waits for nodes, with a line on stderr for each that has settled. @returns 1 with the reason when one failed or the time is over */
+/** Waits for nodes, with a line on stderr for each that has settled. @returns 1 with the reason if a node failed, or on timeout */
 export async function waitAndTell(
   context: Context,
   { client, fleet }: Api,
@@ -64,11 +64,11 @@ export async function waitAndTell(
 const named = (names: readonly string[]): string =>
   names.length <= MAX_NAMED ? names.join(', ') : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
 
-/** What stands before it may have changed meanwhile. */
+/** Appended to a message whose facts may be outdated, since the watch has a problem. */
 export const blindText = (problem: Problem | undefined): string =>
   problem === undefined ? '' : `. Nothing newer was read for ${span(problem.forMs)}: ${printable(problem.text)}`;
 
-/** Where a node stands that was waited for too long, and what to do about it. */
+/** State of a node on which the wait timed out, and the remedy. */
 async function overtime(
   { clock, signal }: Context,
   client: Client,
@@ -100,23 +100,23 @@ function leftOf({ trialEndsAtMs }: Extract<Settling, { at: 'waiting' }>, now: Mi
   return trialEndsAtMs === undefined || trialEndsAtMs - now < 1_000 ? '' : `, ${span(trialEndsAtMs - now)} left`;
 }
 
-/** What an agent wrote on the API server about its node. */
+/** An event of an agent about its node. */
 interface AgentEvent {
   reason: string;
   message: string;
-  /** When it happened last, ms; 0 where it does not say. */
+  /** Time of the last occurrence, ms; 0 if the event has none. */
   atMs: number;
 }
 
 const PAGE = 500;
-/** Of one reason about one node. Names hold the time, so what is past this is newer: then the caller does without. */
+/** Maximum number of events read per reason and node. Events are listed by name, and names contain the time, so newer ones follow: then no event is used. */
 const MAX_EVENTS = 50_000;
-/** A person waits for it, and it is only an explanation. */
+/** Short, since the user waits, and events only add an explanation. */
 const MAX_MS = 5_000;
 
 /**
- * The newest event of each of these reasons about a node that is wanted, newest first. Page by page, of which only the newest is kept.
- * What cannot be read (no rights, no time) is absent: events only explain what the status says already.
+ * The newest matching event of each of these reasons about a node, newest first. Reads page by page, and keeps only the newest event.
+ * A reason whose events cannot be read (missing right, timeout) is absent: events only explain what the status already reports.
  */
 async function agentEvents(
   { client, clock }: { client: Pick<Client, 'listEach'>; clock: Clock },
@@ -167,13 +167,13 @@ function agentEvent(event: KubeObject): AgentEvent {
 
 type Failed = Extract<Settling, { at: 'failed' }>;
 
-/** The event comes from the agent as the status does, in any order: it is looked for this often, this far apart. */
+/** The agent sends event and status in any order: look for the event this many times, with this interval. */
 const LOOKS = 3;
 const BETWEEN_MS: Millis = 1_000;
 
 const verdicts = ['KubeletConfigCondemned', 'KubeletConfigRefused'] as const;
 
-/** One sentence: what became of the config on this node, why, and what runs there now. */
+/** One sentence: the result of the config on this node, the reason, and what runs there now. */
 function failureText(node: string, source: string, { how, error, runs }: Failed, why: string | undefined, afterMs: Millis): string {
   const verb = { refused: 'refused', condemned: 'condemned', 'fell-back': 'fell back from', error: 'cannot use', reassigned: '', gone: '' }[
     how
@@ -190,10 +190,10 @@ function failureText(node: string, source: string, { how, error, runs }: Failed,
   return `${node} ${verb} ${source} after ${span(afterMs)}: ${(why ?? `${forPeople(error)}; see journalctl -u dkc-agent on the node`).replace(/\.$/, '')}${now}`;
 }
 
-/** Upstream's errors name a log that holds nothing of this. */
+/** Upstream's error texts refer to a log that does not contain the details. */
 const forPeople = (error: string): string => error.replace(/, see (?:Kubelet|dkc-agent) log for details$/, '');
 
-/** What the agent's event about this source says; undefined where there is none (no rights, another agent version). */
+/** Message of the agent's event about this source; undefined if there is none (missing right, other agent version). */
 async function verdictReason(
   deps: { client: Pick<Client, 'listEach'>; clock: Clock },
   node: string,
@@ -210,7 +210,7 @@ async function verdictReason(
   return undefined;
 }
 
-/** Events name the ConfigMap and its key as upstream does, or in our own spelling. */
+/** Events name the ConfigMap and its key in upstream's format or in ours. */
 function isAbout(message: string, source: SpecSource): boolean {
   const key = escaped(source.kubeletConfigKey);
   const upstreams = `${escaped(apiPath(source))}, UID: \\S*, ResourceVersion: \\S*, KubeletConfigKey: ${key}(?![-.\\w])`;
@@ -220,6 +220,6 @@ function isAbout(message: string, source: SpecSource): boolean {
 
 const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
 
-/** Without the name of the config, which stands before it already. */
+/** The message without the name of the config, which the sentence already has. */
 const shortened = ({ message }: AgentEvent): string =>
   message.replace(/^Refused \S+, UID: \S*, ResourceVersion: \S*, KubeletConfigKey: \S+: /, '');

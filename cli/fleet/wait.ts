@@ -4,33 +4,33 @@ import type { Millis, Clock } from '../../base/clock.ts';
 import type { FleetCarrier } from './carrier.ts';
 import type { AskTrouble } from './watch-nodes.ts';
 
-/** An error counts as an answer after this long in which neither it nor `assigned` moved: by then an agent has looked, and started on it. */
+/** An error counts as final when neither it nor `assigned` has changed for this long: by then an agent has seen the assignment and started to apply it. */
 const GRACE: Millis = 15_000;
 const TICK: Millis = 1_000;
 
 export interface Wait extends Wanted {
-  /** Every node as it was before the write. */
+  /** State of every node before the write. */
   before: readonly FleetNode[];
   timeoutMs: Millis;
-  /** Called with all nodes once a second, and whenever one moves. */
+  /** Called with all nodes once a second, and whenever the state of one changes. */
   onProgress(states: ReadonlyMap<string, Settling>): void;
-  /** A node has settled or failed. */
+  /** Called when a node has settled or failed. */
   onEnd(node: string, end: Settling, afterMs: Millis): void;
-  /** Gets, before the first look, what answers how the watches are. */
+  /** Called before the first report, with a function that returns the current problem of the watches. */
   onStart?: (trouble: AskTrouble) => void;
 }
 
 interface Followed {
   before: FleetNode;
-  /** undefined until its first look. */
+  /** undefined until the first report about the node. */
   seen?: { node: FleetNode | undefined };
-  /** When its `assigned` or its error last moved, on the monotonic clock. */
+  /** Time of the last change of `assigned` or the error, on the monotonic clock. */
   movedAt: Millis;
 }
 
 /**
- * Waits until every node has settled, one has failed, or the time is over.
- * @returns where each node stands then @throws the signal's reason; what the watch throws
+ * Waits until every node has settled, a node has failed, or the timeout.
+ * @returns the state of each node at that time @throws the signal's reason; what the watch throws
  */
 export async function waitForNodes(
   fleet: Pick<FleetCarrier, 'watch'>,
@@ -44,7 +44,7 @@ export async function waitForNodes(
   wait.onProgress(states);
   const over = new AbortController();
   const stop = AbortSignal.any([over.signal, signal]);
-  /** @returns whether it stands elsewhere than before */
+  /** @returns whether the node's state has changed */
   const look = (name: string, one: Followed): boolean => {
     const state = states.get(name);
     if (!one.seen || state?.at !== 'waiting' || stop.aborted) return false;
@@ -61,7 +61,7 @@ export async function waitForNodes(
     if (!one || stop.aborted) return;
     const last = one.seen ? one.seen.node : one.before;
     if (!sameSource(node?.assigned ?? null, last?.assigned ?? null) || node?.error !== last?.error) one.movedAt = clock.monotonic();
-    // Once the error of before is cleared, the same text is news.
+    // Once the previous error is cleared, the same text counts as a new error.
     if (node?.error === null) one.before = { ...one.before, error: null };
     one.seen = { node };
     if (look(name, one)) wait.onProgress(states);
@@ -76,7 +76,7 @@ export async function waitForNodes(
   };
   if (followed.size === 0) over.abort();
   try {
-    // Whatever ends, ends the other as well; only a failure that no abort caused is one.
+    // When watch or timer ends, it stops the other; errors caused by this abort are ignored.
     const both = [fleet.watch([...followed.keys()], onSeen, stop, wait.onStart), tick()].map((part) =>
       part.finally(() => over.abort()).catch((error: unknown) => quietWhenEnded(error, stop.reason)),
     );
@@ -99,12 +99,12 @@ export type Goal = (typeof goals)[number];
 /** Where a wait for one node stands. */
 export type Settling =
   | { at: 'waiting'; why: string; trialEndsAtMs?: Millis }
-  /** `state` is what it ended in. */
+  /** `state` is the final state. */
   | { at: 'settled'; state: Goal | 'local' }
-  /** `runs` says what the node is back on, where it is back on anything. */
+  /** `runs` is the config that the node runs now, if it runs one. */
   | { at: 'failed'; how: 'refused' | 'condemned' | 'fell-back' | 'error' | 'reassigned' | 'gone'; error: string; runs?: string };
 
-/** What is waited for. `version` is the ConfigMap as it was when it was assigned, where it was there at all. */
+/** The goal of a wait. `version` is the version of the ConfigMap at the time of the assignment, if it existed. */
 export interface Wanted {
   /** null: the local config. */
   wanted: SpecSource | null;
@@ -113,23 +113,23 @@ export interface Wanted {
 }
 
 /**
- * What a node says about an assignment that was just written.
- * @param before - the node before the write. An error that it had then may be a leftover: it stays beside a new `assigned` until the
- * agent has started on that one. So it counts only once another config is active, or once `graceOver`. An error of the way to the
- * ConfigMap may pass, and counts once `graceOver` as well.
+ * State of a node after an assignment was written.
+ * @param before - the node before the write. Its error may be outdated: it stays in the status next to a new `assigned` until the
+ * agent has started with the new config. So it counts only once another config is active, or once `graceOver`. An error while reading
+ * the ConfigMap may be transient, and counts once `graceOver` as well.
  */
 export function settling({ wanted, version, goal }: Wanted, before: FleetNode, now: FleetNode | undefined, graceOver: boolean): Settling {
   if (!now) return { at: 'failed', how: 'gone', error: 'the Node was deleted' };
   if (!sameSpec(now.wanted, wanted))
     return { at: 'failed', how: 'reassigned', error: `${sourceText(now.wanted)} was assigned in the meantime` };
   if (now.isBehind) return waiting('waiting for the agent');
-  // No agent refuses its local config, however long it takes: the verdict is on what was assigned before.
+  // No agent rejects its local config, so the verdict is about the previous assignment, even after `graceOver`.
   if (wanted === null && isVerdict(fleetState(now))) return waiting('still reports its previous error');
   if (now.error !== null) return failing(before, now, now.error, graceOver);
   if (wanted === null) return now.assigned === null && now.active === null ? settledIn('local') : waiting('waiting for the agent');
   if (!now.reports) return waiting(now.agent === null ? 'no agent has reported yet' : 'waiting for the agent');
   if (!sameSpec(now.assigned, wanted)) return waiting('waiting for the agent');
-  // The same name as before may still mean the version of before.
+  // If the ConfigMap has the same name as before, `assigned` may still be its previous version.
   const isVersion = !version || (now.assigned?.uid === version.uid && now.assigned.resourceVersion === version.resourceVersion);
   if (!isVersion && sameSource(before.assigned, now.assigned)) return waiting('still on the previous version of the ConfigMap');
   if (!sameSource(now.assigned, now.active)) return waiting('assigned, not active yet');
@@ -147,7 +147,7 @@ function failing(before: FleetNode, now: FleetNode, error: string, graceOver: bo
   if (!isNew && !graceOver) return waiting('still reports its previous error');
   const state = fleetState(now);
   const runs = sourceText(now.active);
-  // The agent that condemned it may say so before it has started again on the one before.
+  // An agent may report that a config is condemned before it has restarted with the previous one.
   if (state === 'condemned' && now.active !== null && sameSource(now.assigned, now.active) && !graceOver)
     return waiting('condemned, the agent is about to roll back');
   if (state === 'refused' || state === 'condemned' || state === 'fell-back') return { at: 'failed', how: state, error, runs };

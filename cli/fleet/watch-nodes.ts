@@ -11,19 +11,20 @@ import type { FleetNode } from '../../controllers/fleet/fleet-node.ts';
 import type { ServerFacts } from '../../controllers/fleet/server-facts.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** Up to here each node gets watches of its own; past it one watch of all objects costs the server less. */
+/** Up to this many nodes each node has separate watches; for more, one watch of all objects costs the server less. */
 const MAX_SINGLE_WATCHES = 20;
 
 type OnSeen = (name: string, node: FleetNode | undefined) => void;
 type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'watch'> };
 type Serves = Pick<ServerFacts, 'servesNodeConfigs' | 'hasConfigSource'>;
 
-/** Why what was reported may be old: what keeps a watch from the server at this moment. undefined while all is well */
+/** The current problem of a watch, which makes reported states outdated; undefined: no problem. */
 export type AskTrouble = () => Problem | undefined;
 
 /**
- * Reports nodes as they are and as they change, until the signal aborts. Failures of the server are logged and retried.
- * @param onStart - gets, before anything is reported, what answers how the watches are @throws what `onSeen` throws; ActionError, see {@link whileAllowed}
+ * Reports nodes and their changes until the signal aborts. Failures of the server are logged and retried.
+ * @param onStart - called before the first report, with a function that returns the current problem of the watches
+ * @throws what `onSeen` throws; ActionError, see {@link whileAllowed}
  */
 export async function watchNodes(
   deps: Deps,
@@ -59,8 +60,8 @@ export async function watchNodes(
 type Watching = Pick<Client, 'listEach' | 'watch'>;
 
 /**
- * Runs watches until the signal aborts, or until the server says that its user may not list or watch a kind of which nothing was read yet: who asks for
- * what they may not see is told so, instead of waiting for a right without end. One that is lost later may come back, and is waited for.
+ * Runs watches until the signal aborts, or until the server forbids to list or watch a kind of which nothing was read yet: the command then fails
+ * instead of waiting for the right forever. A right that is revoked later may be granted again, so the watch is retried.
  */
 export function whileAllowed(
   client: Watching,
@@ -107,7 +108,7 @@ const resources: Readonly<Record<JoinedKind, Resource>> = { node: nodes, config:
 const kindsOf = ({ servesNodeConfigs }: Serves): JoinedKind[] => (servesNodeConfigs ? ['node', 'config'] : ['node']);
 const kept = { node: keptOfNode, config: keptOfConfig } as const;
 
-/** Joins Nodes and NodeConfigs by name, and reports a node whenever one of the two changes, from when all of both are known. */
+/** Joins Nodes and NodeConfigs by name. Once both kinds are synced, reports a node whenever its Node or NodeConfig changes. */
 class FleetJoin {
   readonly #serves: Serves;
   readonly #names: ReadonlySet<string> | undefined;
@@ -115,7 +116,7 @@ class FleetJoin {
   readonly #held: Readonly<Record<JoinedKind, Map<string, KubeObject>>> = { node: new Map(), config: new Map() };
   readonly #waitsFor: Set<JoinedKind>;
 
-  /** @param names - the only ones reported; those of them that are not there are reported as gone. undefined: all */
+  /** @param names - nodes to report; those that do not exist are reported as deleted. undefined: all */
   constructor(serves: Serves, names: ReadonlySet<string> | undefined, onSeen: OnSeen) {
     this.#serves = serves;
     this.#names = names;
@@ -127,17 +128,17 @@ class FleetJoin {
     return this.#held[kind];
   }
 
-  /** @param object - undefined: it is gone */
+  /** @param object - undefined: it was deleted */
   set(kind: JoinedKind, name: string, object: KubeObject | undefined): void {
     if (this.#names?.has(name) === false) return;
     if (object) this.#held[kind].set(name, object);
     else this.#held[kind].delete(name);
     if (this.#waitsFor.size > 0) return;
-    // What happens to the NodeConfig of no Node is nobody's news.
+    // Changes of a NodeConfig without a Node are not reported.
     if (kind === 'node' || this.#held.node.has(name)) this.#report(name);
   }
 
-  /** All that there are of a kind have been set. */
+  /** Called when all objects of a kind have been set. */
   complete(kind: JoinedKind): void {
     if (!this.#waitsFor.delete(kind) || this.#waitsFor.size > 0) return;
     for (const name of new Set([...this.#held.node.keys(), ...(this.#names ?? [])])) this.#report(name);
@@ -149,7 +150,7 @@ class FleetJoin {
   }
 }
 
-/** Feeds one kind of a join. */
+/** Passes one kind of objects to a join. */
 class JoinSink implements Sink<KubeObject> {
   readonly #join: FleetJoin;
   readonly #kind: JoinedKind;

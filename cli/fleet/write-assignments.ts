@@ -10,26 +10,26 @@ import type { Choice } from './node-names.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 
-/** Requests under way at once: a fleet of thousands in minutes, and no burden on the server. */
+/** Concurrent writes: enough for thousands of nodes in minutes, few enough not to load the server. */
 const AT_ONCE = 8;
-/** Nodes one after the other that get no answer before the others are left alone: at the default timeout this takes two minutes, and a fleet hours. */
+/** Consecutive nodes without a response before the command gives up: two minutes at the default timeout, instead of hours for a whole fleet. */
 const MAX_UNANSWERED = 32;
-/** Lines about nodes that failed, beside the one that ends the command. */
+/** Maximum number of lines about failed nodes, without the final error. */
 const MAX_LINES = 20;
 
 export interface Written {
-  /** As they were. */
+  /** State of the nodes before the write. */
   before: FleetNode[];
-  /** As the server keeps them now, in the order asked for. */
+  /** State of the nodes that the server stored, in the order requested. */
   done: FleetNode[];
-  /** In that order too; the first is the one to throw. */
+  /** Errors in the same order; the caller throws the first. */
   failed: unknown[];
 }
 
 /**
- * Writes an assignment to every chosen node. A node that fails does not keep the others from theirs, unless the server no longer answers; it gets its line on stderr.
+ * Writes an assignment to every chosen node. After a failure, printed on stderr, it continues with the other nodes, unless the server no longer responds.
  * @param source - null: local
- * @throws {ActionError} when a selector matches nothing; NoCarrierError; the signal's reason
+ * @throws {ActionError} if a selector matches no node; NoCarrierError; the signal's reason
  */
 export async function writeAll(
   context: Context,
@@ -57,7 +57,7 @@ export async function writeAll(
         results[mine] = { before, after: await fleet.assign(before, source, signal, how) };
         unanswered = 0;
       } catch (error) {
-        // It holds for all the others too.
+        // All other nodes would fail for the same reason.
         if (error instanceof NoCarrierError) throw error;
         results[mine] = { error };
         unanswered = isServerSilent(error) ? unanswered + 1 : 0;
@@ -66,7 +66,7 @@ export async function writeAll(
   };
   await Promise.all(Array.from({ length: Math.min(AT_ONCE, chosen.length) }, worker));
   if (signal.aborted && !how.dryRun) {
-    // Of what was under way nobody knows.
+    // "At least": the results of requests in flight are unknown.
     const done = results.filter((result) => 'after' in result).length;
     context.stderr.write(`dkc: note: at least ${done} of ${chosen.length} nodes were changed; run the same command again for the others\n`);
   }
@@ -78,7 +78,7 @@ export async function writeAll(
       written.before.push(result.before);
       written.done.push(result.after);
     }
-  // The first one is thrown in the end and gets its line there.
+  // The caller throws the first one, which prints it.
   const others = written.failed.slice(1);
   for (const error of others.slice(0, MAX_LINES)) context.stderr.write(`dkc: ${printable(describeError(error))}\n`);
   if (others.length > MAX_LINES) context.stderr.write(`dkc: ${others.length - MAX_LINES} more nodes failed\n`);
@@ -94,7 +94,7 @@ function isServerSilent(error: unknown): boolean {
   return error instanceof TransportError && ['unreachable', 'tls', 'timeout', 'cut'].includes(error.problem);
 }
 
-/** What was written, as a table or for scripts. */
+/** Prints the written assignments, as a table or for scripts. */
 export async function showAssignments(
   context: Context,
   args: Args,

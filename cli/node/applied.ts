@@ -16,7 +16,7 @@ import type { NodeSide } from './node-side.ts';
 import type { Millis } from '../../base/clock.ts';
 import type { Args } from '../args/args.ts';
 
-/** Where the node is to be when the agent has applied a change. */
+/** The config that the node should use after the agent has applied a change. */
 export type Arrival = Place;
 
 export const waitFlags: readonly Flag[] = [
@@ -28,7 +28,7 @@ export const waitFlags: readonly Flag[] = [
   { name: 'timeout', type: 'duration', value: 'TIME', default: '2m', text: 'with --wait: maximum wait' },
 ];
 
-/** When the agent made another choice since, and said what keeps it from the place; undefined: it has not. */
+/** Time at which the agent, since the change, chose another config and reported an error; undefined: it has not. */
 function elsewhereSince(now: Peek, before: Peek, arrival: Arrival): string | undefined {
   if (hasSwitched(now, arrival) || !now.active?.ok || now.active.record.error === null) return undefined;
   const { at } = now.active.record;
@@ -36,17 +36,17 @@ function elsewhereSince(now: Peek, before: Peek, arrival: Arrival): string | und
 }
 
 /**
- * A choice that stands for so long, in ms, is the agent's answer to the change. One that it made of what it had read before is followed by another at once: it looks
- * again when it has started.
+ * A choice that is unchanged for this long is the agent's response to the change. If the agent had read the store before the change, another choice
+ * follows at once, since the agent reads the store again after its restart. In ms.
  */
 const STANDS_MS: Millis = 5_000;
 
-/** Other processes write what is waited for; their files are small. */
+/** Polling interval: other processes write the files, which are small. */
 const LOOK_EVERY: Millis = 250;
 
 /**
- * With --wait: waits until the node is where it is to be.
- * @param arrival - undefined: nothing has changed, so nothing is waited for
+ * With --wait: waits until the node uses the expected config.
+ * @param arrival - undefined: nothing has changed, so there is no wait
  */
 export async function applied(context: Context, args: Args, node: NodeSide, arrival: Arrival | undefined): Promise<Exit> {
   if (!args.on('wait') || arrival === undefined) return fine;
@@ -67,7 +67,7 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
       if (at !== elsewhere?.at) elsewhere = at === undefined ? undefined : { at, since: now };
       if (elsewhere !== undefined && now - elsewhere.since >= STANDS_MS)
         return wrong(`this node did not stay on ${place}: it uses ${describePeek(seen)}; see Error and Next of dkc status`);
-      // Between two agents there is none for a moment: systemd starts the next one.
+      // A missing agent is an error only on timeout: the agent is down for a moment while systemd restarts it.
       const waited = now - began;
       if (waited >= timeoutMs) {
         const agent = (await agentRuns(context, node).catch(() => true)) ? '' : '; the agent is not running: systemctl start dkc-agent';
@@ -75,21 +75,21 @@ export async function applied(context: Context, args: Args, node: NodeSide, arri
         return wrong(`timed out after ${time} waiting for this node to use ${place}: it uses ${describePeek(seen)}${agent}`);
       }
       line.draw(`waiting for the agent to use ${place}; now ${describePeek(seen)}`);
-      await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // looked at above
+      await clock.sleep(LOOK_EVERY, signal).catch(() => undefined); // the loop checks the signal
     }
   } finally {
     line.clear();
   }
 }
 
-/** What the node uses at this moment: a few small files and one request, so that it may be asked often. */
+/** What the node uses now. Reads a few small files and sends one request, so it is cheap to poll. */
 export async function peek(context: Context, { options }: NodeSide): Promise<Peek> {
   const [active, effective, started, health] = await Promise.all([
     readOptional(context, await activePath({ disk: context.disk, ...options })),
     readOptional(context, options.effectiveConfig),
-    // The drop-in of the kubelet keeps it beside the exits.
+    // The kubelet's drop-in writes this file to the directory of the exits file.
     readOptional(context, join(dirname(options.kubeletExits), STARTED_FILE)),
-    // As the trial asks, so that a drill passes where a trial would.
+    // The same probe as in a trial, so that a drill passes if a trial would.
     options.kubeletHealthz === '' ? undefined : probeHealth(options.kubeletHealthz, context.signal),
   ]);
   return {

@@ -43,7 +43,7 @@ export const checkpointsDiff: Command = {
     const facts = await node.observe();
     const [refA, refB] = [args.one('old') ?? '', args.one('new') ?? 'active'];
     const [foundA, foundB] = [resolveRef(refA, facts), resolveRef(refB, facts)];
-    // The directory of a checkpoint is part of what its relative paths mean, but not of what its author changed.
+    // Relative paths resolve to the directory of a checkpoint, but a different directory is not a change by the author.
     const placed = foundA.at !== foundB.at;
     const look = { context, node, facts, key: args.text('key'), placed };
     const a = await readSide(refA, foundA, look);
@@ -80,7 +80,7 @@ const counted = (fields: number, files: number): string =>
 
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`;
 
-// A REF stays as it was typed, so that it can be pasted from here.
+// A REF is printed as typed, so that the user can copy it.
 const columns = (a: string, b: string): Column<Difference>[] => [
   { title: 'FIELD', value: ({ field }) => field },
   { title: 'CLASS', value: (row) => row.class, paint: (cell, row, paint) => (row.class === 'safe' ? cell : paint.yellow(cell)) },
@@ -113,7 +113,7 @@ async function readSide(asked: string, found: ReturnType<typeof resolveRef>, loo
   return { title: asked, files, kubeletConfigKey: key, ...(placed ? { dir: node.paths.checkpoint(found.ref) } : {}) };
 }
 
-/** A node without a local config has all defaults. */
+/** Without a local config the node uses the defaults. */
 async function localSide(context: Context, path: string, asked: string, placed: boolean): Promise<Side> {
   const key = 'local config';
   const bytes = await context.disk.readLinked(path).catch((cause: unknown) => {

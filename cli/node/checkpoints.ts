@@ -41,7 +41,7 @@ export const checkpointsList: Command = {
         return table(columns(now, how.wide), shown, how);
       },
     });
-    // Records that point nowhere have no line of their own in the list.
+    // Records that refer to missing checkpoints have no row in the list.
     for (const { path, problem } of facts.problems) context.stderr.write(`dkc: warning: ${path}: ${problem}\n`);
     return fine;
   },
@@ -171,7 +171,7 @@ export const checkpointsVerify: Command = {
   },
 };
 
-/** The last fallback belongs to what has to be there, though it is no part of the store. */
+/** The local config is not in the store, but it is required as the last fallback. */
 function localProblems({ local, active }: AdminFacts): Problem[] {
   if (local.at === 'missing') return [{ path: local.path, problem: 'no local config: there is no last fallback' }];
   if (local.at === 'broken') return [{ path: local.path, problem: local.problem }];
@@ -179,7 +179,7 @@ function localProblems({ local, active }: AdminFacts): Problem[] {
   return notice ? [{ path: local.path, problem: notice.text }] : [];
 }
 
-/** What boot would not load for want of a signature: the assigned and the last known good. */
+/** Assigned and last-known-good configs that boot would reject because of a missing signature. */
 async function unsignedProblems({ disk }: Context, { options, store, paths }: NodeSide, facts: AdminFacts): Promise<Problem[]> {
   const ask = await signersOf(options, disk, store);
   if (ask === 'none' || ask === 'unknown') return [];

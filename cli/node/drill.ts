@@ -50,7 +50,7 @@ export const drill: Command = {
 async function rehearse(context: Context, args: Args, node: NodeSide): Promise<Exit> {
   const { options } = node;
   const { disk, clock, signal } = context;
-  // What boot says about damage that we made ourselves would only alarm.
+  // Boot logs the damage that the drill itself causes: shown only with -v.
   const log = args.number('verbose') ? context.log : silentLog;
   const kubelet = await kubeletOf(context, options);
   await removeLeftovers(context).catch((error: unknown) =>
@@ -62,7 +62,7 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
       cause,
     });
   });
-  // Says that this drill lives.
+  // A held lock shows other drills that this one is running.
   const lock = await context.locks.take(join(scratch, LOCK), 0).catch(() => undefined);
   try {
     const report = await steadyDrill(
@@ -90,12 +90,12 @@ async function rehearse(context: Context, args: Args, node: NodeSide): Promise<E
 
 const SCRATCH = 'dkc-drill-';
 const LOCK = 'lock';
-/** A younger one may not have its lock yet. */
+/** The drill of a younger copy may not have taken its lock yet. */
 const YOUNG_MS: Millis = 60_000;
 
 /**
- * Removes the copies that killed drills left, configurations among them. In a directory where anybody may put anything only what this user alone can have
- * made counts, and only where nobody can exchange it meanwhile.
+ * Removes the copies of the store, with configurations, that killed drills left behind. The directory is writable for all users: only directories that belong
+ * to this user, without access for others, are removed, and only if the sticky bit prevents other users from replacing them.
  */
 async function removeLeftovers({ disk, locks, clock }: Context): Promise<void> {
   const dir = await disk.realPath(tmpdir());
@@ -148,7 +148,7 @@ const columns: Column<DrillStep>[] = [
   },
 ];
 
-/** @returns the report, or exit 1 where this node is in no state to be drilled. @throws UsageError without --yes */
+/** @returns the report, or exit 1 if the state of this node does not allow a drill. @throws UsageError without --yes */
 async function liveDrillHere(context: Context, args: Args, node: NodeSide): Promise<DrillReport | Exit> {
   const plan = planLiveDrill(await node.observe(), isoNow(context));
   if (plan.at === 'refused') return wrong(`Cannot drill this node: ${plan.why}`);

@@ -41,10 +41,10 @@ export const history: Command = {
 
 const dataOf = ({ at, event, source, detail }: JournalLine): JournalLine => ({ at, event, source, detail });
 
-/** Time between two looks at the disk, which another process writes. */
+/** Polling interval of the file, which another process writes. */
 export const WATCH_MS: Millis = 1_000;
 
-/** Prints `first`, then what comes behind `all`, until the person ends it. @throws the signal's reason */
+/** Prints `first`, then the entries after `all`, until the user interrupts. @throws the signal's reason */
 async function follow(
   context: Context,
   args: Args,

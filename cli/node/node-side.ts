@@ -14,18 +14,18 @@ import type { Args } from '../args/args.ts';
 import { type Command, type Context, fine, type Flag, type Positional } from '../command.ts';
 import { helpText } from '../help/help.ts';
 
-/** What every command on this node's store begins with. */
+/** Options and store of this node, for every command on the store. */
 export interface NodeSide {
   options: AgentOptions;
   store: FsStore;
   paths: Layout;
-  /** Reads the disk afresh. @throws ActionError without a store, or without the right to read it */
+  /** Reads the disk again. @throws ActionError without a store, or without permission to read it */
   observe(how?: Pick<AdminDeps, 'needsLocal'>): Promise<AdminFacts>;
-  /** A store elsewhere, for rehearsals. */
+  /** A store in another directory, for rehearsals. */
   storeAt(root: string): FsStore;
 }
 
-/** `-o`, and what says which node is looked at. @param heeded - besides where its store is */
+/** `-o`, and the flags that select node and store. @param heeded - node flags that help lists, besides those of the store */
 export function nodeSideFlags(heeded: readonly NodeFlag[] = [], texts: Partial<Record<NodeFlag, string>> = {}): readonly Flag[] {
   return [formatFlag, ...nodeFlagsFor(['dynamic-config-dir', ...heeded], texts)];
 }
@@ -39,7 +39,7 @@ export const refPositional: Positional = {
 export async function nodeSide(context: Context, args: Args): Promise<NodeSide> {
   const options = await nodeOptions(context, args);
   const { disk, locks, clock, log } = context;
-  // A store elsewhere, for rehearsals, has nothing to do with what this node's disk did not take.
+  // The volatile directory stands in for this node's disk when writes fail; a store in another directory, for rehearsals, has none.
   const volatile = (root: string) => (root === options.dynamicConfigDir ? { volatileDir: dirname(options.kubeletExits) } : {});
   const storeAt = (root: string): FsStore =>
     new FsStore({
@@ -52,7 +52,7 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
     });
   const store = storeAt(options.dynamicConfigDir);
   const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;
-  // Before any lock is taken: taking one makes its file, and a directory that is no store stays as it is.
+  // Before any lock is taken: a lock creates its file, and a directory that is not a store must stay unchanged.
   await requireStore(disk, dynamicConfigDir);
   return {
     options,
@@ -65,8 +65,8 @@ export async function nodeSide(context: Context, args: Args): Promise<NodeSide> 
 
 /**
  * The checkpoint or local config that a REF names.
- * @param known - checkpoints it may name besides those in the store
- * @throws UsageError when it fits several, ActionError when it fits none
+ * @param known - additional checkpoints that are not in the store
+ * @throws UsageError if it matches several, ActionError if it matches none
  */
 export function resolveRef(asked: string, facts: AdminFacts, known: readonly KnownRef[] = []): Extract<Found, { at: 'found' | 'local' }> {
   const found = findRef(asked, facts, known);
@@ -79,7 +79,7 @@ export function isoNow(context: Pick<Context, 'clock'>): string {
   return new Date(context.clock.now()).toISOString();
 }
 
-/** A topic of help: `dkc help node-flags`. */
+/** The help topic `dkc help node-flags`. */
 export const nodeFlagsTopic: Command = {
   describe: [
     'Commands on a node use the settings of its agent: they read /etc/dkc/agent.yaml, or the file that ' +

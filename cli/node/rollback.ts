@@ -47,7 +47,7 @@ export const rollback: Command = {
     const node = await nodeSide(context, args);
     const [to, key, reason] = [args.text('to'), args.text('key'), args.text('reason')];
     const [force, dryRun] = [args.on('force'), args.on('dry-run')];
-    // Before the lock is taken: asking the kubelet for its version may take a while.
+    // Before the lock is taken: `kubelet --version` may take a while.
     const { note, ...kubelet } = await kubeletOf(context, node.options);
     const { disk, clock } = context;
     const planned = await node.store.locked(async (store) => {
@@ -60,7 +60,7 @@ export const rollback: Command = {
         ...(key === undefined ? {} : { key }),
         ...(reason === undefined ? {} : { reason }),
       };
-      // What boot says against a config is in the plan: on stderr it would only be said twice.
+      // Boot's reasons to reject a config are in the plan; its log would repeat them on stderr.
       const plan = await decideRollback(facts, asked, { options: node.options, store, disk, clock, kubelet, log: silentLog });
       const journal = plan.at === 'planned' && !dryRun ? await executeRollback(store, plan.steps) : undefined;
       return plan.at === 'planned' && journal !== undefined ? { ...plan, notes: [...plan.notes, journal] } : plan;
@@ -96,12 +96,12 @@ export const retry: Command = {
     const node = await nodeSide(context, args);
     const { plan, journal, arrival } = await node.store.locked(async (store) => {
       const facts = await node.observe();
-      if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may be gone from the store
+      if (ref !== undefined) resolveRef(ref, facts, facts.condemned); // a condemned checkpoint may no longer be in the store
       const plan = planRetry(facts, { at: isoNow(context), all, ...(ref === undefined ? {} : { ref }) });
       const journal = plan.at === 'planned' ? await executeRetry(store, plan.cleared, plan.journal) : undefined;
       const cleared = plan.at === 'planned' ? plan.cleared : [];
       const then = fallBack({ ...facts, condemned: facts.condemned.filter((record) => !cleared.includes(record)) });
-      // What the API server assigns besides is the agent's to find out: only of the assigned it is known where the node goes.
+      // Only the agent knows the current assignment on the API server: the command can predict the result only if boot would use `assigned`.
       return { plan, journal, arrival: cleared.length > 0 && then.used === 'assigned' ? then : undefined };
     });
     if (plan.at === 'refused') throw new ActionError('retry', `condemned ${ref ?? 'config'}`, { hint: plan.why });

@@ -1,6 +1,6 @@
 import type { Millis } from '../../base/clock.ts';
 
-/** `5s`, `12m`, `3h`, `9d`: one unit is enough to tell ages apart. `?` for what is no time, `now` for what lies ahead. */
+/** `5s`, `12m`, `3h`, `9d`: one unit is enough for ages. `?` for an invalid time, `now` for a time in the future. */
 export function age(at: string | null | undefined, now: Millis): string {
   const then = at === null || at === undefined ? Number.NaN : Date.parse(at);
   if (Number.isNaN(then)) return '?';
@@ -18,7 +18,7 @@ export function ago(at: string | null | undefined, now: Millis): string {
   return text === 'now' ? 'just now' : `${text} ago`;
 }
 
-/** `7m20s of 10m`: a length of time in at most two units. */
+/** `7m20s of 10m`: a duration in at most two units. */
 export function span(ms: Millis): string {
   const seconds = Math.floor(ms / 1000);
   const [h, m, s] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60), seconds % 60];

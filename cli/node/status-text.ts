@@ -22,7 +22,7 @@ const standingText: Readonly<Record<Standing, string>> = {
   unknown: 'unknown assignment (record damaged)',
 };
 
-/** Lines of a list that a person reads; `-o wide` shows all. */
+/** Maximum number of lines of a list; `-o wide` shows all. */
 const MAX_SHOWN = 10;
 const MAX_EVIDENCE = 3;
 
@@ -65,7 +65,7 @@ function paintOf(standing: Standing, paint: Paint): (text: string) => string {
   return standing === 'trial' || standing === 'running' || standing === 'pending' ? paint.yellow : paint.red;
 }
 
-/** Upstream's strings name the kubelet's log, for readers who know them; what they speak of is in the agent's. */
+/** Upstream's error texts refer to the kubelet's log; the details are in the agent's log. */
 export function forPeople(error: string): string {
   return error.replace(/, see (Kubelet|dkc-agent) log for details$/, ' (see: journalctl -u dkc-agent)');
 }
@@ -80,7 +80,7 @@ function kubeletText({ healthy, detail }: Vitals['kubelet'], paint: Paint): stri
   return healthy ? 'healthy' : paint.red(`not healthy: ${printable(detail)}`);
 }
 
-/** The effective file is another one since, and the agent could not write down which. */
+/** The effective file has changed since, and the agent could not record the new one. */
 const outdated: [string, string][] = [['Running', 'unknown: the agent cannot record what it uses']];
 
 function runningLines({ active: source }: StatusView, active: ActiveView, now: Millis, wide: boolean): [string, string][] {
@@ -149,7 +149,7 @@ function refusedText({ refused }: StatusView, now: Millis, { wide, paint }: Peop
 const findingText = (field: string, message: string): string =>
   field === '' || message.startsWith(field) ? message : `${field}: ${message}`;
 
-/** The newest are those that matter; the file has them oldest first. */
+/** Newest first, since these matter most; the file has the oldest first. */
 function condemnedText({ condemned }: StatusView, now: Millis, wide: boolean): string {
   if (condemned.length === 0) return '';
   const shown = wide ? condemned : condemned.slice(-MAX_SHOWN);

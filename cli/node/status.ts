@@ -47,7 +47,7 @@ export const status: Command = {
   },
 };
 
-/** What `rollback` and `retry` print at their end as well. @returns what was read for it */
+/** Prints the status; also the last output of `rollback` and `retry`. @returns the facts that it shows */
 export async function showStatus(context: Context, args: Args, node: NodeSide): Promise<AdminFacts> {
   const { view, facts, vitals } = await lookAt(context, args, node);
   await show(context, args, { data: view, people: (how) => statusText(view, facts, vitals, context.clock.now(), how) });
@@ -60,7 +60,7 @@ interface Look {
   vitals: Vitals;
 }
 
-/** Prints the status whenever it is another one, until the person ends it. Time that passes on a trial is no change. @throws the signal's reason */
+/** Prints the status whenever it changes, until the user interrupts. The remaining time of a trial does not count as a change. @throws the signal's reason */
 async function followStatus(context: Context, args: Args, node: NodeSide): Promise<never> {
   const { clock, signal, stdout } = context;
   for (let last = ''; ;) {
@@ -78,7 +78,7 @@ async function followStatus(context: Context, args: Args, node: NodeSide): Promi
 
 async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Look> {
   const { nodeName, kubeletUnit, trialDuration, kubeconfig } = node.options;
-  // Only when asked: the agent's own kubeconfig is no reason to wait for a network at night.
+  // Only with the flag: with just the agent's kubeconfig the command must not wait for the network.
   const asked = (args.text('kubeconfig') ?? '') !== '' ? kubeconfig : undefined;
   const [vitals, api] = await Promise.all([vitalsOf(context, node), asked === undefined ? undefined : askApi(context, asked, nodeName)]);
   const facts = await node.observe({ needsLocal: true });
@@ -87,7 +87,7 @@ async function lookAt(context: Context, args: Args, node: NodeSide): Promise<Loo
   return { view: viewStatus(facts, { ...query, ...(api === undefined ? {} : { api }) }), facts, vitals };
 }
 
-/** Who signed what runs; null for nobody, and undefined where the policy asks for no signatures. */
+/** Signer of the active config; null: unsigned; undefined: the policy requires no signatures, or cannot be read. */
 async function signerOf({ disk }: Context, { options, store }: NodeSide, facts: AdminFacts): Promise<string | null | undefined> {
   const ask = await signersOf(options, disk, store);
   if (ask === 'none' || ask === 'unknown') return undefined;
@@ -95,10 +95,10 @@ async function signerOf({ disk }: Context, { options, store }: NodeSide, facts: 
   return found?.ok === true ? found.signer.name : null;
 }
 
-/** Another `dkc status` that looks at this moment holds the lock for less than this, in ms. */
+/** A concurrent `dkc status` holds the lock for less than this, in ms. */
 const LOOK_MS = 100;
 
-/** Whether agent and kubelet of this node are alive. Never throws, and takes a second at most: that long the kubelet is waited for. */
+/** Whether agent and kubelet of this node are alive. Never throws, and takes at most a second, the timeout of the kubelet's probe. */
 async function vitalsOf(context: Context, node: NodeSide): Promise<Vitals> {
   const [agent, kubelet] = await Promise.all([agentVitals(context, node), kubeletVitals(context, node)]);
   return { agent, kubelet };
@@ -106,10 +106,10 @@ async function vitalsOf(context: Context, node: NodeSide): Promise<Vitals> {
 
 /**
  * The agent holds its lock for as long as it runs.
- * @throws LockError where it cannot be told
+ * @throws LockError if this cannot be determined
  */
 export async function agentRuns({ locks, disk }: Context, { paths }: NodeSide): Promise<boolean> {
-  // Taking a lock makes its file, and a reader makes nothing.
+  // Taking a lock creates its file, and status must not create files.
   if (!(await disk.stat(paths.agentLock))) return false;
   try {
     const lock = await locks.take(paths.agentLock, LOOK_MS);
@@ -135,10 +135,13 @@ async function kubeletVitals({ signal }: Context, { options }: NodeSide): Promis
   return probeHealth(kubeletHealthz, signal);
 }
 
-// Who asks at night wants the disk's answer now, whatever the network does.
+// Short: the facts on disk must be shown soon, even if the network is down.
 const MAX_WAIT_MS = 5000;
 
-/** What the API server says about this node, in its NodeConfig where it has one and else in its Node, or why it could not be asked: never an error, since the disk's answer stands without it. */
+/**
+ * The API server's view of this node, from its NodeConfig or else its Node, or why the request failed: never an error, since the facts on disk do not
+ * need it.
+ */
 async function askApi(context: Context, kubeconfig: string, node: string): Promise<ApiView | string> {
   try {
     const client = await context.connect({ kubeconfig });
@@ -156,7 +159,7 @@ async function askApi(context: Context, kubeconfig: string, node: string): Promi
   }
 }
 
-/** Not there, not served, or not for this user. */
+/** undefined if the object does not exist, is not served, or is forbidden for this user. */
 function noneOrThrow(error: unknown): undefined {
   if (!isNotFound(error) && !isForbidden(error)) throw error;
 }

@@ -61,7 +61,7 @@ function approve(
 
 type Review = KubeObject & { status?: { userInfo?: { username?: string } } };
 
-/** Newest first: 1.28, 1.27 and 1.26 brought one each. */
+/** Versions of SelfSubjectReview, newest first, added in 1.28, 1.27 and 1.26. */
 const VERSIONS = ['v1', 'v1beta1', 'v1alpha1'];
 const MAX_NAME = 256;
 
@@ -73,7 +73,7 @@ const reviews = (version: string): Resource => ({
   namespaced: false,
 });
 
-/** Who asks: as the API server knows them; on servers before 1.26 the user of the kubeconfig. */
+/** The current user as the API server authenticates it; on servers before 1.26 the user of the kubeconfig. */
 export async function whoAmI(context: Context, args: Args, client: Pick<Client, 'create'>): Promise<string> {
   for (const version of VERSIONS) {
     try {

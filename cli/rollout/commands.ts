@@ -1,6 +1,6 @@
 import type { Entry } from '../commands.ts';
 
-/** `dkc rollout ...`: one configuration, taken through a fleet in steps. */
+/** `dkc rollout ...`: rolls out one configuration to a fleet in steps. */
 export const rolloutCommands: readonly Entry[] = [
   {
     name: 'rollout create',

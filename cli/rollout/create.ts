@@ -80,7 +80,7 @@ async function showObject(context: Context, args: Args, object: NodeConfigRollou
   return fine;
 }
 
-/** A rollout of a ConfigMap that is not there waits for it. */
+/** Prints a note if the ConfigMap does not exist: the rollout then waits for it. */
 async function note(context: Context, client: Client, { spec = {} }: NodeConfigRollout): Promise<void> {
   const { namespace = '', name = '', kubeletConfigKey = '' } = spec.configMap ?? {};
   const { isMissing, notes } = await configMapNow(client, { namespace, name, kubeletConfigKey }, context.signal);

@@ -25,7 +25,7 @@ import { reader } from './preview.ts';
 import { getRollout, readRules, revisionNumbered, revisionsOf, rolloutName, rolloutPositional } from './rollouts.ts';
 import { nodesOf } from './view.ts';
 
-/** The ConfigMap as it is now. @throws ActionError where there is none; ApiError, TransportError */
+/** Reads the ConfigMap. @throws ActionError if it does not exist; ApiError, TransportError */
 async function sourceOf(client: Client, ref: { namespace: string; name: string }, signal: AbortSignal): Promise<ConfigMap> {
   try {
     return await client.get<ConfigMap>(configMaps, ref, { signal });
@@ -41,7 +41,7 @@ async function sourceOf(client: Client, ref: { namespace: string; name: string }
 interface Group {
   nodes: readonly string[];
   kubeletVersion: string;
-  /** `local`, or the ConfigMap that they use. */
+  /** `local`, or the ConfigMap that the nodes use. */
   uses: string;
   differences: readonly Difference[];
 }
@@ -106,7 +106,7 @@ function groupOf(nodes: readonly RolloutNode[], { active, kubeletVersion }: Roll
     nodes: nodes.map(({ node }) => node),
     kubeletVersion,
     uses: sourceText(active),
-    // What cannot be read any more counts as a configuration that sets nothing.
+    // A configuration that can no longer be read is treated as empty.
     differences: compareConfigs(applyDefaults(from ?? {}, version), applyDefaults(after, version), { byKey: true }),
   };
 }
@@ -116,7 +116,7 @@ function writtenOf(object: ConfigMap, key: string, version: KubeletVersion): Jso
   return decoded.ok ? decoded.written : undefined;
 }
 
-/** A version that nothing is known of is compared as the newest. */
+/** An unknown version is compared as the newest known one. */
 function versionOf(text: string): KubeletVersion {
   try {
     return closestKubeletVersion(text).version;

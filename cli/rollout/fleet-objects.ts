@@ -9,7 +9,7 @@ import { Reflector, type ReflectorOptions, type Sink } from '../../kube/cache/re
 import { type AskTrouble, whileAllowed } from '../fleet/watch-nodes.ts';
 import { type Client, listPages } from '../../kube/client/client.ts';
 
-/** What a picture of a rollout is made of. */
+/** Objects for the view of a rollout. */
 export interface FleetObjects {
   serves: ServerFacts;
   rollouts: ReadonlyMap<string, NodeConfigRollout>;
@@ -35,7 +35,7 @@ export async function readFleet(client: Reader, signal: AbortSignal): Promise<Fl
   return { serves, rollouts: ofRollouts, nodes: ofNodes, nodeConfigs: ofConfigs };
 }
 
-/** Of a Node, what a rollout looks at. */
+/** The fields of a Node that a rollout uses. */
 function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeObject {
   const { name, uid, resourceVersion, labels, annotations } = metadata;
   const spec = isJsonObject(rest['spec']) ? rest['spec'] : {};
@@ -51,10 +51,13 @@ function keptOfNode({ apiVersion, kind, metadata, ...rest }: KubeObject): KubeOb
 
 type Deps = Omit<ReflectorOptions, 'resource' | 'client' | 'selection'> & { client: Pick<Client, 'listEach' | 'raw' | 'watch'> };
 
-/** Gets, before anything is told, what answers how the watches are. */
+/** Called before the first report, with a function that returns the current problem of the watches. */
 type OnStart = (trouble: AskTrouble) => void;
 
-/** Tells of one rollout as it is and as it changes (undefined: it is gone), until the signal aborts. Failures of the server are logged and retried. @throws ActionError, see {@link whileAllowed} */
+/**
+ * Reports one rollout and its changes (undefined: it was deleted) until the signal aborts. Failures of the server are logged and retried.
+ * @throws ActionError, see {@link whileAllowed}
+ */
 export async function watchRollout(
   deps: Deps,
   name: string,
@@ -74,7 +77,7 @@ export async function watchRollout(
   await allowed.run([reflector]);
 }
 
-/** Keeps the fleet as the server has it, until the signal aborts. @param onChange - called at each change, once all of it is known */
+/** Keeps the fleet's objects in sync with the server until the signal aborts. @param onChange - called for each change, once all kinds are synced */
 export async function watchFleetObjects(
   deps: Deps,
   onChange: (fleet: FleetObjects) => void,
@@ -100,7 +103,7 @@ export async function watchFleetObjects(
   await allowed.run(all);
 }
 
-/** Objects of one kind without namespaces, by name. */
+/** Objects of one cluster-scoped kind, by name. */
 class MapSink<T extends KubeObject> implements Sink<T> {
   readonly objects = new Map<string, T>();
   isComplete = false;

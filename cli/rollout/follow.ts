@@ -15,19 +15,19 @@ import { RUN_CONTROLLER } from '../../deploy/deployments.ts';
 import { isObserved, outcomeOf } from './rollouts.ts';
 import { viewOf } from './view.ts';
 
-/** A tree is drawn at most so often; one on a terminal also this often without a change, for the time that trials have left. */
+/** Minimum time between two draws of the tree; on a terminal it is also redrawn without a change, for the remaining time of trials. */
 const GATHER_MS: Millis = 200;
 const REDRAW_MS: Millis = 1_000;
-/** A controller that works has looked at a new spec by then. */
+/** A working controller has processed a new spec within this time. */
 const UNSEEN_MS: Millis = 15_000;
 
-/** Ends with the exit code of design 7: 0 when complete, 1 when it failed, was deleted, or the time is over. */
+/** Result with the exit code of design 7: 0 if complete, 1 if the rollout failed, was deleted, or on timeout. */
 interface End {
   exit?: Exit;
 }
 
 /**
- * Shows a rollout until it ends: a tree that is redrawn on a terminal, a line for each change elsewhere, an object a line with -o json.
+ * Shows a rollout until it ends: on a terminal as a tree that is redrawn, otherwise as a line per change, with -o json as an object per line.
  * @throws the signal's reason
  */
 export async function follow(context: Context, args: Args, client: Client, name: string): Promise<Exit> {
@@ -76,7 +76,7 @@ export async function follow(context: Context, args: Args, client: Client, name:
   throw new Error('the watch was closed');
 }
 
-/** How a command ends that has seen the end of a rollout; undefined: it goes on. */
+/** The result of a command if the rollout has ended; undefined: it has not. */
 export function exitOf(rollout: Readonly<NodeConfigRollout>): Exit | undefined {
   const { metadata, status } = rollout;
   switch (outcomeOf(rollout)) {
@@ -90,7 +90,7 @@ export function exitOf(rollout: Readonly<NodeConfigRollout>): Exit | undefined {
 }
 
 interface Follower {
-  /** undefined: it is gone. */
+  /** Called with each state; undefined: the rollout was deleted. */
   seen: (rollout: NodeConfigRollout | undefined) => void;
   onStart: (trouble: AskTrouble) => void;
 }
@@ -159,13 +159,13 @@ function lineOf(rollout: Readonly<NodeConfigRollout>): string {
   return printable(`${phase}${step === '' ? '' : ` ${step}`}: ${text}`);
 }
 
-/** A terminal that does not know its size says 0. */
+/** Used if the terminal reports a size of 0, which means unknown. */
 const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
-/** Columns of a line that colors take none of. */
+/** Color sequences, which take no columns of a line. */
 const COLORS = /\u001b\[[0-9;]*m/g;
 
-/** Text on a terminal that is drawn again in its place. What is taller than the terminal is cut: what has scrolled away cannot be drawn again. */
+/** Text that is redrawn in place on a terminal. Text taller than the terminal is cut, since lines that have scrolled away cannot be redrawn. */
 class Screen {
   readonly #sink: Sink;
   #rows = 0;
@@ -188,7 +188,7 @@ class Screen {
   }
 }
 
-/** As long as fits on one row: a wrapped line would be counted as one. A line that is cut has no colors. */
+/** Cuts a line to one row, since a wrapped line would break the count of rows. A cut line has no colors. */
 function clipped(line: string, columns: number): string {
   const plain = line.replace(COLORS, '');
   return plain.length < columns ? line : plain.slice(0, columns - 1);

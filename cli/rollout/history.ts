@@ -18,7 +18,7 @@ interface Revision {
   /** `NAMESPACE/NAME:KEY@RV`. */
   copyOf: string;
   hash: string;
-  /** Selected nodes that use it now. */
+  /** Number of selected nodes that use the revision now. */
   nodes: number;
   role: 'current' | 'previous' | null;
 }
@@ -56,7 +56,7 @@ With --revision, prints the kubelet configuration of that revision, and with -o 
     }),
 };
 
-/** By name of the ConfigMap: how many selected nodes use it now. */
+/** Number of selected nodes that use each ConfigMap now, by its name. */
 async function usage(
   client: Parameters<typeof readFleet>[0],
   rollout: NodeConfigRollout,

@@ -16,32 +16,32 @@ import { nodesOf, type StepView, viewOf } from './view.ts';
 import { decidePod } from '../../controllers/rollout/drain/plan.ts';
 import type { Pod } from '../../controllers/rollout/drain/contract.ts';
 
-/** What a rollout would do to the fleet as it is now. */
+/** What a rollout would do to the current fleet. */
 interface Preview {
   name: string;
   nodes: readonly RolloutNode[];
   maxUnavailable: number;
   steps: readonly StepView[];
-  /** The ConfigMap is there, and can be read. */
+  /** The ConfigMap exists and is readable. */
   hasSource: boolean;
   /** Nodes whose kubelet would reject it. */
   refused: readonly { node: string; why: string }[];
   skipsRefused: boolean;
-  /** Nodes by the fields of theirs that need a drained node. */
+  /** Nodes grouped by the changed fields that require a drain. */
   drains: readonly { fields: readonly string[]; nodes: readonly string[] }[];
   drain: Rules['drain'];
   /** Pods that would make a drain fail; absent: this user may not list pods. */
   blocking: BlockingPods | undefined;
-  /** Of the whole cluster, where the rollout controller has a budget of it; absent: it has none, or this user may not read its record. */
+  /** The controller's budget of unavailable nodes for the whole cluster; absent: it has none, or this user may not read its record. */
   cluster: { budget: string; size: number; most: number; unavailable: number } | undefined;
-  /** Selected, and left to an older rollout. */
+  /** Number of selected nodes that belong to an older rollout. */
   conflicts: number;
 }
 
-/** ConfigMaps that nodes use now and that are read for it; a fleet has a few. */
+/** Maximum number of ConfigMaps in use that are read; a fleet has a few. */
 const MAX_USED = 50;
 
-/** @param object - as the server would store it. @throws ApiError, TransportError */
+/** @param object - the rollout as the server would store it. @throws ApiError, TransportError */
 export async function preview(
   client: Pick<Client, 'get' | 'listEach'>,
   object: NodeConfigRollout,
@@ -98,7 +98,7 @@ function clusterOf(budget: string, { nodes, nodeConfigs, serves }: FleetObjects)
   return { budget, size: nodes.size, most: maxUnavailableOf({ maxUnavailable: budget }, nodes.size), unavailable };
 }
 
-/** Reads each ConfigMap once; undefined for one that is not there or not for this user. */
+/** Reads each ConfigMap once; undefined: it does not exist or this user may not read it. */
 export function reader(
   client: Pick<Client, 'get'>,
   signal: AbortSignal,
@@ -124,7 +124,7 @@ function clusterText({ budget, size, most, unavailable }: NonNullable<Preview['c
   return `over all rollouts, at most ${nodesText(most)} of the whole cluster unavailable at once (${unavailable} now${of})`;
 }
 
-/** The plan for people: a line for each step, then what stands in the way. */
+/** The plan for people: a line per step, then the obstacles. */
 export async function previewText(plan: Preview, how: People): Promise<string> {
   const { nodes, steps, refused, drains, conflicts, drain, blocking, cluster } = plan;
   const lines = [`${printable(plan.name)}: ${nodesText(nodes.length)} selected, at most ${plan.maxUnavailable} unavailable at once`];
@@ -173,7 +173,7 @@ export async function previewText(plan: Preview, how: People): Promise<string> {
   return `${lines.map(printable).join('\n')}\n\n${text}\n${after.map((line) => `${printable(line)}\n`).join('')}`;
 }
 
-/** Pods that are named; the others are counted. */
+/** Maximum number of pods named; the others are counted. */
 const MAX_NAMED = 20;
 
 /** Pods that would make a drain fail. */
@@ -185,8 +185,8 @@ interface BlockingPods {
 }
 
 /**
- * Which pods of these nodes a drain would not evict by its policy, from one list of all pods, page by page.
- * @returns undefined where this user may not list them
+ * Pods on these nodes that the drain policy does not evict. Lists all pods of the cluster once, page by page.
+ * @returns undefined if this user may not list pods
  * @throws ApiError, TransportError
  */
 async function blockingPods(

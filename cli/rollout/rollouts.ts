@@ -22,7 +22,7 @@ export const rolloutPositional: Positional = {
   completes: 'rollout',
 };
 
-/** The name on a command line: `web` or `ncr/web`. @throws {UsageError} for what no rollout can be called */
+/** The name on a command line: `web` or `ncr/web`. @throws {UsageError} for an invalid name */
 export function rolloutName(command: string, args: Args): string {
   const text = args.one('name') ?? '';
   const name = text.replace(/^(?:ncr|nodeconfigrollouts?|nodeconfigrollouts?\.dkc\.dev|rollouts?)\//, '');
@@ -33,7 +33,7 @@ export function rolloutName(command: string, args: Args): string {
 
 type Reader = Pick<Client, 'get' | 'listEach' | 'raw'>;
 
-/** @param action - what it is for, as in `Cannot approve NodeConfigRollout web`. @throws {ActionError} where there is none, or no such kind */
+/** @param action - for the error, as in `Cannot approve NodeConfigRollout web`. @throws {ActionError} if the rollout or its kind does not exist */
 export async function getRollout(client: Reader, name: string, action: string, signal: AbortSignal): Promise<NodeConfigRollout> {
   try {
     return await client.get<NodeConfigRollout>(rollouts, { name }, { signal });
@@ -43,11 +43,11 @@ export async function getRollout(client: Reader, name: string, action: string, s
   }
 }
 
-/** By name. @throws {ActionError} where the server does not serve the kind */
+/** All rollouts, sorted by name. @throws {ActionError} if the server does not serve the kind */
 export async function listRollouts(client: Reader, signal: AbortSignal): Promise<NodeConfigRollout[]> {
   const found: NodeConfigRollout[] = [];
   try {
-    // Items of a list may come without their kind, which -o name needs.
+    // The API server may omit the kind of list items, which -o name needs.
     const { group, version, kind } = rollouts;
     const add = (one: NodeConfigRollout): void => void found.push({ ...one, apiVersion: `${group}/${version}`, kind });
     await client.listEach<NodeConfigRollout>(rollouts, {}, add, { signal });
@@ -70,13 +70,13 @@ async function missing(client: Reader, name: string, action: string, signal: Abo
   return new ActionError(action, object, { hint: `not found; ${hint}` });
 }
 
-/** What a rollout asks for, checked and with its defaults, as the controller reads it. */
+/** The validated and defaulted spec, as the controller reads it. */
 export const readRules = (rollout: Readonly<NodeConfigRollout>): Rules => rulesOf(rollout);
 
-/** Where a rollout stands for somebody who waits for its end. */
+/** State of a rollout for a command that waits for its end. */
 type Outcome = 'complete' | 'failed' | 'running';
 
-/** Failed: nodes went back, or it has stopped for somebody to look at. A status about an earlier spec says nothing. Pure. */
+/** Failed: nodes were rolled back, or the rollout has stopped and needs a decision. A status for an earlier spec counts as running. Pure. */
 export function outcomeOf(rollout: Readonly<NodeConfigRollout>): Outcome {
   if (!isObserved(rollout)) return 'running';
   const { phase, stopped, complete } = rollout.status ?? {};
@@ -90,7 +90,7 @@ export function isObserved({ metadata, status }: Readonly<NodeConfigRollout>): b
   return (status?.observedGeneration ?? 0) >= (metadata.generation ?? 1);
 }
 
-/** Copies that a rollout has made, the newest first. */
+/** The revisions (ConfigMap copies) of a rollout, newest first. */
 export async function revisionsOf(client: Pick<Client, 'listEach'>, rollout: NodeConfigRollout, signal: AbortSignal): Promise<ConfigMap[]> {
   const { uid = '' } = rollout.metadata;
   const namespace = rollout.spec?.configMap?.namespace ?? '';
@@ -100,7 +100,7 @@ export async function revisionsOf(client: Pick<Client, 'listEach'>, rollout: Nod
   return found.toSorted((a, b) => numberOf(b) - numberOf(a));
 }
 
-/** The revision with this number. @throws {ActionError} where there is none */
+/** The revision with this number. @throws {ActionError} if there is none */
 export function revisionNumbered(revisions: readonly ConfigMap[], number: number, action: string, rollout: NodeConfigRollout): ConfigMap {
   const found = revisions.find((one) => numberOf(one) === number);
   if (found !== undefined) return found;
@@ -109,10 +109,10 @@ export function revisionNumbered(revisions: readonly ConfigMap[], number: number
   throw new ActionError(action, `revision ${number} of NodeConfigRollout ${rollout.metadata.name}`, { hint });
 }
 
-/** Writes that lose against the controller or another person before a command gives up. */
+/** Maximum number of conflicts with the controller or other users before a command gives up. */
 const MAX_TRIES = 10;
 
-/** What a command writes; `note` is for stderr. Without `write` everything is as it was asked for already. */
+/** A change of a command; `notes` are for stderr. Without `write` the rollout is already as requested. */
 export interface Change {
   write?: (rollout: NodeConfigRollout) => Promise<NodeConfigRollout>;
   /** The line for people: `approved step 1`. */
@@ -121,8 +121,8 @@ export interface Change {
 }
 
 /**
- * Changes a rollout as it is now: read, decided, and written only if nobody wrote in between; else all of it again.
- * @param decide - throws where it cannot be done
+ * Changes a rollout: reads it, decides, and writes with its resourceVersion; on a conflict starts again.
+ * @param decide - throws if the change is not possible
  */
 export async function change(
   context: Context,
@@ -145,7 +145,7 @@ export async function change(
   }
 }
 
-/** Merges into spec, if it is still the version that was read. null removes a field. */
+/** Merges into spec, with the resourceVersion that was read. null removes a field. */
 export const patchSpec =
   (client: Client, spec: Readonly<Record<string, unknown>>, signal: AbortSignal) =>
   (rollout: NodeConfigRollout): Promise<NodeConfigRollout> => {
@@ -156,7 +156,7 @@ export const patchSpec =
 export const cannot = (action: string, { metadata }: NodeConfigRollout, hint: string): ActionError =>
   new ActionError(action, `NodeConfigRollout ${metadata.name}`, { hint });
 
-/** What a rollout does now, for somebody who wanted something else: `it is Holding and waits for Window`. */
+/** State of a rollout, for the error of an impossible change: `it is Holding and waits for Window`. */
 export function doingText({ status }: Readonly<NodeConfigRollout>): string {
   if (status?.phase === undefined) return 'no rollout controller has processed it yet';
   return `it is ${status.phase}${status.waitsFor === undefined ? '' : ` and waits for ${status.waitsFor}`}`;

@@ -150,7 +150,7 @@ export const rolloutUndo: Command = {
   },
 };
 
-/** What was complete last, else the newest of those that are older than what is rolled out now. */
+/** The revision that was completed last, else the newest one older than the current revision. */
 function before(rollout: NodeConfigRollout, revisions: readonly ConfigMap[]): ConfigMap {
   const { revision, previousRevision } = rollout.status ?? {};
   const current = revisions.find(({ metadata }) => metadata.name === revision);
@@ -169,7 +169,7 @@ function undo(client: Client, rollout: NodeConfigRollout, to: ConfigMap, signal:
   const isSameKey = key === kubeletConfigKey;
   if ((from === name && isSameKey) || (status.revision === name && status.stopped === undefined && spec.abortedRevision !== name))
     return { done: `already rolls out ${name} (revision ${numberOf(to)})` };
-  // The original, where an earlier undo names a copy already.
+  // The original ConfigMap, if spec already names a copy because of an earlier undo.
   const original = /^[^/]*\/([^:]*):/.exec(to.metadata.annotations?.[COPY_OF_ANNOTATION] ?? '')?.[1] ?? from;
   const named = { name: original, ...(isSameKey ? {} : { kubeletConfigKey }) };
   const back = `kubectl patch ncr ${metadata.name} --type=merge -p '${JSON.stringify({ spec: { configMap: named } })}'`;

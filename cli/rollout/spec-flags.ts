@@ -16,7 +16,7 @@ import { readRules } from './rollouts.ts';
 const COMMAND = 'rollout create';
 const usage = (problem: string): UsageError => new UsageError(`${COMMAND}: ${problem}; see dkc ${COMMAND} --help`);
 
-/** What a rollout asks for, as flags. Gates, and holds that differ from step to step, are written in a file. */
+/** Flags for the spec of a rollout. Gates, and holds that differ per step, need a file. */
 export const specFlags: readonly Flag[] = [
   { name: 'filename', alias: 'f', type: 'string', value: 'FILE', completes: 'file', text: 'file with a NodeConfigRollout in YAML or JSON, - for standard input; other flags win over the file' }, // prettier-ignore
   { name: 'configmap', type: 'string', value: 'NS/NAME', completes: 'configmap', text: 'the ConfigMap to roll out' },
@@ -66,7 +66,7 @@ export const specFlags: readonly Flag[] = [
   { name: 'paused', type: 'boolean', text: 'create the rollout paused: dkc rollout status shows its nodes, dkc rollout resume starts it' },
 ];
 
-/** The object that the command line asks for, checked as the controller checks it. @throws {UsageError, ActionError} */
+/** The object that the command line describes, validated like in the controller. @throws {UsageError, ActionError} */
 export async function rolloutOf(context: Context, args: Args, nameOf: (args: Args) => string): Promise<NodeConfigRollout> {
   const file = args.text('filename');
   const base = file === undefined ? {} : await readRollout(context, file);
@@ -133,7 +133,7 @@ function specOf(args: Args, base: RolloutSpec, own: string | undefined): Partial
   };
 }
 
-/** `unmanagedPods=Evict,emptyDir=Block`. What the values must be is checked where the spec is read. */
+/** Parses `unmanagedPods=Evict,emptyDir=Block`. Validation of the spec checks the values. */
 function drainPolicyOf(text: string | undefined): RolloutSpec['drainPolicy'] {
   if (text === undefined) return undefined;
   const pairs = text.split(',').map((pair) => pair.split('=') as [string, string?]);
@@ -143,7 +143,7 @@ function drainPolicyOf(text: string | undefined): RolloutSpec['drainPolicy'] {
   return Object.fromEntries(pairs);
 }
 
-/** A number of nodes as a number, all else as it is: what it must be is checked where the spec is read. */
+/** Converts a number of nodes; other text is unchanged, and validation of the spec checks it. */
 const countOf = (text: string): Count => (/^[0-9]{1,9}$/.test(text) ? Number(text) : text);
 
 function configMapOf(args: Args, base: RolloutSpec, own: string | undefined): NonNullable<RolloutSpec['configMap']> {
@@ -182,7 +182,7 @@ function selectorOf(args: Args, base: RolloutSpec): NonNullable<RolloutSpec['nod
   }
 }
 
-/** As objects carry it: `pool=web` in matchLabels, all else in matchExpressions. */
+/** A selector for the spec: `pool=web` in matchLabels, other requirements in matchExpressions. */
 function selectorObject(requirements: readonly LabelRequirement[]): NonNullable<RolloutSpec['nodeSelector']> {
   const matchLabels: Record<string, string> = {};
   const matchExpressions: unknown[] = [];
@@ -214,7 +214,7 @@ function selectorObject(requirements: readonly LabelRequirement[]): NonNullable<
 
 const DEFAULT_STEPS = '1,10%,50%,100%';
 
-/** undefined: none of the flags is there. After a step of all nodes there is nothing to hold or approve. */
+/** undefined: none of the flags is given. A last step with all nodes has no hold and no approval. */
 function stepsOf(args: Args): RolloutStep[] | undefined {
   const [steps, hold, approve] = [args.text('steps'), args.text('hold'), args.text('approve')];
   if (steps === undefined && hold === undefined && approve === undefined) return undefined;
@@ -237,7 +237,7 @@ function approvedSteps(text: string | undefined, held: number): ReadonlySet<numb
   return new Set(steps);
 }
 
-/** `0 2 * * 1-5 3h Europe/Berlin; 0 4 * * 6 5h`. */
+/** Parses `0 2 * * 1-5 3h Europe/Berlin; 0 4 * * 6 5h`. */
 function windowsOf(text: string | undefined): Window[] | undefined {
   return text?.split(';').map((one) => {
     const words = one.trim().split(/\s+/);

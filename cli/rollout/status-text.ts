@@ -36,7 +36,7 @@ export function stepOf(rollout: Readonly<NodeConfigRollout>): string {
   return step === undefined ? '' : `${step}/${stepsFor(readRules(rollout), nodes?.selected ?? 0).length}`;
 }
 
-/** Nodes listed under a step; the others are counted. With -o wide all are listed. */
+/** Maximum number of nodes listed under a step; the others are counted. With -o wide all are listed. */
 const MAX_NODES = 10;
 
 type Tone = keyof Pick<Paint, 'red' | 'green' | 'yellow' | 'cyan' | 'dim'>;
@@ -55,7 +55,7 @@ const phases: Readonly<Record<Phase, Sign>> = {
   RolledBack: { icon: '✖', tone: 'red' },
   Failed: { icon: '✖', tone: 'red' },
 };
-/** A controller that is newer than this program may know more phases. */
+/** A controller that is newer than this program may report unknown phases. */
 const signOf = (phase: string): Sign => (Object.hasOwn(phases, phase) ? phases[phase as Phase] : { icon: '•', tone: 'dim' });
 
 const states: Readonly<Record<NodeView['state'], Sign>> = {
@@ -67,7 +67,7 @@ const states: Readonly<Record<NodeView['state'], Sign>> = {
   'no-agent': { icon: '⚠', tone: 'yellow' },
 };
 
-/** A rollout as a tree: what it is, then its steps, under each the nodes that it adds. Ends with a line end. */
+/** A rollout as a tree: its fields, then its steps, each with the nodes that it adds. Ends with a newline. */
 export function treeText({ rollout, rules, steps }: RolloutView, now: Millis, { wide, paint }: People): string {
   const { metadata, status = {} } = rollout;
   const { phase = 'Pending', nodes, revision, previousRevision, nextWindow, waitsFor, failures = [], approvals = [] } = status;
@@ -118,7 +118,7 @@ function nodeLine({ node, state, detail }: NodeView, width: number, paint: Paint
   return detail === '' ? text : `${text}   ${printable(detail)}`;
 }
 
-/** Who is worth a line: nodes that failed or are in flight first. */
+/** The nodes to list: failed and in-flight ones first. */
 function shownOf(nodes: readonly NodeView[], wide: boolean): readonly NodeView[] {
   if (wide || nodes.length <= MAX_NODES) return nodes;
   const rank = ({ state }: NodeView): number => ['failed', 'in-flight', 'not-ready', 'no-agent', 'settled', 'waiting'].indexOf(state);

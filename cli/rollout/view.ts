@@ -18,17 +18,17 @@ import { outcomeOf, readRules } from './rollouts.ts';
 export interface NodeView {
   node: string;
   state: 'settled' | 'in-flight' | 'failed' | 'waiting' | 'not-ready' | 'no-agent';
-  /** Why it is there; '' where the state says it all. */
+  /** Reason for the state; '' if the state needs none. */
   detail: string;
 }
 
 export interface StepView {
   /** From 1. */
   step: number;
-  /** As spec has it, with hold and approval. */
+  /** The step in spec, with hold and approval. */
   text: string;
   state: 'done' | 'current' | 'waiting';
-  /** Those that this step adds. */
+  /** Nodes that this step adds. */
   nodes: readonly NodeView[];
 }
 
@@ -38,7 +38,7 @@ export interface RolloutView {
   steps: readonly StepView[];
 }
 
-/** The nodes that a rollout selects and no older one does. Pure. */
+/** The nodes that this rollout selects and no older rollout selects. Pure. */
 export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, fleet: FleetObjects): RolloutNode[] {
   const older = [...fleet.rollouts.values()]
     .filter((other) => comesBefore(other, rollout))
@@ -53,7 +53,7 @@ export function nodesOf(rollout: Readonly<NodeConfigRollout>, rules: Rules, flee
   return found;
 }
 
-/** Steps and their nodes: those that have the revision first, then the others in the order in which they are touched. Pure. */
+/** Steps and their nodes: first the nodes that have the revision, then the others in the order in which the controller will change them. Pure. */
 export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects, now: Millis): RolloutView {
   const rules = readRules(rollout);
   const { revision, failures = [], attemptAt } = rollout.status ?? {};
@@ -61,7 +61,7 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
   const ordered = inOrder(nodesOf(rollout, rules, fleet), rules.uid);
   const failed = new Map(failures.map(({ node, error }) => [node, error]));
   const target = revision === undefined ? undefined : targetFor(revision, ordered, rules);
-  // What the controller has taken for a failure of this attempt is one.
+  // A node in status.failures failed in the current attempt, even if its error is older than attemptAt.
   const placed = ordered.map((node): Placed => {
     const judging = { deadlineMs: rules.nodeDeadlineMs, now, triedAgain: failed.has(node.node) ? undefined : triedAgain };
     return { node, standing: target === undefined ? { at: 'waiting' } : standingOf(node, target, judging) };
@@ -80,7 +80,7 @@ export function viewOf(rollout: Readonly<NodeConfigRollout>, fleet: FleetObjects
   };
 }
 
-/** As nodes have it: the revision is one key of its copy, and spec may name another by now. */
+/** The assignment of the revision, taken from a node that has it: the key in spec may have changed since. */
 function targetFor(revision: string, nodes: readonly RolloutNode[], rules: Rules): SpecSource | null {
   const { namespace } = rules.configMap;
   return nodes.find(({ wanted }) => wanted?.name === revision && wanted.namespace === namespace)?.wanted ?? specOf(rules, revision, []);
@@ -103,7 +103,7 @@ function nodeView(
     case 'waiting':
     case 'no-agent': {
       const error = failed.get(name);
-      // What could not be drained never had it.
+      // A node that could not be drained never had the revision, so it was not rolled back.
       if (error !== undefined)
         return { node: name, state: 'failed', detail: error.startsWith('drain: ') ? error : `${error}; rolled back` };
       if (isDrainedBy(node, rules))
