@@ -9,7 +9,7 @@ import { printableLines } from './printable.ts';
 type Part =
   | { is: 'text'; text: string }
   | { is: 'path'; path: Path }
-  /** What stands between `{range PATH}` and `{end}`. */
+  /** The parts between `{range PATH}` and `{end}`. */
   | { is: 'range'; path: Path; parts: Part[] };
 
 type Path = readonly Step[];
@@ -27,20 +27,20 @@ const MAX_TEMPLATE = 10_000;
 const MAX_DEPTH = 10;
 const MAX_VALUES = 1_000_000;
 
-/** @throws {UsageError} for a template that cannot be read, or that makes more values than a terminal ever needs */
+/** @throws {UsageError} for an invalid template, or one that produces too many values */
 export function jsonPathText(template: string, data: unknown): string {
   const parts = parseTemplate(template);
   return printableLines(rendered(parts, data, data));
 }
 
-/** A path without braces, as custom-columns has it: `.metadata.name`. */
+/** Parses a path without braces, as in custom-columns: `.metadata.name`. */
 export function parsePath(text: string): (root: unknown) => unknown[] {
   const [path, rest] = readPath(text.startsWith('{') && text.endsWith('}') ? text.slice(1, -1) : text, 0);
   if (rest.trim() !== '') throw problem(`cannot parse ${JSON.stringify(rest.slice(0, 40))}`);
   return (root) => follow(path, root, root);
 }
 
-/** As kubectl prints one value: text as it is, all else as JSON. */
+/** Formats one value like kubectl: text unchanged, other types as JSON. */
 export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : value === undefined || value === null ? '' : JSON.stringify(value);
 }
@@ -51,7 +51,7 @@ const problem = (what: string): UsageError =>
 function parseTemplate(template: string): Part[] {
   if (template === '') throw problem('the template is empty');
   if (template.length > MAX_TEMPLATE) throw problem(`the template is longer than ${MAX_TEMPLATE} characters`);
-  // As kubectl takes it: a path without any braces is one.
+  // As in kubectl, a template without braces is a path.
   const text = template.includes('{') ? template : `{${template}}`;
   const open: { parts: Part[] }[] = [{ parts: [] }];
   for (let at = 0; at < text.length;) {
@@ -77,7 +77,7 @@ function parseTemplate(template: string): Part[] {
   return open[0]?.parts ?? [];
 }
 
-/** The brace that ends what began at `from`; quotes may hold braces. */
+/** Index of the closing brace for the brace at `from`; quoted text may contain braces. */
 function closing(text: string, from: number): number {
   let quote = '';
   for (let at = from; at < text.length; at++) {
@@ -226,7 +226,7 @@ function stepInto(step: Step, value: unknown, root: unknown, isFirst: boolean): 
     case 'root':
       return [root];
     case 'key':
-      // Lists of dkc are bare; with kubectl they stand under `items`.
+      // dkc prints bare lists; templates for kubectl expect the elements in `items`.
       if (list) return isFirst && step.key === 'items' && value === root ? [value] : [];
       return isJsonObject(value) && Object.hasOwn(value, step.key) ? [value[step.key]] : [];
     case 'index': {

@@ -27,19 +27,19 @@ export const noHeadersFlag: Flag = { name: 'no-headers', type: 'boolean', text: 
 
 export type Paint = Pick<typeof pc, 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan'>;
 
-/** How people are to be shown something. */
+/** Options of output for people. */
 export interface People {
   wide: boolean;
-  /** The line of titles above a table. @default true */
+  /** Print the header line of a table. @default true */
   headers?: boolean;
-  /** Does nothing without a terminal or with NO_COLOR. Paint only what is printable already. */
+  /** Does nothing without a terminal or with NO_COLOR. Pass only text that is already printable. */
   paint: Paint;
-  /** undefined: no terminal, any width. */
+  /** undefined: no terminal, unlimited width. */
   columns: number | undefined;
 }
 
 interface View {
-  /** What json and yaml say, exactly as the contract names it. */
+  /** Data for json and yaml, exactly as in the contract. */
   data: unknown;
   /** The text for table and wide, line ends included. */
   people(how: People): string | Promise<string>;
@@ -50,14 +50,14 @@ export function formatOf(args: Args): Format {
   return formats.find((format) => format === given) ?? templates.find((name) => given.startsWith(`${name}=`)) ?? 'table';
 }
 
-/** @throws {UsageError} where --watch does not work with the format that was asked for */
+/** @throws {UsageError} if --watch does not support the requested format */
 export function checkWatch(args: Args, command: string): void {
   const format = formatOf(args);
   if (args.on('watch') && format !== 'table' && format !== 'wide' && format !== 'json')
     throw new UsageError(`${command}: --watch works with -o table, wide and json; see dkc ${command} --help`);
 }
 
-/** Colours on a terminal, unless NO_COLOR (any value but an empty one) or TERM=dumb say otherwise. */
+/** Colours on a terminal, unless NO_COLOR is set and not empty, or TERM=dumb. */
 export function paintFor(context: Pick<Context, 'env'>, sink: { readonly isTTY: boolean }): Paint {
   const { NO_COLOR = '', TERM = '' } = context.env;
   return pc.createColors(sink.isTTY && NO_COLOR === '' && TERM !== 'dumb');
@@ -72,12 +72,12 @@ export function peopleFor(context: Context, args: Args): People {
   };
 }
 
-/** Prints `view` to stdout in the format that was asked for. @throws {UsageError} for a template that cannot be read, before anything is printed */
+/** Prints `view` to stdout in the requested format. @throws {UsageError} for an invalid template, before anything is printed */
 export async function show(context: Context, args: Args, view: View): Promise<void> {
   context.stdout.write((await scriptText(args, view.data)) ?? (await view.people(peopleFor(context, args))));
 }
 
-/** `given` as json, yaml, name, jsonpath or custom-columns say it; undefined for table and wide. */
+/** `given` formatted as json, yaml, name, jsonpath or custom-columns; undefined for table and wide. */
 export async function scriptText(args: Args, given: unknown): Promise<string | undefined> {
   const data = withoutManagedFields(given);
   const format = formatOf(args);
@@ -99,7 +99,7 @@ export async function scriptText(args: Args, given: unknown): Promise<string | u
   }
 }
 
-/** Reads the template of `-o`, so that a mistake in it is found before any work is done. @throws {UsageError} */
+/** Parses the template of `-o`, so that a mistake is reported before any work is done. @throws {UsageError} */
 export async function checkFormat(args: Args): Promise<void> {
   if (!args.has('output')) return;
   const format = formatOf(args);
@@ -108,9 +108,9 @@ export async function checkFormat(args: Args): Promise<void> {
 }
 
 export interface Column<Row> {
-  /** Upper case, but for what a person typed. */
+  /** Upper case, except text that the user typed. */
   title: string;
-  /** Made printable by the table; '' shows as `-`. */
+  /** The table makes the value printable, and shows '' as `-`. */
   value(row: Row): string;
   /** Applied to the printable cell. */
   paint?(cell: string, row: Row, paint: Paint): string;
@@ -126,7 +126,7 @@ export async function table<Row>(columns: readonly Column<Row>[], rows: readonly
 }
 
 /**
- * The same, with the width of each column for the lines that follow. Takes time in proportion to the rows, where cli-table3 takes 21 s for 5,000.
+ * Like {@link table}, and returns the column widths for further lines. Time is linear in the number of rows; cli-table3 takes 21 s for 5,000 rows.
  * @param widths - of a table before this one: no column gets narrower
  */
 export function tableLines<Row>(
@@ -146,18 +146,18 @@ export function tableLines<Row>(
       .join(GAP)
       .trimEnd(),
   );
-  // Without a title line columns may be narrower than their titles.
+  // Without a header line, columns may be narrower than their titles.
   const head = headers ? [shown.map(({ title }, at) => `${title}${padding(title, at)}`).join(GAP).trimEnd()] : []; // prettier-ignore
   return { text: [...head, ...lines].map((line) => `${line}\n`).join(''), widths: wanted };
 }
 
-/** Columns of a terminal, but for letters of double width, which names in Kubernetes have not. */
+/** Width in terminal columns. Ignores double-width letters, which names in Kubernetes do not have. */
 const width = (text: string): number =>
   /^[\u0020-\u007e]*$/.test(text) ? text.length : text.replace(/\p{M}/gu, '').replace(/[\u{10000}-\u{10ffff}]/gu, '_').length;
 
 type Element = Readonly<Record<string, unknown>>;
 
-/** `-o name`: a line for each element of a list, by what it is: `node/NAME`, a configuration, a field, an object, a path. @throws {UsageError} */
+/** `-o name`: one line per element of a list, with the name of its type: `node/NAME`, a configuration, a field, an object, a path. @throws {UsageError} */
 export function namesText(data: unknown): string {
   const rows = Array.isArray(data) ? (data as readonly unknown[]) : [data];
   return rows.map((row) => `${printable(nameOf(typeof row === 'object' && row !== null ? (row as Element) : {}))}\n`).join('');
@@ -181,7 +181,7 @@ function nameOf(row: Element): string {
 
 const MAX_COLUMNS = 100;
 
-/** `NODE:.node,STATE:.state`, as kubectl takes it. What an element lacks reads `<none>`. @throws {UsageError} */
+/** `NODE:.node,STATE:.state`, as in kubectl. A missing value is printed as `<none>`. @throws {UsageError} */
 export function customColumnsText(spec: string, data: unknown, noHeaders: boolean): string {
   const columns = spec.split(/,(?![^[]*\])/).map(columnOf);
   if (columns.length > MAX_COLUMNS) throw new UsageError(`-o custom-columns: more than ${MAX_COLUMNS} columns`);

@@ -4,22 +4,22 @@ import { plainScalar } from '../../agent/config/yaml/scalar.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import type { Context } from '../command.ts';
 
-/** `text` on one line, with nothing in it that a terminal would obey. For cells and messages. */
+/** `text` on one line, with control characters escaped. For cells and messages. */
 export function printable(text: string): string {
   return text.replace(CONTROLS, (character) => (character === '\n' || character === '\t' ? ' ' : escaped(character)));
 }
 
-/** Text of a file that a person asked to see: lines and tabs stay. */
+/** Like {@link printable} for the text of a file: keeps line breaks and tabs. */
 export function printableLines(text: string): string {
   return text.replace(CONTROLS, (character) => (character === '\n' || character === '\t' ? character : escaped(character)));
 }
 
-/** Whether `text` holds anything that {@link printable} would change, line ends and tabs aside. */
+/** Whether {@link printable} would change `text`, apart from line breaks and tabs. */
 function hasControls(text: string): boolean {
   return printableLines(text) !== text;
 }
 
-/** An object of the API, or a list of them, without managedFields, as kubectl shows them; anything else as it is. */
+/** An API object, or a list of them, without managedFields, like kubectl's output; other data is unchanged. */
 export function withoutManagedFields(data: unknown): unknown {
   if (Array.isArray(data)) return data.map(withoutManagedFields);
   if (!isJsonObject(data) || !isJsonObject(data['metadata']) || !('managedFields' in data['metadata'])) return data;
@@ -32,13 +32,13 @@ export function jsonText(data: unknown, indent = 2): string {
   return `${printableLines(JSON.stringify(data, (_, value: unknown) => (typeof value === 'bigint' ? exact(value) : value), indent))}\n`;
 }
 
-/** The same as YAML, for readers of 1.1 as well as of 1.2: kubectl, and all that is written in Go, takes a plain `yes` for true and `1_000` for a number. */
+/** The same as YAML that parsers of 1.1 and 1.2 read alike: Go's parsers, and so kubectl, read a plain `yes` as true and `1_000` as a number. */
 export function yamlText(data: unknown): string {
   const document = new Document(data, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   visit(document, {
     Scalar(_, node) {
       if (!isScalar(node) || typeof node.value !== 'string') return;
-      // In double quotes the escapes that printableLines makes are read back.
+      // The escapes of printableLines are parsed back only inside double quotes.
       if (hasControls(node.value) || plainScalar(node.value) !== node.value) node.type = 'QUOTE_DOUBLE';
     },
   });
@@ -46,17 +46,17 @@ export function yamlText(data: unknown): string {
 }
 
 function exact(value: bigint): unknown {
-  // In Node 24, not yet in TypeScript's library.
+  // JSON.rawJSON exists in Node 24, but not yet in TypeScript's library.
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(value.toString());
 }
 
-/** One line on stderr that redraws itself. Without a terminal it is silent; NO_COLOR is about colors alone. */
+/** One line on stderr that redraws itself. Without a terminal it is silent; NO_COLOR affects only colors. */
 export interface Progress {
   draw(text: string): void;
   clear(): void;
 }
 
-/** A terminal that does not know its width says 0. */
+/** Used if the terminal reports a width of 0, which means unknown. */
 const DEFAULT_COLUMNS = 80;
 
 export function progress({ stderr, env }: Pick<Context, 'stderr' | 'env'>): Progress {

@@ -129,7 +129,7 @@ With --verify, checks the existing signature against the signatureKeys in --poli
   },
 };
 
-/** @throws UsageError where flags cannot be combined, before any file is read */
+/** @throws UsageError for flags that cannot be combined, before any file is read */
 function checkUsage(args: Args): void {
   const usage = (problem: string): UsageError => new UsageError(`sign: ${problem}; see dkc sign --help`);
   const modes = (['key', 'print-message', 'verify'] as const).filter(
@@ -144,7 +144,7 @@ function checkUsage(args: Args): void {
   if (args.text('key') === undefined && format === 'configmap') throw usage('-o configmap needs --key');
 }
 
-/** @throws UsageError where it is not clear which data key holds the configuration */
+/** @throws UsageError if it is not clear which data key holds the configuration */
 function payloadOf({ files, allow }: PayloadFiles, args: Args): SignedPayload {
   const keys = [...files.keys()].filter((key) => key !== SIGNATURE_KEY);
   const [only = '', ...others] = keys;
@@ -165,7 +165,7 @@ function messageOf(payload: SignedPayload): string {
   }
 }
 
-/** A signature that no agent accepts is worth nothing: an RSA key of 1,024 bits, a certificate. @throws ActionError */
+/** Rejects signatures that no agent accepts, such as those of an RSA key of 1,024 bits or of a certificate. @throws ActionError */
 function checked(signature: string, message: string, file: string): ReturnType<typeof signatureKeyOf> {
   const bad = (hint: string): ActionError => new ActionError('sign with', file, { hint: `agents do not accept its signature: ${hint}` });
   try {

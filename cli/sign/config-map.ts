@@ -10,18 +10,18 @@ import { ActionError } from '../../base/errors.ts';
 import { readConfigFile } from '../config/config-file.ts';
 import type { Context } from '../command.ts';
 
-/** What is to be signed, or was. */
+/** The files that are signed or verified. */
 export interface PayloadFiles {
   files: Map<string, Uint8Array>;
-  /** Where it came as a manifest of a ConfigMap, that one. */
+  /** The manifest, if the input is a manifest of a ConfigMap. */
   manifest?: Readonly<Record<string, unknown>>;
-  /** Its annotation dkc.dev/allow. */
+  /** The manifest's annotation dkc.dev/allow. */
   allow?: string;
 }
 
 /**
- * Reads what the words of the command line name, as kubectl create configmap --from-file does: `FILE` is the data key of that name, `KEY=FILE` is KEY,
- * a directory is all regular files in it. One file that is a manifest of a ConfigMap (`-` too) is its data keys and annotation.
+ * Reads the files of the command line like kubectl create configmap --from-file: `FILE` becomes the data key of that name, `KEY=FILE` becomes KEY,
+ * a directory becomes all its regular files. A single manifest of a ConfigMap (also on `-`) becomes its data keys and annotation.
  * @throws {UsageError} for names that cannot be data keys, ActionError for files that cannot be read
  */
 export async function readPayload(context: Context, words: readonly string[]): Promise<PayloadFiles> {
@@ -52,7 +52,7 @@ export async function readPayload(context: Context, words: readonly string[]): P
   return { files };
 }
 
-/** Names of the regular files in a directory; undefined where `name` is none. Links are followed: a mounted ConfigMap has nothing else. */
+/** Names of the regular files in a directory; undefined if `name` is not a directory. Links are followed: a mounted ConfigMap consists of links. */
 async function regularFiles(context: Context, name: string): Promise<string[] | undefined> {
   const { disk } = context;
   const real = await disk.realPath(context.path(name)).catch(() => undefined);
@@ -65,10 +65,10 @@ async function regularFiles(context: Context, name: string): Promise<string[] | 
   return names;
 }
 
-/** Somewhere in every manifest of one; what has this elsewhere than at its top is no manifest. */
+/** Every manifest of a ConfigMap matches; texts that match below their top level are sorted out after parsing. */
 const LOOKS_LIKE_CONFIGMAP = /(?:^|[\s,{])["']?kind["']?:[ \t]*["']?ConfigMap\b/m;
 
-/** @throws {UsageError} where other objects are beside it: one signature covers one ConfigMap */
+/** @throws {UsageError} if the text has other objects too: one signature covers one ConfigMap */
 async function asConfigMap(bytes: Uint8Array, word: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   const text = new TextDecoder().decode(bytes);
   if (!LOOKS_LIKE_CONFIGMAP.test(text)) return undefined;
@@ -81,7 +81,7 @@ async function asConfigMap(bytes: Uint8Array, word: string): Promise<Readonly<Re
   return configMap;
 }
 
-/** Those of all documents and of Lists; none where it is no YAML. */
+/** The objects of all documents and Lists; empty if the text is not YAML. */
 async function objectsOf(text: string): Promise<Readonly<Record<string, unknown>>[]> {
   const { parseAllDocuments } = await import('yaml');
   try {
@@ -111,19 +111,19 @@ function fromManifest(manifest: Readonly<Record<string, unknown>>, name: string)
   return { files, manifest, ...(typeof allow === 'string' ? { allow } : {}) };
 }
 
-/** What the API server writes into metadata, and kubectl apply: none of it is part of a manifest. */
+/** Metadata that the API server or kubectl apply writes, and that is not part of a manifest. */
 const NOT_OURS = new Set(['uid', 'resourceVersion', 'creationTimestamp', 'generation', 'managedFields', 'selfLink']);
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 interface Wanted {
-  /** `NS/NAME`; absent: that of the manifest. */
+  /** `NS/NAME`; absent: the name in the manifest. */
   name: string | undefined;
-  /** Annotation dkc.dev/allow; absent: that of the manifest. */
+  /** Annotation dkc.dev/allow; absent: the annotation in the manifest. */
   allow: string | undefined;
   signature: string;
 }
 
-/** The manifest of the signed ConfigMap, for kubectl apply. @throws UsageError where it has no name, or a file is no text */
+/** The manifest of the signed ConfigMap, for kubectl apply. @throws UsageError if it has no name, or a file is not text */
 export function configMapOf({ files, manifest = {} }: PayloadFiles, { name, allow, signature }: Wanted): Record<string, unknown> {
   const given = isJsonObject(manifest['metadata']) ? manifest['metadata'] : {};
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => key !== 'annotations' && !NOT_OURS.has(key)));

@@ -8,14 +8,14 @@ import { readConfigFile } from '../config/config-file.ts';
 import type { Args } from '../args/args.ts';
 import type { Context } from '../command.ts';
 
-/** A person may have to find a passphrase, or an authenticator. */
+/** Long, since the user may have to look up a passphrase or fetch an authenticator. */
 const TIMEOUT_MS = 120_000;
 
 /**
- * Has ssh-keygen sign `message`: it knows passphrases (asked for on the terminal), keys in an ssh-agent, FIDO authenticators and PKCS#11.
- * @param key - absolute path of a private key, or of the public key of one in the agent
+ * Signs `message` with ssh-keygen, which supports passphrases (read from the terminal), keys in an ssh-agent, FIDO authenticators and PKCS#11.
+ * @param key - absolute path of a private key, or of the public key of a key in the ssh-agent
  * @returns the armored signature
- * @throws ActionError with what ssh-keygen says
+ * @throws ActionError with ssh-keygen's error
  */
 export async function signWithSshKeygen({ exec, signal }: Context, key: string, message: string): Promise<string> {
   const ran = await exec('ssh-keygen', ['-Y', 'sign', '-n', NAMESPACE, '-f', key], { input: message, timeoutMs: TIMEOUT_MS, signal });
@@ -30,8 +30,8 @@ export async function signWithSshKeygen({ exec, signal }: Context, key: string, 
 }
 
 /**
- * The keys that `dkc sign --verify` accepts, and the file that they are in.
- * @throws ActionError where it cannot be read, or has none
+ * The keys that `dkc sign --verify` accepts, and the file that contains them.
+ * @throws ActionError if the file cannot be read, or has no keys
  */
 export async function knownKeys(context: Context, args: Args): Promise<{ keys: readonly SignatureKey[]; from: string }> {
   const file = args.text('allowed-signers');

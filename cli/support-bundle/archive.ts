@@ -5,9 +5,9 @@ import { link, open, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { ActionError, errorCode } from '../../base/errors.ts';
 
-/** The files as a tar.gz below one folder, each 0600 and of the same time. @param folder - without slashes */
+/** The files as a tar.gz in one folder, each with mode 0600 and the same time. @param folder - without slashes */
 export async function archiveOf(folder: string, files: readonly Pick<BundleFile, 'path' | 'text'>[], at: Date): Promise<Uint8Array> {
-  // Loaded here: nothing else of dkc makes an archive.
+  // Loaded on demand, since no other command creates an archive.
   const { pack } = await import('tar-stream');
   const archive = pack();
   const parts: Uint8Array[] = [];
@@ -23,9 +23,9 @@ export async function archiveOf(folder: string, files: readonly Pick<BundleFile,
 }
 
 /**
- * Writes a new file, 0600: there whole or not at all, and never in the place of another one.
- * @param draw - a part of the temporary file's name that nobody can know before
- * @throws {ActionError} where something is at `path` already, or it cannot be written
+ * Creates a file atomically, with mode 0600; never replaces an existing file.
+ * @param draw - unpredictable part of the temporary file's name
+ * @throws {ActionError} if `path` exists, or cannot be written
  */
 export async function writeNewFile(path: string, bytes: Uint8Array, draw: string): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${draw}`);
@@ -37,7 +37,7 @@ export async function writeNewFile(path: string, bytes: Uint8Array, draw: string
     } finally {
       await file.close();
     }
-    // A rename would take the place of what is there.
+    // A rename would replace an existing file.
     await link(temporary, path);
   } catch (cause) {
     const isThere = errorCode(cause) === 'EEXIST';

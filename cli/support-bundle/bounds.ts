@@ -1,8 +1,8 @@
 import type { Bounds, Contents, Failure, Found } from './collector.ts';
 
 /**
- * What goes into the bundle of what was found, in its order: files are cut to their bound, and what no longer fits is left out by name. Of two files
- * of one path the first stays.
+ * Selects the files of the bundle, in order: files are cut to their maximum size, and files that no longer fit are left out and listed. Of two files
+ * with the same path the first is kept.
  */
 export function withinBounds(found: readonly Found[], errors: readonly Failure[], bounds: Bounds): Contents {
   const contents: Contents = { files: [], leftOut: [], errors: [...errors] };
@@ -35,14 +35,14 @@ function cutTo(text: string, max: number, keep: 'start' | 'end'): { text: string
   if (bytes.length <= max) return { text };
   const part = keep === 'start' ? bytes.subarray(0, max) : bytes.subarray(bytes.length - max);
   const line = keep === 'start' ? part.lastIndexOf(0x0a) : part.indexOf(0x0a);
-  // A single line that is too long is nothing that anybody reads.
+  // A single line that is too long is dropped.
   const kept = line < 0 ? part.subarray(0, 0) : keep === 'start' ? part.subarray(0, line + 1) : part.subarray(line + 1);
   return { text: kept.toString('utf8'), cut: `${keep === 'start' ? 'first' : 'last'} ${kept.length} of ${bytes.length} bytes` };
 }
 
 const MAX_PART = 200;
 
-/** No part of a path leads out of the folder it is unpacked in, and none is hidden or obeyed by a terminal. */
+/** Removes parts that lead out of the folder where the archive is unpacked, and replaces control characters and other unusual characters. */
 function safePath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '' && part !== '.' && part !== '..');
   return parts.map((part) => part.replaceAll(/[^\w.@:+=-]/g, '_').slice(0, MAX_PART)).join('/');

@@ -9,24 +9,24 @@ import { commands } from '../commands.ts';
 import { redactObject } from './redact/objects.ts';
 import type { Context } from '../command.ts';
 
-/** One file of the bundle, redacted already, or one that was left out and why. */
+/** One redacted file of the bundle, or a file that was left out, with the reason. */
 export type Found =
   | {
-      /** Below the bundle's own folder, parts separated by `/`. */
+      /** Path in the bundle's folder, separated by `/`. */
       path: string;
       text: string;
-      /** What a reader should know of it. */
+      /** Remark for the reader. */
       note?: string;
-      /** Which end of a text that is too long stays: logs keep their newest lines. @default start */
+      /** Which end of a text is kept if it is too long: logs keep their newest lines. @default start */
       keep?: 'start' | 'end';
     }
   | { path: string; leftOut: string };
 
 export interface Collector {
   name: string;
-  /** What it puts in, for `--dry-run`. */
+  /** What the collector adds, for `--dry-run`. */
   what: string;
-  /** Errors are one line in the bundle; the others go on. */
+  /** An error becomes one line in the bundle; other collectors continue. */
   collect(signal: AbortSignal): Promise<readonly Found[]>;
 }
 
@@ -55,17 +55,17 @@ export interface Bounds {
   file: number;
   /** Files. */
   count: number;
-  /** One collector, in ms. */
+  /** Time of one collector, in ms. */
   time: Millis;
 }
 
 export const MIB = 1024 * 1024;
 export const defaultBounds: Bounds = { total: 50 * MIB, file: 4 * MIB, count: 5_000, time: 30_000 };
 
-/** Collectors at a time. */
+/** Concurrent collectors. */
 const AT_ONCE = 4;
 
-/** Runs every collector. One that fails, or takes longer than its time, is an entry of `errors`; none stops another. */
+/** Runs every collector. A collector that fails or times out becomes an entry of `errors`, and stops no other. */
 export async function collectAll(
   { clock, signal }: { clock: Pick<Clock, 'after'>; signal: AbortSignal },
   collectors: readonly Collector[],
@@ -109,7 +109,7 @@ async function inTime<T>(
 ): Promise<T> {
   const late = new AbortController();
   const { promise, reject } = Promise.withResolvers<never>();
-  // Nobody waits for it any more once the work is done.
+  // Avoids an unhandled rejection if the timeout fires after the work is done.
   promise.catch(() => undefined);
   const stop = clock.after(ms, () => late.abort(new Error(`no result within ${ms / 1000} s`)));
   const until = AbortSignal.any([signal, late.signal]);
@@ -125,8 +125,8 @@ async function inTime<T>(
 export const hasCommand = (name: string): boolean => commands.some((entry) => entry.name === name);
 
 /**
- * What a command of dkc says with `-o json`, redacted. It may find something wrong (exit 1): that is why somebody makes a bundle.
- * @throws {Error} with the line on stderr where it could not do its work
+ * Redacted output of a command of dkc with `-o json`. A failed check (exit 1) is a valid result: bundles are made to analyze failures.
+ * @throws {Error} with the line on stderr for other exit codes
  */
 export async function ownCommand(context: Context, argv: readonly string[], path: string): Promise<Found> {
   let [out, errors] = ['', ''];

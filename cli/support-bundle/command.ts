@@ -69,7 +69,7 @@ export const supportBundle: Command = {
   flags,
   positionals: [],
   async run(given, args) {
-    // What the parts would log is in their errors.
+    // The collectors' errors already contain what they would log.
     const context = { ...given, log: silentLog };
     const known = new KnownValues();
     const isCluster = args.on('cluster');
@@ -112,7 +112,7 @@ export const supportBundle: Command = {
   },
 };
 
-/** Settings that cannot be read are part of what somebody has to understand: then flags and defaults say where things are. */
+/** If the settings cannot be read, the bundle contains the problem, and flags and defaults give the paths. */
 async function optionsOf(context: Context, args: Args): Promise<{ options: AgentOptions; problem: string | undefined }> {
   const { options, problem } = await nodeOptionsOrDefaults(context, args);
   return { options, problem: problem === undefined ? undefined : describeError(problem) };
@@ -123,7 +123,7 @@ const settingsFileOf = (context: Context, args: Args): string | undefined => {
   return named === undefined ? undefined : context.path(named);
 };
 
-/** The node's flags of this command line, but for the kubeconfig: with one `dkc status` would ask the API server, which may be away. */
+/** The node flags of this command line, except --kubeconfig: with it `dkc status` would send requests to the API server, which may be down. */
 function givenNodeFlags(args: Args): string[] {
   return nodeFlags.flatMap(({ name }) => {
     const value = args.value(name);
@@ -132,7 +132,7 @@ function givenNodeFlags(args: Args): string[] {
 }
 
 interface Target {
-  /** Of the folder in the archive. */
+  /** Name of the folder in the archive. */
   stem: string;
   path: string;
   write?: (bytes: Uint8Array) => void;
@@ -177,7 +177,7 @@ interface Row {
   note: string;
 }
 
-/** What is in the bundle, what is not, and why. */
+/** What is in the bundle, what was left out, and why. */
 async function contentsText({ files, leftOut, errors, archive }: Made, how: People): Promise<string> {
   const rows: Row[] = files.map(({ path, bytes, note }) => ({ path, bytes: String(bytes), note: note ?? '' }));
   const columns: Column<Row>[] = [

@@ -17,7 +17,7 @@ import { redactKubeletConfig, type Withheld } from '../redact/configuration.ts';
 type Fields = Readonly<Record<string, unknown>>;
 const fieldsOf = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {});
 
-/** Of a Node: versions, conditions and what assigns its configuration; no addresses, images and labels. */
+/** The fields of a Node that are shown: versions, conditions and its assignment; no addresses, images and labels. */
 function shownNode(node: KubeObject): unknown {
   const { metadata } = node;
   const [spec, status] = [fieldsOf(node['spec']), fieldsOf(node['status'])];
@@ -40,7 +40,7 @@ function shownNode(node: KubeObject): unknown {
 
 const KINDS = new Set(['Node', 'NodeConfig', 'NodeConfigRollout']);
 
-/** Of nodes and of our kinds, and all that dkc wrote or that is in its namespace. */
+/** Events about nodes and dkc's kinds, and all events that dkc wrote or that are in its namespace. */
 function isOurEvent(event: KubeObject, namespace: string): boolean {
   const { involvedObject, source, reportingComponent } = event as Fields;
   const { kind, namespace: of } = fieldsOf(involvedObject);
@@ -52,7 +52,7 @@ function shownLease({ metadata: { namespace, name }, spec }: KubeObject): unknow
   return redactObject({ namespace, name, spec });
 }
 
-/** Names of keys and, of those that hold a kubelet configuration, the configuration redacted. */
+/** Names of the keys; for keys with a kubelet configuration also the redacted configuration. */
 function shownConfigMap(map: KubeObject, withheld: Withheld): unknown {
   const { data, binaryData, metadata, immutable } = map;
   const values = Object.entries(fieldsOf(data)).map(([key, value]): [string, unknown] => [key, shownValue(value, withheld)]);
@@ -74,7 +74,7 @@ function shownValue(value: unknown, withheld: Withheld): unknown {
   return `${REDACTED} (${Buffer.byteLength(text)} bytes that are not a KubeletConfiguration)`;
 }
 
-/** Objects of one kind that a bundle holds. */
+/** Maximum number of objects of one kind in a bundle. */
 const MAX_OBJECTS = 5_000;
 const definitions: Resource = {
   group: 'apiextensions.k8s.io',
@@ -88,11 +88,11 @@ const DEFINITIONS = ['nodeconfigs', 'nodeconfigrollouts'].map((name) => `${name}
 
 interface ClusterQuery {
   connect: ConnectQuery;
-  /** Of ConfigMaps and controllers. */
+  /** Namespace of ConfigMaps and controllers. */
   namespace: string;
 }
 
-/** What a bundle of a fleet is made of. Each opens a connection of its own, so that one that hangs keeps no other. */
+/** The collectors for a cluster. Each has a separate client, so that a hanging request blocks no other collector. */
 export function clusterCollectors(context: Context, { connect, namespace }: ClusterQuery, known: KnownValues): Collector[] {
   const asking = (name: string, what: string, ask: (client: Client, signal: AbortSignal) => Promise<Found[]>): Collector => ({
     name,
@@ -191,7 +191,7 @@ async function listOf(
   };
 }
 
-/** Of dkc: two replicas of two or three programs are usual. */
+/** Maximum number of dkc's pods: two replicas of two or three programs are usual. */
 const MAX_PODS = 20;
 const TIMEOUT_MS = 10_000;
 
@@ -199,7 +199,7 @@ interface Pod extends KubeObject {
   spec?: { containers?: { ports?: { name?: string; containerPort?: number }[] }[] };
 }
 
-/** What the pods of dkc say on their port `metrics`, through the proxy of the API server. One that does not answer is left out with its reason. */
+/** Metrics of dkc's pods from their port `metrics`, through the API server's proxy. A pod that does not respond is left out, with the reason. */
 async function metricsOf(client: Client, namespace: string, signal: AbortSignal): Promise<Found[]> {
   const { items } = await client.list<Pod>(pods, { namespace, labelSelector: 'app.kubernetes.io/name=dkc', limit: MAX_PODS }, { signal });
   const asked = items.map(async (pod): Promise<Found> => {

@@ -38,7 +38,7 @@ export async function settingsFiles(
 /** Five fields, as systemd/kubelet-stopped writes them. */
 const exitLine = /^[\dTZ:.-]{10,40} [a-z-]{1,40} [a-z-]{1,40} [A-Z0-9]{1,20} (?:-|[0-9a-f]{64})$/;
 
-/** The last ends of the kubelet. @param lines - so many at most */
+/** The last exits of the kubelet. @param lines - maximum number */
 export async function kubeletExits(disk: Pick<Disk, 'readEnd'>, path: string, lines: number): Promise<Found> {
   const bytes = await disk.readEnd(path, MIB).catch(readProblem);
   if (typeof bytes === 'string') return { path: 'kubelet-exits', leftOut: bytes };
@@ -49,7 +49,7 @@ export async function kubeletExits(disk: Pick<Disk, 'readEnd'>, path: string, li
   return { path: 'kubelet-exits', text: good.map((line) => `${line}\n`).join(''), note: `last ${good.length} of ${all.length} lines${odd === 0 ? '' : `; malformed and left out: ${odd}`}` }; // prettier-ignore
 }
 
-/** What the agent's metrics port says. */
+/** The agent's metrics. */
 export async function agentMetrics(address: string, signal: AbortSignal): Promise<Found> {
   const path = 'metrics.txt';
   if (address === '') return { path, leftOut: 'metricsBindAddress is empty' };
@@ -76,7 +76,7 @@ async function textFrom(url: string, signal: AbortSignal): Promise<string> {
 
 const DEFAULT_CONFIGZ = 'https://127.0.0.1:10250/configz';
 
-/** What the running kubelet says that it uses. */
+/** The configuration of the running kubelet, from /configz. */
 export async function configz(
   { kubeletConfigz, kubeconfig, nodeName }: AgentOptions,
   withheld: Withheld,
@@ -89,7 +89,7 @@ export async function configz(
   return { path, text: yamlText(redactKubeletConfig(config, withheld)), note: 'values of secret and unknown fields are redacted' };
 }
 
-/** What dkc itself is told for this node, and why it could not be read. */
+/** dkc's settings for this node, and why they could not be read. */
 export function optionsFile(options: AgentOptions, problem: string | undefined): Found {
   return {
     path: 'options.json',
@@ -99,7 +99,7 @@ export function optionsFile(options: AgentOptions, problem: string | undefined):
 
 type CredentialDisk = Pick<Disk, 'readLinked' | 'stat'>;
 
-/** What kind of credentials the kubeconfigs hold, and until when they are good. Their content stays where it is; `withheld` gets it, to be looked for elsewhere. */
+/** Kinds and expiry of the credentials in the kubeconfigs, without their content. `withheld` gets the content, so that it is removed from other files. */
 export async function credentialFacts(
   disk: CredentialDisk,
   kubeconfigs: Readonly<Record<string, string | undefined>>,
@@ -142,7 +142,7 @@ async function factsOf(disk: CredentialDisk, path: string, withheld: Withheld): 
   };
 }
 
-/** The host says where a cluster is: only its kind and port are shown. */
+/** The host would reveal the location of the cluster: only its kind and port are shown. */
 function serverOf(server: string): string {
   const { protocol, hostname, port } = new URL(server);
   const kind = /^(?:localhost|127\.|\[::1\])/.test(hostname) ? 'this machine' : /^[\d.]+$|^\[/.test(hostname) ? 'an address' : 'a name';

@@ -11,9 +11,9 @@ import type { KnownValues } from '../redact/known-values.ts';
 
 export interface NodeQuery {
   options: AgentOptions;
-  /** Why `options` are not those of agent.yaml; undefined where they are. */
+  /** Why `options` are not those of agent.yaml; undefined: they are. */
   problem: string | undefined;
-  /** The node's flags as they were given, for other commands of dkc. */
+  /** The node flags as typed, to run other commands of dkc. */
   flags: readonly string[];
   settings: string | undefined;
   sinceMs: number;
@@ -23,7 +23,7 @@ export interface NodeQuery {
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 const BOOTSTRAP_CONF = '/etc/kubernetes/bootstrap-kubelet.conf';
 
-/** What a bundle of this node is made of, the most telling first: what no longer fits is left out from the end. */
+/** The collectors for this node, most important first: files that no longer fit are dropped from the end. */
 export function nodeCollectors(context: Context, query: NodeQuery, known: KnownValues): Collector[] {
   const { options, flags, settings, problem, sinceMs, journalLines } = query;
   const { disk, exec } = context;

@@ -13,9 +13,9 @@ import type { Disk } from '../../../base/disk.ts';
 import type { AgentOptions } from '../../../agent/options.ts';
 import type { Found } from '../collector.ts';
 
-/** Files and folders that are listed. */
+/** Maximum number of files and folders listed. */
 const MAX_LISTED = 5_000;
-/** Checkpoints whose files are looked at. */
+/** Maximum number of checkpoints whose files are read. */
 const MAX_CHECKPOINTS = 200;
 /** A configuration is at most a megabyte. */
 const MAX_FILE_BYTES = 2 * 1024 * 1024;
@@ -23,11 +23,11 @@ const MAX_FILE_BYTES = 2 * 1024 * 1024;
 type StoreDisk = Pick<Disk, 'list' | 'read' | 'readLinked' | 'readEnd' | 'stat'>;
 type Options = Pick<AgentOptions, 'dynamicConfigDir' | 'effectiveConfig' | 'localConfig'>;
 
-/** Text of the store that is kept while the bundle is made, and the time until which files are read, in ms: below the time of a part. */
+/** Maximum text of the store in memory, in characters, and time for reading files, in ms: shorter than the timeout of a collector. */
 const MAX_TEXT = 32 * 1024 * 1024;
 const READING_MS = 20_000;
 
-/** Every file of the store that is text of ours, redacted, and a list of all that lies there. Links are never followed. */
+/** All text files of the store that dkc wrote, redacted, and a list of everything in the store. Links are never followed. */
 export async function storeFiles(
   { disk, clock }: { disk: StoreDisk; clock: Pick<Clock, 'monotonic'> },
   { dynamicConfigDir: root }: Options,
@@ -64,7 +64,7 @@ export async function storeFiles(
   return found;
 }
 
-/** The journal's end: whole lines that are JSON. @param lines - so many at most */
+/** The last entries of the journal: whole lines that are JSON. @param lines - maximum number */
 export async function journalEnd(disk: Pick<Disk, 'readEnd'>, root: string, lines: number): Promise<Found> {
   const path = 'store/store/journal.jsonl';
   const bytes = await disk.readEnd(layout(root).journal, MAX_JOURNAL_BYTES).catch(readProblem);
@@ -90,7 +90,7 @@ function jsonLine(line: string): string | undefined {
   }
 }
 
-/** The effective file, the local one and the one the kubelet was started with. The local one may be a link, as administrators keep it. */
+/** The effective file, the local config and the file that the kubelet was started with. The local config may be a link set by the administrator. */
 export async function configFiles(disk: StoreDisk, options: Options, started: string, withheld: Withheld): Promise<Found[]> {
   const { effectiveConfig, localConfig } = options;
   return [
@@ -129,7 +129,7 @@ async function textAt(disk: Pick<StoreDisk, 'read'>, path: string): Promise<stri
   }
 }
 
-/** undefined where it is neither JSON nor YAML. No error of the reader is shown: it would quote the line. */
+/** undefined if the text is neither JSON nor YAML. Parser errors are not shown, since they quote the line. */
 export function parsed(text: string): unknown {
   try {
     const document = parseDocument(text, { prettyErrors: false, logLevel: 'silent' });

@@ -44,7 +44,7 @@ export async function systemFacts(context: Context, kubelet: string, signal: Abo
   return [{ path: 'versions.json', text: jsonText(facts) }];
 }
 
-/** Units and drop-ins of agent and kubelet as systemd merges them, what state they are in, and the running kubelet's command line. */
+/** Units and drop-ins of agent and kubelet as systemd merges them, their states, and the running kubelet's command line. */
 export async function unitFiles({ exec, disk }: Host, kubeletUnit: string, signal: AbortSignal): Promise<Found[]> {
   const found: Found[] = [];
   for (const unit of [AGENT_UNIT, ...(kubeletUnit === '' ? [] : [kubeletUnit])]) {
@@ -70,7 +70,7 @@ async function commandLine({ exec, disk }: Host, unit: string, signal: AbortSign
   return { path, text: redactFlags(words).map((word) => `${word}\n`).join(''), note: 'one argument a line; values of unknown flags are redacted' }; // prettier-ignore
 }
 
-/** As much as a program may answer (base/exec.ts): journalctl prints the newest lines first, so that those stay. */
+/** Output is limited by base/exec.ts: journalctl prints the newest lines first, so that these are kept. */
 export async function unitJournal({ exec }: Host, unit: string, sinceMs: number, lines: number, signal: AbortSignal): Promise<Found> {
   const path = `journal/${unit}.log`;
   const args = [
@@ -82,7 +82,7 @@ export async function unitJournal({ exec }: Host, unit: string, sinceMs: number,
     `--lines=${lines}`,
   ];
   const ran = await exec('journalctl', [...args, `--unit=${unit}`], { signal, timeoutMs: 25_000 });
-  // A killed journalctl has printed what it was allowed to.
+  // journalctl was killed at the limit of its output: keep this output.
   if (ran.code !== 0 && ran.stdout === '') return { path, leftOut: redactText(ran.stderr.trim()) || 'journalctl failed' };
   const entries = entriesOf(ran.stdout);
   if (ran.code !== 0) entries.pop();

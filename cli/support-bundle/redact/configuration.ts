@@ -3,12 +3,12 @@ import type { Field } from '../../../agent/config/fields/field.ts';
 import { REDACTED, redactText } from './text.ts';
 import { agentFlags } from '../../agent/flags.ts';
 
-/** Told of every text that is withheld; `secret` where the field is one by its meaning. */
+/** Called for every text that is withheld; `secret`: the field is a secret by its meaning. */
 export type Withheld = (value: string, why: 'secret' | 'unlisted') => void;
 
 const byName = new Map(fields.map((field) => [field.name, field]));
 const groups = new Set(fields.flatMap(({ name }) => name.split('.').slice(0, -1).map((_, at, all) => all.slice(0, at + 1).join('.')))); // prettier-ignore
-/** Of free texts, those that name a protocol, a version, a socket or the domain that every node of a cluster shares. */
+/** Free-text fields that may be shown: protocol, version, socket, or the cluster's domain. */
 const OPEN_TEXTS = new Set(
   'apiVersion kind clusterDomain contentType tlsMinVersion showHiddenMetricsForVersion containerRuntimeEndpoint imageServiceEndpoint'.split(
     ' ',
@@ -47,8 +47,8 @@ function keysOf(type: string): Shape {
 }
 
 /**
- * A KubeletConfiguration with the values of known fields that are numbers, switches, words of a list, durations, quantities, paths and addresses.
- * What a field does not allow by its type is withheld, and so are fields that no kubelet knows.
+ * A KubeletConfiguration in which known fields show numbers, booleans, enum values, durations, quantities, paths and addresses.
+ * Values that do not match the type of their field are withheld, and values of unknown fields too.
  */
 export function redactKubeletConfig(document: unknown, withheld: Withheld = () => undefined): unknown {
   return config(document, '', withheld);
@@ -63,7 +63,7 @@ function config(value: unknown, at: string, withheld: Withheld): unknown {
       if (field) return [key, leaf(inner, field, withheld)];
       if (groups.has(name)) return [key, config(inner, name, withheld)];
       if (OPEN_TEXTS.has(name) && typeof inner === 'string') return [key, openText(inner)];
-      // Its name may well be a misspelled one, which is what somebody looks for.
+      // The key is shown, since it may be a misspelled field: the cause of the problem.
       return [identifier(key) ? key : REDACTED, withhold(inner, 'unlisted', withheld)];
     }),
   );
@@ -92,7 +92,7 @@ function plain(value: unknown, shape: Shape | undefined, keys: Shape, withheld: 
 
 const openText = (value: string): string => (matches(/^(?:unix:\/\/)?[A-Za-z0-9./_-]*$/)(value) ? redactText(value) : REDACTED);
 
-/** Scheme and host: user, path and query are withheld, unless it is a socket of this machine. */
+/** Scheme and host of a URL; user, path and query are withheld, except for a unix socket. */
 function hostOnly(value: string, withheld: Withheld): string {
   if (value === '' || /^unix:\/\/\/[\w./-]{1,200}$/.test(value)) return value;
   withheld(value, 'secret');
@@ -108,7 +108,7 @@ function withhold(value: unknown, why: 'secret' | 'unlisted', withheld: Withheld
   return REDACTED;
 }
 
-/** An agent.yaml with the settings that dkc knows; URLs without user and query, and of keys that dkc does not know only that there are some. */
+/** The known settings of an agent.yaml; URLs without user and query; unknown keys are hidden, only their existence is shown. */
 export function redactSettings(document: unknown, withheld: Withheld): Record<string, unknown> {
   if (typeof document !== 'object' || document === null) return {};
   const unknown = Object.entries(document).filter(([key]) => !agentFlags.some((flag) => flag.key === key));

@@ -1,16 +1,16 @@
 import { REDACTED } from './text.ts';
 
-/** So many different values of each kind are remembered. */
+/** Maximum number of different values of each kind. */
 const MAX_VALUES = 5_000;
-/** Longer ones are remembered by their words. */
+/** Of longer values only the words are kept. */
 const MAX_LENGTH = 16 * 1024;
 const SHORTEST_SECRET = 4;
-/** Of parts, and of texts that are withheld without being secret by their meaning, only those that stand for nothing else: no word, no number. */
+/** Minimum length of words of a value. Words of `unlisted` values must also be distinctive: no plain words or numbers. */
 const SHORTEST_PART = 8;
 
 /**
- * Secrets that were seen while the bundle was made, in credentials and in withheld fields. They are then removed wherever else they stand: a kubelet
- * logs its flags, and an error message quotes what could not be read.
+ * Collects secrets from credentials and withheld fields while the bundle is made, and removes them from all other texts: a kubelet
+ * logs its flags, and an error message quotes text that could not be parsed.
  */
 export class KnownValues {
   readonly #values = { secret: new Set<string>(), unlisted: new Set<string>() };
@@ -19,13 +19,13 @@ export class KnownValues {
   readonly add = (value: string, why: 'secret' | 'unlisted'): void => {
     const whole = value.trim();
     if (why === 'secret' && whole.length >= SHORTEST_SECRET && whole.length <= MAX_LENGTH && !isWord(whole)) this.#keep(whole, why);
-    // A key is quoted line by line, a header without the word before its token.
+    // Logs may quote a key line by line, and a header's token without its scheme.
     for (const part of whole.split(/\s+/))
       if (part.length >= SHORTEST_PART && part.length <= MAX_LENGTH && !part.includes('-----') && (why === 'secret' || !isPlain(part)))
         this.#keep(part, why);
   };
 
-  /** In time that grows with the text, however many values there are. */
+  /** Removes all values. Time is linear in the length of the text and independent of the number of values. */
   sweep(text: string): string {
     const { secret, unlisted } = this.#values;
     this.#finder ??= new Finder([...secret, ...unlisted].flatMap(formsOf));
@@ -39,16 +39,16 @@ export class KnownValues {
   }
 }
 
-/** Scheme words of a header, numbers and switches are no secrets on their own. */
+/** Schemes of a header, short numbers and booleans are not secrets. */
 const isWord = (text: string): boolean => /^(?:bearer|basic|true|false|null|\d{1,5})$/i.test(text);
 const isPlain = (text: string): boolean => /^(?:[a-z][a-z.-]*|[A-Z][a-z]+|[\d.:/]+|[A-Za-z]+\/[\w.]+)$/.test(text);
 
-/** As it is, in JSON, in a URL and in base64. */
+/** The value unchanged, in JSON, in a URL and in base64. */
 function formsOf(value: string): string[] {
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed()), ...base64Forms(value)];
 }
 
-/** What of `text` in base64 does not depend on what stands before and after it. */
+/** Parts of `text` in base64 that do not depend on the text before and after it, for all three alignments. */
 function base64Forms(text: string): string[] {
   if (text.length < SHORTEST_PART + 1) return [];
   return [0, 1, 2].map((shift) => {
@@ -58,14 +58,14 @@ function base64Forms(text: string): string[] {
   });
 }
 
-/** Characters that decide whether something may begin at a place. Every form has so many. */
+/** Number of characters in the first lookup; every form has at least this many. */
 const HEAD = SHORTEST_SECRET;
 const MASK = 0xffff;
 
-/** Many strings in one pass over a text: most places are passed over by a look at a table, the others cost a look for each length. */
+/** Finds many strings in one pass over a text: most positions need one lookup by their first characters, the others one lookup per length. */
 class Finder {
   readonly #mayBegin = new Uint8Array(MASK + 1);
-  /** By the first characters; then by length, the longest first, so that no part of one is left behind. */
+  /** By first characters, then by length; longest first, so that no part of a longer value is left. */
   readonly #byHead = new Map<string, Map<number, Set<string>>>();
 
   constructor(forms: readonly string[]) {

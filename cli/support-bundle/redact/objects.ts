@@ -1,17 +1,17 @@
 import { isSecretName, REDACTED, redactText } from './text.ts';
 import { redactFlags } from './unit.ts';
 
-/** Deeper than any object of ours. */
+/** Deeper than any object that the bundle contains. */
 const MAX_DEPTH = 60;
-/** Names of values that are digests and ids: their content says nothing, and two of them are compared. */
+/** Names of digests and IDs: their values reveal nothing, and readers need them for comparison. */
 const digestName = /(?:sha256|uid|hash|digest|commit|boot|id|resourceVersion)$/i;
-/** What drivers of volumes are given, in names of their own. */
+/** Parameters of volume drivers, whose names dkc does not know. */
 const drivers = /^(?:volumeAttributes|flexVolume|parameters)$/;
 const isDigest = (text: string): boolean => /^(?:sha256:)?[0-9a-f-]{1,64}$/i.test(text);
 
 /**
- * A record of the store or an object of the API, without what may be a secret: managedFields, annotations of others than dkc, the values of
- * variables, what has a secret's name, and whatever {@link redactText} finds in texts.
+ * A record of the store or an API object, without possible secrets: managedFields, annotations other than dkc's, values of environment
+ * variables, fields with the name of a secret, and what {@link redactText} finds in texts.
  */
 export function redactObject(value: unknown, name = '', depth = 0): unknown {
   if (depth > MAX_DEPTH) return REDACTED;
@@ -34,7 +34,7 @@ export function redactObject(value: unknown, name = '', depth = 0): unknown {
   );
 }
 
-/** Numbers, switches, and what a policy says of a field. */
+/** Numbers, booleans, and the values of a field in a policy. */
 const isPlain = (value: unknown): boolean =>
   value === null || typeof value === 'number' || typeof value === 'boolean' || value === 'allow' || value === 'deny';
 

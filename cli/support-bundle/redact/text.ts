@@ -1,15 +1,15 @@
-/** What stands in the place of everything that was withheld. */
+/** Replaces everything that is withheld. */
 export const REDACTED = '<redacted>';
 
-/** Longer lines are cut: no pattern below takes more time than this allows, whatever somebody logged. */
+/** Longer lines are cut, which bounds the time of the patterns below for any input. In characters. */
 const MAX_LINE = 16 * 1024;
-/** Lines that an unfinished PEM block may have: a key of 16,384 bits has some 200. */
+/** Maximum number of lines of a PEM block without an end: a key of 16,384 bits has about 200. */
 const MAX_PEM_LINES = 300;
 
 const SECRET_WORD =
   'token|passw(?:or)?d|passphrase|secret|credential|api[_-]?key|(?:private|access|client|signing|encryption|ssh|tls)[_-]?key|authorization|cookie|bearer|header|(?<![a-z])(?:pass|pwd|auth|psk|dsn)(?![a-z])|conn(?:ection)?[_-]?str(?:ing)?';
 const secretName = new RegExp(SECRET_WORD, 'i');
-/** Names that say of a value where a secret lies, not what it is. */
+/** Names of values that give the location of a secret, not its content. */
 const placeName = /(?:file|path|dir|directory|ref|name|namespace|type|kind|unit|count|size|seconds|version|mode|policy)s?$/i;
 
 /** Whether a field, flag or variable of this name may hold a secret. */
@@ -17,7 +17,7 @@ export function isSecretName(name: string): boolean {
   return secretName.test(name) && !placeName.test(name);
 }
 
-/** Values that give nothing away under any name. */
+/** Values that reveal nothing under any name. */
 const isHarmless = (value: string): boolean => /^["']?(?:true|false|null|none|\d{1,3})?["']?[,;]?$/i.test(value);
 
 const NAME = `[A-Za-z0-9_.-]{0,64}(?:${SECRET_WORD})[A-Za-z0-9_.-]{0,32}`;
@@ -27,7 +27,7 @@ const spacedFlag = new RegExp(String.raw`(--?${NAME})(\s{1,8})(?!-)(${QUOTED}|\S
 const scheme = /\b(bearer|basic|negotiate|digest)\s{1,8}(?!<)[A-Za-z0-9+/=_.~:-]{6,}/gi;
 const userInfo = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s"'<>]+@/gi;
 const query = /\b([a-z][a-z0-9+.-]{0,20}:\/\/(?:<redacted>@)?[^\s"'<>?]+)\?[^\s"'<>]+/gi;
-/** JSON web tokens, bootstrap tokens, and what clouds and forges call theirs. */
+/** JSON web tokens, bootstrap tokens, and tokens of clouds and code hosts. */
 const shapes = [
   /\beyJ[A-Za-z0-9_-]{5,}(?:\.[A-Za-z0-9_-]*){0,4}/g,
   /(?<![a-z0-9.])[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9.])/g,
@@ -37,12 +37,12 @@ const shapes = [
 const runs = [/[A-Za-z0-9+_-]{20,}={0,2}/g, /[A-Za-z0-9+/]{40,}={0,2}/g];
 const hashes = /(sha256["']?\s{0,4}[:= @(]\s{0,4}["']?)?\b[a-f0-9]{32,}\b/gi;
 
-/** A run of characters that no word, name or number has: capital and small letters and digits, mixed. */
+/** Looks random, unlike a word, name or number: upper case, lower case and digits, mixed. */
 const isRandom = (run: string): boolean => /[A-Z]/.test(run) && /[a-z]/.test(run) && /\d/.test(run);
 
 /**
- * Text that anybody may have written (logs, messages, units), without what looks like a secret: PEM blocks, values of names such as `password`,
- * credentials in URLs, bearer tokens, and long random-looking runs. Errs on the side of too much.
+ * Removes what looks like a secret from any text (logs, messages, units): PEM blocks, values of names such as `password`,
+ * credentials in URLs, bearer tokens, and long random-looking runs. In doubt it removes too much.
  */
 export function redactText(text: string): string {
   return withoutPem(text).split('\n').map(redactLine).join('\n');
@@ -64,13 +64,13 @@ function redactPair(all: string, open: string, name: string, close: string, sign
   const [quote] = /^\\*["']/.exec(value) ?? [];
   const isQuoted = quote !== undefined;
   if (!isSecretName(name)) {
-    // What follows may hold pairs of its own.
+    // The rest of the line may contain further pairs.
     const [word = ''] = isQuoted ? [value] : (/^\S+/.exec(value) ?? []);
     return `${head}${word}${isQuoted ? '' : value.slice(word.length).replace(pairs, redactPair)}`;
   }
-  // Still JSON where it was JSON.
+  // Keeps the quotes, so that JSON stays valid.
   if (isQuoted) return `${head}${quote}${REDACTED}${quote}`;
-  // `--token=x --v=2`: the next word is another one. `token: x y`: nobody can tell.
+  // In `--token=x --v=2` the value ends at the blank. In `token: x y` the end of the value is unknown, so the whole rest is removed.
   if (sign.includes(':')) return `${head}${REDACTED}`;
   const [word = ''] = /^[^\s,;]+/.exec(value) ?? [];
   return `${head}${REDACTED}${value.slice(word.length).replace(pairs, redactPair)}`;
@@ -78,7 +78,7 @@ function redactPair(all: string, open: string, name: string, close: string, sign
 
 const BEGIN = /-----BEGIN ([A-Z0-9 ]{1,40})-----/;
 
-/** Line by line, since a log has every line of a block behind a time and a name. */
+/** Works line by line, since in a log each line of a block follows a time and a name. */
 function withoutPem(text: string): string {
   if (!text.includes('-----BEGIN ')) return text;
   const kept: string[] = [];

@@ -7,12 +7,12 @@ const argumentsName = /^KUBELET_[A-Z_]*ARGS$/;
 const command = /^Exec[A-Za-z]*$/;
 /** Variables of C libraries and of Go that hold numbers and sizes. */
 const tuning = /^(?:MALLOC_[A-Z_]+|GOMAXPROCS|GOGC|GOMEMLIMIT)$/;
-/** Settings that hold a value which a program gets. */
+/** Settings with values that systemd passes to the program. */
 const held = /^(?:Environment|SetCredential|SetCredentialEncrypted|StandardInputText|StandardInputData)$/;
 
 /**
- * Units and drop-ins as `systemctl cat` prints them: without comments, which are anybody's words, without values of variables and credentials, and
- * with command lines as {@link redactFlags} leaves them. The lines that name the files stay.
+ * Redacts units and drop-ins as printed by `systemctl cat`: removes comments, which are free text, and values of variables and credentials, and
+ * redacts command lines with {@link redactFlags}. The lines that name the files stay.
  */
 export function redactUnit(text: string): string {
   const joined = text.replaceAll(/\\\n\s*/g, ' ').split('\n');
@@ -41,7 +41,7 @@ function variable(word: string): string {
   return `${name}=${value === '' ? '' : REDACTED}`;
 }
 
-/** Flags of kubelets and of dkc whose values are paths, numbers, names of modes: beside those that stand for a known field. */
+/** Flags of kubelets and dkc whose values are paths, numbers or modes, in addition to flags of known fields. */
 const KNOWN = new Set(
   [
     'config config-dir kubeconfig bootstrap-kubeconfig root-dir cert-dir node-ip hostname-override cloud-provider container-runtime',
@@ -50,7 +50,7 @@ const KNOWN = new Set(
     'kubelet-version merge policy agent-config exit-on-lock-contention lock-file register-node enable-server seccomp-default',
   ].flatMap((names) => names.split(' ')),
 );
-/** Fields whose values are anybody's text. */
+/** Fields whose values are free text. */
 const FREE_TEXTS = new Set(['staticPodURL', 'providerID']);
 const OF_FIELDS = new Set(
   fields
@@ -58,10 +58,10 @@ const OF_FIELDS = new Set(
     .flatMap(({ flag }) => (flag === undefined ? [] : [flag.replace(/^-+/, '')])),
 );
 
-/** Values of known flags may be this: paths, numbers, lists of settings, addresses. */
+/** Values of known flags that are shown: paths, numbers, lists of settings, addresses. */
 const PLAIN = /^["']?[A-Za-z0-9_./:,=%@~*+[\]-]{0,256}["']?$/;
 
-/** A command line without the values of flags that are not known to be harmless; words that are no flags are looked at as text. */
+/** Removes the values of flags that are not known to be harmless from a command line; words that are not flags are redacted like text. */
 export function redactFlags(words: readonly string[]): string[] {
   let waiting: 'known' | 'unknown' | undefined;
   return words.map((word) => {
@@ -69,7 +69,7 @@ export function redactFlags(words: readonly string[]): string[] {
     if (dashes === '') {
       const before = waiting;
       waiting = undefined;
-      // The value of the flag before it, unless that flag takes none.
+      // The word is the value of the preceding flag, unless that flag takes none.
       if (before === 'known' && PLAIN.test(word)) return redactText(word);
       return before === 'unknown' && !isPlace(word) ? REDACTED : shownWord(word);
     }
@@ -81,7 +81,7 @@ export function redactFlags(words: readonly string[]): string[] {
 }
 
 const isSwitch = (value: string): boolean => /^["']?(?:true|false|\d{1,3})["']?$/.test(value);
-/** A path of a system. Others may be anything: base64 has slashes too. */
+/** A path below a system directory. Other words with slashes may be secrets: base64 has slashes too. */
 const isPlace = (word: string): boolean => /^[-@:+!]*\/(?:usr|etc|var|opt|run|bin|sbin|lib|lib64|srv)\/[\w./@:~-]{1,256}$/.test(word);
 /** Programs, variables, and words of a command: `agent run`. */
 const shownWord = (word: string): string => (isPlace(word) || /^(?:\$\{?\w+\}?|[a-z]{1,12})$/.test(word) ? redactText(word) : REDACTED);
