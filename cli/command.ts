@@ -7,10 +7,10 @@ import type { Log, LogLevel } from '../base/log.ts';
 import type { Random } from '../base/random.ts';
 import type { Client } from '../kube/client/client.ts';
 
-/** What follows a flag. `duration` is Go's (`1m30s`); `count` is a flag that may be repeated (`-vv`) or given a number. */
+/** Type of a flag's value. `duration` is Go's (`1m30s`); `count` is a flag that may be repeated (`-vv`) or given a number. */
 export type FlagType = 'string' | 'boolean' | 'number' | 'duration' | 'count';
 
-/** What a shell may offer for a value: files are the shell's own business, the others are asked by `dkc __complete`. */
+/** What completion offers for a value: the shell itself lists files and directories, `dkc __complete` everything else. */
 export type Completes =
   'file' | 'dir' | 'ref' | 'node' | 'daemonset' | 'statefulset' | 'pod' | 'configmap' | 'configmap-key' | 'context' | 'field' | 'rollout';
 
@@ -24,36 +24,36 @@ export interface Flag {
   text: string;
   /** Applied by the parser. Durations are written as Go's. */
   default?: string | number | boolean;
-  /** Shown in help instead of a default that only the command itself knows. */
+  /** Shown in help in place of `default`, where the command computes the default. */
   defaultText?: string;
-  /** How help names the value: FILE, NS/NAME. */
+  /** Name of the value in help: FILE, NS/NAME. */
   value?: string;
   choices?: readonly string[];
-  /** Beginnings that are right beside the choices, as `jsonpath=`. */
+  /** Prefixes that are valid in addition to the choices, such as `jsonpath=`. */
   prefixes?: readonly string[];
-  /** Of a string: what the flag means without `=`. A word after it is then no value of it. */
+  /** Of a string: the value of the flag without `=`. The next word is then not the flag's value. */
   implied?: string;
-  /** Of a string: may be given more than once, and every value counts: `Args.texts` has them. */
+  /** Of a string: may be given more than once; `Args.texts` returns all values. */
   many?: true;
   /** Of a duration: a number without a unit is seconds, as kubectl reads it. */
   bareSeconds?: true;
-  /** Values that completion offers where others are right as well. */
+  /** Values that completion offers; other values are valid too. */
   offers?: readonly string[];
   completes?: Completes;
   /** Must be given. */
   required?: boolean;
   /** Works, but help does not list it. */
   hidden?: boolean;
-  /** Says which node is looked at, and by which settings: help lists it apart. */
+  /** Selects the node and its settings: help lists the flag in a separate section. */
   ofNode?: true;
 }
 
 export interface Positional {
-  /** As in usage: `ref`, `node`. */
+  /** Name in the usage line: `ref`, `node`. */
   name: string;
   text: string;
   required?: boolean;
-  /** Takes all that is left; only the last one may. */
+  /** Takes all remaining words; only the last positional may. */
   many?: boolean;
   choices?: readonly string[];
   completes?: Completes;
@@ -64,7 +64,7 @@ export interface Example {
   what: string;
 }
 
-/** How a command that did its work ends: 0, or 1 with the line that says what it found wrong. Codes 2 and 3 are thrown (cli/failure.ts). */
+/** Result of a command that did its work: 0, or 1 with the line for stderr that says what is wrong. Codes 2 and 3 are thrown (cli/failure.ts). */
 export type Exit = { code: 0 } | { code: 1; why: string };
 
 export const fine: Exit = { code: 0 };
@@ -74,9 +74,9 @@ export const wrong = (why: string): Exit => ({ code: 1, why });
 export interface Command {
   /** Paragraphs for `--help`, separated by an empty line. */
   describe: string;
-  /** At least one; `run` as typed, with `dkc`. */
+  /** At least one; `run` is the whole command line, with `dkc`. */
   examples: readonly Example[];
-  /** `--help` and `-v` are there without saying. */
+  /** Without the global flags such as `--help` and `-v`. */
   flags: readonly Flag[];
   positionals: readonly Positional[];
   /** @throws UsageError (exit 2), ActionError and every other error (exit 3) */
@@ -86,7 +86,7 @@ export interface Command {
 /** A place to write text. */
 export interface Sink {
   write(text: string): void;
-  /** Bytes as they are, for an archive. Absent where nobody could take them. */
+  /** Writes bytes unchanged, for an archive. Absent if the sink accepts only text. */
   writeBytes?(bytes: Uint8Array): void;
   readonly isTTY: boolean;
   /** Width of the terminal, undefined without one. */
@@ -108,13 +108,13 @@ export interface Build {
 export interface ConnectQuery {
   /** Absent: $KUBECONFIG, then ~/.kube/config. */
   kubeconfig?: string;
-  /** Absent: the kubeconfig's current one. */
+  /** Absent: the kubeconfig's current context. */
   context?: string;
-  /** Whom to impersonate. Absent, as the next two: what the kubeconfig says. */
+  /** User to impersonate. Absent, as the next two: the value of the kubeconfig. */
   as?: string;
   asGroups?: readonly string[];
   asUid?: string;
-  /** Longest wait for an answer, in ms; Infinity: none. Absent: the client's own. */
+  /** Maximum wait for a response, in ms; Infinity: no limit. Absent: the client's default. */
   requestTimeoutMs?: number;
 }
 
@@ -131,32 +131,32 @@ export interface Context {
   random: Random;
   exec: Exec;
   log: Log;
-  /** A log of a command that goes on for long, on stderr. */
+  /** The log of a long-running command, on stderr. */
   openLog(how: { level: LogLevel; format: 'text' | 'journald' | 'json' }): Log;
   build: Build;
-  /** How the person called it: usage lines say the same. */
+  /** The name that the user called; usage lines repeat it. */
   program: Program;
   /** Aborts on SIGINT, SIGTERM and SIGHUP: every wait ends then. */
   signal: AbortSignal;
-  /** As the system has it, not yet in lower case. */
+  /** As the operating system reports it, not yet in lower case. */
   hostName: string;
   /** Makes a path of the command line absolute. */
   path(text: string): string;
   /** A client of the API server; the caller closes it. @throws ActionError without a usable kubeconfig */
   connect(query: ConnectQuery): Promise<Client>;
-  /** The namespace of the kubeconfig's context; undefined where it names none. @throws ActionError as `connect` */
+  /** The namespace of the kubeconfig's context; undefined if the context has none. @throws ActionError as `connect` */
   namespaceOf(query: ConnectQuery): Promise<string | undefined>;
 }
 
-/** A remark of a command on its own work. A warning is one that the person should act on. */
+/** A remark of a command on its own work. The user should act on a warning. */
 export interface Note {
   level: 'note' | 'warning';
   text: string;
 }
 
 /**
- * Ends a command that has something to remark on its own work. A separate line beside exit 0; else part of the one line that says
- * what was found, since stderr has no more than that. A command that fails never comes here: what it would have remarked is no help.
+ * Ends a command that has a remark. With exit 0 the remark is a separate line; with exit 1 it is part of the one line that says
+ * what was found, since stderr has only that line. A command that throws drops its remark.
  */
 export function withNote({ stderr }: Pick<Context, 'stderr'>, exit: Exit, note: Note | undefined): Exit {
   if (note === undefined) return exit;

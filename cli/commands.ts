@@ -2,7 +2,7 @@ import { nodeCommands } from './node/commands.ts';
 import { rolloutCommands } from './rollout/commands.ts';
 import type { Command } from './command.ts';
 
-/** One line of `dkc help`. The module behind it is loaded when it is asked for. */
+/** One line of `dkc help`. The module of the command is loaded on first use. */
 export interface Entry {
   /** Words after `dkc`: `checkpoints list`. */
   name: string;

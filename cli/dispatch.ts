@@ -10,7 +10,7 @@ import type { Args } from './args/args.ts';
 import type { Command, Context, Flag, Sink } from './command.ts';
 import type { Entry } from './commands.ts';
 
-/** Without a terminal help is this wide. */
+/** Width of help text without a terminal. */
 const HELP_WIDTH = 100;
 
 /** Runs one command line. Never throws: @returns the exit code of design 7, with its one line on stderr where it is not 0. */
@@ -46,7 +46,7 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
           return 0;
         }
         verbose ||= parsed.verbose;
-        // Others have formats of their own, which the parser has checked.
+        // Other commands have their own --output flag, whose choices the parser has checked.
         if (command.flags.includes(formatFlag)) await checkFormat(parsed.args);
         const exit = await command.run(speaking(world, command, parsed.args, said), parsed.args);
         if (exit.code === 1) world.stderr.write(said(`dkc: ${printable(exit.why)}\n`));
@@ -54,14 +54,14 @@ export async function dispatch(entries: readonly Entry[], argv: readonly string[
       }
     }
   } catch (error) {
-    // Whatever else an interrupted command complains of: the person asked for its end.
+    // The user interrupted the command, so any other error that it ends with is ignored.
     const cause: unknown = world.signal.aborted && world.signal.reason instanceof Interrupted ? world.signal.reason : error;
     world.stderr.write(said(failureText(cause, verbose)));
     return exitCodeOf(cause);
   }
 }
 
-/** What people read names commands as the person called them; what scripts read stays as it is. */
+/** In output for people, commands have the program name that the user called (`kubectl dkc`); output for scripts is unchanged. */
 function speaking(world: Context, command: Command, args: Args, said: (text: string) => string): Context {
   if (world.program === 'dkc') return world;
   const speaker = (sink: Sink): Sink => ({ ...sink, write: (text) => sink.write(said(text)) });
@@ -80,12 +80,12 @@ export type Found =
   | { at: 'group'; prefix: string; rest: readonly string[] }
   | { at: 'unknown'; words: string; suggestion: string | undefined };
 
-/** Commands that are named by a command's own words and more: `why daemonset` is below `why`, and has the word for itself. */
+/** Commands whose names begin with this name: `why daemonset` is below `why`, so `daemonset` is not an argument of `why`. */
 export function commandsBelow(entries: readonly Entry[], name: string): Entry[] {
   return entries.filter((entry) => entry.hidden !== true && entry.name.startsWith(`${name} `));
 }
 
-/** The command that the words before the first flag name; the longest name wins. */
+/** The command named by the words before the first flag; the longest name wins. */
 export function findCommand(entries: readonly Entry[], typed: readonly string[]): Found {
   const argv = inKindWords(typed);
   const flag = argv.findIndex((word) => word.startsWith('-'));
@@ -104,7 +104,7 @@ export function findCommand(entries: readonly Entry[], typed: readonly string[])
   return { at: 'unknown', words: asked, suggestion: nearest(asked, names) };
 }
 
-/** Flags that mean the same for every command that has them: these may stand before the command, as with kubectl. */
+/** Flags with one meaning in all commands: as in kubectl, they are allowed before the command. */
 export const globals: readonly Flag[] = [
   ...connectFlags,
   namespaceFlag,
@@ -113,7 +113,7 @@ export const globals: readonly Flag[] = [
   { name: 'verbose', alias: 'v', type: 'count', text: '' },
 ];
 
-/** Splits `dkc --context=a -o json nodes` into the flags before the command and all that follows. Stops at a flag that is no global one. */
+/** Splits `dkc --context=a -o json nodes` into the flags before the command and the rest. Stops at a flag that is not global. */
 export function leadingFlags(argv: readonly string[]): { leading: readonly string[]; following: readonly string[] } {
   let at = 0;
   for (let word = argv[at]; word?.startsWith('-'); word = argv[at]) {
@@ -129,7 +129,7 @@ export function leadingFlags(argv: readonly string[]): { leading: readonly strin
   return { leading: argv.slice(0, at), following: argv.slice(at) };
 }
 
-/** Words for the kinds that `dkc why` explains, as kubectl takes them. */
+/** kubectl's names of the kinds that `dkc why` explains. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   daemonset: ['daemonset', 'daemonsets', 'ds', 'daemonset.apps', 'daemonsets.apps'],
   statefulset: ['statefulset', 'statefulsets', 'sts', 'statefulset.apps', 'statefulsets.apps'],
@@ -148,7 +148,7 @@ const TAKE_NEXT = new Set([
 ]);
 
 /**
- * `dkc why` as kubectl's users type it, in the words of our commands: `why sts db`, `why pod/big`, `why -n shop ds/agent`. Anything else is left as it is.
+ * Rewrites kubectl-style `dkc why` arguments, such as `why sts db`, `why pod/big`, `why -n shop ds/agent`, for our commands. Other words are unchanged.
  * @param argv - after `dkc`
  */
 export function inKindWords(argv: readonly string[]): readonly string[] {

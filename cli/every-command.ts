@@ -14,14 +14,14 @@ import { Interrupted } from './failure.ts';
 import { programName } from './help/help.ts';
 import type { Context, Sink } from './command.ts';
 
-/** Every command but `agent run`. main.ts reaches this file by `import()` alone: the build packs what lies behind it. */
+/** Runs every command except `agent run`. main.ts loads this file only by `import()`: the build bundles everything behind it separately. */
 export async function runCommand(argv: readonly string[]): Promise<number> {
   const context = realContext();
   if (completesForKubectl(process.env, process.argv[1])) return (await import('./completion/command.ts')).completeForKubectl(context, argv);
   return dispatch(commands, argv, context);
 }
 
-/** The world of a command: real clock, disk, locks, network and terminal. The one place where they are put together. */
+/** The Context of a command, with real clock, disk, locks, network and terminal. They are created here and nowhere else. */
 function realContext(): Context {
   const signal = endSignal();
   return {
@@ -59,7 +59,7 @@ function sink(stream: NodeJS.WriteStream & { fd: 1 | 2 }): Sink {
 
 async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
   signal.throwIfAborted();
-  // Nothing else would end a wait for somebody's typing.
+  // Otherwise a read of standard input would not end.
   signal.addEventListener('abort', () => process.stdin.destroy(signal.reason as Error));
   const parts: Uint8Array[] = [];
   for await (const part of process.stdin) parts.push(part as Uint8Array);
@@ -67,8 +67,8 @@ async function readStdin(signal: AbortSignal): Promise<Uint8Array> {
 }
 
 /**
- * The first SIGINT, SIGTERM or SIGHUP asks to end; a second SIGINT or SIGTERM ends. A SIGHUP never does: a terminal that goes away
- * sends it more than once (the kernel, then the shell), and nobody is left to be in a hurry.
+ * The first SIGINT, SIGTERM or SIGHUP aborts the command; a second SIGINT or SIGTERM kills it. A second SIGHUP is ignored: when a terminal closes,
+ * the kernel and then the shell send SIGHUP, and the command still needs time to end cleanly.
  */
 function endSignal(): AbortSignal {
   const control = new AbortController();

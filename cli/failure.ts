@@ -37,7 +37,7 @@ const remedies: Readonly<Record<string, string>> = {
   EIO: 'I/O error; see the kernel log',
 };
 
-/** What the system says of a file, in our own form. Code that knows what the file is for throws a better one; this is the net below. */
+/** Adds a remedy to a system error about a file. A fallback: code that knows the purpose of the file throws a better error. */
 function withRemedy(error: unknown): unknown {
   const hint = remedies[errorCode(error) ?? ''];
   if (hint === undefined || !(error instanceof Error) || error.name !== 'Error') return error;
@@ -48,7 +48,7 @@ function withRemedy(error: unknown): unknown {
 /** One line for stderr: what, on which object, remedy. With `verbose` the stack follows. */
 export function failureText(thrown: unknown, verbose: boolean): string {
   const error = withRemedy(thrown);
-  // An error of Node's own or a bug has no remedy: say how to see more.
+  // An error of Node.js or a bug has no remedy: point to -v for the stack.
   const ours = error instanceof Error && error.name !== 'Error' && error.name !== 'TypeError' && error.name !== 'RangeError';
   const line = printable(describeError(error)).replace(/\s+/g, ' ');
   if (verbose) return `dkc: ${line}\n${thrown instanceof Error ? (thrown.stack ?? '') : ''}\n`;

@@ -1,16 +1,16 @@
-// Only what costs nothing: `dkc agent run` must load neither yargs nor any other command (design 1).
+// Only cheap imports: `dkc agent run` must load neither yargs nor any other command (design 1).
 import { describeError } from '../base/errors.ts';
 import { completesForKubectl, nodeProblem, outliveReaders } from './program.ts';
 
 const outputFailure = outliveReaders([process.stdout]);
-outliveReaders([process.stderr]); // a log that cannot be written is no reason to fail
+outliveReaders([process.stderr]); // a failed write to stderr must not fail the command
 
 // No top-level await: the built file is CommonJS, see docs/decisions/0006-commonjs-bundle.md.
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });
 
-// At the very end, since a stream tells of its failure after the write.
+// At exit, since a stream reports an error after the write has returned.
 process.once('exit', (code) => {
   const failure = outputFailure();
   if (failure === undefined) return;
@@ -26,7 +26,7 @@ async function main(argv: readonly string[]): Promise<number> {
   }
   const [first, second, ...rest] = argv;
   const asksForHelp = rest.includes('--help') || rest.includes('-h');
-  // To complete `kubectl dkc agent run` is not to run it.
+  // kubectl asks to complete `kubectl dkc agent run`: do not run the agent.
   const completes = completesForKubectl(process.env, process.argv[1]);
   if (first === 'agent' && second === 'run' && !asksForHelp && !completes) return (await import('./agent/run.ts')).agentRun(rest);
   return (await import('./every-command.ts')).runCommand(argv);

@@ -5,7 +5,7 @@ import type { EventEmitter } from 'node:events';
 import { ActionError, errorCode } from '../base/errors.ts';
 
 declare global {
-  /** Put in by scripts/build.ts; absent when run from a checkout. */
+  /** Inserted by scripts/build.ts; absent when run from a checkout. */
   // oxlint-disable-next-line no-var -- only `var` declares a property of globalThis
   var DKC_BUILD: { version: string; commit: string } | undefined;
 }
@@ -21,24 +21,24 @@ export function buildInfo(): Build {
 const OLDEST = 24;
 
 /**
- * Older ones lack what is used everywhere, and each lack looks like something else: an API server that went away, for one.
- * @param version - as `process.versions.node` has it
- * @returns what to do about it; undefined: it will do
+ * Older versions of Node.js lack functions that are used everywhere, and the resulting errors mislead: one looks like an API server that went away.
+ * @param version - `process.versions.node`
+ * @returns an error with its remedy; undefined: the version is supported
  */
 export function nodeProblem(version: string): string | undefined {
   if (Number(/^\d+/.exec(version)) >= OLDEST) return undefined;
   return `Node.js ${OLDEST} or newer is required, but this is ${version}; run it with another one, such as /usr/lib/dkc/node dkc.js`;
 }
 
-/** Whether the bundle was called as the program that kubectl asks for completions of its plugin. */
+/** Whether the bundle was started under the name that kubectl runs to complete its plugin. */
 export function completesForKubectl(env: Readonly<Record<string, string | undefined>>, script: string | undefined): boolean {
   return /^kubectl_complete-dkc(?:\.[cm]?js)?$/.test(basename(env['DKC_CALLED_AS'] || script || ''));
 }
 
 /**
  * Makes paths of the command line absolute.
- * @param here - asked once, now: `npm run` and the shell's `cd` differ in who changes it. Where somebody removed the directory, as after an upgrade or on a mount that is
- *   gone, the process goes to `/`, since libraries ask as well; only relative paths fail then.
+ * @param here - the working directory is read once, now. If it was removed, as after an upgrade or an unmount, the process changes to `/`, since libraries
+ *   read it too; then only relative paths fail.
  */
 export function pathsFrom(here: { cwd(): string; chdir(to: string): void }): (text: string) => string {
   let dir: string;
@@ -55,13 +55,13 @@ export function pathsFrom(here: { cwd(): string; chdir(to: string): void }): (te
   return (text) => resolve(dir, text);
 }
 
-// The other end of a pipe was closed (`dkc history | head -1`); the terminal is gone (a broken ssh).
+// The reader of a pipe has exited (`dkc history | head -1`), or the terminal is gone (broken ssh).
 const gone: ReadonlySet<string | undefined> = new Set(['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']);
 
 /**
- * Lets a command outlive its readers: what nobody can read any more is dropped, and the command goes on to its own end and exit
- * code. To end it here would leave work half done (a live drill its condemnation) and call a wrong result fine.
- * @returns the first other error of one of them, such as a full disk; undefined without one
+ * Lets a command continue after its reader has exited: further output is dropped, and the command runs to its end and exit code.
+ * Exiting at once would leave work unfinished (a live drill leaves its config condemned) and would hide a failed check.
+ * @returns the first other error of a stream, such as a full disk; undefined: none
  */
 export function outliveReaders(streams: readonly EventEmitter[]): () => unknown {
   let failure: unknown;

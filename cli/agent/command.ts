@@ -1,7 +1,7 @@
 import { runFlags } from './flags.ts';
 import type { Command } from '../command.ts';
 
-/** Help and completion of `dkc agent run`; cli/main.ts runs it without coming here, so that the agent loads no parser. */
+/** Help and completion of `dkc agent run`; cli/main.ts runs the command without this file, so that the agent loads no parser. */
 export const agentCommand: Command = {
   describe:
     `Runs the agent of one node: downloads the assigned kubelet configuration, validates it, applies it and reports its status. Runs as a

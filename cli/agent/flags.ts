@@ -3,15 +3,15 @@ import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
 import { formatGoDuration } from '../../base/go-duration.ts';
 import type { Completes, Flag } from '../command.ts';
 
-/** A setting of the agent: a flag here, a key of /etc/dkc/agent.yaml there. */
+/** A setting of the agent: a flag on the command line, a key in /etc/dkc/agent.yaml. */
 export interface AgentFlag extends Flag {
-  /** Its key in /etc/dkc/agent.yaml and in {@link AgentOptions}. */
+  /** Key in /etc/dkc/agent.yaml and in {@link AgentOptions}. */
   key: keyof AgentOptions;
-  /** Made absolute: a flag's against the working directory; in the file it must be absolute already. */
+  /** A path: the value of the flag is resolved against the working directory; the value in the file must be absolute. */
   path?: true;
-  /** Commands on a node's store take it too. */
+  /** Commands on a node's store accept this flag too. */
   nodeSide?: true;
-  /** What the value must look like beyond its type; `undefined` when it is fine. */
+  /** Checks the value beyond its type. @returns what the value must be; undefined: it is valid */
   check?(value: string | number): string | undefined;
 }
 
@@ -31,14 +31,14 @@ const atLeast = (least: number) => (value: string | number) => (Number(value) < 
 const moreThanNone = (value: string | number): string | undefined => (value === 0 ? 'must be more than 0' : undefined);
 const matches = (pattern: RegExp, what: string) => (value: string | number) =>
   pattern.test(String(value)) ? undefined : `must be ${what}`;
-// A port of six digits looks like a URL and is none: asking it fails, whatever the kubelet does.
+// The pattern alone accepts a port of six digits: the health probe of such a URL would always fail, even with a healthy kubelet.
 const urlOrNone = (pattern: RegExp, what: string) => (value: string | number) =>
   value === '' || (pattern.test(String(value)) && URL.canParse(String(value))) ? undefined : `must be ${what}`;
 
 const LABEL = '[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?';
 const nodeNameShape = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
 const versionShape = /^v?\d{1,4}\.\d{1,4}(\.\d{1,6})?([-+][0-9A-Za-z.+_~-]*)?$/;
-// The same rule as in systemd/kubelet-sync: the name becomes an argument of systemctl.
+// The same rule as in systemd/kubelet-sync, which passes the name to systemctl as an argument.
 const unitShape = /^([A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]*)?$/;
 const addressShape = /^((?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):\d{1,5})?$/;
 
@@ -141,7 +141,7 @@ export const agentFlags: readonly AgentFlag[] = [
   flag('count', 'verbosity', 'more log output; may be repeated', { alias: 'v' }),
 ];
 
-/** For settings that are kept elsewhere. */
+/** Selects another settings file. */
 export const agentFileFlag: Flag = {
   name: 'agent-config',
   type: 'string',
@@ -150,7 +150,7 @@ export const agentFileFlag: Flag = {
   completes: 'file',
 };
 
-/** All that `dkc agent run` takes: its settings, and flags that no file can set. */
+/** All flags of `dkc agent run`: its settings, and flags that have no key in agent.yaml. */
 export const runFlags: readonly Flag[] = [
   ...agentFlags,
   { name: 'once', type: 'boolean', text: 'boot only: write the effective file, print the choice and exit' },
@@ -166,7 +166,7 @@ export const runFlags: readonly Flag[] = [
   agentFileFlag,
 ];
 
-/** What `status` to `why` take, so that they look at the same node as its agent. */
+/** Texts of the flags by which commands on a node find what the agent of this node uses. */
 const nodeFlagTexts = {
   'node-name': 'name of this node',
   kubeconfig: 'path to the kubeconfig',
@@ -182,7 +182,7 @@ const nodeFlagDefaults: Partial<Record<NodeFlag, string>> = { 'kubelet-version':
 export type NodeFlag = keyof typeof nodeFlagTexts;
 
 /**
- * All of them, since they may stand in an alias or a script for every command; help shows those that this command heeds.
+ * All node flags, since an alias or a script may pass the same ones to every command; help shows only those that this command uses.
  * @param texts - what a flag means for this command, where that differs
  */
 export function nodeFlagsFor(heeded: readonly NodeFlag[], texts: Partial<Record<NodeFlag, string>> = {}): readonly Flag[] {

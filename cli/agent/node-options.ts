@@ -7,7 +7,7 @@ import type { Args } from '../args/args.ts';
 import type { Context, Note } from '../command.ts';
 
 /**
- * The options of this node's agent, as the flags of a command and /etc/dkc/agent.yaml say.
+ * The options of this node's agent, from the flags of a command and /etc/dkc/agent.yaml.
  * @throws {UsageError} for a flag, ActionError for the file
  */
 export async function nodeOptions(context: OptionsContext, args: Args): Promise<AgentOptions> {
@@ -15,7 +15,7 @@ export async function nodeOptions(context: OptionsContext, args: Args): Promise<
 }
 
 /**
- * The same for a command that looks for what is wrong: where the settings cannot be read it goes by flags and defaults, and says why.
+ * Like {@link nodeOptions}, for commands that diagnose: if the settings file cannot be read, the options are flags and defaults, and `problem` has the reason.
  * @throws {UsageError} for a flag
  */
 export async function nodeOptionsOrDefaults(context: OptionsContext, args: Args): Promise<{ options: AgentOptions; problem?: unknown }> {
@@ -28,8 +28,8 @@ export async function nodeOptionsOrDefaults(context: OptionsContext, args: Args)
 }
 
 /**
- * The same for a command that works on a file which may be for another machine: an agent.yaml that this user may not read is done without, and the
- * note says so.
+ * Like {@link nodeOptions}, for commands on a file that may be for another machine: an agent.yaml that this user may not read is ignored, and `note`
+ * reports this.
  */
 export async function fileOptions(context: OptionsContext, args: Args): Promise<{ options: AgentOptions; note?: Note }> {
   let note: Note | undefined;
@@ -68,8 +68,8 @@ async function optionsWith(
 }
 
 /**
- * The dynamic config directory may be a symbolic link: it is followed once, here, since the store follows none. A link that leads nowhere stays
- * as it is, for the agent and the commands on the store to say so; others do without it.
+ * The dynamic config directory may be a symbolic link: it is resolved once, here, since the store follows none. A dangling link stays
+ * as it is: the agent and the commands on the store report it, other commands do not need the directory.
  */
 async function withRealDirectory(options: AgentOptions, disk: Pick<Context['disk'], 'stat' | 'realPath'>): Promise<AgentOptions> {
   const { dynamicConfigDir, effectiveConfig } = options;

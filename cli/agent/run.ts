@@ -31,9 +31,9 @@ export async function agentRun(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The same with flags that are read already. */
+/** Like {@link agentRun}, with parsed flags. */
 export async function runWith(args: Args): Promise<number> {
-  // A credential plugin, or whatever else is started, may be a program of Node.js too: what it compiles is not ours to keep.
+  // A child process, such as a credential plugin, may be a Node.js program too: it must not write to our compile cache.
   delete process.env['NODE_COMPILE_CACHE'];
   const files = startingDisk();
   const host = { disk: files.disk, hostName: hostname(), path: pathsFrom(process) };
@@ -44,7 +44,7 @@ export async function runWith(args: Args): Promise<number> {
     : runAgent(options, agentWorld(log, files));
 }
 
-/** To the journal where systemd started us, else for a terminal. */
+/** Journal format if systemd started this process, else plain text. */
 function agentLog(options: AgentOptions): Log {
   const underSystemd = process.env['JOURNAL_STREAM'] !== undefined || process.env['INVOCATION_ID'] !== undefined;
   return openLineLog({ level: options.verbosity > 0 ? 'debug' : 'info', format: underSystemd ? 'journald' : 'text' });
@@ -74,7 +74,7 @@ function agentWorld(log: Log, { disk, started, syncs }: ReturnType<typeof starti
     notify: {
       ...notify,
       ready: (status) => {
-        started(); // from here on there is more to do than to wait for the disk
+        started(); // while starting, disk calls block the process; from here on, other work continues during a disk call
         return notify.ready(status);
       },
     },

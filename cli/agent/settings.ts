@@ -9,7 +9,7 @@ import { agentDefaults, type AgentOptions } from '../../agent/options.ts';
 /** Settings by key, typed by their flag. */
 export type Settings = Readonly<Partial<Record<keyof AgentOptions, ArgValue>>>;
 
-/** A setting that cannot be: the caller says whose fault that is, the command line's or the file's. */
+/** An invalid setting. The caller adds where the setting comes from: the command line or the file. */
 export class SettingError extends Error {
   override name = 'SettingError';
   readonly key: keyof AgentOptions;
@@ -20,13 +20,13 @@ export class SettingError extends Error {
 }
 
 interface Host {
-  /** As the system has it. */
+  /** As the operating system reports it. */
   hostName: string;
   /** Makes a path of the command line absolute. */
   path(text: string): string;
 }
 
-/** What of the agent's settings a command line gave; flags that a command does not take are absent. */
+/** The agent's settings that the command line sets; flags that the command does not declare are absent. */
 export function settingsOf(args: Args, host: Host): Settings {
   const given = agentFlags.flatMap((flag) => {
     const value = args.has(flag.name) ? args.value(flag.name) : undefined;
@@ -41,7 +41,7 @@ function absolute(flag: AgentFlag, value: ArgValue, host: Host): ArgValue {
 
 const isNone = (flag: AgentFlag, value: ArgValue): boolean => flag.key === 'policy' && value === 'none';
 
-/** @throws {SettingError} on the first setting that its flag's rule refuses */
+/** @throws {SettingError} for the first setting that fails the check of its flag */
 export function checkSettings(settings: Settings): void {
   for (const flag of agentFlags) {
     const value = settings[flag.key];
@@ -52,7 +52,7 @@ export function checkSettings(settings: Settings): void {
 }
 
 function pathProblem(flag: AgentFlag, value: string): string | undefined {
-  // An empty kubeconfig is how a flag takes back what the file says.
+  // An empty kubeconfig flag overrides the one in the file.
   if (value === '') return flag.key === 'kubeconfig' ? undefined : 'must not be empty';
   return isAbsolute(value) ? undefined : 'must be an absolute path';
 }
@@ -60,7 +60,7 @@ function pathProblem(flag: AgentFlag, value: string): string | undefined {
 /**
  * The options of an agent: flags win over the file, the file over the defaults.
  * Both sides must have passed {@link checkSettings}.
- * @throws {SettingError} when the host's name is no node name and nothing else names the node
+ * @throws {SettingError} if no setting names the node and the host name is not a valid node name
  */
 export function agentOptions(flags: Settings, file: Settings, host: Pick<Host, 'hostName'>): AgentOptions {
   const nodeName = flags.nodeName ?? file.nodeName ?? host.hostName.trim().toLowerCase();
@@ -69,16 +69,16 @@ export function agentOptions(flags: Settings, file: Settings, host: Pick<Host, '
   const dir = String(merged['dynamicConfigDir']);
   merged['effectiveConfig'] = flags.effectiveConfig ?? file.effectiveConfig ?? join(dir, 'kubelet.yaml');
   if (merged['kubeconfig'] === '') delete merged['kubeconfig'];
-  // Each value has its flag's type, and each flag has its option's: the table is checked by the tests.
+  // Each value has the type of its flag, and each flag the type of its option: tests check the table.
   return merged as unknown as AgentOptions;
 }
 
-/** A settings file larger than this is none. */
+/** Maximum size of a settings file, in bytes. */
 const LARGEST = 256 * 1024;
 
 /**
  * Reads /etc/dkc/agent.yaml.
- * @param required - whether somebody named this file: then it must be there
+ * @param required - the user named this file, so it must exist
  * @throws {ActionError} naming file, key and remedy
  */
 export async function readAgentFile(disk: Pick<Disk, 'readLinked'>, path: string, required: boolean): Promise<Settings> {
@@ -93,7 +93,7 @@ export async function readAgentFile(disk: Pick<Disk, 'readLinked'>, path: string
   return parseAgentFile(Buffer.from(bytes).toString('utf8'), path);
 }
 
-/** Whether the file is there, and kept from this user. */
+/** Whether the file exists, but this user may not read it. */
 export function isForbidden(error: unknown): boolean {
   const code = errorCode(error instanceof ActionError ? error.cause : error);
   return code === 'EACCES' || code === 'EPERM';
@@ -119,7 +119,7 @@ export function parseAgentFile(text: string, path: string): Settings {
   return settings;
 }
 
-/** Numbers of text settings are taken as they are written: `kubeletVersion: 1.30` is not 1.3. */
+/** The value of a text setting is its source text, even if it is a number: `kubeletVersion: 1.30` is not 1.3. */
 function plain(flag: AgentFlag, { value, source }: Written): unknown {
   const written = (flag.type === 'string' || flag.type === 'duration') && (typeof value === 'number' || typeof value === 'bigint');
   return written ? (source ?? String(value)) : value;
@@ -140,7 +140,7 @@ const unusable = (path: string, problem: string, remedy: string): ActionError =>
 /** One line of the file. */
 interface Setting {
   name: string;
-  /** undefined for what is no scalar, and for null. */
+  /** undefined if the value is null or not a scalar. */
   scalar: Written | undefined;
 }
 
@@ -154,8 +154,8 @@ const PLAIN_LINE =
   /^([a-z][A-Za-z]*): +(?:"([^"\\]*)"|'([^']*)'|(true|false)|(0|[1-9][0-9]{0,14})|(?!(?:null|Null|NULL|True|TRUE|False|FALSE)(?: |$))([A-Za-z/][A-Za-z0-9_./@-]*(?::[A-Za-z0-9_./@-]+)*|(?:[0-9]+(?:h|m|s|ms))+|[0-9]+(?:\.[0-9]+){3}:[0-9]+)) *(?:(?<= )#.*)?$/;
 
 /**
- * What an agent.yaml nearly always is, read without the YAML library: loading that took a tenth of the processor time of an agent's start.
- * @returns undefined for a text that holds anything more, or may be broken
+ * Parses the usual agent.yaml without the YAML library: loading the library took a tenth of the CPU time of an agent's start.
+ * @returns undefined for a text that needs the library: it has other lines, or may be invalid
  */
 export function plainLines(text: string): Setting[] | undefined {
   if (/[^\n -~]/.test(text)) return undefined;
@@ -171,8 +171,8 @@ export function plainLines(text: string): Setting[] | undefined {
 }
 
 /**
- * The same of any YAML text.
- * @param refuse - makes the error for a text that is no mapping
+ * Like {@link plainLines}, for any YAML text.
+ * @param refuse - creates the error for a text that is not a mapping
  */
 export function libraryLines(text: string, refuse: (problem: string, remedy: string) => Error): Setting[] {
   const document = parseDocument(text, { uniqueKeys: true, logLevel: 'silent' });

@@ -74,7 +74,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
     });
     const scratch = args.text('write-kubeconfig') ? undefined : await mkdtemp(join(tmpdir(), 'dkc-apiserver-'));
     const ended = new AbortController();
-    // The manifests are planted in peace, and the file may change meanwhile.
+    // No faults while the manifests are created; the faults file may change during that time.
     let isPlanted = false;
     let wanted = faults?.first ?? [];
     const use = (next: Fault[]): void => {
@@ -100,7 +100,7 @@ Prints one line of JSON when it is ready: its url, the path of a kubeconfig, and
   },
 };
 
-/** @throws UsageError for a version that is none */
+/** @throws UsageError for an invalid version */
 function releaseOf(args: Args): Pick<ApiServerOptions, 'dynamicKubeletConfig' | 'version'> {
   const asked = args.text('kubernetes-version');
   const [, version] = /^v?(1\.\d{2}(\.\d{1,3})?)$/.exec(asked ?? '') ?? [];
@@ -133,7 +133,7 @@ async function plant(kubeconfig: string, manifests: Awaited<ReturnType<typeof re
   }
 }
 
-/** The faults in a file; none in an empty one. @throws ActionError naming the file, and the entry that is wrong */
+/** The faults in a file; an empty file has none. @throws ActionError naming the file and the invalid entry */
 async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promise<Fault[]> {
   const unusable = (hint: string, cause: unknown) => new ActionError('use the faults in', path, { hint, cause });
   const bytes = await disk.read(path).catch((cause: unknown) => {
@@ -147,7 +147,7 @@ async function readFaults({ disk }: Pick<Context, 'disk'>, path: string): Promis
   }
 }
 
-/** Reads the file again whenever it changes, until the signal aborts. A file that cannot be used leaves the faults as they are. */
+/** Reads the file again whenever it changes, until the signal aborts. An invalid file leaves the faults unchanged. */
 async function followFaults(context: Context, path: string, use: (faults: Fault[]) => void, signal: AbortSignal): Promise<void> {
   const reread = async (): Promise<void> => {
     try {

@@ -8,7 +8,10 @@ import type { Client } from '../../kube/client/client.ts';
 
 type Maker = Pick<Client, 'create' | 'raw'>;
 
-/** Creates the objects of manifests: namespaces and definitions of kinds before what needs them. @returns how many @throws ActionError naming file, object and remedy for the first that cannot be */
+/**
+ * Creates the objects of manifests, namespaces and CustomResourceDefinitions first.
+ * @returns the number of objects @throws ActionError naming file, object and remedy for the first one that cannot be created
+ */
 export async function seed(client: Maker, manifests: readonly Manifest[]): Promise<number> {
   const discovered = new Map<string, Promise<readonly Resource[]>>();
   const inOrder = manifests.toSorted((a, b) => rank(a) - rank(b));
@@ -41,7 +44,7 @@ async function plant(client: Maker, { file, object }: Manifest, discovered: Map<
 }
 
 function refusal(error: unknown, namespace: string): string {
-  // Its kind is served, so that only the namespace can be missing.
+  // The server serves the kind, so only the namespace can be missing.
   if (isNotFound(error)) return `namespace ${namespace} not found; add it to the manifests`;
   if (isAlreadyExists(error)) return 'it already exists; remove it, or the other manifest with that name';
   if (error instanceof ApiError && error.code < 500) return 'the API server rejected it; correct the manifest';
@@ -68,7 +71,7 @@ async function discover(client: Maker, apiVersion: string): Promise<readonly Res
   );
 }
 
-/** A manifest and where it was read. */
+/** A manifest and the file that it comes from. */
 export interface Manifest {
   file: string;
   object: KubeObject;

@@ -4,16 +4,20 @@ import { goDuration } from '../../base/go-duration.ts';
 import { UsageError } from '../failure.ts';
 import type { Flag } from '../command.ts';
 
-/** A value as the parser leaves it: durations are milliseconds by then. */
+/** A parsed value; durations are in milliseconds. */
 export type ArgValue = string | number | boolean;
 
-/** What was given on the command line, read by name. Asking for a name that the command does not declare is a bug and throws. */
+/** The values of the command line, by name. Reading a name that the command does not declare is a bug and throws. */
 export class Args {
   readonly #flags: ReadonlyMap<string, ArgValue | undefined>;
   readonly #positionals: ReadonlyMap<string, readonly string[]>;
   readonly #lists: ReadonlyMap<string, readonly string[]>;
 
-  /** @param flags - every declared flag, undefined where it is absent; @param positionals - every declared one, empty where absent; @param lists - all values of flags that may be given more than once */
+  /**
+   * @param flags - every declared flag, undefined if absent
+   * @param positionals - every declared positional, empty if absent
+   * @param lists - all values of flags that may be given more than once
+   */
   constructor(
     flags: ReadonlyMap<string, ArgValue | undefined>,
     positionals: ReadonlyMap<string, readonly string[]>,
@@ -29,7 +33,7 @@ export class Args {
     return typeof value === 'string' ? value : undefined;
   }
 
-  /** Every value of a flag that may be given more than once, in their order; empty when absent. */
+  /** All values of a flag that may be given more than once, in the order given; empty if absent. */
   texts(name: string): readonly string[] {
     const last = this.text(name);
     return this.#lists.get(name) ?? (last === undefined ? [] : [last]);
@@ -81,7 +85,7 @@ export class Args {
 type FlagRead = { ok: true; value: ArgValue | undefined } | { ok: false; problem: string };
 
 /**
- * One flag's value as its type says, the default where nothing was given.
+ * One flag's value, converted to its type; the default if absent.
  * @param given - from a command line (text or boolean) or from YAML (also numbers)
  */
 export function flagValue(flag: Flag, given: unknown): FlagRead {
@@ -122,10 +126,10 @@ function durationValue(raw: unknown): FlagRead {
   return { ok: true, value: Number((nanoseconds + 999_999n) / 1_000_000n) };
 }
 
-/** Whether its value may be the word after it. */
+/** Whether the next word may be the flag's value. */
 export const takesNext = ({ type, implied }: Flag): boolean => type !== 'boolean' && type !== 'count' && implied === undefined;
 
-/** `-ojson` as `--output=json`: kubectl takes what follows the letter of a flag with a value for that value. */
+/** Rewrites `-ojson` as `--output=json`: as in kubectl, the text after the letter of a flag with a value is the value. */
 export function withoutAttached(flags: readonly Flag[], argv: readonly string[]): string[] {
   const end = argv.indexOf('--');
   return argv.map((word, at) => {
@@ -135,11 +139,11 @@ export function withoutAttached(flags: readonly Flag[], argv: readonly string[])
   });
 }
 
-// Two parsers read command lines (`agent run` loads no library); they complain in the same words, kubectl's.
+// There are two parsers, since `agent run` loads no library; both use kubectl's error messages.
 
 export const needsValue = (name: string): string => `--${name} needs a value`;
 
-/** An unknown flag as it was typed, and what was probably meant. */
+/** The message for an unknown flag, with a suggestion. */
 export function unknownFlag(typed: string, name: string, flags: readonly Flag[]): string {
   const listed = flags.filter((flag) => flag.hidden !== true).map((flag) => flag.name);
   const found = nearest(name, listed);

@@ -9,7 +9,7 @@ import type { Argv, Options } from 'yargs';
 
 export type Parsed = { want: 'help'; text: string } | { want: 'run'; args: Args; verbose: boolean };
 
-/** What a command is called, and those that are called by its name and more. */
+/** A command, and the commands whose names begin with its name. */
 export type Named = Pick<Entry, 'name'> & { below: readonly Entry[] };
 
 /** Longer lines are hard to read. */
@@ -20,7 +20,7 @@ const commonFlags: readonly Flag[] = [
   { name: 'verbose', alias: 'v', type: 'count', text: 'more output on stderr, with stack traces' },
 ];
 
-/** The flags of a command with those that every command has. */
+/** The flags of a command and the global flags. */
 export function allFlags(command: Pick<Command, 'flags'>): readonly Flag[] {
   const own = new Set(command.flags.flatMap((flag) => [flag.name, flag.alias ?? '']));
   const formatted = command.flags.includes(formatFlag) ? [noHeadersFlag] : [];
@@ -41,13 +41,13 @@ export async function parse(entry: Named, command: Command, typed: readonly stri
     problem ??= message ?? error.message;
   });
   const given = (await parser.parseAsync(argv)) as Readonly<Record<string, unknown>>;
-  // Help wins over whatever else is wrong with the line.
+  // --help wins over every other error of the line.
   if (given['help'] === true) return { want: 'help', text: helpText(entry, command, flags, Math.min(width, WIDEST_HELP)) };
   if (problem !== undefined) throw usage(entry, flagProblem(problem, argv, flags));
   const values = new Map<string, ArgValue | undefined>();
   const written = writtenValues(flags, argv);
   for (const flag of flags) {
-    // To yargs a count that was not given is 0, which would win over agent.yaml.
+    // yargs reports an absent count as 0, which would override agent.yaml.
     const counted = flag.type === 'count' && given[flag.name] === 0 ? undefined : given[flag.name];
     const read = flagValue(flag, written.get(flag.name) ?? counted);
     if (read.ok) values.set(flag.name, read.value);
@@ -81,7 +81,7 @@ function readPositionals(entry: Named, declared: readonly Positional[], given: r
 
 const usage = (entry: Named, problem: string): UsageError => new UsageError(`${entry.name}: ${problem}; see dkc ${entry.name} --help`);
 
-/** yargs reads the line; help, defaults and types are ours, so that `agent run`, which loads no yargs, reads the same. */
+/** yargs splits the line; help, defaults and types are ours, so that `agent run`, which does not load yargs, parses the same way. */
 async function parserOf(flags: readonly Flag[]): Promise<Argv> {
   const { default: yargs } = await import('yargs');
   const parser = yargs()
@@ -103,8 +103,8 @@ async function parserOf(flags: readonly Flag[]): Promise<Argv> {
 }
 
 /**
- * What flags that need no value were given by `=`, the last of each. To yargs every word but `true` is false, and every number is 1:
- * `--leader-elect=True` would lead without a lease.
+ * Values given with `=` to flags that need none; the last value wins. yargs turns every word but `true` into false, and every number into 1:
+ * with `--leader-elect=True` the process would lead without a lease.
  */
 function writtenValues(flags: readonly Flag[], argv: readonly string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>();
@@ -119,7 +119,7 @@ function writtenValues(flags: readonly Flag[], argv: readonly string[]): Readonl
   return values;
 }
 
-/** All values of flags that may be given more than once: to yargs only the last one counts. */
+/** All values of flags that may be given more than once: yargs keeps only the last one. */
 function listed(flags: readonly Flag[], argv: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const lists = new Map<string, string[]>();
   for (let at = 0; at < argv.length && argv[at] !== '--'; at++) {
@@ -136,17 +136,17 @@ function optionOf({ type, alias, implied }: Flag): Options {
   const named = alias === undefined ? {} : { alias };
   if (type === 'boolean' || implied !== undefined) return { ...named, type: 'boolean' };
   if (type === 'count') return { ...named, type: 'count' };
-  // All else is read as text and checked by flagValue: yargs would turn `abc` into NaN and `1e3` into 1000.
+  // yargs returns all other values as text and flagValue checks them: as numbers yargs would turn `abc` into NaN and `1e3` into 1000.
   return { ...named, type: 'string', requiresArg: true };
 }
 
-/** The command below this one that was probably meant by more words than this one takes. */
+/** A suggestion for surplus words: the subcommand that the user probably meant. */
 function meantBelow({ name, below }: Named, [first = '']: readonly string[]): string {
   const found = nearest(`${name} ${first}`, below.map((entry) => entry.name)); // prettier-ignore
   return found === undefined ? '' : `, did you mean dkc ${found}?`;
 }
 
-/** What yargs complains of, in the words of `agent run` and kubectl. */
+/** An error of yargs, in the words of `agent run` and kubectl. */
 function flagProblem(problem: string, argv: readonly string[], flags: readonly Flag[]): string {
   const [, unknown] = /^Unknown arguments?: ([^,]+)/.exec(problem) ?? [];
   if (unknown !== undefined) return unknownFlag(dashed(unknown, argv), unknown, flags);
@@ -155,7 +155,7 @@ function flagProblem(problem: string, argv: readonly string[], flags: readonly F
   return lowerFirst(problem);
 }
 
-/** `-w` is not `--w`. */
+/** The name with the dashes that were typed: `-w` is not `--w`. */
 const dashed = (name: string, argv: readonly string[]): string =>
   argv.some((word) => word === `--${name}` || word.startsWith(`--${name}=`)) ? `--${name}` : `-${name}`;
 

@@ -12,15 +12,15 @@ import { kubeconfigPaths } from '../connect/connect.ts';
 import type { Context, Flag } from '../command.ts';
 import type { Ask, Candidate } from './candidates.ts';
 
-/** Somebody waits at a prompt. */
+/** Maximum time for all lookups: the user waits at a prompt. */
 const PATIENCE_MS = 2_000;
-/** What a shell shows in a list that a person can read. */
+/** More ConfigMaps make no readable list in a shell. */
 const MAX_CONFIG_MAPS = 100;
 const MAX_KEYS = 500;
 
 const configMapFlag: Flag = { name: 'configmap', type: 'string', text: '' };
 
-/** Asks the store and the API server. What cannot be asked offers nothing: a completion never complains. */
+/** Looks up candidates in the store and on the API server. A lookup that fails has no candidates: completion never reports errors. */
 export function askWorld(context: Context): Ask {
   return async (what, given) => {
     try {
@@ -66,7 +66,7 @@ async function refs(context: Context, given: readonly string[]): Promise<readonl
   ];
 }
 
-/** `dkc-system/web`: of the namespace that is typed already, else of the one that agents read. */
+/** `dkc-system/web`: ConfigMaps of the namespace that is already typed, else of the one that agents read. */
 async function configMapNames(context: Context, given: readonly string[]): Promise<readonly Candidate[]> {
   const typed = (given.at(-1) ?? '').replace(/^--[^=]*=/, '');
   const namespace = typed.includes('/') ? typed.slice(0, typed.indexOf('/')) : agentDefaults.configmapNamespace;
@@ -101,7 +101,7 @@ async function fieldNames(): Promise<readonly Candidate[]> {
   return fields.map(({ name }) => ({ value: name, text: 'field' }));
 }
 
-/** Ends the work after {@link PATIENCE_MS}; what it found by then stays found. */
+/** Aborts the work after {@link PATIENCE_MS}; candidates found until then are kept. */
 async function inTime(context: Context, work: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
   const late = new AbortController();
   const stop = context.clock.after(PATIENCE_MS, () => late.abort());
@@ -129,7 +129,7 @@ async function namesOf(context: Context, kind: Resource, given: readonly string[
   });
 }
 
-/** Those of `flags` that stand in a line which is not complete yet; everything else in it is passed over. */
+/** Values of `flags` on an incomplete command line; all other words are ignored. */
 function flagsIn(flags: readonly Flag[], given: readonly string[]): Args {
   const known = given.slice(0, -1).flatMap((word, at, all) => {
     const flag = flags.find(({ name }) => word === `--${name}` || word.startsWith(`--${name}=`));

@@ -7,20 +7,20 @@ import type { Entry } from '../commands.ts';
 
 export interface Candidate {
   value: string;
-  /** For shells that show it. */
+  /** Description, for shells that show one. */
   text: string;
 }
 
-/** What a shell may offer. With `files`, names of files or directories as well, which the shell knows best. */
+/** What a shell may offer. With `files` the shell adds names of files or directories. */
 export interface Offer {
   candidates: readonly Candidate[];
   files?: 'file' | 'dir';
 }
 
-/** What only the world knows. `given` are the words so far, for flags such as --kubeconfig. */
+/** Looks up names on the node or the API server. `given` are the words so far, for flags such as --kubeconfig. */
 export type Ask = (what: Exclude<Completes, 'file' | 'dir'>, given: readonly string[]) => Promise<readonly Candidate[]>;
 
-/** What may stand before the command. `--no-headers` comes with `-o`. */
+/** The flags that are allowed before the command. `--no-headers` comes with `-o`. */
 const anyCommand = { flags: globals.filter(({ name }) => name !== noHeadersFlag.name), positionals: [] };
 
 /** @param words - after `dkc`; the last one is being typed */
@@ -43,7 +43,7 @@ export async function complete(entries: readonly Entry[], words: readonly string
   return begins({ candidates: [...nextWords(listed, found.prefix), ...extra] }, typed);
 }
 
-/** What the commands behind a first word have in common. */
+/** Descriptions of first words that several commands share. */
 const groupSummaries: Readonly<Record<string, string>> = {
   agent: "Run this node's agent",
   checkpoints: "List, show, compare and check the node's checkpoints",
@@ -64,7 +64,7 @@ function nextWords(entries: readonly Entry[], prefix: string): Candidate[] {
   return [...words].map(([value, text]) => ({ value, text }));
 }
 
-/** The flag at the end of the line whose value comes next; undefined where there is none. */
+/** The flag at the end of the line whose value comes next; undefined if there is none. */
 function waitsIn(flags: readonly Flag[], line: readonly string[]): Flag | undefined {
   const last = line.at(-1);
   const flag = last === undefined || last.includes('=') ? undefined : flagCalled(flags, last);
@@ -108,7 +108,7 @@ function positionalAt(positionals: readonly Positional[], index: number): Positi
   return positionals[index] ?? (positionals.at(-1)?.many ? positionals.at(-1) : undefined);
 }
 
-/** What may stand before a name that is being typed: `a,` of the list `a,b`, `node/` of `node/a`. */
+/** Text that may precede a name that is being typed: `a,` of the list `a,b`, `node/` of `node/a`. */
 const BEFORE_NAME: Readonly<Partial<Record<Completes, RegExp>>> = { node: /^(?:.*,)?(?:(?:nodes?|no)\/)?/, rollout: /^(?:[a-z.]+\/)?/ };
 
 async function valuesOf(of: Flag | Positional | undefined, typed: string, given: readonly string[], ask: Ask): Promise<Offer> {
@@ -130,8 +130,8 @@ const begins = (offer: Offer, typed: string): Offer => ({
 });
 
 /**
- * Splits what stands before the cursor as a shell does, as far as completion needs it: blanks, quotes, backslashes.
- * @returns the words, the last one being typed right now and perhaps empty
+ * Splits the text before the cursor like a shell, as far as completion needs: blanks, quotes, backslashes.
+ * @returns the words; the last one is being typed and may be empty
  */
 export function splitLine(line: string): string[] {
   const words: string[] = [];

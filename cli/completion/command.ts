@@ -4,7 +4,7 @@ import { printable } from '../output/printable.ts';
 import { askWorld } from './ask.ts';
 import { complete, splitLine } from './candidates.ts';
 
-/** What the scripts of `dkc completion` call: one candidate a line, a tab before its text, `:file` or `:dir` last where files fit. */
+/** Called by the scripts of `dkc completion`: prints a candidate per line, a tab before its description, and `:file` or `:dir` last where files fit. */
 export const completeCommand: Command = {
   describe: 'Prints the candidates for the last word of a command line.',
   examples: [{ run: "dkc __complete 'dkc checkpoints sh'", what: 'show' }],
@@ -23,7 +23,7 @@ export const completeCommand: Command = {
 export const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** The part that a shell runs. All knowledge is in `dkc __complete`, so a script stays right when dkc is updated. */
+/** The part that a shell runs. All logic is in `dkc __complete`, so an installed script stays correct after an update of dkc. */
 export const scripts: Readonly<Record<Shell, string>> = {
   bash: `# dkc completion for bash. Load it by: source <(dkc completion bash)
 _dkc() {
@@ -137,12 +137,12 @@ export const completion: Command = {
 /** Bits of Cobra's ShellCompDirective, which kubectl hands to the shell. */
 const NO_FILES = 4;
 const FILES = 0;
-/** Names of directories alone. */
+/** The shell offers only directories. */
 const DIRECTORIES = 16;
 
 /**
- * What `kubectl_complete-dkc` prints: kubectl 1.26 and newer runs it with the words after `kubectl dkc`, the last one being typed. A candidate a line, a
- * tab before its text, and in the last line what the shell may add.
+ * What `kubectl_complete-dkc` prints: kubectl 1.26 and newer runs it with the words after `kubectl dkc`; the last word is being typed. A candidate per line, a
+ * tab before its description, and on the last line the directive for the shell.
  * @see https://kubernetes.io/docs/tasks/extend-kubectl/kubectl-plugins/
  */
 export async function completeForKubectl(context: Context, words: readonly string[]): Promise<number> {

@@ -7,7 +7,7 @@ import type { KubeletFacts, JsonObject, KubeletVersion } from '../../agent/confi
 import type { AgentOptions } from '../../agent/options.ts';
 import type { Context, Note } from '../command.ts';
 
-/** A kubelet configuration that is larger is a mistake: a ConfigMap holds 1 MiB. */
+/** A larger file is not a kubelet configuration: a ConfigMap holds 1 MiB. In bytes. */
 const LARGEST = 4 * 1024 * 1024;
 
 /** The bytes of a file that was named on the command line; `-` is standard input. @throws ActionError naming the file */
@@ -22,7 +22,7 @@ export async function readConfigFile(context: Context, name: string): Promise<Ui
   }
 }
 
-/** Whether a file that need not be there is. @throws ActionError where that cannot be seen */
+/** Whether an optional file exists. @throws ActionError if this cannot be determined */
 export async function isThere(context: Context, path: string): Promise<boolean> {
   try {
     return (await context.disk.stat(path)) !== undefined;
@@ -31,7 +31,7 @@ export async function isThere(context: Context, path: string): Promise<boolean> 
   }
 }
 
-/** The configuration as written in a file. @throws ActionError naming what is wrong with it */
+/** The configuration as written in a file. @throws ActionError naming the file's error */
 export async function decodeFile(context: Context, name: string, version: KubeletVersion): Promise<JsonObject> {
   const decoded = decode(await readConfigFile(context, name), version);
   if (decoded.ok) return decoded.written;
@@ -40,14 +40,14 @@ export async function decodeFile(context: Context, name: string, version: Kubele
   });
 }
 
-/** The kubelet that configurations are validated for, and what is to be remarked on that: see `withNote`. */
+/** The kubelet that configurations are validated for, and a remark on this choice for `withNote`. */
 export interface ValidatedFor extends KubeletFacts {
   note?: Note;
 }
 
-/** As flags and agent.yaml say, else as found on this machine, else the newest known, which the note then says. */
+/** From flags and agent.yaml, else from this machine, else the newest known version, which `note` then names. */
 export async function kubeletOf(context: Context, options: AgentOptions): Promise<ValidatedFor> {
-  // Away from a node there is no kubelet to ask, and nothing wrong with that: only what follows from it is said.
+  // On a machine that is not a node a missing kubelet is no error, so the log is silent: only the note names the version that is assumed.
   const kubelet = await learnKubelet({ options, disk: context.disk, exec: context.exec, log: silentLog });
   const { newer, version } = kubelet;
   if (newer !== undefined)

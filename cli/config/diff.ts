@@ -27,8 +27,8 @@ CLASS is the risk of changing the field on a live node: safe, needs-drain, dange
     if (a === '-' && b === '-') throw new UsageError('diff: only one of the two can be standard input; see dkc diff --help');
     const { options, note: without } = await fileOptions(context, args);
     const { version, note } = await kubeletOf(context, options);
-    // Relative paths stay as written: where a file lies today says nothing about where it will be used.
-    // One after the other: an error of one must not leave the other waiting for somebody's typing.
+    // Relative paths stay as written: the directory of a file here is not the directory where a node will use it.
+    // One after the other: if one file fails, the command must not still wait for standard input of the other.
     const left = applyDefaults(await decodeFile(context, a, version), version);
     const right = applyDefaults(await decodeFile(context, b, version), version);
     const named = (name: string): string => (name === '-' ? 'standard input' : name);
@@ -37,7 +37,7 @@ CLASS is the risk of changing the field on a live node: safe, needs-drain, dange
   },
 };
 
-/** Prints where two configurations differ, for every command that compares. @returns 1 where they do */
+/** Prints the differences of two configurations, for every command that compares. @returns 1 if there are any */
 async function showDifferences(context: Context, args: Args, differences: readonly Difference[], a: string, b: string): Promise<Exit> {
   await show(context, args, {
     data: differences.map(({ field, class: of, from, to }) => ({ field, class: of, from, to })),
@@ -60,7 +60,7 @@ async function showDifferences(context: Context, args: Args, differences: readon
     : wrong(`${a} and ${b} differ in ${differences.length} field${differences.length === 1 ? '' : 's'}`);
 }
 
-/** The more a change can hurt, the louder. */
+/** Color by class: the more a change of such a field can break, the more striking. */
 export function classPaint(of: FieldClass, paint: Paint): (text: string) => string {
   switch (of) {
     case 'safe':
@@ -73,10 +73,10 @@ export function classPaint(of: FieldClass, paint: Paint): (text: string) => stri
   }
 }
 
-/** Longer values are cut in a table that is not wide. */
+/** Longer values are truncated, except with -o wide. */
 const MAX_LENGTH = 48;
 
-/** A value of a field in a table: text without quotes, all else as JSON; `-` for none. */
+/** A value of a field in a table: text without quotes, other types as JSON; `-` if unset. */
 export function valueText(value: Json, wide: boolean): string {
   const text = value === null ? '-' : typeof value === 'string' ? (value === '' ? '""' : value) : jsonText(value, 0).trimEnd();
   return wide || text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH - 2)}..`;

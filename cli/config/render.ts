@@ -23,7 +23,7 @@ Without FILE it prints the configuration that this node uses now.`,
   flags: [...nodeFlagsFor(['kubelet-version', 'merge', 'local-config', 'effective-config']), formatFlag],
   positionals: [{ name: 'file', text: 'the file, or - for standard input', completes: 'file' }],
   async run(context, args) {
-    // Without FILE it is this node that is asked about.
+    // Without FILE the command shows this node.
     const isOfNode = args.one('file') === undefined;
     const { options, note: without } = isOfNode ? { options: await nodeOptions(context, args) } : await fileOptions(context, args);
     const { version, note } = await kubeletOf(context, options);
@@ -36,14 +36,14 @@ Without FILE it prints the configuration that this node uses now.`,
 async function written(context: Context, args: Args, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   const name = args.one('file');
   if (name === undefined) return await inUse(context, options, version);
-  // Its relative paths stay: they mean where it will be used, not where it lies now.
+  // Relative paths stay as written: they are relative to the directory where a node will use the file, not to its directory here.
   const dynamic = await decodeFile(context, name, version);
   if (options.merge !== 'overlay') return dynamic;
   const local = await decodeFile(context, options.localConfig, version);
   return mergeOverlay(resolvePaths(local, directoryOf(context, options.localConfig), version), dynamic);
 }
 
-/** The effective file; where no agent has run yet, the local config. */
+/** The effective file; the local config if no agent has run yet. */
 async function inUse(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   for (const path of [options.effectiveConfig, options.localConfig])
     if (await isThere(context, path)) return await decodeFile(context, path, version);

@@ -34,19 +34,19 @@ export interface FileValidation {
 
 interface FileToValidate {
   bytes: Uint8Array;
-  /** Where relative paths in it start. */
+  /** Base of the relative paths in the file. */
   dir: string;
   options: AgentOptions;
   kubelet: KubeletFacts;
-  /** Compare with the local config by policy; only where the admin named that file. */
+  /** Check the policy against the local config; only if the admin named the local config. */
   withPolicy: boolean;
-  /** What the file itself is warned of is an error. */
+  /** Warnings about the file itself are errors. */
   strict: boolean;
 }
 
 /**
- * What `dkc validate` finds: everything at once, also what is wrong beside an error that the agent would stop at. What depends on this
- * machine is a warning: the file may be for another one.
+ * What `dkc validate` finds: all errors at once, including those after the first one, where the agent would stop. What depends on this
+ * machine is a warning, since the file may be for another machine.
  */
 export async function validateFile(context: Context, file: FileToValidate): Promise<FileValidation> {
   const { bytes, dir, options, kubelet, withPolicy, strict } = file;
@@ -60,7 +60,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
   const flagged = applyFlags(withDropIns(written, dropIns, kubelet), kubelet.args, kubelet.version);
   const defaulted = applyDefaults(flagged.merged, kubelet.version);
   const rules = validateAll(defaulted, against({ kubelet }));
-  // What kills a kubelet on any host is an error; what only this host adds is not.
+  // What makes a kubelet exit on any host is an error; what does so only on this host is a warning.
   const everywhere = preflightFatal(defaulted, {}, kubelet);
   const here = preflightFatal(defaulted, await readHost(context.disk, defaulted, kubelet), kubelet);
   const dropped = [...removedFlags(kubelet), ...(dropIns?.problems ?? []), ...dropInWarnings(written, dropIns, kubelet)].map((one) =>
@@ -80,7 +80,7 @@ export async function validateFile(context: Context, file: FileToValidate): Prom
     : shown(bytes, kubelet, errors, unique([...ofFile, ...shadowed, ...others, ...onlyHere]));
 }
 
-/** With lines, and names that were probably meant. */
+/** Adds line numbers, and suggestions for misspelled names. */
 function shown(bytes: Uint8Array, { version }: KubeletFacts, errors: readonly Finding[], warnings: readonly Finding[]): FileValidation {
   const lineOf = locator(bytes);
   const one = (finding: Finding): Finding => {
@@ -90,7 +90,7 @@ function shown(bytes: Uint8Array, { version }: KubeletFacts, errors: readonly Fi
   return { errors: errors.map(one), warnings: cappedFindings(warnings).map(one) };
 }
 
-/** The agent speaks of its node; here it is the machine that somebody validates on. */
+/** Findings of the agent say "this node"; the command runs on any machine. */
 function onThisMachine(finding: Finding, then?: string): Finding {
   const message = finding.message.replaceAll('this node', 'this machine');
   return { ...finding, message: then === undefined ? message : `${message} (${then})` };
@@ -127,10 +127,10 @@ function unique(findings: readonly Finding[]): readonly Finding[] {
   return [...new Map(findings.map((finding) => [keyOf(finding), finding])).values()];
 }
 
-/** Names of this length are compared with all others; nobody means one that is longer. */
+/** Names up to this length are compared with all known names; a longer one is no misspelling. */
 const MAX_NAME = 100;
 
-/** The finding, with the name that was probably meant: of a field that no kubelet has, and of a gate that this one does not have. */
+/** Adds a suggestion to a finding about a field that no kubelet has, or a feature gate that this kubelet does not have. */
 function withHint(finding: Finding, version: KubeletVersion): Finding {
   const meant = finding.field.length > MAX_NAME ? undefined : meantBy(finding, version);
   return meant === undefined ? finding : { ...finding, message: `${finding.message}; did you mean ${meant}?` };
@@ -145,7 +145,7 @@ function meantBy({ field, rule }: Finding, { minor }: KubeletVersion): string | 
   return siblings && near(name, [...siblings].filter(([, place]) => isKnown(place)).map(([key]) => key)); // prettier-ignore
 }
 
-/** Upper and lower case are the most common slip. */
+/** Wrong case is the most common mistake, so names that differ only in case win. */
 function near(name: string, names: readonly string[]): string | undefined {
   return names.find((one) => one.toLowerCase() === name.toLowerCase()) ?? nearest(name, names);
 }
@@ -164,19 +164,19 @@ function isKnown(place: Place): boolean {
   return place.kind === 'leaf' ? place.known : place.members.values().some(isKnown);
 }
 
-/** Longer texts are read without lines: the library that knows them takes its time. */
+/** No line numbers for longer texts: the library that finds them is slow. In characters. */
 const MAX_TEXT = 256 * 1024;
 
 /**
- * Where fields stand in a text, YAML or JSON.
- * @returns a question: the line of a path such as `registerWithTaints[0].key`, of what is nearest above it where that is not written, undefined
- * where nothing of it is. Of a key that stands more than once it is the last one, which counts
+ * Finds the lines of fields in a text, YAML or JSON.
+ * @returns a function: the line of a path such as `registerWithTaints[0].key`; of its nearest written parent if the path is not written; undefined
+ * if no part of it is. For a duplicate key it is the line of the last one, which wins
  */
 function locator(bytes: Uint8Array): (path: string) => number | undefined {
   const text = new TextDecoder().decode(bytes);
   if (text.length > MAX_TEXT) return () => undefined;
   const lines = new LineCounter();
-  // Whatever is wrong with the text is said elsewhere.
+  // Syntax errors are reported by the decoder.
   const { contents } = parseDocument(text, {
     lineCounter: lines,
     schema: 'failsafe',
@@ -196,7 +196,7 @@ function offsetOf(root: unknown, path: string): number | undefined {
     if (isMap(node)) {
       const { items } = node;
       const fits = items.filter(({ key }) => isScalar(key) && beginsWith(rest, String(key.value)));
-      // A name may hold dots: the longest that fits is meant.
+      // A name may contain dots: the longest key that fits wins.
       const found = fits.reduce<(typeof items)[number] | undefined>(
         (best, one) => (best === undefined || nameOf(one).length >= nameOf(best).length ? one : best),
         undefined,

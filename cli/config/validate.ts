@@ -75,7 +75,7 @@ Exits with 1 on any error in any file.`,
 
 interface Validated extends FileValidation {
   name: string;
-  /** Only where the policy asks for signatures; null: by nobody it knows. */
+  /** Only if the policy requires signatures; null: not signed by a key of the policy. */
   signedBy?: string | null;
 }
 
@@ -122,16 +122,16 @@ async function findingsText(
 const count = (many: number, what: string): string => `${many} ${what}${many === 1 ? '' : 's'}`;
 
 interface SignatureBeside {
-  /** null: by nobody whom the policy knows. */
+  /** null: not signed by a key of the policy. */
   signedBy: string | null;
   errors: readonly Finding[];
   warnings: readonly Finding[];
 }
 
 /**
- * Whether the directory of a file is signed as a ConfigMap made of it: by kubelet.sig in it, of all files there. A signature that is not there yet is a
- * warning, since a configuration is validated before it is signed; one that does not fit is an error.
- * @returns undefined where the policy asks for no signatures
+ * Verifies kubelet.sig in the directory of a file: it must sign all files there, as in a ConfigMap made of the directory. A missing signature is a
+ * warning, since a configuration is validated before it is signed; a signature that does not match is an error.
+ * @returns undefined if the policy requires no signatures
  */
 async function signatureBeside(context: Context, name: string, { policy }: AgentOptions): Promise<SignatureBeside | undefined> {
   const { signatureCheck } = await readPolicy(policy, context.disk);

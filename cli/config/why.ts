@@ -19,7 +19,7 @@ import { classPaint, valueText } from './diff.ts';
 import type { JsonObject, KubeletVersion } from '../../agent/config/contract.ts';
 import type { AgentOptions } from '../../agent/options.ts';
 
-/** What `--configz` means without a file. No file has a name that ends so. */
+/** Value of `--configz` without a file. No file name ends in a slash. */
 const API_SERVER = 'api-server/';
 /** In ms. */
 const CONFIGZ_TIMEOUT_MS = 10_000;
@@ -122,7 +122,7 @@ const runningColumns = (wide: boolean): Column<Explained>[] => [
   { title: 'DIFFERS', value: ({ differs }) => (differs === true ? 'yes' : ''), paint: (cell, _, paint) => paint.red(cell) },
 ];
 
-/** @throws ActionError where /configz cannot be had, or is not of this kubelet */
+/** @throws ActionError if /configz cannot be read, or is not that of this kubelet */
 async function runningConfig(context: Context, from: string, options: AgentOptions, version: KubeletVersion): Promise<JsonObject> {
   const [text, what] =
     from === API_SERVER
@@ -149,7 +149,7 @@ async function askThroughApiServer(context: Context, { kubeconfig, nodeName }: A
   }
 }
 
-/** @throws ActionError where nothing of a node is on this machine: the defaults are in force nowhere then */
+/** @throws ActionError if this machine has none of a node's files: the fields would all show defaults that no kubelet uses */
 async function expectNode(context: Context, { localConfig, effectiveConfig, dynamicConfigDir }: AgentOptions): Promise<void> {
   const { store } = layout(dynamicConfigDir);
   for (const path of [localConfig, effectiveConfig, store]) if (await isThere(context, path)) return;
@@ -173,7 +173,7 @@ async function localConfig(context: Context, options: AgentOptions, version: Kub
   return resolvePaths(await decodeFile(context, options.localConfig, version), dirname(options.localConfig), version);
 }
 
-/** The configuration of the ConfigMap in use; null where it is the local one, or no agent has ever run here. */
+/** The configuration of the active ConfigMap; null if the local config is active, or no agent has ever run here. */
 async function dynamicConfig(context: Context, options: AgentOptions, version: KubeletVersion): Promise<JsonObject | null> {
   const { disk, locks, clock } = context;
   const { dynamicConfigDir, effectiveConfig, localConfig, kubeletExits } = options;

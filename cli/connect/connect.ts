@@ -8,7 +8,7 @@ import { UsageError } from '../failure.ts';
 import type { ConnectQuery } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** A client for the API server that the kubeconfig names. @throws {ActionError} where there is none, or it cannot be used */
+/** A client for the API server that the kubeconfig names. @throws {ActionError} if the kubeconfig is missing or unusable */
 export async function connect(query: ConnectQuery, env: Environment): Promise<Client> {
   const { requestTimeoutMs: timeoutMs } = query;
   return createClient(await accessOf(query, env), {
@@ -17,7 +17,7 @@ export async function connect(query: ConnectQuery, env: Environment): Promise<Cl
   });
 }
 
-/** The namespace of the context that the kubeconfig names; undefined where it has none. @throws {ActionError} as {@link connect} */
+/** The namespace of the kubeconfig's context; undefined if the context has none. @throws {ActionError} as {@link connect} */
 export async function namespaceOf(query: ConnectQuery, env: Environment): Promise<string | undefined> {
   return (await accessOf(query, env)).namespace;
 }
@@ -28,8 +28,8 @@ const NO_LIMIT_MS = 365 * 86_400_000;
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * What the kubeconfig says, with nothing opened yet. Each flag of impersonation goes before its field there, and the other fields stay, as with kubectl.
- * @throws {ActionError} as {@link connect}; UsageError for groups or a uid where neither names a user
+ * The access that the kubeconfig describes; opens no connection. Each impersonation flag overrides its field there and no other, as in kubectl.
+ * @throws {ActionError} as {@link connect}; UsageError for groups or a UID if neither flags nor kubeconfig name a user
  */
 export async function accessOf(query: ConnectQuery, env: Environment): Promise<ClusterAccess> {
   const paths = kubeconfigPaths(query, env);
@@ -44,32 +44,32 @@ export async function accessOf(query: ConnectQuery, env: Environment): Promise<C
   });
   const asked = { ...(groups === undefined ? {} : { groups }), ...(uid === undefined ? {} : { uid }) };
   if (access.impersonate !== undefined) return { ...access, impersonate: { ...access.impersonate, ...asked } };
-  // kubectl's words.
+  // kubectl's message.
   if (Object.keys(asked).length > 0) throw new UsageError('--as-group and --as-uid require --as');
   return access;
 }
 
-/** The flag's file; else those of $KUBECONFIG, which count as one; else the one at home. */
+/** The file of the flag; else all files of $KUBECONFIG, which are merged; else ~/.kube/config. */
 export function kubeconfigPaths({ kubeconfig }: ConnectQuery, env: Readonly<Record<string, string | undefined>>): string[] {
   if (kubeconfig !== undefined) return [kubeconfig];
   const paths = (env['KUBECONFIG'] ?? '').split(delimiter).filter((path) => path !== '');
   return paths.length > 0 ? paths : [join(env['HOME'] ?? homedir(), '.kube', 'config')];
 }
 
-/** One that may not be reached is no missing one: what reads it says so. */
+/** Only ENOENT and ENOTDIR count as missing: for a file that this user may not read, the reader reports the error. */
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
     (error: unknown) => errorCode(error) !== 'ENOENT' && errorCode(error) !== 'ENOTDIR',
   );
 
-/** In ms: it asks the API server who we are before it answers. */
+/** In ms: the kubelet authenticates the caller at the API server before it responds. */
 const KUBELET_TIMEOUT_MS = 10_000;
 
-/** As large as a configuration from the command line may be. */
+/** The same limit as for a configuration file on the command line, in bytes. */
 const MAX_CONFIGZ_BYTES = 4 * 1024 * 1024;
 
-/** What a kubelet's own port answers, asked as the identity of a kubeconfig. @throws {ActionError} for the kubeconfig, and what a Client throws */
+/** Sends a request to a kubelet's port with the credentials of a kubeconfig. @throws {ActionError} for the kubeconfig, and what a Client throws */
 export async function askKubelet(
   url: string,
   as: { kubeconfig: string; nodeName: string; userAgent: string; signal?: AbortSignal },

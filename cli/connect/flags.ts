@@ -2,7 +2,7 @@ import type { Args } from '../args/args.ts';
 import type { ConnectQuery, Context, Flag } from '../command.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** How a command reaches the API server: kubectl's flags of these names. */
+/** Flags for the connection to the API server; kubectl has the same names. */
 export const connectFlags: readonly Flag[] = [
   {
     name: 'kubeconfig',
@@ -33,7 +33,7 @@ export const connectFlags: readonly Flag[] = [
   },
 ];
 
-/** Beside {@link connectFlags}, for what lives in namespaces. */
+/** In addition to {@link connectFlags}, for kinds with namespaces. */
 export const namespaceFlag: Flag = {
   name: 'namespace',
   alias: 'n',
@@ -43,7 +43,7 @@ export const namespaceFlag: Flag = {
   defaultText: "the context's, then default",
 };
 
-/** Runs `work` with a client for what the connect flags say, and closes it whatever happens. */
+/** Runs `work` with a client made from the connect flags, and always closes the client. */
 export async function withClient<T>(context: Context, args: Args, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await context.connect(connectQueryOf(context, args));
   try {
@@ -53,13 +53,13 @@ export async function withClient<T>(context: Context, args: Args, work: (client:
   }
 }
 
-/** The namespace of an object that was named by NAME alone: that of `-n`, else the context's. undefined where it was named with one, or neither says. */
+/** The namespace of an object named by NAME alone: from `-n`, else from the context. undefined if `named` has a namespace, or neither sets one. */
 export async function namespaceFor(context: Pick<Context, 'path' | 'namespaceOf'>, args: Args, named: string): Promise<string | undefined> {
   const flag = args.text('namespace');
   return flag ?? (named === '' || named.includes('/') ? undefined : await context.namespaceOf(connectQueryOf(context, args)));
 }
 
-/** What the connect flags say. */
+/** The values of the connect flags. */
 export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): ConnectQuery {
   const kubeconfig = args.text('kubeconfig');
   const name = args.text('context');
@@ -67,7 +67,7 @@ export function connectQueryOf(context: Pick<Context, 'path'>, args: Args): Conn
   const asGroups = args.texts('as-group').filter((group) => group !== '');
   const asUid = args.text('as-uid');
   const given = args.ms('request-timeout');
-  // 0 is kubectl's word for no limit.
+  // As in kubectl, 0 means no limit.
   const requestTimeoutMs = given === 0 ? Infinity : given;
   return {
     ...(kubeconfig ? { kubeconfig: context.path(kubeconfig) } : {}),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** Files of the fleet page. `scripts/build.ts` puts their text into the bundle. */
+/** Files of the fleet page. `scripts/build.ts` embeds their text in the bundle. */
 export const pageAssetNames = [
   'index.html',
   'page.css',

@@ -7,7 +7,7 @@ import type { ControllerName, ControllersSettings } from './settings.ts';
 
 type Asking = Pick<ControllersSettings, 'controllers' | 'daemonSet' | 'statefulSet' | 'rollout' | 'leaderElect'>;
 
-/** All that these controllers do, each right once; docs/controllers.md grants this and no more. */
+/** All rights that these controllers need, each once; docs/controllers.md grants exactly these. */
 export function rightsFor(settings: Asking): Right[] {
   return distinctRights([...settings.controllers.flatMap((name) => rightsOf(name, settings)), ...leaseRights(settings.leaderElect)]);
 }
@@ -27,7 +27,7 @@ function daemonSetRights({ namespace = '', placement }: ControllersSettings['dae
   const rights = rightsIn(namespace);
   return [
     ...setRights('daemonsets', namespace),
-    // Who looks for room has to see the pods of all namespaces.
+    // A controller that places pods needs the requests of all pods on a node, in all namespaces.
     ...rights('list watch', { group: '', resource: 'pods', namespace: placement === 'controller' ? '' : namespace }),
     ...rights('create patch delete', { group: '', resource: 'pods' }),
     ...rights('list watch', { group: '', resource: 'nodes', namespace: '' }),
@@ -38,13 +38,13 @@ function statefulSetRights({ namespace = '' }: ControllersSettings['statefulSet'
   const rights = rightsIn(namespace);
   return [
     ...setRights('statefulsets', namespace),
-    // Asked once when the answer to a creation was lost; without it the wait is longer.
+    // Used when the response to a creation was lost; without this right the controller waits longer.
     ...rights('get', { group: '', resource: 'pods', vital: false }),
     ...rights('list watch create patch delete', { group: '', resource: 'pods' }),
     // Claims that go with their pod block its deletion.
     ...rights('update', { group: '', resource: 'pods', subresource: 'finalizers', vital: false }),
     ...rights('list watch create update', { group: '', resource: 'persistentvolumeclaims' }),
-    // None is deleted, but servers that check it let nobody else change the owner of a claim.
+    // The controller deletes no claim, but the admission plugin OwnerReferencesPermissionEnforcement allows changes of owners only with this right.
     ...rights('delete', { group: '', resource: 'persistentvolumeclaims', vital: false }),
     ...rights('list watch', { group: 'storage.k8s.io', resource: 'storageclasses', namespace: '' }),
   ];
@@ -60,17 +60,17 @@ function rolloutRights({ configMapNamespace = DEFAULT_NAMESPACE }: ControllersSe
     ...rights('update', { group, resource: rollouts.resource, subresource: 'finalizers', vital: false }),
     ...rights('list watch create patch', { group, resource: nodeConfigs.resource }),
     ...rights('get list watch patch', { group: '', resource: 'nodes' }),
-    // Conditions of a node that is worked on, and its drain.
+    // Conditions of a node during its change and its drain.
     ...rights('patch', { group: '', resource: 'nodes', subresource: 'status', vital: false }),
     ...rights('list', { group: '', resource: 'pods', vital: false }),
     ...rights('create', { group: '', resource: 'pods', subresource: 'eviction', vital: false }),
     ...rightsIn(configMapNamespace)('list watch create patch delete', { group: '', resource: 'configmaps' }),
-    // The fleet page lists those about a node that somebody opens.
+    // The fleet page lists the events of the node that a user opens.
     ...rights('list create patch', { group: '', resource: 'events', vital: false, namespace: EVENT_NAMESPACE }),
   ];
 }
 
-/** What both do: their sets, the history of these, and events. */
+/** Rights of both set controllers: sets, their revisions, and events. */
 function setRights(resource: string, namespace: string): Right[] {
   const rights = rightsIn(namespace);
   return [

@@ -18,7 +18,7 @@ import { type PrometheusServer, SERVERS_FLAG, type TlsFiles } from '../../contro
 import { Findings, type Mapping, type MustBe, readMapping } from '../../scheduler/config/mapping.ts';
 import { readConfigFile } from '../config/config-file.ts';
 
-/** How each controller is made. */
+/** Constructors of the controllers. */
 export interface Makers {
   daemonset: (runtime: Runtime, options: DaemonSetOptions) => Runnable;
   statefulset: (runtime: Runtime, options: StatefulSetOptions) => Runnable;
@@ -37,7 +37,7 @@ export async function runControllers(
   const servers = await prometheusServers(context, settings.prometheusConfig);
   return runLong(context, settings, {
     command: 'controllers run',
-    // In the server's audit log, and who reports on the lease.
+    // User agent in the server's audit log, and reporting component of events about the lease.
     name: 'dkc-controllers',
     rights: rightsFor(settings),
     resyncMs: settings.resyncMs,
@@ -47,7 +47,7 @@ export async function runControllers(
   });
 }
 
-/** What the rollout controller has to know of the server is asked first; the others need nothing. */
+/** The rollout controller first asks the server what it serves; the other controllers need no such facts. */
 function setupOf(settings: ControllersSettings, makers: Makers, page: Omit<PageOptions, 'serves'> | undefined): ProcessOptions['setup'] {
   const { controllers } = settings;
   const sets = (runtime: Runtime): Runnable[] => [
@@ -65,7 +65,7 @@ function setupOf(settings: ControllersSettings, makers: Makers, page: Omit<PageO
   };
 }
 
-/** @throws {ActionError} where the server does not serve rollouts: the caller asks again, and says why it is not ready */
+/** @throws {ActionError} where the server does not serve rollouts: the caller retries, and readiness reports the reason */
 async function rolloutFacts(client: Client, signal: AbortSignal): Promise<ServerFacts> {
   const [facts, isServed] = await Promise.all([serverFacts(client, signal), servesResource(client, rollouts, signal)]);
   if (!isServed)
@@ -92,7 +92,7 @@ function announce(log: Log, { controllers, daemonSet, rollout, leaderElect, resy
   if (leaderElect === false) log.warn('leader election is off: make sure that this is the only process for these objects');
 }
 
-/** Servers of one file: each request looks through them. */
+/** Maximum number of servers in one file: each request searches the list. */
 const MAX_SERVERS = 64;
 
 /** What `--rollout-prometheus-config` names. @throws {ActionError} naming the file, the key and what it must be */
@@ -103,7 +103,7 @@ async function prometheusServers(context: Context, file: string | undefined): Pr
   return parsePrometheusConfig(text, path, file === '-' ? context.path('.') : dirname(path));
 }
 
-/** @param directory - that relative paths are of. Pure. @throws {ActionError} */
+/** @param directory - base of relative paths. Pure. @throws {ActionError} */
 export function parsePrometheusConfig(text: string, path: string, directory: string): readonly PrometheusServer[] {
   const wrong = (hint: string): ActionError => new ActionError(`use ${SERVERS_FLAG}`, path, { hint });
   const document = parseDocument(text, { uniqueKeys: true, logLevel: 'error' });
@@ -126,7 +126,7 @@ function readServer(server: Mapping, directory: string): PrometheusServer {
     const text = of.text(key, undefined, mustNotBeEmpty);
     return text === undefined ? undefined : resolve(directory, text);
   };
-  // Not repeated: somebody may have written a password into it.
+  // The error does not repeat the URL: it may contain a password.
   const url = server.secret('url') ?? '';
   if (url !== '' && !isBase(url))
     server.problem('url', 'it must be the base of a server without credentials, such as https://prometheus.monitoring:9090');

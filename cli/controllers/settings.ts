@@ -14,15 +14,15 @@ import type { Context, Flag } from '../command.ts';
 const COMMAND = 'controllers run';
 const usage = usageOf(COMMAND);
 
-/** What a command line of `dkc controllers run` asks for, checked. */
+/** The checked settings of `dkc controllers run`. */
 export interface ControllersSettings extends ProcessSettings {
   controllers: readonly ControllerName[];
   daemonSet: DaemonSetOptions;
   statefulSet: StatefulSetOptions;
   rollout: RolloutOptions;
-  /** File of the Prometheus servers that want credentials. */
+  /** File that lists the Prometheus servers that need credentials. */
   prometheusConfig: string | undefined;
-  /** Served beside the rollout controller; undefined: it is not. */
+  /** The fleet page, served by the rollout controller; undefined: no page. */
   page: PageSettings | undefined;
   resyncMs: number;
 }
@@ -56,7 +56,7 @@ export function controllersSettings(args: Args): ControllersSettings {
   };
 }
 
-/** 0 would hold every rollout for ever: `dkc rollout pause` says who did. */
+/** 0 is invalid: it would block every rollout forever without a visible reason, unlike `dkc rollout pause`. */
 function maxUnavailableOf(text: string | undefined): Pick<RolloutOptions, 'maxUnavailable'> {
   if (text === undefined || text === '') return {};
   const isPercent = /^(100|[1-9][0-9]?)%$/.test(text);
@@ -75,11 +75,11 @@ function mustBeSelector(text: string): void {
   }
 }
 
-/** What `dkc controllers run` can run. */
+/** The controllers of `dkc controllers run`. */
 export const controllerNames = ['daemonset', 'statefulset', 'rollout'] as const;
 export type ControllerName = (typeof controllerNames)[number];
 
-/** Without a flag: what every API server has the kinds for. */
+/** Default of --controllers: those whose kinds every API server serves. */
 export const DEFAULT_CONTROLLERS: readonly ControllerName[] = ['daemonset', 'statefulset'];
 
 type NamesRead = { ok: true; names: readonly ControllerName[] } | { ok: false; problem: string };
@@ -103,7 +103,7 @@ function readControllerNames(text: string): NamesRead {
 
 const isControllerName = (name: string): name is ControllerName => controllerNames.some((known) => known === name);
 
-/** Of the fleet page, which the rollout controller serves. */
+/** Flags of the fleet page, which the rollout controller serves. */
 export const pageFlags: readonly Flag[] = [
   {
     name: 'page-bind-address',
@@ -138,7 +138,7 @@ function pageSettings(command: string, args: Args): PageSettings | undefined {
   return { at, tokenFile: file === '' ? undefined : file };
 }
 
-/** What the page needs of this process. A token file that changes counts at once. @throws {ActionError} when the token cannot be read */
+/** What the page needs from this process. A changed token file takes effect at once. @throws {ActionError} when the token cannot be read */
 export async function pageOptions({ path }: Pick<Context, 'path'>, { at, tokenFile }: PageSettings): Promise<Omit<PageOptions, 'serves'>> {
   const assets = pageAssets();
   if (tokenFile === undefined) return { at, assets };

@@ -11,10 +11,10 @@ import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../../controllers/common/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** Asks the controller's own decision; pure. */
+/** Explains with the controller's own decision; pure. */
 type ExplainSet = (seen: SetInCluster) => readonly Explained[];
 
-/** `dkc why daemonset`, told by `explain`. */
+/** `dkc why daemonset`, explained by `explain`. */
 const whyDaemonSet = (explain: ExplainSet): Command => ({
   describe: `Explains, node by node, which pod a DaemonSet has there, what it waits for, and why. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
@@ -64,17 +64,17 @@ function ofNode(explained: readonly Explained[], node: string | undefined, { set
   });
 }
 
-/** What `dkc` runs. */
+/** The command in production. */
 export const whyDaemonSetCommand: Command = whyDaemonSet(explainSet);
 
 export type SetQuery = NamedRef & { placement: Placement; now: () => Millis };
 
-/** @throws {ActionError} when there is no such set, naming what was probably meant */
+/** @throws {ActionError} if there is no such set, with a suggestion */
 async function readSet(client: Pick<Client, 'get' | 'listEach'>, query: SetQuery, signal: AbortSignal): Promise<SetInCluster> {
   const { namespace, placement, now } = query;
   const all = <T extends KubeObject>(resource: Resource, within: { namespace?: string } = { namespace }): Promise<T[]> =>
     listAll(client, resource, within, signal);
-  // The set first: what its controller has done since is then seen as well.
+  // The set is read first: pods and revisions read later then show at least what the status of the set reports.
   const set = await getNamed<DaemonSet>(client, daemonSets, query, signal);
   const [podsThere, nodesThere, revisions, events] = await Promise.all([
     all<Pod>(pods, placement === 'controller' ? {} : { namespace }),

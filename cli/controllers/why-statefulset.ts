@@ -19,10 +19,10 @@ import type { Revision } from '../../controllers/common/history/contract.ts';
 import type { Pod, Pvc, StatefulSet, StorageClass } from '../../controllers/common/types.ts';
 import type { Client } from '../../kube/client/client.ts';
 
-/** Asks the controller's own decision; pure. */
+/** Explains with the controller's own decision; pure. */
 type ExplainStatefulSet = (seen: StatefulSetInCluster) => readonly Explained[];
 
-/** `dkc why statefulset`, told by `explain`. */
+/** `dkc why statefulset`, explained by `explain`. */
 const whyStatefulSet = (explain: ExplainStatefulSet): Command => ({
   describe: `Explains what a StatefulSet waits for, then the state of each of its pods. Computes what the controller would decide from the current objects in the API server. Read-only; needs no running controller.
 
@@ -44,12 +44,12 @@ Rights: get and list statefulsets, list pods, persistentvolumeclaims, controller
   },
 });
 
-/** What `dkc` runs. */
+/** The command in production. */
 export const whyStatefulSetCommand: Command = whyStatefulSet(explainStatefulSet);
 
 export type StatefulSetQuery = NamedRef & { now: () => Millis };
 
-/** @throws {ActionError} when there is no such set, naming what was probably meant */
+/** @throws {ActionError} if there is no such set, with a suggestion */
 async function readStatefulSet(
   client: Pick<Client, 'get' | 'listEach'>,
   query: StatefulSetQuery,
@@ -58,13 +58,13 @@ async function readStatefulSet(
   const { namespace, now } = query;
   const all = <T extends KubeObject>(resource: Resource, within: { namespace?: string } = { namespace }): Promise<T[]> =>
     listAll(client, resource, within, signal);
-  // The set first: what its controller has done since is then seen as well.
+  // The set is read first: pods and revisions read later then show at least what the status of the set reports.
   const set = await getNamed<StatefulSet>(client, statefulSets, query, signal);
   const [podsThere, claims, revisions, classes, events] = await Promise.all([
     all<Pod>(pods),
     all<Pvc>(persistentVolumeClaims),
     all<Revision>(controllerRevisions),
-    // Not everybody who may look at a namespace may look at the cluster's classes.
+    // A user with rights in a namespace may lack the right to list StorageClasses, so they are read only if needed.
     optInsOf(set.metadata.annotations).expandClaims ? all<StorageClass>(storageClasses, {}) : [],
     eventsAbout<ToldEvent>(client, set, signal),
   ]);

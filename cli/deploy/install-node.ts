@@ -9,11 +9,11 @@ import { type Command, type Context, fine } from '../command.ts';
 import { UsageError } from '../failure.ts';
 import { differing, needsInstall, type PackageFile, packageFiles } from './install-plan.ts';
 
-/** Where the image has the package; what it has for itself in the same place, Node.js above all, is not there twice. */
+/** Directory of the package in the image; files that the image itself also uses, such as Node.js, are stored only once. */
 const PACKAGE = '/usr/lib/dkc/package';
-/** On the node, for as long as it takes. */
+/** Temporary directory on the node. */
 const STAGING = '/var/lib/dkc-node-installer';
-/** On the node, what install.sh notes. */
+/** Record on the node that install.sh writes. */
 const RECORD = '/usr/lib/dkc/manifest';
 const UNINSTALL = '/usr/lib/dkc/uninstall';
 
@@ -86,7 +86,7 @@ function mustBeSame(root: string, differ: readonly string[], what: string): void
   if (differ.length > 0) throw new ActionError('install', root, { hint: `${differ.slice(0, 3).join(', ')} ${what}` });
 }
 
-/** SHA-256 of what is there, by the path on the node. */
+/** SHA-256 of the existing files, by path on the node. */
 async function hashes(files: readonly PackageFile[], at: (path: string) => string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const { path, sha256 } of files) {
@@ -98,9 +98,9 @@ async function hashes(files: readonly PackageFile[], at: (path: string) => strin
   return found;
 }
 
-/** Runs a program of the node with the node's root as its own. @throws {ActionError} where it does not end with 0 */
+/** Runs a program of the node, in a chroot to the node's root. @throws {ActionError} unless it exits with 0 */
 async function onNode(context: Context, root: string, command: readonly string[]): Promise<void> {
-  // systemctl would take a chroot for an image that is being built, and do nothing.
+  // Without SYSTEMD_IGNORE_CHROOT systemctl does nothing in a chroot, since it assumes an image build.
   const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', SYSTEMD_IGNORE_CHROOT: '1', LC_ALL: 'C.UTF-8' };
   const child = spawn('/usr/sbin/chroot', [root, ...command], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   for (const [stream, sink] of [[child.stdout, context.stdout], [child.stderr, context.stderr]] as const) stream.on('data', (bytes: Buffer) => sink.write(bytes.toString('utf8'))); // prettier-ignore
@@ -112,7 +112,7 @@ async function onNode(context: Context, root: string, command: readonly string[]
     throw new ActionError('change', root, { hint: `${command.join(' ')} failed with exit code ${code}; see its output above` });
 }
 
-/** Longest single wait, in ms. */
+/** Length of a single sleep, in ms. */
 const DAY_MS = 86_400_000;
 
 export const hold: Command = {

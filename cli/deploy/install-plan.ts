@@ -1,4 +1,4 @@
-/** A line of the package's manifest: what install.sh puts in place. */
+/** A line of the package's manifest: a file that install.sh installs. */
 export interface PackageFile {
   /** Absolute, on the node. */
   path: string;
@@ -6,17 +6,17 @@ export interface PackageFile {
   sha256: string | undefined;
 }
 
-/** Of a node: SHA-256 by path, of what is there. */
+/** SHA-256 of the files that exist on a node, by path. */
 export type Found = ReadonlyMap<string, string>;
 
-/** The administrator's from the first installation on. */
+/** Owned by the administrator after the first installation. */
 const SETTINGS = '/etc/dkc/agent.yaml';
 
 /**
- * Reads the lists that a package has for install.sh.
+ * Parses the two lists in a package that install.sh uses.
  * @param manifest - lines `MODE PATH`
- * @param sums - lines of sha256sum, with paths that begin with `./`
- * @throws {Error} for a path that is not absolute, or one of a file without a hash
+ * @param sums - output of sha256sum, with paths that begin with `./`
+ * @throws {Error} for a path that is not absolute, or a file without a hash
  */
 export function packageFiles(manifest: string, sums: string): PackageFile[] {
   const lines = (text: string): string[] => text.split('\n').filter((line) => line !== '');
@@ -30,11 +30,11 @@ export function packageFiles(manifest: string, sums: string): PackageFile[] {
   });
 }
 
-/** Files that have other bytes than the package says, or are not there. Settings may be as the administrator likes. */
+/** Files that are missing or differ from the package. The settings file may differ. */
 export const differing = (files: readonly PackageFile[], found: Found): string[] =>
   files.filter(({ path, sha256 }) => sha256 !== undefined && path !== SETTINGS && found.get(path) !== sha256).map(({ path }) => path);
 
-/** @param record - of what is installed, as install.sh writes it at its end. @param isUnfinished - it was cut short */
+/** @param record - of the installed package; install.sh writes it last. @param isUnfinished - the last installation was interrupted */
 export function needsInstall(
   files: readonly PackageFile[],
   of: { found: Found; manifest: string; record: string | undefined; isUnfinished: boolean },

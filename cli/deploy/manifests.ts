@@ -7,7 +7,7 @@ import { yamlText } from '../output/printable.ts';
 import type { Args } from '../args/args.ts';
 import type { KubeObject } from '../../kube/api/object.ts';
 
-/** Releases of Kubernetes (1.N) that the manifests are made for. */
+/** Kubernetes releases (1.N) that the manifests support. */
 export const OLDEST_RELEASE = 20;
 export const NEWEST_RELEASE = 37;
 
@@ -92,10 +92,10 @@ With --image it also prints what runs in the cluster: the rollout controller, tw
   },
 };
 
-/** What runs in the cluster. */
+/** Parts that run as pods. */
 const needsImage = new Set<string>(['controllers', 'scheduler', 'sets', 'node-installer']);
 
-/** Each once, in the order in which they are known. */
+/** The requested overlays, each once, in their fixed order. */
 function overlaysOf(args: Args): Overlay[] {
   const asked = (args.text('overlay') ?? '').split(',').map((word) => word.trim()).filter((word) => word !== ''); // prettier-ignore
   const unknown = asked.find((word) => !overlays.some((one) => one === word));
@@ -103,12 +103,12 @@ function overlaysOf(args: Args): Overlay[] {
   return overlays.filter((one) => asked.includes(one));
 }
 
-/** YAML documents, one for each object. */
+/** One YAML document per object. */
 function manifestsText(objects: readonly KubeObject[]): string {
   return objects.map((object) => `---\n${yamlText(object)}`).join('');
 }
 
-/** N of `1.N`, `1.N.2` or `v1.N.2+vendor`; newer ones count as the newest known. */
+/** N of `1.N`, `1.N.2` or `v1.N.2+vendor`; a newer release counts as the newest known. */
 function releaseOf(args: Args): number {
   const [, minor] = /^v?1\.(\d{1,3})(?:\.\d{1,6})?(?:[-+].*)?$/.exec(args.text('kubernetes-version')?.trim() ?? '') ?? [];
   if (minor === undefined) throw usage('--kubernetes-version must be a version such as 1.36 or v1.36.3');

@@ -11,7 +11,7 @@ import type { Client, ObjectRef } from '../../kube/client/client.ts';
 export type NamedRef = Required<ObjectRef>;
 
 /**
- * What a person named: NAME or NAMESPACE/NAME.
+ * Parses an object reference: NAME or NAMESPACE/NAME.
  * @param command - as typed after `dkc`
  * @throws {UsageError} for anything else, and for two namespaces
  */
@@ -28,7 +28,7 @@ export async function readRef(context: Pick<Context, 'namespaceOf' | 'path'>, ar
   return { namespace, name };
 }
 
-/** @throws {ActionError} when there is no such object, naming what was probably meant */
+/** @throws {ActionError} if there is no such object, with a suggestion */
 export async function getNamed<T extends KubeObject>(
   client: Pick<Client, 'get' | 'listEach'>,
   resource: Resource,
@@ -54,7 +54,7 @@ export async function listAll<T extends KubeObject>(
   return found;
 }
 
-/** @returns events about an object; none for who may not read any: they say more of what is known without them */
+/** @returns events about an object; none if this user may not list events: the explanation is complete without them */
 export async function eventsAbout<T extends KubeObject>(
   client: Pick<Client, 'listEach'>,
   { metadata: { namespace = '', uid = '' } }: Readonly<KubeObject>,
@@ -68,7 +68,7 @@ export async function eventsAbout<T extends KubeObject>(
   }
 }
 
-/** Names listed at most. */
+/** Maximum number of names listed. */
 const MAX_NAMES = 5;
 
 function missing({ kind }: Resource, { namespace, name }: NamedRef, there: readonly KubeObject[]): ActionError {
@@ -81,7 +81,7 @@ function missing({ kind }: Resource, { namespace, name }: NamedRef, there: reado
   return new ActionError('explain', `${kind} ${namespace}/${name}`, { hint });
 }
 
-/** One line of an explanation, of whatever kind of set. */
+/** One line of an explanation. */
 export interface Explained {
   object: string;
   reason: string;
@@ -102,7 +102,7 @@ export function showExplained(
         ? `Nothing to explain: ${nothing}.\n`
         : table(
             [
-              // One that is all that is spoken of says nothing in each row.
+              // No column for the object if every row is about the object that was asked for.
               ...(found.every(({ object }) => object === about) ? [] : [{ title, value: ({ object }: Explained) => object }]),
               { title: 'REASON', value: ({ reason }) => reason },
               { title: 'DETAIL', value: detailBeside },
@@ -113,7 +113,7 @@ export function showExplained(
   });
 }
 
-/** What the detail says beyond the reason, which stands beside it: `not ready` is no news beside NotReady. */
+/** The detail without repetition of the reason in the column before: `not ready` adds nothing to NotReady. */
 function detailBeside({ reason, detail }: Explained): string {
   const text = detail.replace(` (${reason})`, '');
   const letters = (words: string): string => words.replaceAll(/[^a-z]/gi, '').toLowerCase();

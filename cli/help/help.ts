@@ -3,10 +3,10 @@ import { type Command, type Example, fine, type Flag, type Program } from '../co
 import type { Entry } from '../commands.ts';
 import { formatFlag, show } from '../output/output.ts';
 
-/** The command whose help describes what all commands on a node take. */
+/** The help topic that describes the flags of all commands on a node. */
 const NODE_FLAGS_TOPIC = 'node-flags';
 
-/** `--help` of one command: usage, what it does, arguments, flags, commands that are named after it, examples. At most `width` columns. */
+/** `--help` of one command: usage, description, arguments, flags, subcommands, examples. At most `width` columns. */
 export function helpText(
   { name, below }: { name: string; below: readonly Entry[] },
   command: Command,
@@ -27,7 +27,7 @@ export function helpText(
   return `${sections.filter((text) => text !== '').join('\n\n')}\n`;
 }
 
-/** Both lists of flags stand under one another: they are indented alike. */
+/** Formats `flags` with the indentation that both lists need: help prints them one below the other. */
 function rows(flags: readonly Flag[], beside: readonly Flag[]): [string, string][] {
   const lettered = [...flags, ...beside].some((flag) => flag.alias !== undefined);
   return flags.map((flag) => [flagWords(flag, lettered), flagDescription(flag)]);
@@ -59,7 +59,7 @@ const withChoices = ({ text, choices, prefixes = [] }: Pick<Flag, 'text' | 'choi
 
 const exampleRow = ({ run, what }: Example): [string, string] => [run, what === '' ? '' : `# ${what}`];
 
-/** Two columns; a left word that is very long gets a separate line. */
+/** Two columns; a very long word on the left gets a separate line. */
 function section(title: string, rows: readonly (readonly [string, string])[], width: number): string {
   if (rows.length === 0) return '';
   const left = Math.min(Math.max(...rows.map(([word]) => word.length)), Math.floor(width / 2));
@@ -86,7 +86,7 @@ function wrap(text: string, width: number): string[] {
 
 const groups: readonly Entry['group'][] = ['On a node', 'Configuration files', 'Fleet', 'Controllers', 'Scheduler', 'Other commands'];
 
-/** What `dkc help` prints: every command under its section, or those that begin with `prefix`. */
+/** Output of `dkc help`: every command under its section, or those that begin with `prefix`. */
 export function overview(entries: readonly Entry[], prefix: string): string {
   const shown = entries.filter((entry) => entry.hidden !== true && (prefix === '' || entry.name.startsWith(`${prefix} `)));
   const width = Math.max(...shown.map((entry) => entry.name.length));
@@ -103,7 +103,7 @@ export function overview(entries: readonly Entry[], prefix: string): string {
 }
 
 /**
- * As kubectl's plugin the bundle is called `kubectl-dkc`.
+ * The name that the user called: as a plugin of kubectl the bundle is called `kubectl-dkc`.
  * @param script - process.argv[1]; a launcher puts its own name in $DKC_CALLED_AS
  */
 export function programName(env: Readonly<Record<string, string | undefined>>, script: string | undefined): Program {
@@ -111,7 +111,7 @@ export function programName(env: Readonly<Record<string, string | undefined>>, s
   return /^kubectl-dkc(?:\.[cm]?js)?$/.test(called) ? 'kubectl dkc' : 'dkc';
 }
 
-/** A text of ours in which `dkc COMMAND` is what a person types. @param words - first words of commands, and `help` */
+/** Replaces `dkc COMMAND` in a text by what the user has to type. @param words - first words of commands, and `help` */
 export function spokenAs(program: Program, words: ReadonlySet<string>, text: string): string {
   if (program === 'dkc') return text;
   return text.replace(/(?<![\w./-])dkc (?=(\S+))/g, (found, next: string) =>

@@ -17,7 +17,7 @@ const reviews: Resource = {
 
 type Review = KubeObject & { status?: { allowed?: boolean } };
 
-/** How soon a right that was granted is noticed. */
+/** Interval of checks while rights are missing. */
 const AGAIN_MS: Millis = 5_000;
 
 export interface CheckRightsOptions {
@@ -29,8 +29,8 @@ export interface CheckRightsOptions {
 }
 
 /**
- * Asks the server what this process may do, before the first pod of a node fails for it. Everybody may ask that of themselves; where a server does not
- * answer the question, nothing is said.
+ * Checks the rights of this process with SelfSubjectAccessReviews, so that a missing right is reported before the first request fails. Every user may create
+ * these reviews; if a server forbids or does not serve them, nothing is reported.
  */
 export class RightsCheck {
   readonly #rights: readonly Right[];
@@ -49,7 +49,7 @@ export class RightsCheck {
     detail: () => this.#words(),
   };
 
-  /** Until all are there, or the signal aborts. Does not throw. */
+  /** Checks until all rights are granted, or the signal aborts. Does not throw. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log, againMs = AGAIN_MS } = this.#options;
     while (!signal.aborted) {
@@ -59,7 +59,7 @@ export class RightsCheck {
       } catch (error) {
         if (signal.aborted) return;
         log.debug('failed to check rights', { error: describeError(error) });
-        // Some servers have no such question, or answer it to nobody.
+        // Some servers do not serve these reviews, or forbid them.
         if (isForbidden(error) || isNotFound(error)) return;
       }
       await clock.sleep(againMs, signal).catch(() => {});
@@ -81,7 +81,7 @@ export class RightsCheck {
   }
 }
 
-/** Those that the API server does not grant to whom it takes this client for. @throws ApiError, TransportError */
+/** The rights that the API server does not grant to the user of this client. @throws ApiError, TransportError */
 export async function missingRights(client: Pick<Client, 'create'>, rights: readonly Right[], signal: AbortSignal): Promise<Right[]> {
   const asked = await Promise.all(rights.map(async (right) => ({ right, isAllowed: await isAllowed(client, right, signal) })));
   return asked.filter(({ isAllowed }) => !isAllowed).map(({ right }) => right);
@@ -97,21 +97,21 @@ async function isAllowed(
   return status?.allowed === true;
 }
 
-/** Something that this process has to be allowed. */
+/** A right that this process needs. */
 export interface Right {
   verb: string;
   group: string;
   resource: string;
   subresource?: string;
-  /** '' = in all of them, or none, for kinds without. */
+  /** '' = all namespaces, or a kind without namespaces. */
   namespace: string;
-  /** Only on the object of this name. */
+  /** Only for the object of this name. */
   name?: string;
-  /** Without it nothing works; or only events, or what some servers alone ask for. */
+  /** true: nothing works without this right. false: it is needed only for events or by some servers. */
   vital: boolean;
 }
 
-/** What it takes to lead. */
+/** Rights for leader election. */
 export function leaseRights(leaderElect: false | LeaseOptions): Right[] {
   if (leaderElect === false) return [];
   const rights = rightsIn(leaderElect.namespace);
@@ -119,13 +119,13 @@ export function leaseRights(leaderElect: false | LeaseOptions): Right[] {
   return [...rights('create', leases), ...rights('get update', { ...leases, name: leaderElect.name })];
 }
 
-/** Vital ones, `list watch`, in a namespace; '' = in all. */
+/** Vital rights for verbs such as `list watch` in a namespace; '' = all namespaces. */
 export const rightsIn =
   (namespace: string) =>
   (verbs: string, of: Omit<Right, 'verb' | 'namespace' | 'vital'> & Partial<Right>): Right[] =>
     verbs.split(' ').map((verb) => ({ verb, namespace, vital: true, ...of }));
 
-/** Each once; vital where anybody asks for it so. */
+/** Removes duplicates; a right is vital if one of its duplicates is. */
 export function distinctRights(rights: readonly Right[]): Right[] {
   return [...Map.groupBy(rights, keyOf).values()].flatMap((same) => {
     const [first] = same;
@@ -136,7 +136,7 @@ export function distinctRights(rights: readonly Right[]): Right[] {
 const keyOf = ({ verb, group, resource, subresource = '', namespace, name = '' }: Right): string =>
   [verb, group, resource, subresource, namespace, name].join('/');
 
-/** As a person would grant them, one kind after the other: `list, watch nodes; create pods in namespace a`. */
+/** For people, grouped by kind: `list, watch nodes; create pods in namespace a`. */
 export function rightsText(rights: readonly Right[]): string {
   const byKind = Map.groupBy(rights, (right) => {
     const kind = resourceName(right) + (right.subresource === undefined ? '' : `/${right.subresource}`);

@@ -8,22 +8,22 @@ import type { Log } from '../../base/log.ts';
 import type { ProcessOptions } from '../../kube/process/contract.ts';
 import type { ProcessSettings } from './settings.ts';
 
-/** A command that goes on for long, beside what its flags say. */
+/** A long-running command: all that does not come from its flags. */
 export interface LongCommand extends Pick<ProcessOptions, 'name' | 'resyncMs' | 'pageSize' | 'writesAtOnce' | 'events' | 'setup'> {
-  /** As typed after `dkc`. */
+  /** Words after `dkc`. */
   command: string;
-  /** All that it does. */
+  /** All rights that it needs. */
   rights: readonly Right[];
-  /** The first line of the log, said before anything is known of the cluster: a reader of the log of a wrong start sees what it was started for. */
+  /** Logs the first line, before any request to the cluster: it shows the purpose of the process even if the start fails. */
   announce: (log: Log, server: string) => void;
-  /** Directory of the pod's service account, where there is no kubeconfig. @default where the kubelet mounts it */
+  /** Directory of the pod's service account, used without a kubeconfig. @default the kubelet's mount path */
   serviceAccount: string | undefined;
 }
 
 /**
- * Runs it until the context's signal aborts: 0. The ready line is the only thing on stdout.
- * @returns 1, with the reason, when the lease is lost or a part of it gives up
- * @throws {ActionError} when the access cannot be read or the metrics address not be had
+ * Runs the command until the context's signal aborts, then returns 0. The ready line is the only output on stdout.
+ * @returns 1, with the reason, if the lease is lost or a part of the process fails
+ * @throws {ActionError} if the kubeconfig cannot be read or the metrics address cannot be bound
  */
 export async function runLong(context: Context, settings: ProcessSettings, what: LongCommand): Promise<Exit> {
   const { clock, random, signal, stdout, env } = context;
@@ -39,7 +39,7 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
   announce(log, server);
   if (kubeconfig === undefined && isSet(env['KUBECONFIG']))
     log.warn("ignoring $KUBECONFIG: without --kubeconfig the pod's service account is used", { KUBECONFIG: env['KUBECONFIG'] });
-  // A separate connection: writes of the process pass only while it leads, and a standby should know as well.
+  // A separate client: the client of the process writes only while leading, and a standby should check its rights too.
   const client = createClient(access, { clock, random, log, userAgent: options.name });
   const rights = new RightsCheck(needed, { client, clock, log });
   const over = new AbortController();
@@ -67,7 +67,7 @@ export async function runLong(context: Context, settings: ProcessSettings, what:
   }
 }
 
-/** A cluster is not chosen by accident: a process that runs for months takes no kubeconfig out of somebody's shell. */
+/** Outside of a pod --kubeconfig is required: a long-running process must not pick a cluster from the kubeconfig of the user's shell by accident. */
 function refuseOutsideOfPods(command: string, env: Context['env']): void {
   if (isSet(env['KUBERNETES_SERVICE_HOST']) && isSet(env['KUBERNETES_SERVICE_PORT'])) return;
   const unused = isSet(env['KUBECONFIG']) ? `; dkc ${command} ignores $KUBECONFIG` : '';
@@ -82,7 +82,7 @@ function whyFailed(failure: { part: string; error: unknown } | undefined): strin
   return failure === undefined ? 'it failed; see its log' : `${failure.part}: ${describeError(failure.error)}; restart it`;
 }
 
-/** In the journal a level goes before each line; JSON is read elsewhere. */
+/** In the journal each text line starts with its level; JSON lines do not, since other programs parse them. */
 export function logFormat(asked: 'text' | 'json', env: Context['env']): 'text' | 'json' | 'journald' {
   if (asked === 'json') return 'json';
   return env['JOURNAL_STREAM'] !== undefined || env['INVOCATION_ID'] !== undefined ? 'journald' : 'text';

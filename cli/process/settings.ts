@@ -6,9 +6,9 @@ import type { Flag } from '../command.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
 import type { Args } from '../args/args.ts';
 
-/** What a command line asks for of any process that goes on for long, checked. */
+/** The checked settings that all long-running commands share. */
 export interface ProcessSettings {
-  /** As given; undefined: the pod's service account. */
+  /** As typed; undefined: the pod's service account. */
   kubeconfig: string | undefined;
   leaderElect: false | LeaseOptions;
   metricsAddress: string;
@@ -17,21 +17,21 @@ export interface ProcessSettings {
   verbosity: number;
 }
 
-/** How a lease is led by when nobody says anything about it. */
+/** Defaults of leader election. */
 export interface LeaseNormal {
   enabled: boolean;
   lease: Required<LeaseOptions>;
 }
 
-/** @param command - as typed after `dkc`. @returns what complains of a flag */
+/** @param command - words after `dkc`. @returns a function that creates the error for a flag */
 export const usageOf =
   (command: string) =>
   (flag: string, problem: string): UsageError =>
     new UsageError(`${command}: --${flag} ${problem}; see dkc ${command} --help`);
 
 /**
- * @param command - as typed after `dkc`
- * @param normal - for flags of the lease that have neither value nor default
+ * @param command - words after `dkc`
+ * @param normal - defaults for lease flags without a value and without a default
  * @throws {UsageError} naming the flag and what it must be
  */
 export function processSettings(command: string, args: Args, normal?: LeaseNormal): ProcessSettings {
@@ -89,7 +89,7 @@ export const kubeconfigFlag: Flag = {
   defaultText: "the pod's service account",
 };
 
-/** Called as those of Kubernetes' own components, so that their manifests can be carried over. @param name - of the lease, by default */
+/** Named like the flags of Kubernetes' own components, so that their manifests can be reused. @param name - default name of the lease */
 export const leaseFlags = (name: string): readonly Flag[] => [
   {
     name: 'leader-elect',
@@ -120,7 +120,7 @@ export const leaseFlags = (name: string): readonly Flag[] => [
   },
 ];
 
-/** What is seen of the process. @param port - separate, so that it can be scraped and probed without a flag */
+/** Flags for metrics, health and debugging. @param port - default port, different per command, so that metrics and probes work without a flag */
 export const servingFlags = (port: number): readonly Flag[] => [
   {
     name: 'metrics-bind-address',

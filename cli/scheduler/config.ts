@@ -16,7 +16,7 @@ export const configFlag: Flag = {
   defaultText: 'all defaults',
 };
 
-/** Those of the lease go before the file, so they have no value unless somebody gives one. */
+/** Lease flags override the file, so they have no default: absent flags leave the value of the file. */
 const leaseFlagsOverFile = leaseFlags('dkc-scheduler').map(({ default: normal, ...flag }): Flag => ({
   ...flag,
   defaultText: `as leaderElection in the file says, else ${String(normal)}`,
@@ -34,7 +34,7 @@ export async function readSchedulerConfigFile(context: Context, file: string | u
 /** `reservation.ttlSeconds: it is 0; it must be ...`. */
 export const findingText = ({ path, message }: Finding): string => (path === '' ? message : `${path}: ${message}`);
 
-/** How a file is called on the command line. */
+/** Name of the configuration file for messages. */
 export const fileText = (file: string | undefined): string => (file === '-' ? 'standard input' : (file ?? ''));
 
 export const schedulerConfig: Command = {

@@ -9,7 +9,7 @@ import { podVolumesOf } from '../../scheduler/volumes/pod-volumes.ts';
 
 const nameOf = ({ metadata: { namespace = '', name = '' } }: Pod): string => `${namespace}/${name}`;
 
-/** Why a pod is nothing to be scheduled, which the pod itself says: one line. Undefined: it waits for a place. Pure. */
+/** Why a pod is not to be scheduled, from the pod alone: one line. Undefined: it is waiting for a node. Pure. */
 export function explainSettled(pod: Readonly<Pod>, config: Pick<SchedulerConfig, 'profiles'>): Explained | undefined {
   const { metadata, spec, status } = pod;
   const line = (reason: string, detail: string): Explained => ({ object: nameOf(pod), reason, detail });
@@ -39,7 +39,7 @@ function since({ status }: Pod): string {
   return at === undefined ? '' : ` since ${at}`;
 }
 
-/** Beside the decision itself: what the pod was promised, what room is kept, how it stands in the queue. Pure. */
+/** In addition to the decision: the pod's nomination, its volumes being bound, reservations, and its state in the queue. Pure. */
 export function explainStanding(facts: Pick<PodFacts, 'pod' | 'config' | 'running' | 'claims' | 'volumes'>): Explained[] {
   const { pod, config, running } = facts;
   const object = nameOf(pod);
@@ -61,7 +61,7 @@ export function explainStanding(facts: Pick<PodFacts, 'pod' | 'config' | 'runnin
   return [...lines, ...rooms(pod, running), ...inQueue(object, running)];
 }
 
-/** Of the pod's claims those that are to get a volume for this node, and have none yet. */
+/** Claims of the pod that wait for a volume on this node. */
 function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'claims' | 'volumes'>, node: string): string[] {
   const { namespace = '' } = pod.metadata;
   return podVolumesOf(podInfoOf(pod)).claims.flatMap(({ name }) => {
@@ -72,7 +72,7 @@ function claimsBeingBound({ pod, claims, volumes }: Pick<PodFacts, 'pod' | 'clai
   });
 }
 
-/** Rooms on nodes that this pod has to leave alone, and its own. */
+/** Reservations that this pod must respect, and its own. */
 function rooms({ metadata, spec }: Pod, { rooms: kept }: RunningFacts): Explained[] {
   const isOwn = (room: ReservationView): boolean => room.namespace === metadata.namespace && room.name === metadata.name;
   const priority = spec?.priority ?? 0;

@@ -2,7 +2,7 @@ import { distinctRights, leaseRights, rightsIn, type Right } from '../process/ch
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 
-/** Kinds that are watched whatever the configuration says, by group. */
+/** Kinds that are watched with every configuration, by group. */
 const watched: readonly (readonly [group: string, resources: string])[] = [
   ['', 'pods nodes namespaces services replicationcontrollers persistentvolumes persistentvolumeclaims'],
   ['apps', 'replicasets statefulsets controllerrevisions'],
@@ -11,14 +11,14 @@ const watched: readonly (readonly [group: string, resources: string])[] = [
   ['storage.k8s.io', 'storageclasses csinodes csidrivers csistoragecapacities volumeattachments'],
 ];
 
-/** All that the scheduler does, each right once; docs/scheduler.md grants this and no more. */
+/** All rights that the scheduler needs, each once; docs/scheduler.md grants exactly these. */
 export function schedulerRights(config: SchedulerConfig, leaderElect: false | LeaseOptions): Right[] {
   const rights = rightsIn('');
   const { preemption, reservation, extenders } = config;
   const bindsItself = extenders.every(({ bindVerb, managedResources }) => bindVerb === '' || managedResources.length > 0);
   return distinctRights([
     ...watched.flatMap(([group, resources]) => resources.split(' ').flatMap((resource) => rights('list watch', { group, resource }))),
-    // Asked once when an answer was lost: a pod is never bound twice on a guess.
+    // If the response to a binding was lost, the scheduler reads the pod before it binds again.
     ...rights('get', { group: '', resource: 'pods' }),
     ...rights('create', { group: '', resource: 'pods', subresource: 'binding', vital: bindsItself }),
     ...rights('patch', { group: '', resource: 'pods', subresource: 'status' }),
@@ -36,7 +36,7 @@ function reservationRights({ daemonSets, persist, mirror }: SchedulerConfig['res
   return [
     ...(daemonSets ? rights('list watch', { group: 'apps', resource: 'daemonsets' }) : []),
     ...(persist === 'annotation' ? rights('patch', { group: 'apps', resource: 'statefulsets', vital: false }) : []),
-    // Room is kept without them as well, but nobody is bound beside one that cannot be removed.
+    // Reservations work without placeholder pods, so create is not vital; but no pod is bound to the resources of a placeholder pod before it is deleted.
     ...(mirror
       ? [...rights('create', { group: '', resource: 'pods', vital: false }), ...rights('delete', { group: '', resource: 'pods' })]
       : []),

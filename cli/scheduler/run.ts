@@ -12,21 +12,21 @@ import type { Finding } from '../../scheduler/config/mapping.ts';
 import type { Args } from '../args/args.ts';
 
 const COMMAND = 'scheduler run';
-/** Events that may wait to be sent: a thousand pods may be bound in a second. */
+/** Maximum number of queued events: a thousand pods may be bound per second. */
 const WAITING_EVENTS = 10_000;
 
-/** How the scheduler is made. */
+/** Constructors of the scheduler. */
 export interface MakeScheduler {
-  /** What the server has of the kinds that not every server has. */
+  /** Which optional kinds the server serves. */
   servedKinds: (client: Client, signal: AbortSignal) => Promise<ServedKinds>;
-  /** Which caches it needs, and what runs. */
+  /** The scheduler's loops, with the caches that they need. */
   schedulerRunnable: (runtime: Runtime, config: SchedulerConfig, served: ServedKinds) => readonly Runnable[];
 }
 
 /**
- * Runs the scheduler until the context's signal aborts. A configuration that is wrong is found wrong (1) before anything is asked of the cluster.
- * @param serviceAccount - as of `runLong`
- * @throws {UsageError} for flags that are wrong; and what `runLong` throws
+ * Runs the scheduler until the context's signal aborts. An invalid configuration ends it with 1 before any request to the cluster.
+ * @param serviceAccount - as in `runLong`
+ * @throws {UsageError} for invalid flags; and what `runLong` throws
  */
 export async function runScheduler(context: Context, args: Args, make: MakeScheduler, serviceAccount?: string): Promise<Exit> {
   const file = args.text('config');
@@ -37,7 +37,7 @@ export async function runScheduler(context: Context, args: Args, make: MakeSched
   const { leaderElect } = settings;
   return runLong(context, settings, {
     command: COMMAND,
-    // In the server's audit log, and who reports on the lease.
+    // User agent in the server's audit log, and reporting component of events about the lease.
     name: 'dkc-scheduler',
     rights: schedulerRights(config, leaderElect),
     pageSize: config.api.pageSize,

@@ -35,7 +35,7 @@ import type { ReservationView } from '../../scheduler/reservation/reporting.ts';
 import type { SchedulerConfig } from '../../scheduler/config/config.ts';
 import type { Pod } from '../../scheduler/types.ts';
 
-/** `dkc why pod`, told by `load`'s decision. */
+/** `dkc why pod`, explained by the decision that `load` returns. */
 const whyPod = (load: () => Promise<ExplainPod>): Command => ({
   describe: `Explains why a pod is not scheduled. Computes what the scheduler would decide from the current objects in the API server. For each reason it prints how many nodes have it, and some of their names. Read-only; needs no running scheduler.
 
@@ -101,15 +101,15 @@ async function configOf(context: Context, file: string | undefined): Promise<Sch
   });
 }
 
-/** What `dkc` runs. */
+/** The command in production. */
 export const whyPodCommand: Command = whyPod(async () => (await import('../../scheduler/explain.ts')).explainPod);
 
 const PATIENCE_MS = 5_000;
 
 /**
- * What the scheduler that runs says of a pod, and of all room that it keeps.
+ * Reads a pod's state in the queue and all reservations from the running scheduler.
  * @param address - `HOST:PORT` or a URL, of a process that was started with `--debug`
- * @throws {ActionError} when it does not say so
+ * @throws {ActionError} if the request fails
  */
 async function askScheduler(address: string, { namespace, name }: NamedRef, signal: AbortSignal): Promise<RunningFacts> {
   const url = address.includes('://') ? address : `http://${address}`;
@@ -141,10 +141,10 @@ type Cluster = Omit<PodFacts, 'pod' | 'config' | 'running' | 'now'>;
 
 const beta = (resource: Resource): Resource => ({ ...resource, version: 'v1beta1' });
 
-/** All of the cluster that decides over a pod, each kind once. */
+/** All objects that scheduling a pod depends on; lists each kind once. */
 export async function readCluster(client: Pick<Client, 'listEach'>, signal: AbortSignal): Promise<Cluster> {
   const all = <T extends KubeObject>(resource: Resource, within = {}): Promise<T[]> => listAll<T>(client, resource, within, signal);
-  /** In the first version that there is; none where there is none. */
+  /** Lists the first version that the server serves; empty if it serves none. */
   const served = async <T extends KubeObject>(first: Resource, ...others: readonly Resource[]): Promise<T[]> => {
     try {
       return await all<T>(first);
@@ -155,7 +155,7 @@ export async function readCluster(client: Pick<Client, 'listEach'>, signal: Abor
     }
   };
   const living = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
-  // The order is that of the calls below. One kind after the other would show a cluster that never was.
+  // All lists run concurrently: one after the other, the lists would show different states of the cluster.
   const lists = {
     pods: all(pods, living),
     nodes: all(nodes),
