@@ -1,19 +1,19 @@
 import { type Key, objectKey } from './contract.ts';
 import type { KubeObject } from '../api/object.ts';
 
-/** What happened to one object, as the cache takes it over and tells it. */
+/** A change of one object, as the cache applies it and passes it to its handlers. */
 export type Change<T extends KubeObject> =
   | { do: 'add'; object: T }
   | { do: 'update'; before: T; after: T }
-  /** `unseen`: a list no longer has it; `last` is the last state known. */
+  /** `unseen`: the deletion event was missed; `last` is the last known state. */
   | { do: 'delete'; last: T; unseen: boolean };
 
-/** `lost`: what came before this event is missing, so that only a new list tells how things are. */
+/** `lost`: earlier events are missing, so only a relist restores the state. */
 export type AppliedEvent<T extends KubeObject> = readonly Change<T>[] | 'lost';
 
 const nothing: readonly never[] = [];
 
-/** The changes that replace `held` with the listed `object` of that name. None when it is the same state. */
+/** The changes that replace `held` with the listed `object` of that name; none when both are the same state. */
 export function replace<T extends KubeObject>(held: T | undefined, object: T): readonly Change<T>[] {
   if (held === undefined) return [{ do: 'add', object }];
   if (isSameState(held, object)) return nothing;
@@ -27,8 +27,8 @@ export function replace<T extends KubeObject>(held: T | undefined, object: T): r
 }
 
 /**
- * What turns `held` into exactly `items`, change by change; undefined for an object that stays as it is, so that whoever shares out the work can
- * count. `held` may be changed accordingly meanwhile. An item that is listed twice counts once.
+ * Yields the changes that turn `held` into exactly `items`, and undefined for an unchanged object, so that a caller that works in slices can count objects.
+ * The caller may apply each change to `held` during the iteration. Duplicate items are ignored.
  */
 export function* difference<T extends KubeObject>(
   items: readonly T[],
@@ -51,9 +51,9 @@ export function* difference<T extends KubeObject>(
 
 /**
  * The changes that a watch event makes to a cache that holds `held` under that name and is complete up to version `upTo`.
- * Servers send the events of a kind in the order of their versions, once. Whatever repeats or overtakes anyway never takes an object back:
- * an event older than what is held says nothing new, and one that is older than `upTo` about an object that is not held cannot be told from the
- * echo of something deleted since.
+ * Servers send each event of a kind once, in the order of versions. A repeated or late event never reverts an object: an event older than `held` is ignored.
+ * An event older than `upTo` about an object that is not held is `lost`: it is either a repeated event of an object deleted since, or an event that was
+ * missed.
  */
 export function applyEvent<T extends KubeObject>(
   held: T | undefined,
@@ -63,10 +63,10 @@ export function applyEvent<T extends KubeObject>(
 ): AppliedEvent<T> {
   const version = object.metadata.resourceVersion ?? '';
   if (type === 'DELETED') {
-    // Equal versions: servers before 1.9 gave a deletion no version of its own event.
+    // Equal versions count as a deletion: servers before 1.9 sent DELETED with the object's last version.
     if (held === undefined || isOlder(version, held.metadata.resourceVersion ?? '')) return nothing;
     if (held.metadata.uid === object.metadata.uid) return [{ do: 'delete', last: object, unseen: false }];
-    // A successor came and went without our hearing of it; ours went before it did.
+    // The event is about a successor whose ADDED was missed; the held object was deleted before it.
     return [{ do: 'delete', last: held, unseen: true }];
   }
   if (held === undefined) return isOlder(version, upTo) ? 'lost' : [{ do: 'add', object }];
@@ -76,7 +76,7 @@ export function applyEvent<T extends KubeObject>(
 
 /**
  * Which of two resourceVersions of one kind is newer: below 0 when `a` is older, 0 when they are the same, above 0 when it is newer.
- * undefined where nothing can be said: officially versions are opaque, and only those of digits alone (all of them, so far) are counted up.
+ * undefined where the order is unknown: officially versions are opaque, so only versions of digits alone (all of them, so far) are compared.
  */
 export function compareVersions(a: string, b: string): number | undefined {
   if (a === b) return 0;

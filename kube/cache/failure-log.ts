@@ -4,24 +4,24 @@ import { isForbidden, isNotFound, TransportError, type TransportProblem } from '
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Log } from '../../base/log.ts';
 
-/** What keeps a cache from its server at this moment. */
+/** Why a cache cannot list or watch at this moment. */
 export interface Problem {
-  /** What failed last and what can be done about it, for people. */
+  /** The last failure and a hint, for people. */
   text: string;
-  /** How long nothing has worked, in ms. */
+  /** Time since the failures began, in ms. */
   forMs: Millis;
 }
 
-/** Somebody who reads the log in the middle of an outage finds it there. */
+/** An ongoing failure is logged again after this time, so that a reader of the recent log finds it. */
 export const REMIND_MS: Millis = 10 * 60_000;
-/** Trouble that comes back this soon has not been over: a server may take every watch and break it at its first event. */
+/** A failure this soon after a recovery continues the previous one: a server may accept every watch and break it at the first event. */
 const MIN_CALM_MS: Millis = 30_000;
-/** Texts that differ by a number each time must not fill the log. */
+/** Distinct error texts that are logged: texts that differ by a number each time must not fill the log. */
 export const MAX_TEXTS = 5;
 
 /**
- * The failures of a cache since it last worked for a while: each is logged once, and again every 10 minutes; repetitions are debug lines. So is a recovery that does
- * not last: failures that come and go with each event of a busy cache would fill the log.
+ * Logs the failures of a cache since it last worked for 30 s: each text once, and again every 10 minutes; repetitions at debug level, with the recoveries
+ * between them: failures that come and go with each event of a busy cache would fill the log.
  */
 export class FailureLog {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -32,14 +32,14 @@ export class FailureLog {
   readonly #told = new Set<string>();
   #toldAt: Millis = 0;
   #since: Millis = 0;
-  /** Since when it has been without a break. */
+  /** Since when the cache has failed without a recovery. */
   #backAt: Millis = 0;
   #overAt: Millis | undefined;
   #text: string | undefined;
-  /** Trouble was told since its end was. */
+  /** A failure was logged after the last recovery. */
   #isTold = false;
 
-  /** @param outage - of the process; says once for all its caches that the server cannot be reached. @default each says so itself */
+  /** @param outage - shared by the process; logs once for all caches that the server cannot be reached. @default each cache logs it */
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, resource: Resource, outage?: Outage) {
     this.#clock = clock;
     this.#log = log;
@@ -79,7 +79,7 @@ export class FailureLog {
     this.#log.warn('list or watch failed, retrying', fields);
   }
 
-  /** The server did what it was asked for. */
+  /** A list or watch succeeded. */
   recovered(): void {
     if (this.#text === undefined) return;
     const fields = { afterMs: Math.round(this.#clock.monotonic() - this.#since) };
@@ -91,7 +91,7 @@ export class FailureLog {
     this.#text = undefined;
   }
 
-  /** It was told to be over, and stays. */
+  /** A recovery was logged, and the failure that followed has lasted 30 s. */
   #isBack(now: Millis): boolean {
     return !this.#isTold && now - this.#backAt >= MIN_CALM_MS;
   }
@@ -104,23 +104,23 @@ export class FailureLog {
 
 /** What a reflector counts and measures. */
 export interface ReflectorMetrics {
-  /** A list that was complete, also one that came as events of a watch. */
+  /** A complete list, including one received as watch events. */
   listed(items: number, tookMs: Millis): void;
-  /** A watch that ended, however it did. */
+  /** A watch ended, for whatever reason. */
   watched(events: number, lastedMs: Millis): void;
-  /** The version up to which everything is known. */
+  /** The version up to which the cache is complete. */
   reached(version: string): void;
   failed(): void;
 }
 
 export const noReflectorMetrics: ReflectorMetrics = { listed() {}, watched() {}, reached() {}, failed() {} };
 
-/** What everybody who calls this server meets alike. */
-const everybodys: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'timeout', 'cut']);
+/** Problems that affect every caller of the server alike. */
+const sharedProblems: ReadonlySet<TransportProblem> = new Set(['unreachable', 'tls', 'timeout', 'cut']);
 
 /**
- * A server that cannot be reached fails every cache and the lease of a process at once: this says so in one line, and again every 10 minutes. What comes back
- * within 30 s goes on, as in {@link FailureLog}.
+ * An unreachable server fails every cache and the lease of a process at once: this logs one line for all of them, and again every 10 minutes. A failure
+ * within 30 s of the recovery continues the outage, as in {@link FailureLog}.
  */
 export class Outage {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -129,13 +129,13 @@ export class Outage {
   readonly #waiting = new Set<string>();
   #since: Millis = 0;
   #saidAt: Millis = 0;
-  /** Since when it has been without a break. */
+  /** Since when the server has been unreachable without a recovery. */
   #backAt: Millis = 0;
   #overAt: Millis | undefined;
-  /** It was said since its end was. */
+  /** The outage was logged after the last recovery. */
   #isSaid = false;
 
-  /** @param details - how to see more, as the lines say it. @default `details with -v`, which processes that go on have */
+  /** @param details - end of the log lines: how to see more. @default `details with -v`, a flag of all long-running commands */
   constructor(clock: Pick<Clock, 'monotonic'>, log: Log, details = '; details with -v') {
     this.#clock = clock;
     this.#log = log;
@@ -144,11 +144,11 @@ export class Outage {
 
   /**
    * A call failed.
-   * @param caller - what it was for: `pods`, `lease`
-   * @returns whether the server cannot be reached; then this has said so, and its caller need not
+   * @param caller - what the call was for: `pods`, `lease`
+   * @returns whether the server cannot be reached; then the outage logs it, and the caller need not
    */
   met(caller: string, error: unknown): boolean {
-    if (!(error instanceof TransportError) || !everybodys.has(error.problem)) {
+    if (!(error instanceof TransportError) || !sharedProblems.has(error.problem)) {
       this.over(caller);
       return false;
     }
@@ -168,7 +168,7 @@ export class Outage {
     return true;
   }
 
-  /** The server answered. @returns whether it was waited for */
+  /** The server answered. @returns whether the outage included this caller */
   over(caller: string): boolean {
     if (!this.#waiting.delete(caller)) return false;
     if (this.#waiting.size > 0) return true;

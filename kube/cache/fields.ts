@@ -2,13 +2,13 @@ import type { KubeObject, Resource } from '../api/object.ts';
 import { markLarge, type StringPool } from './sharing.ts';
 
 /**
- * What a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.annotations`. A path takes everything
- * below it; lists are walked through. Every reader also gets what caches cannot do without: name, namespace, uid, resourceVersion, deletion,
- * owners, and labels, since without them nobody knows whom an object belongs to. `all`: the whole object but `metadata.managedFields`.
+ * The fields that a reader needs of a kind: paths such as `spec.nodeName`, `spec.containers.resources.requests`, `metadata.annotations`. A path includes
+ * everything below it, in each item of a list. Every reader also gets what caches and ownership depend on: name, namespace, uid, resourceVersion,
+ * deletionTimestamp, ownerReferences, generation and labels. `all`: the whole object without `metadata.managedFields`.
  */
 export type Fields = readonly string[] | 'all';
 
-/** What all readers of one cache need together. */
+/** The union of the fields that the readers of one cache need. */
 export function unite(wanted: readonly Fields[]): Fields {
   return wanted.includes('all') ? 'all' : [...new Set(wanted.flat())].toSorted();
 }
@@ -16,26 +16,26 @@ export function unite(wanted: readonly Fields[]): Fields {
 const always = ['name', 'namespace', 'uid', 'resourceVersion', 'deletionTimestamp', 'ownerReferences', 'generation', 'labels'].map(
   (field) => `metadata.${field}`,
 );
-// Different in each object: a pool would only grow by them.
+// Unique to each object: pooling these values would only grow the pool.
 const unique: ReadonlySet<string> = new Set(['name', 'uid', 'resourceVersion', 'managedFields']);
 
-/** Servers take JSON that is nested 10,000 deep, more than our stack does: below this, values are kept as they came. */
+/** Servers accept JSON nested 10,000 deep, more than the stack of this process allows: values below this depth are kept unpruned. */
 const MAX_DEPTH = 100;
 /**
- * Values of one object that are looked at: ordinary pods have a few hundred. An object of 1.5 MB may have half a million, and walking through them would
- * keep everything else in the process waiting; those beyond are kept as they came.
+ * Values of one object that are visited: ordinary pods have a few hundred. An object of 1.5 MB may have half a million, and visiting them all would block the
+ * process; values beyond this number are kept unpruned.
  */
 const MAX_VALUES = 20_000;
 
-/** How many more values of an object may be looked at. */
+/** How many more values of an object may be visited. */
 interface Budget {
   left: number;
 }
 
-/** Fields to take: with a subtree, or (null) with everything below. */
+/** Fields to keep: each with a subtree, or null for everything below it. */
 type Tree = ReadonlyMap<string, Tree> | null;
 
-/** Turns objects as they came into what the cache keeps: only the fields wanted, with one copy of each repeated string. */
+/** Turns a received object into the one that the cache keeps: only the needed fields, with one copy of each repeated string. */
 export type Prune = <T extends KubeObject>(object: T) => T;
 
 /** @throws {RangeError} for a path with an empty part */
@@ -49,7 +49,7 @@ export function pruner(resource: Resource, fields: Fields, pool: StringPool): Pr
     const budget: Budget = { left: MAX_VALUES };
     const keptMeta = metadataOf(meta, tree?.get('metadata') ?? null, pool, budget);
     const body = tree === null ? whole(rest, pool, budget) : picked(rest, tree, pool, budget);
-    // Items of a list come without the first two, events of a watch with them.
+    // List items arrive without apiVersion and kind, watch events with them.
     return { apiVersion, kind, metadata: keptMeta, ...without(body) } as unknown as T;
   };
 }
@@ -120,7 +120,7 @@ function set(object: Record<string, unknown>, field: string, value: unknown): vo
 
 function treeOf(paths: readonly string[]): ReadonlyMap<string, Tree> {
   const root = new Map<string, Tree>();
-  // Short paths first: a path that takes a whole object takes its parts too.
+  // Short paths first: a path to a whole object includes its parts.
   for (const path of paths.toSorted((a, b) => a.length - b.length)) {
     const parts = path.split('.');
     if (parts.includes('')) throw new RangeError(`the path ${JSON.stringify(path)} has an empty part`);

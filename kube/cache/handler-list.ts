@@ -24,8 +24,8 @@ export class HandlerList<T extends KubeObject> {
   }
 
   /**
-   * @param there - what it is told at once, as added
-   * @param complete - the first list is in
+   * @param there - objects that the handler receives at once, as added
+   * @param complete - the first list is in the cache
    */
   add(name: string, handlers: Handlers<T>, there: Iterable<T>, complete: boolean): Registration {
     const reader: Reader<T> = {
@@ -63,7 +63,7 @@ export class HandlerList<T extends KubeObject> {
     }
   }
 
-  /** The first list has been told. */
+  /** Every handler has received the first list. */
   markSynced(): void {
     for (const reader of this.#readers) reader.synced = true;
   }
@@ -83,12 +83,12 @@ export class HandlerList<T extends KubeObject> {
   }
 }
 
-/** Failures that are logged one by one, each with the object it was about. */
+/** Failures that are logged one by one, each with its object. */
 const MAX_EACH = 10;
 
 /**
- * Whether the `count`-th failure of one kind is logged: the first ten, and then the 100th, 1,000th, ...: a mistake shows with each of 150,000 objects, and a
- * few lines say as much.
+ * Whether the `count`-th failure of one kind is logged: the first ten, then the 100th, 1,000th, ...: a bug may fail on each of 150,000 objects, and a few
+ * lines say as much.
  */
 export function isLogged(count: number): boolean {
   return count <= MAX_EACH || /^10*$/.test(String(count));

@@ -4,7 +4,7 @@ import type { IndexBy, Key, Lister } from './contract.ts';
 
 export type Indexes<T extends KubeObject> = Readonly<Record<string, IndexBy<T>>>;
 
-/** An index function threw on this object: a bug in it, or an unexpected object. */
+/** An index function threw on this object: a bug of the function, or an unexpected object. */
 export type IndexFailed = (index: string, error: unknown, key: Key) => void;
 
 interface Index<T extends KubeObject> {
@@ -13,22 +13,21 @@ interface Index<T extends KubeObject> {
 }
 
 /**
- * Objects by key, by namespace and by the values of declared indexes. Each question costs what it finds, for ten objects in the store as for a
- * hundred thousand.
+ * Objects by key, by namespace and by the values of declared indexes. The cost of a lookup grows with its results, not with the size of the store.
  */
 export class IndexedStore<T extends KubeObject> implements Lister<T> {
   readonly #objects = new Map<Key, T>();
   readonly #indexes = new Map<string, Index<T>>();
-  /** Not before somebody lists a namespace: most caches are never asked, and those of 150,000 objects feel it. */
+  /** Built by the first list of a namespace: most caches never need it, and it is expensive for 150,000 objects. */
   #namespaces: Map<string, Set<Key>> | undefined;
   readonly #failed: IndexFailed;
 
-  /** @param failed - hears of objects that an index cannot have; everything else finds them. @default nobody does */
+  /** @param failed - called for an object that an index function throws on; all other lookups find the object. @default not called */
   constructor(failed: IndexFailed = () => {}) {
     this.#failed = failed;
   }
 
-  /** Declares an index; what is there already is indexed too. @throws {RangeError} when the name means something else */
+  /** Declares an index and indexes the objects already stored. @throws {RangeError} when the name has another function */
   index(name: string, by: IndexBy<T>): void {
     const there = this.#indexes.get(name);
     if (there?.by === by) return;
@@ -62,7 +61,7 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     return this.#of(index.keys.get(value));
   }
 
-  /** Puts `object` in the place of whatever has its key. */
+  /** Stores `object` in place of any object with the same key. */
   put(object: T): void {
     const key = objectKey(object);
     const before = this.#objects.get(key);
@@ -95,7 +94,7 @@ export class IndexedStore<T extends KubeObject> implements Lister<T> {
     return found;
   }
 
-  /** @param known - that it fails was told when the object came */
+  /** @param known - a failure was reported when the object was stored */
   #valuesOf(name: string, { by }: Index<T>, object: T, known = false): readonly string[] {
     try {
       return by(object);

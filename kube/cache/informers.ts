@@ -8,29 +8,29 @@ import type { Ignored, Selection } from './reflector.ts';
 import type { InformerOptions, Needs } from './shared-informer.ts';
 
 interface InformersOptions extends Omit<InformerOptions, 'resource' | 'selection' | 'metrics' | 'strings' | 'onIgnored'> {
-  /** Hears of objects that a cache does without: too large, or such that keeping them failed. */
+  /** Called for objects that a cache leaves out: too large, or storing them failed. */
   onIgnored?: (resource: Resource, object: Ignored) => void;
   /** @param name - the kind, and the selection where there is one */
   metrics?: (name: string) => ReflectorMetrics;
 }
 
-/** A cache that cannot do its part at this moment. */
+/** A cache that is not synced, or cannot list or watch at this moment. */
 export interface Waiting {
   /** The kind, and the selection where there is one: `pods`, `daemonsets.apps`, `pods?fieldSelector=spec.nodeName=a`. */
   name: string;
-  /** What failed last. undefined: nothing did, the answer is on its way. */
+  /** The last failure; undefined where nothing failed and the response is pending. */
   problem: Problem | undefined;
 }
 
-/** How a cache stands. */
+/** The state of a cache. */
 export interface CacheState extends Waiting {
-  /** Objects in it. */
+  /** Number of objects. */
   size: number;
   synced: boolean;
   version: string;
 }
 
-/** The caches of a process: one for each kind and selection, however many read it. Say what is needed, then run them together. */
+/** The caches of a process: one for each kind and selection, shared by its readers. Request every cache first, then run them together. */
 export class Informers {
   readonly #options: InformersOptions;
   readonly #strings = new StringPool();
@@ -42,8 +42,8 @@ export class Informers {
   }
 
   /**
-   * The cache of a kind, shared by all who ask for the same selection; it keeps what all of them need together.
-   * @throws {RangeError} once they run, and for another version of the same kind
+   * The cache of a kind, shared by all callers with the same selection; it keeps the union of what they need.
+   * @throws {RangeError} once the caches run, and for another version of the same kind
    */
   of<T extends KubeObject>(resource: Resource, needs: Needs<T> = {}, selection: Selection = {}): Informer<T> {
     const name = nameOf(resource, selection);
@@ -65,22 +65,22 @@ export class Informers {
     return informer;
   }
 
-  /** Caches without their first list, and why: for a readiness check, and for the person who asks what a process waits for. */
+  /** Caches without their first list, and why: for the readiness check and for debugging. */
   get unsynced(): Waiting[] {
     return this.#waiting((informer) => !informer.synced);
   }
 
-  /** Caches that the server keeps from what they want, synced or not: those that are synced grow old. */
+  /** Caches that cannot list or watch, synced or not: a synced one becomes stale. */
   get troubled(): Waiting[] {
     return this.#waiting(({ problem }) => problem !== undefined);
   }
 
-  /** All of them, for those who look into a process. */
+  /** All caches, for debugging. */
   get states(): CacheState[] {
     return [...this.#informers].map(([name, { size, synced, version, problem }]) => ({ name, size, synced, version, problem }));
   }
 
-  /** Runs all of them until the signal aborts. Once only. @throws what one of them throws, after the others have ended as well */
+  /** Runs all caches until the signal aborts. Call it once only. @throws what a cache throws, after the other caches have ended as well */
   async run(signal: AbortSignal): Promise<void> {
     this.#runs = true;
     const over = new AbortController();
@@ -94,18 +94,18 @@ export class Informers {
     }
   }
 
-  /** Resolves once every first list is in; rejects with the signal's reason. */
+  /** Resolves once every cache has its first list; rejects with the signal's reason. */
   async whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all([...this.#informers.values()].map((informer) => informer.whenSynced(signal)));
   }
 
-  /** All of them show a state that their server had. @see Informer.settled */
+  /** Every cache shows a state that the server had. @see Informer.settled */
   get settled(): boolean {
     for (const informer of this.#informers.values()) if (!informer.settled) return false;
     return true;
   }
 
-  /** Resolves once all are settled at one moment: a caller that awaits nothing in between may decide. Rejects with the signal's reason. */
+  /** Resolves once all caches are settled at the same moment: a caller may decide before its next `await`. Rejects with the signal's reason. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     while (!this.settled) await Promise.all([...this.#informers.values()].map((informer) => informer.whenSettled(signal)));
   }

@@ -2,64 +2,64 @@ import { unreachable } from '../../base/errors.ts';
 import { isOlder } from './change.ts';
 
 /**
- * Where a reflector stands: what its next request is.
+ * The state of a reflector, which determines its next request.
  *
- * streaming --listed--> watching             the present state as events of a watch (1.27 and later)
- * streaming --refused--> listing             this server has no such watch; never asked again
- * streaming --incomplete, twice--> listing   it ended before it said that it was complete; never asked again
- * streaming --broken, twice--> listing       the connection broke in the middle of it; asked again the next time
- * listing --listed--> watching, unless the list is older than what is known: doubted, asked again, believed the third time
+ * streaming --listed--> watching             the current state as events of a watch (1.27 and later)
+ * streaming --refused--> listing             the server has no such watch; never tried again
+ * streaming --incomplete, twice--> listing   the watch ended before the current state was complete; never tried again
+ * streaming --broken, twice--> listing       the connection broke before that; tried again the next time
+ * listing --listed--> watching, unless the list is older than the known version: listed again, accepted the third time
  * listing, streaming --expired, too new--> listing the newest, in one piece where the pages expired
  * watching --changed, bookmark--> watching, at the newer version
- * watching --expired (410), lost--> streaming or listing, nothing older than what is known
- * watching --cut--> checking                another server may be there next, or one whose store was restored: it would tell nothing until its versions catch up
+ * watching --expired (410), lost--> streaming or listing, nothing older than the known version
+ * watching --cut--> checking                the next server may have a restored store: its watch would stay silent until its versions catch up
  * checking --reached--> watching, at the same version; checking --too new--> listing the newest; checking --expired--> as watching
- * any --closed, failed--> unchanged: the driver backs off, then asks again
+ * any --closed, failed--> unchanged: the driver backs off, then retries
  */
 export type Reflection =
   { at: 'streaming' } | { at: 'listing'; what: ListWhat; inPages: boolean } | { at: 'watching' } | { at: 'checking' };
 
 /**
- * cached: whatever the server has at hand (resourceVersion 0), which is cheap and may be old; only for a first list.
- * known: nothing older than what is known. newest: what is stored at this moment, the most expensive one.
+ * cached: from the server's watch cache (resourceVersion 0), cheap and perhaps stale; only for a first list. known: nothing older than the known version.
+ * newest: what is stored at this moment, the most expensive list.
  */
 export type ListWhat = 'cached' | 'known' | 'newest';
 
 export interface ReflectorState {
   is: Reflection;
-  /** Everything up to this version is known; '' before the first list. */
+  /** The known version: the sink is complete up to it; '' before the first list. */
   rv: string;
-  /** The server may have watches that begin with the present state. */
+  /** The server may support watches with `sendInitialEvents`. */
   streams: boolean;
-  /** Such watches in a row that ended before they were complete. */
+  /** Consecutive watches of that kind that ended or broke before the current state was complete. */
   incomplete: number;
-  /** Present where the first list, too, must be what is stored at that moment. */
+  /** Present where the first list, too, must be the newest. */
   newest?: boolean;
-  /** Lists in a row that were older than what is known, as after a restored backup, or from a server that lags behind. */
+  /** Consecutive lists that were older than the known version, as after a restored backup, or from a server that lags behind. */
   doubts: number;
 }
 
 export type Saw =
   | { kind: 'listed'; rv: string }
-  /** An event or a bookmark; without a version it moves nothing. */
+  /** An event or a bookmark; without a version it leaves `rv` unchanged. */
   | { kind: 'changed' | 'bookmark'; rv: string | undefined }
-  /** A version or continue token is too old, or the events after it are forgotten. */
+  /** A version or continue token is too old, or the server has dropped the events after it. */
   | { kind: 'expired' }
-  /** The server has reached the version that is known. */
+  /** The server has reached the known version. */
   | { kind: 'reached' }
-  /** The server has not reached the version asked for. */
+  /** The server has not reached the requested version. */
   | { kind: 'too-new' }
-  /** An event shows that others before it never came. */
+  /** An event shows that earlier events were missed. */
   | { kind: 'lost' }
-  /** The server says that it does not know what `sendInitialEvents` is, or shows it by its silence. */
+  /** The server rejects `sendInitialEvents`, or ignores it and stays silent. */
   | { kind: 'refused' }
-  /** A watch with the present state ended in the middle of it. */
+  /** A streaming watch ended before the current state was complete. */
   | { kind: 'incomplete' }
-  /** A watch with the present state failed in the middle of it. */
+  /** A streaming watch failed before the current state was complete. */
   | { kind: 'broken' }
   /** The server ended the watch, as it does every few minutes. */
   | { kind: 'closed' }
-  /** No server answers any more: it may have been stopped, and its store set back. */
+  /** The server does not answer: it may have been stopped and its store restored. */
   | { kind: 'cut' }
   | { kind: 'failed' };
 

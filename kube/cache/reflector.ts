@@ -13,20 +13,20 @@ import type { KubeObject, ObjectMeta, Resource } from '../api/object.ts';
 import type { Client, ListQuery, WatchEvent, WatchQuery } from '../client/client.ts';
 import type { TooLarge } from '../client/json-bytes.ts';
 
-/** Where what a reflector reads goes to. */
+/** Receives the objects that a reflector reads. */
 export interface Sink<T extends KubeObject> {
   /**
-   * What to keep of a listed item until the list is complete: as little as possible, as there may be 150,000 of them. What it throws costs that item
-   * alone: it is left out, with a line in the log.
+   * Returns what to keep of a listed item until the list is complete: as little as possible, since there may be 150,000 items. When this throws, only that
+   * item is left out, with a line in the log.
    */
   keep(item: T): T;
-  /** The last state that was read of an object, for where its newest cannot be. */
+  /** The stored state of an object, used where its newest state cannot be read or stored. */
   held(key: Key): T | undefined;
-  /** These are all objects there are at `version`. When the signal aborts it may be left half done. */
+  /** `items` are all objects at `version`. When the signal aborts, the replacement may be left half done. */
   replace(items: readonly T[], version: string, signal: AbortSignal): Promise<void>;
-  /** @param upTo - everything up to this version has been told. @returns 'lost' when only a new list can tell how things are. What it throws costs that event alone */
+  /** @param upTo - the sink is complete up to this version. @returns 'lost' when only a relist helps. When this throws, only that event is skipped */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, upTo: string): 'applied' | 'lost';
-  /** Everything up to this version has been given, by `replace`, `apply` or without a change. */
+  /** The sink is complete up to this version: by `replace`, by `apply`, or without a change. */
   reached(version: string): void;
 }
 
@@ -43,40 +43,40 @@ export interface ReflectorOptions {
   metrics?: ReflectorMetrics;
   /** Objects per page of a list. @default 500 */
   pageSize?: number;
-  /** Shared by all caches of a process, so that they say once that their server cannot be reached. */
+  /** Shared by all caches of a process, so that an unreachable server is logged once. */
   outage?: Outage;
-  /** Hears of objects that are left out, since they are too large or broke the sink; the last state that was read of them stays. Not at each event. */
+  /** Called once for each object that is left out because it is too large or the sink threw; its stored state stays. */
   onIgnored?: (object: Ignored) => void;
-  /** Try watches that begin with the present state; servers without them are found out and listed instead. @default true */
+  /** Try watches with `sendInitialEvents`; a server without them is detected and listed instead. @default true */
   streams?: boolean;
-  /** The first state is what is stored when it is asked for, for those who have just written something. @default what the server has at hand, which may be old */
+  /** The first list is the newest state, for readers that have just written. @default from the server's watch cache, which may be stale */
   newest?: boolean;
 }
 
-/** An object that the cache does without. */
+/** An object whose newest state the cache leaves out. */
 export interface Ignored {
   metadata: Pick<ObjectMeta, 'name' | 'namespace' | 'uid'>;
   why: string;
 }
 
-/** A list of a hundred thousand objects takes its time. */
+/** Long enough for a list of 100,000 objects. */
 const LIST_TIMEOUT_MS: Millis = 60_000;
-/** Silence in the middle of the present state: the server took `sendInitialEvents` for nothing, as those before 1.19 do, and has no end to tell. */
+/** Silence before the current state is complete: the server ignored `sendInitialEvents`, as servers before 1.19 do, and will not send the end bookmark. */
 const QUIET_MS: Millis = 30_000;
-/** Objects that are named when they cannot be cached; more of them say nothing new. */
+/** Objects that are logged by name when they cannot be cached; further names add nothing. */
 const MAX_IGNORED_SAID = 1_000;
-/** A watch that was taken and has lasted this long works, also where nothing happens that it could tell. */
+/** An accepted watch that has lasted this long counts as working, even without an event. */
 const STANDS_MS: Millis = 5_000;
 const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
-/** Keeps a sink equal to what the server has: lists, then watches, and lists again when it must. One per kind and selection. */
+/** Keeps a sink in sync with the server: lists, watches, and relists when needed. One per kind and selection. */
 export class Reflector<T extends KubeObject> {
   readonly #options: ReflectorOptions;
   readonly #sink: Sink<T>;
   readonly #metrics: ReflectorMetrics;
   readonly #log: Log;
   readonly #failures: FailureLog;
-  /** Objects that were said to be ignored, so that each is said once; bounded. */
+  /** UIDs of the objects that were logged as ignored, so that each is logged once; bounded. */
   readonly #ignored = new Set<string>();
   readonly #loop: WatchLoop;
   #state: ReflectorState;
@@ -96,7 +96,7 @@ export class Reflector<T extends KubeObject> {
     return this.#failures.problem;
   }
 
-  /** It goes on from a version that the server is known to have reached: it neither lists, nor has to ask after a cut. */
+  /** The watch continues from a version that the server is known to have reached: neither a list nor a check after a cut is pending. */
   get watches(): boolean {
     return this.#state.is.at === 'watching';
   }
@@ -124,8 +124,8 @@ export class Reflector<T extends KubeObject> {
   }
 
   /**
-   * Asks whether the server has reached what is known, for one object at most. A watch from a version that it has yet to reach is taken, and silent:
-   * bookmarks, too, are held back until then.
+   * Lists one object to see whether the server has reached the known version. A server accepts a watch from a version that it has not reached, and sends
+   * nothing until then, not even bookmarks.
    */
   async #check(signal: AbortSignal): Promise<Millis> {
     const { client, resource, selection } = this.#options;
@@ -161,7 +161,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #complete(items: readonly T[], version: string, signal: AbortSignal, from: Millis): Promise<Millis> {
-    // To watch from no version is to miss what is deleted in between.
+    // A watch without a version would miss deletions between the list and the watch.
     if (version === '') throw this.#problemWith('list', 'the answer has no resourceVersion, so a watch cannot start from it');
     const after = next(this.#state, { kind: 'listed', rv: version });
     if (after.is.at !== 'watching') {
@@ -182,11 +182,11 @@ export class Reflector<T extends KubeObject> {
   async #watch(query: WatchQuery, signal: AbortSignal, from: Millis): Promise<Millis> {
     const { client, resource, selection, clock } = this.#options;
     let events = 0;
-    // Undefined once the present state is complete, and where it was not asked for.
+    // The current state so far; undefined once complete, and where it was not requested.
     let pending = query.sendInitialEvents === true ? new Map<Key, T>() : undefined;
     let standing = (): void => {};
     using patience = pending === undefined ? undefined : new Deadline(clock, QUIET_MS, signal);
-    // It begins with the head of the answer: before that the client's own time counts, and a server that answers nothing says nothing of what it can.
+    // The deadline starts with the response headers: before them the client's own timeout applies, and a server that does not answer may still support it.
     patience?.reset(undefined);
     try {
       const skipped = (what: TooLarge): void => (pending === undefined ? this.#passed(what) : this.#leftOut(pending, what));
@@ -202,7 +202,7 @@ export class Reflector<T extends KubeObject> {
           const { rv } = this.#state;
           if (this.#event(event) === 'lost') return this.#lost();
           this.#failures.recovered();
-          // A server that repeats itself up to where events are lost would be listed without a pause.
+          // Only a newer version resets the backoff: a server that repeats old events before one is lost would be relisted without a pause.
           if (this.#state.rv !== rv) this.#loop.turn({ kind: 'event' });
         } else if (event.type === 'BOOKMARK' && event.object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true') {
           patience?.reset(undefined);
@@ -217,7 +217,7 @@ export class Reflector<T extends KubeObject> {
     } catch (error) {
       if (pending === undefined || signal.aborted) throw error;
       if (patience?.signal.aborted === true) return this.#refused();
-      // From its first event on, the server has shown that it can; what breaks again and again is better read in pages.
+      // The first event shows that the server supports streaming; where the connection keeps breaking, pages are tried instead.
       if (pending.size > 0 && !isExpired(error)) this.#saw({ kind: 'broken' });
       throw error;
     } finally {
@@ -250,7 +250,7 @@ export class Reflector<T extends KubeObject> {
         this.#saw({ kind: 'bookmark', rv: object.metadata.resourceVersion });
         break;
       case 'ERROR':
-        return 'applied'; // the client throws it
+        return 'applied'; // the client throws such events
       default:
         return unreachable(type);
     }
@@ -267,7 +267,7 @@ export class Reflector<T extends KubeObject> {
     return waitMs;
   }
 
-  /** An event within the present state. No handler got it yet, so that only its own object counts. */
+  /** An event of the current state. Handlers have not seen the object yet, so only the newest collected event of it counts. */
   #collect(pending: Map<Key, T>, { type, object }: WatchEvent & { object: T }): void {
     if (type !== 'ADDED' && type !== 'MODIFIED' && type !== 'DELETED') return;
     const key = objectKey(this.#checked(object));
@@ -277,19 +277,19 @@ export class Reflector<T extends KubeObject> {
     else pending.set(key, kept);
   }
 
-  /** An object of the present state that is too large: the state of it that is held stays. */
+  /** An object of the current state that is too large: its stored state stays. */
   #leftOut(pending: Map<Key, T>, what: TooLarge): void {
     const held = this.#skipped(what);
     if (held !== undefined && what.type !== 'DELETED') pending.set(objectKey(held), held);
   }
 
-  /** An event whose object is too large: of what it says only that the object ends is taken over, and its version, so that it is not asked for again. */
+  /** An event whose object is too large: only a deletion is applied, and the version, so that the next watch starts after this event. */
   #passed(what: TooLarge): void {
     const held = this.#skipped(what);
     const { type, metadata } = what;
     if (metadata === undefined) return;
     const there = held ?? this.#sink.held(objectKey({ metadata }));
-    // Another object of that name, too large to be read: the one before it is gone.
+    // A new object of that name, too large to be read: its predecessor was deleted.
     if (there !== undefined && (type === 'DELETED' || held === undefined)) {
       const last: T = { ...there, metadata: { ...there.metadata, ...metadata } };
       this.#applied('DELETED', last);
@@ -299,7 +299,7 @@ export class Reflector<T extends KubeObject> {
     this.#metrics.reached(this.#state.rv);
   }
 
-  /** @returns the state of it that is held; undefined where there is none, or of another object of that name */
+  /** @returns the stored state of the object; undefined where there is none, or only one of another object with that name */
   #skipped({ of, metadata }: TooLarge): T | undefined {
     this.#ignore(metadata ?? {}, `it has more ${of} than this client accepts`);
     const held = metadata === undefined ? undefined : this.#sink.held(objectKey({ metadata }));
@@ -348,7 +348,7 @@ export class Reflector<T extends KubeObject> {
     return new ActionError(action, this.#options.resource.resource, { hint });
   }
 
-  /** @throws {ActionError} for what no store can hold: one broken object must not pass for a deletion, nor end the process */
+  /** @throws {ActionError} for an object that cannot be stored: it must neither look like a deletion nor end the process */
   #checked(object: T): T {
     const { name, namespace = '', uid = '', resourceVersion = '' } = object.metadata as Readonly<Record<string, unknown>>;
     const texts = [name, namespace, uid, resourceVersion];
@@ -360,7 +360,7 @@ export class Reflector<T extends KubeObject> {
     return object;
   }
 
-  /** @returns what is held where the new state cannot be kept */
+  /** @returns the stored state where the new state cannot be kept */
   #kept(item: T): T | undefined {
     try {
       return this.#sink.keep(item);

@@ -12,18 +12,18 @@ import type { Millis } from '../../base/clock.ts';
 import type { KubeObject, Resource } from '../api/object.ts';
 import type { Problem } from './failure-log.ts';
 
-/** What one reader needs of a cache that it shares with others. */
+/** What one reader needs from a shared cache. */
 export interface Needs<T extends KubeObject> {
-  /** What to keep of each object. @default 'all', without managedFields */
+  /** Fields to keep of each object. @default 'all', without managedFields */
   fields?: Fields;
-  /** Values to find objects by. @default none */
+  /** Indexes to find objects by. @default none */
   indexes?: Indexes<T>;
 }
 
 export interface InformerOptions extends ReflectorOptions {
   /** Shared by all caches of a process. @default a new one */
   strings?: StringPool;
-  /** Tell handlers all objects again, as updates that change nothing, so often (and up to twice as seldom). @default 0, never */
+  /** Resync: handlers receive all objects again, as updates without a change, every one to two times this long. @default 0, never */
   resyncMs?: Millis;
   /** Make changing a cached object a TypeError. @default false */
   frozen?: boolean;
@@ -33,15 +33,15 @@ export interface InformerOptions extends ReflectorOptions {
   onIndexFailure?: (index: string) => void;
 }
 
-/** Objects looked at in one turn of the loop: a list of 150,000 objects must not hold up everything else. */
+/** Objects processed in one turn of the event loop: a list of 150,000 objects must not block the process. */
 const SLICE = 500;
 /**
- * Changes of a relist that are applied in one turn. More of them, or such whose handlers take longer than this together, are applied in several, and
- * the cache is not settled in between.
+ * Changes of a relist that are applied in one turn. More changes, or changes whose handlers take longer than `MAX_TURN` together, are applied in several
+ * turns, and the cache is not settled in between.
  */
 const MAX_AT_ONCE = 5_000;
 const MAX_TURN: Millis = 25;
-/** The clock is asked after so many changes. */
+/** Changes between two readings of the clock. */
 const LOOK_EVERY = 100;
 
 /** See {@link Informer}. */
@@ -56,7 +56,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   readonly #sharing = new StructuralSharing();
   #prune: Prune | undefined;
   #synced = false;
-  /** A relist is being applied: resolves when it is over. */
+  /** Present while a relist is being applied; resolves at its end. */
   #relist: PromiseWithResolvers<void> | undefined;
   #version = '';
 
@@ -84,8 +84,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   /**
-   * Adds what one more reader needs. A cache that nobody says anything about keeps whole objects.
-   * @throws {RangeError} once it runs, and for an index whose name means something else already
+   * Adds the needs of one more reader. A cache without declared needs keeps whole objects.
+   * @throws {RangeError} once the cache runs, and for an index name that already has another function
    */
   need({ fields = 'all', indexes = {} }: Needs<T>): void {
     if (this.#prune !== undefined)
@@ -110,7 +110,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     return this.#version;
   }
 
-  /** What keeps the cache from its server at this moment; undefined while all is well. A synced cache with a problem grows old. */
+  /** Why the cache cannot list or watch at this moment; undefined without a failure. A synced cache with a problem becomes stale. */
   get problem(): Problem | undefined {
     return this.#reflector.problem;
   }
@@ -132,7 +132,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 
   addHandlers(name: string, handlers: Handlers<T>): Registration {
-    // A handler added in the middle of the first list gets what is there; the rest of the list follows.
+    // A handler added in the middle of the first list gets the objects stored so far; the rest of the list follows.
     return this.#handlers.add(name, handlers, this.#store.list(), this.#synced);
   }
 
@@ -149,7 +149,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     if (this.#prune !== undefined) throw new RangeError(`the cache of ${this.resource.resource} is already running`);
     const fields = this.#wanted.length === 0 ? 'all' : unite(this.#wanted);
     this.#prune = pruner(this.resource, fields, this.#options.strings ?? new StringPool());
-    // The two end together: what a broken sink throws must not leave the other behind.
+    // Reflector and resync end together: an error of the sink must not leave the resync running.
     const over = new AbortController();
     const either = AbortSignal.any([signal, over.signal]);
     const resyncing = this.#resync(either);
@@ -163,7 +163,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
 
   #kept(item: T): T {
     const held = this.#store.get(objectKey(item));
-    // A second copy of what did not change would double the memory during every list.
+    // A second copy of unchanged objects would double the memory during every list.
     if (held !== undefined && isSameState(held, item)) return held;
     return this.#trimmed(item, held);
   }
@@ -184,7 +184,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     this.#firstList.resolve();
   }
 
-  /** Some pods gone and their successors not there yet, or both at once: no such state ever was, so the cache is not settled until it is over. */
+  /** Between these changes the cache shows states that never existed (pods gone without successors, or both present): not settled until the end. */
   async #relisted(changes: readonly Change<T>[], version: string, signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     const { clock } = this.#options;
@@ -241,7 +241,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
     for (;;) {
       await clock.sleep(resyncMs * (1 + random()), signal).catch(() => {});
       if (signal.aborted) return;
-      // What comes while this goes on is told as it comes.
+      // Changes during the resync reach the handlers as usual.
       const keys = this.#synced ? [...this.#store.keys()] : [];
       const again = (key: Key) => {
         const object = this.#store.get(key);
@@ -252,7 +252,7 @@ export class SharedInformer<T extends KubeObject> implements Informer<T> {
   }
 }
 
-/** @param steps - undefined for one that needs no action. Between slices everything else of the process has its turn. */
+/** Yields to the event loop between slices. @param steps - undefined for a step that needs no action */
 async function inSlices<S>(steps: Iterable<S | undefined>, slice: number, act: (step: S) => void, signal: AbortSignal): Promise<void> {
   let turn = 0;
   for (const step of steps) {

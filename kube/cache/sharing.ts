@@ -1,11 +1,11 @@
 import type { KubeObject } from '../api/object.ts';
 
-/** Longer strings are rarely the same twice, and finding out costs more than it saves. */
+/** Longer strings rarely repeat, and looking them up costs more than it saves. */
 const MAX_LENGTH = 128;
 
 /**
- * One copy of each string that comes again and again: node names, images, label values. Holds at most twice `most` strings: those of a full
- * generation are forgotten once the next one is full and they did not come again.
+ * One copy of each repeated string: node names, images, label values. Holds two generations of at most `most` strings: strings of the old generation that did
+ * not repeat are dropped once the young one is full.
  * @param most - strings per generation. @default 50_000
  */
 export class StringPool {
@@ -21,7 +21,7 @@ export class StringPool {
     return this.#young.size + this.#old.size;
   }
 
-  /** The copy to keep of `text`. */
+  /** The shared copy of `text`. */
   one(text: string): string {
     if (text.length > MAX_LENGTH) return text;
     const young = this.#young.get(text);
@@ -36,7 +36,7 @@ export class StringPool {
   }
 }
 
-/** Parts of objects with more values than anybody walks: to count them again would cost as much as walking them. */
+/** Parts of objects with more values than are visited: counting them again would cost as much as visiting them. */
 const large = new WeakSet<object>();
 
 export function markLarge<T>(value: T): T {
@@ -50,13 +50,13 @@ const isLarge = (value: object): boolean => large.has(value);
 const MAX_OWNERS = 5_000;
 
 /**
- * Objects of one owner (pods of a ReplicaSet), and the states of one object, are alike but for a few fields. What a new one has in common with one that
- * is kept already is kept once: of 150,000 pods half the memory. Safe, since cached objects are never changed.
+ * Objects of one owner (pods of a ReplicaSet), and the states of one object, differ in a few fields only. The parts that a new object shares with a cached
+ * one are stored once: this halves the memory of 150,000 pods. Safe, since cached objects are never modified.
  */
 export class StructuralSharing {
   #young = new Map<string, KubeObject>();
   #old = new Map<string, KubeObject>();
-  /** Its owner. */
+  /** The object of the last call, of any owner. */
   #latest: KubeObject | undefined;
 
   get size(): number {
@@ -64,9 +64,10 @@ export class StructuralSharing {
   }
 
   /**
-   * `next`, with every part that a sibling has too replaced by the sibling's. The first of an owner is compared with the object before it: where sets are
-   * small, most pods are the first, and strangers have tolerations and conditions in common. Takes parts of `next` apart: it must be fresh and known to nobody.
-   * @param held - the state of the same object that is kept so far, which is the closest relative
+   * `next`, with each part that equals a sibling's replaced by the sibling's. The first object of an owner is compared with the object of the previous call:
+   * where sets are small, most pods are the first of their owner, and pods of different owners share tolerations and conditions. Modifies `next`: nothing
+   * else may refer to it.
+   * @param held - the cached state of the same object, which resembles `next` most
    */
   share<T extends KubeObject>(next: T, held: T | undefined): T {
     const owner = next.metadata.ownerReferences?.[0]?.uid ?? '';
@@ -76,19 +77,19 @@ export class StructuralSharing {
       this.#old = this.#young;
       this.#young = new Map();
     }
-    // The latest: after a change of the template those that follow are like it.
+    // The latest object: after a change of the template the following objects resemble it.
     this.#young.set(owner, kept);
     this.#latest = kept;
     return kept;
   }
 }
 
-/** Servers take JSON that is nested 10,000 deep, more than our stack does: below this nothing is shared. */
+/** Servers accept JSON nested 10,000 deep, more than the stack of this process allows: below this depth nothing is shared. */
 const MAX_DEPTH = 100;
-/** Values of one object that are compared; those beyond are not shared. */
+/** Values of one object that are compared; further values are not shared. */
 const MAX_VALUES = 20_000;
 
-/** @returns `like` itself when both are the same, word for word and in the same order */
+/** @returns `like` itself when both are equal, including the order of fields */
 function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }, depth = 0): unknown {
   budget.left -= 1;
   if (like === next || typeof like !== 'object' || typeof next !== 'object' || like === null || next === null) return next;
@@ -110,7 +111,7 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
   let same = true;
   let count = 0;
   for (const field in into) {
-    // Assigning it would set the prototype; who uses such a name has it for himself.
+    // Assigning `__proto__` would set the prototype, so an object with such a key is not shared.
     if (field === '__proto__') return next;
     if (theirs[count++] !== field) same = false;
     if (!Object.hasOwn(from, field)) continue;
@@ -123,8 +124,8 @@ function withPartsOf(like: unknown, next: unknown, budget = { left: MAX_VALUES }
 }
 
 /**
- * Freezes a cached object deeply: code that writes to it throws a TypeError at that line. For tests and for finding
- * out who does; it costs as much as reading the object once.
+ * Freezes a cached object deeply: a write to it throws a TypeError at that line. For tests and for finding such writes; costs as much as reading the object
+ * once.
  */
 export function deepFreeze<T>(value: T): T {
   const open: unknown[] = [value];
