@@ -2,21 +2,21 @@ import { backoff } from '../../base/waiting.ts';
 import type { Clock, Millis } from '../../base/clock.ts';
 import type { Key } from '../cache/contract.ts';
 
-/** How fast failing keys come back. The defaults are those of Kubernetes' own controllers. */
+/** How fast failing keys are requeued. The defaults are those of Kubernetes' own controllers. */
 export interface RateLimits {
   /** Wait after a key's first failure in a row, in ms; doubled with each further one. @default 5 */
   base?: Millis;
   /** Longest wait of one key, in ms. @default 1_000_000 (about 17 minutes) */
   cap?: Millis;
-  /** Keys that may come back per second, all together, once the burst is used up. @default 10 */
+  /** Failing keys that are requeued per second, all together, once the burst is used up. @default 10 */
   perSecond?: number;
-  /** Keys that may come back at once. @default 100 */
+  /** Failing keys that may be requeued at once. @default 100 */
   burst?: number;
 }
 
 /**
- * Says how long a failed key waits: the longer of its own wait, `base * 2 ** failures`, and its place in the line of all failing keys. Remembers
- * one number per key that failed and has not been forgotten.
+ * Computes how long a failed key waits: the longer of its own backoff, `base * 2 ** failures`, and the delay of the token bucket that all failing keys share.
+ * Stores one number per key that failed and has not been forgotten.
  * @see docs/queues.md, "Rate limits"
  */
 export class RetryLimiter {
@@ -33,13 +33,13 @@ export class RetryLimiter {
     this.#bucket = new TokenBucket(clock, perSecond, burst);
   }
 
-  /** How many keys are remembered. */
+  /** Number of keys with failures. */
   get size(): number {
     return this.#failures.size;
   }
 
   /**
-   * Counts a failure of `key` and takes its place in the line.
+   * Counts a failure of `key` and reserves a token for it.
    * @returns ms, finite even after a thousand failures
    */
   next(key: Key): Millis {
@@ -59,12 +59,12 @@ export class RetryLimiter {
   }
 }
 
-/** Hands out `burst` places at once and `perSecond` after that. A place once given is not taken back. */
+/** Grants `burst` tokens at once and `perSecond` after that. A reserved token cannot be returned. */
 export class TokenBucket {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #perMs: number;
   readonly #burst: number;
-  /** Below 0: this many are owed to those who reserved already. */
+  /** Below 0: tokens that were reserved ahead of time. */
   #tokens: number;
   #filledAt: Millis;
 
@@ -78,7 +78,7 @@ export class TokenBucket {
     this.#filledAt = clock.monotonic();
   }
 
-  /** @returns ms until the place that was just reserved; 0 within the burst */
+  /** @returns ms until the reserved token is available; 0 within the burst */
   reserve(): Millis {
     const now = this.#clock.monotonic();
     this.#tokens = Math.min(this.#burst, this.#tokens + (now - this.#filledAt) * this.#perMs) - 1;

@@ -3,38 +3,38 @@ import type { Clock, Millis } from '../../base/clock.ts';
 import type { Key } from '../cache/contract.ts';
 
 /**
- * One key's way. A key that is in none of these states is not known, and costs nothing.
+ * The states of a key. A key in none of them is unknown and costs nothing.
  *
- * - (unknown) --add--> ready              ready --add--> ready: one visit answers all adds before it
+ * - (unknown) --add--> ready              ready --add--> ready: processing the key once covers all adds before it
  * - ready --get--> processing             in the order in which the keys became ready
  * - processing --add--> readded           readded --add--> readded: what the worker saw may be old, so the key is processed again
- * - processing --done--> (unknown)        readded --done--> ready, at the end of the line
+ * - processing --done--> (unknown)        readded --done--> ready, at the end of the queue
  */
 interface Item {
   readonly key: Key;
   at: 'ready' | 'processing' | 'readded';
-  /** Since when it waits to be taken. */
+  /** Since when the key waits for a worker. */
   addedAt: Millis;
   startedAt: Millis;
-  /** The one behind it in the line. */
+  /** The next item in the queue. */
   next: Item | undefined;
 }
 
-/** The keys that wait for a worker or are with one: each at most once in the line, and never with two workers. Everything is O(1). */
+/** The keys that are ready or being processed: each at most once in the queue, and never with two workers. All methods but `running` are O(1). */
 export class ReadyKeys {
   readonly #items = new Map<Key, Item>();
-  // A linked line: taking the first of an array is O(n), and a Set drags the gaps at its head along.
+  // A linked list: removing the first item of an array is O(n), and a Set keeps the gaps of deleted items at its head.
   #first: Item | undefined;
   #last: Item | undefined;
   #ready = 0;
   #readded = 0;
 
-  /** How many could be taken now. */
+  /** Number of keys that `get` can return now. */
   get ready(): number {
     return this.#ready;
   }
 
-  /** Keys that need processing: those in the line, and those added again while with a worker. The `dirty` set of client-go's workqueue. */
+  /** Keys that need processing: the ready keys, and the keys added again while being processed. The `dirty` set of client-go's workqueue. */
   get dirty(): number {
     return this.#ready + this.#readded;
   }
@@ -43,7 +43,7 @@ export class ReadyKeys {
     return this.#items.size - this.#ready;
   }
 
-  /** @returns whether that is a new visit, rather than one that is owed anyway */
+  /** @returns whether the key became dirty; false when it was dirty already */
   add(key: Key, now: Millis): boolean {
     const item = this.#items.get(key);
     if (item === undefined) {
@@ -59,7 +59,7 @@ export class ReadyKeys {
     return true;
   }
 
-  /** The key that became ready first, and how long ago it was added. It is processing from now on. */
+  /** The key that became ready first, and how long ago it was added. Marks it as processing. */
   get(now: Millis): { key: Key; waited: Millis } | undefined {
     const item = this.#first;
     if (item === undefined) return undefined;
@@ -72,7 +72,7 @@ export class ReadyKeys {
     return { key: item.key, waited: now - item.addedAt };
   }
 
-  /** @returns how long it was processing; undefined when nobody had taken the key */
+  /** @returns how long the key was processed; undefined when it is not being processed */
   done(key: Key, now: Millis): Millis | undefined {
     const item = this.#items.get(key);
     if (item === undefined || item.at === 'ready') return undefined;
@@ -84,7 +84,7 @@ export class ReadyKeys {
     return now - item.startedAt;
   }
 
-  /** How long each key that is processing has been so. O(n): for a scrape. */
+  /** How long each key has been processing so far. O(n): for metrics scrapes. */
   *running(now: Millis): Generator<Millis> {
     for (const item of this.#items.values()) if (item.at !== 'ready') yield now - item.startedAt;
   }
@@ -98,14 +98,13 @@ export class ReadyKeys {
 }
 
 /**
- * Delivers each key once, at the earliest time asked for. However many keys wait, one sleep is under way at a time; with none waiting, or once
- * closed, none.
+ * Delivers each key once, at the earliest requested time. At most one sleep is active, however many keys wait; without waiting keys, or once closed, none is.
  */
 export class DelayQueue<K> {
   readonly #clock: Clock;
   readonly #onDue: (key: K) => void;
   readonly #due = new IndexedHeap<K, Millis>((a, b) => a - b);
-  /** Ends the sleep under way, so that the loop looks for the earliest time again. */
+  /** Aborts the active sleep, so that the loop looks for the earliest time again. */
   #rearm: AbortController | undefined;
   #until: Millis = Infinity;
   #closed = false;
@@ -121,8 +120,8 @@ export class DelayQueue<K> {
   }
 
   /**
-   * Delivers `key` in `ms`, or earlier where that was asked for already, and never before this returns. Nothing happens once closed.
-   * @throws {RangeError} unless finite
+   * Delivers `key` after `ms`, or earlier where an earlier time is set already, and never before this returns. Ignored once closed.
+   * @throws {RangeError} unless `ms` is finite
    */
   set(key: K, ms: Millis): void {
     if (!Number.isFinite(ms)) throw new RangeError(`a delay of ${ms} ms for ${String(key)}`);
@@ -136,13 +135,13 @@ export class DelayQueue<K> {
 
   /** @returns whether the key was waiting */
   delete(key: K): boolean {
-    // The sleep may be for this key: it then ends on time, finds nothing due, and is followed by the right one. With nothing left it ends now.
+    // A sleep for this key ends on time, finds nothing due, and the loop sleeps for the next key. Without any key left it is aborted now.
     const was = this.#due.delete(key);
     if (was && this.#due.size === 0) this.#rearm?.abort();
     return was;
   }
 
-  /** Forgets all keys, for good, and leaves no sleep behind. */
+  /** Drops all keys, ignores later ones, and aborts the active sleep. */
   close(): void {
     this.#closed = true;
     this.#due.clear();
@@ -156,7 +155,7 @@ export class DelayQueue<K> {
 
   async #run(): Promise<void> {
     const { signal } = (this.#rearm = new AbortController());
-    // Not in the turn of the one who asked: a time that has come would be delivered inside `set`.
+    // Leave the caller's turn first: a key that is due already would otherwise be delivered inside `set`.
     await Promise.resolve();
     for (let over = signal; ;) {
       this.#deliverDue();
@@ -164,7 +163,7 @@ export class DelayQueue<K> {
       if (next === undefined) break;
       this.#until = next.value;
       if (over.aborted) over = (this.#rearm = new AbortController()).signal;
-      // An abort means that there is something earlier; and a timer may fire a little early.
+      // An abort means that an earlier time was set; a timer may fire a little early.
       await this.#clock.sleep(next.value - this.#clock.monotonic(), over).catch(() => {});
     }
     this.#rearm = undefined;

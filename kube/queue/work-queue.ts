@@ -3,33 +3,33 @@ import type { Key } from '../cache/contract.ts';
 import { DelayQueue, ReadyKeys } from './waiting-keys.ts';
 import { type RateLimits, RetryLimiter } from './rate-limit.ts';
 
-/** Who counts what queues do. @see kube/metrics/controller-metrics.ts for the one that Prometheus reads */
+/** Receives the counts of queues. @see kube/metrics/controller-metrics.ts for the Prometheus metrics */
 export interface QueueMetrics {
   /**
-   * A queue begins.
-   * @param name - label of everything that is counted: `daemonset`
-   * @param gauges - read whenever someone looks
+   * Registers a queue.
+   * @param name - label of all its metrics: `daemonset`
+   * @param gauges - read at each scrape
    */
   open(name: string, gauges: QueueGauges): QueueCounts;
 }
 
-/** What a queue can be asked at any time. */
+/** Values of a queue that can be read at any time. */
 export interface QueueGauges {
-  /** Visits owed: keys in the line, and keys with a worker that were added again. */
+  /** Dirty keys: the ready keys, and the keys that were added again while being processed. */
   depth(): number;
-  /** How long each key that is with a worker has been there. */
+  /** How long each key has been processing so far. */
   running(): Iterable<Millis>;
 }
 
-/** What a queue tells as it happens. Nothing here may throw. */
+/** Called by a queue as things happen. None of these may throw. */
 export interface QueueCounts {
-  /** One visit more is owed. */
+  /** A key became dirty. */
   added(): void;
   /** A worker took a key that was added `waited` ago. */
   taken(waited: Millis): void;
   /** A worker is done with a key after `worked`. */
   finished(worked: Millis): void;
-  /** A key was asked to come later: a failure or a delayed add. */
+  /** A key was requeued with a delay: a failure or a delayed add. */
   retried(): void;
 }
 
@@ -39,17 +39,17 @@ const noQueueMetrics: QueueMetrics = {
 
 export interface WorkQueueOptions {
   clock: Clock;
-  /** @default nobody counts */
+  /** @default not counted */
   metrics?: QueueMetrics;
   limits?: RateLimits;
 }
 
-/** What those may do who only find keys: event handlers, timers. */
+/** The methods for code that only enqueues keys: event handlers, timers. */
 export type Enqueue = Pick<WorkQueue, 'add' | 'addAfter' | 'addRateLimited'>;
 
 /**
- * The keys that a controller has to look at. A key waits at most once and is with at most one worker; added while it is there, it comes again
- * afterwards, so that no change is missed. First come, first served.
+ * The keys that a controller has to reconcile, in FIFO order. A key is queued at most once and processed by at most one worker; a key that is added while it
+ * is being processed is queued again afterwards, so that no change is missed.
  * @see docs/queues.md
  */
 export class WorkQueue {
@@ -73,27 +73,27 @@ export class WorkQueue {
     this.#counts = metrics.open(name, { depth: () => this.#keys.dirty, running: () => this.#keys.running(clock.monotonic()) });
   }
 
-  /** Keys in the line: neither those with a worker nor those that come later. */
+  /** Ready keys, without the keys being processed and the delayed keys. */
   get length(): number {
     return this.#keys.ready;
   }
 
-  /** Keys with a worker. */
+  /** Keys being processed. */
   get processing(): number {
     return this.#keys.processing;
   }
 
-  /** Keys that come later. */
+  /** Keys that are added later. */
   get delayed(): number {
     return this.#delays.size;
   }
 
-  /** Keys whose failures are remembered. */
+  /** Keys with failures. */
   get failing(): number {
     return this.#limiter.size;
   }
 
-  /** Asks for a visit. Ignored once shut down, as all adds are. */
+  /** Enqueues the key. Ignored once shut down, like all adds. */
   add(key: Key): void {
     if (this.#shutDown) return;
     const now = this.#clock.monotonic();
@@ -102,7 +102,7 @@ export class WorkQueue {
   }
 
   /**
-   * Adds the key in `ms`, at once for 0 and less. The earliest time asked for wins, and an `add` meanwhile leaves it as it is.
+   * Adds the key after `ms`, at once for 0 and less. The earliest requested time wins; an `add` before that time does not cancel it.
    * @throws {RangeError} for NaN and Infinity
    */
   addAfter(key: Key, ms: Millis): void {
@@ -112,12 +112,12 @@ export class WorkQueue {
     this.#counts.retried();
   }
 
-  /** Adds the key after its wait for one failure more. @see RetryLimiter */
+  /** Counts a failure of the key and adds it after its backoff. @see RetryLimiter */
   addRateLimited(key: Key): void {
     if (!this.#shutDown) this.addAfter(key, this.#limiter.next(key));
   }
 
-  /** The key did not fail this time: its next failure counts as the first. It does not take back an add. */
+  /** Resets the failures of the key: its next failure counts as the first. Does not cancel an add. */
   forget(key: Key): void {
     this.#limiter.forget(key);
   }
@@ -128,8 +128,8 @@ export class WorkQueue {
   }
 
   /**
-   * The next key; it is with the caller until {@link done}.
-   * @returns undefined when there is none and never will be (shut down), or when the signal aborts first: an aborted caller is given no key
+   * The next key; the caller processes it until {@link done}.
+   * @returns undefined once the queue is shut down and empty, or when the signal aborts first: an aborted caller gets no key
    */
   get(signal: AbortSignal): Promise<Key | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
@@ -148,8 +148,8 @@ export class WorkQueue {
   }
 
   /**
-   * The caller of {@link get} has finished with the key. If it was added meanwhile, it is in the line again.
-   * @throws {RangeError} for a key that nobody got: two workers would run it at once next
+   * The caller of {@link get} has finished with the key. If the key was added during that time, it is queued again.
+   * @throws {RangeError} for a key that is not being processed: two workers could otherwise process it at once
    */
   done(key: Key): void {
     const worked = this.#keys.done(key, this.#clock.monotonic());
@@ -159,7 +159,7 @@ export class WorkQueue {
     this.#tellDrained();
   }
 
-  /** Takes no more keys and forgets the delayed ones. Those in the line are still handed out; after them every `get` says undefined. */
+  /** Accepts no more keys and drops the delayed keys. Ready keys are still handed out; after them every `get` returns undefined. */
   shutDown(): void {
     this.#shutDown = true;
     this.#delays.close();
@@ -169,7 +169,7 @@ export class WorkQueue {
 
   /**
    * Shuts down and waits for the workers.
-   * @returns true once no key is in the line or with a worker; false when the signal aborts first
+   * @returns true once no key is ready or being processed; false when the signal aborts first
    */
   async drain(signal: AbortSignal): Promise<boolean> {
     this.shutDown();
@@ -200,7 +200,7 @@ export class WorkQueue {
     return taken.key;
   }
 
-  /** Gives what is ready to the one who has waited longest. */
+  /** Gives the first ready key to the worker that has waited longest. */
   #handOut(): void {
     const [settle] = this.#waiters;
     if (settle === undefined) return;
