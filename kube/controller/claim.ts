@@ -4,11 +4,11 @@ import type { Client, ObjectRef } from '../client/client.ts';
 import { ApiError, isNotFound } from '../client/errors.ts';
 import { adoptPatch, controllerOf, controllerRef, releasePatch } from './owners.ts';
 
-/** keep: ours already; adopt: an orphan that should be ours; release: ours, and should not be; ignore: nothing to us. */
+/** keep: owned and selected; adopt: a selected orphan; release: owned but not selected; ignore: no action. */
 export type Claim = 'keep' | 'adopt' | 'release' | 'ignore';
 
 /**
- * Whose an object is and whose it should be.
+ * What an owner does with an object.
  *
  * | controller   | selected | owner deleting | object deleting | claim   |
  * | ------------ | -------- | -------------- | --------------- | ------- |
@@ -54,7 +54,7 @@ export function planClaim<T extends KubeObject>(
   return plan;
 }
 
-/** Patches under way at once: enough for a set that adopts a thousand pods, few enough for everybody else on the connection. */
+/** Concurrent patches: enough for a set that adopts a thousand pods, few enough for other requests on the connection. */
 const AT_ONCE = 16;
 /** Failures named in one error; the others are counted. */
 const NAMED = 5;
@@ -66,14 +66,14 @@ export interface Claimer {
   ownerKind: Resource;
   /** The candidates' kind. */
   kind: Resource;
-  /** Told of each object that a patch changed, as it is now. */
+  /** Called with each patched object, as the server returned it. */
   wrote?: (object: KubeObject) => void;
 }
 
 /**
- * Makes the plan true: releases, then asks the server once whether the owner is still there, then adopts. One failure stops nothing else.
- * @returns what is the owner's now: kept ones as the cache has them, adopted ones as the server answered
- * @throws what failed: the error itself, or an AggregateError that names the first few. Nothing may be decided then: the rest of what the owner has is unknown
+ * Executes the plan: releases, then checks with the server once that the owner still exists, then adopts. A failed call does not stop the others.
+ * @returns the owner's objects: kept ones from the cache, adopted ones from the server's responses
+ * @throws the error of a failed call, or an AggregateError that names the first few. Decide nothing then: the owner's objects are not all known
  */
 export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T>, signal: AbortSignal): Promise<Readonly<T>[]> {
   const errors: unknown[] = [];
@@ -94,9 +94,9 @@ export async function claim<T extends KubeObject>(by: Claimer, plan: ClaimPlan<T
 }
 
 /**
- * Asks the server, once however often it is called, whether the owner may still adopt: the cache may not know yet that it is gone, or being
- * deleted with its objects orphaned on purpose.
- * @throws an Error with upstream's text when not, or when the server could not be asked
+ * Returns a check that asks the server, once for all its calls, whether the owner may still adopt: the cache may not show yet that the owner is deleted, or
+ * terminating with its objects orphaned on purpose.
+ * @throws (the check) an Error with upstream's text when the owner may not adopt, or when the request fails
  */
 function adoptionCheck(
   { client, owner, ownerKind }: Pick<Claimer, 'client' | 'owner' | 'ownerKind'>,
@@ -117,7 +117,7 @@ function adoptionCheck(
   return () => (asked ??= ask());
 }
 
-/** @returns the object as it is now; undefined when it is gone */
+/** @returns the patched object; undefined when it no longer exists */
 async function adopt<T extends KubeObject>(
   { client, owner, ownerKind, kind, wrote }: Claimer,
   object: Readonly<T>,
@@ -146,7 +146,7 @@ async function release({ client, owner, kind, wrote }: Claimer, object: Readonly
     const released = await client.patch(kind, refOf(object), patch, { type: 'strategic', signal });
     wrote?.(released);
   } catch (error) {
-    // 422: the reference went before us. (Another object of that name is a 409, which fails the pass: the cache is behind.)
+    // 422: the reference was already removed. (A successor with that name gives a 409, which fails the reconcile: the cache is stale.)
     if (!isNotFound(error) && !(error instanceof ApiError && error.code === 422)) throw error;
   }
 }

@@ -10,7 +10,7 @@ export interface AggregationLimits {
   burst: number;
   /** Time after which one more is sent, in ms. @default 300_000 */
   refillMs: Millis;
-  /** Objects, kinds of happenings and events remembered, each; the longest untouched are forgotten. @default 4096 */
+  /** Objects, kinds of happenings and events kept in memory, each; the least recently used are dropped. @default 4096 */
   remembered: number;
 }
 
@@ -25,10 +25,10 @@ export interface Moment {
 }
 
 /**
- * Turns happenings into few events, as client-go does, so that a loop that fails all day fills no etcd:
- * the same happening again raises the count of its event; from the tenth message of similar ones (same object, type and reason) within ten minutes
- * on there is one event for all; and of each type 25 about one object are sent, then one in five minutes: what went well takes no place of a warning, as in
- * client-go of 1.36. Pure but for its memory, which is bounded.
+ * Turns happenings into few events, as client-go does, so that a loop that fails all day does not fill etcd: a repeated happening raises the count of its
+ * event; from the tenth message of similar happenings (same object, type and reason) within ten minutes on, one event stands for all; and 25 events of each
+ * type about one object are sent, then one in five minutes: Normal events do not use the budget of warnings, as in client-go of 1.36. Pure but for its
+ * memory, which is bounded.
  */
 export class EventAggregation {
   readonly #limits: AggregationLimits;
@@ -45,7 +45,7 @@ export class EventAggregation {
 
   /**
    * Counts a happening.
-   * @returns its event; `told` says whether the server should hear of it now. When not, the count goes along the next time
+   * @returns its event; `told` is whether to send it now. If not, the next send includes the count
    */
   add(happening: Happening, moment: Moment): { series: Series; told: boolean } {
     const message = cutMessage(happening.message);
@@ -67,7 +67,7 @@ export class EventAggregation {
     this.#similar.set(key, { messages, last: now });
     messages.add(message);
     if (messages.size < similar) return false;
-    // The oldest goes, so that the set never grows beyond what is needed to tell "many".
+    // Drop the oldest message: the set need not grow beyond `similar`.
     for (const oldest of messages) {
       messages.delete(oldest);
       break;
@@ -86,7 +86,7 @@ export class EventAggregation {
   }
 }
 
-/** A map of the values used last. */
+/** A map that keeps the values set last. */
 class Recent<V> {
   readonly #most: number;
   readonly #values = new Map<string, V>();
@@ -110,7 +110,7 @@ class Recent<V> {
   }
 }
 
-// A separator that is in no name, so that no two keys run into each other.
+// A separator that no name contains, so that different parts never give the same key.
 const joined = (...parts: string[]): string => parts.join('\u0000');
 
 function objectKey({ component, regarding: { kind, namespace, name, uid, apiVersion } }: Happening): string {
@@ -128,8 +128,8 @@ function eventKey(happening: Happening, message: string): string {
 const TYPES: readonly EventType[] = ['Normal', 'Warning'];
 
 /**
- * Events that wait to be sent: what went well and what did not, each in the order in which it came, and taken in turn. A storm of either (ten thousand
- * pods that fit nowhere) delays the other by one call.
+ * Events that wait to be sent: a FIFO lane for Normal and one for Warning, taken in turn. A storm in one lane (ten thousand unschedulable pods) delays the
+ * other by one call.
  */
 export class EventLanes {
   readonly #capacity: number;
@@ -157,7 +157,7 @@ export class EventLanes {
     this.#lanes[series.type].add(series);
   }
 
-  /** Takes the next out: the first that may go, of the type that did not go last. */
+  /** Removes and returns the first event that may be sent, from the lane that was not used last if it has one. */
   take(mayGo: (series: Series) => boolean): Series | undefined {
     for (const type of this.#last === 'Normal' ? (['Warning', 'Normal'] as const) : TYPES) {
       for (const series of this.#lanes[type]) {
@@ -170,7 +170,7 @@ export class EventLanes {
     return undefined;
   }
 
-  /** Takes all out. */
+  /** Removes and yields all events. */
   *drain(): Generator<Series, void, undefined> {
     for (const type of TYPES) {
       yield* this.#lanes[type];

@@ -10,9 +10,9 @@ import { eventObject, eventPatch, type EventType, referenceTo, type Series } fro
 
 export interface EventRecorder {
   /**
-   * Tells people that something happened to `object`. Returns at once, never throws, and nothing may depend on it: events may come late, combined
-   * or not at all.
-   * @param about - the object's kind, where the object does not say it itself; a part of the object
+   * Records an event about `object`, for people. Returns at once and never throws. Nothing may depend on events: they may arrive late, combined or not at
+   * all.
+   * @param about - the object's kind, where the object does not carry it; a part of the object; the action
    */
   event(object: Readonly<KubeObject>, type: EventType, reason: string, message: string, about?: About): void;
 }
@@ -24,7 +24,7 @@ export interface About {
   action?: string;
 }
 
-/** full: too many waited; limited: too many about one object; refused: the server said no; failed: it was tried often enough. */
+/** full: too many events wait; limited: too many about one object; refused: the server rejected it; failed: all retries failed. */
 export type DropReason = 'full' | 'limited' | 'refused' | 'failed' | 'closed' | 'invalid';
 
 export interface EventMetrics {
@@ -44,26 +44,27 @@ export interface EventSenderOptions {
   metrics?: EventMetrics;
   /** Events of each type that may wait. @default 1000 */
   capacity?: number;
-  /** Calls under way at once; those about one event go one after the other. @default 1 */
+  /** Concurrent calls; calls about one event are sent one after the other. @default 1 */
   atOnce?: number;
   aggregation?: Partial<AggregationLimits>;
 }
 
-/** Together about as long as an API server takes to restart. */
+/** All tries together last about as long as an API server takes to restart. */
 const TRIES = 8;
 const RETRY = { base: 1_000, cap: 30_000 };
 const CALL_MS: Millis = 10_000;
 const COMPLAIN_EVERY: Millis = 60_000;
-/** A server may ask for more; then it is asked again all the same. */
+/** A longer Retry-After is cut to this. */
 const MAX_STAY: Millis = 60_000;
 const CLOSE_MS: Millis = 2_000;
 
 /**
- * Sends the events of a process, one call at a time, beside its work. What waits is which events changed, not each change: the same one again is sent
- * once with a higher count, so an outage costs memory for different events only.
+ * Sends the events of a process in the background, `atOnce` calls at a time. The queue holds changed events, not each change: a repeated event is sent once
+ * with a higher count, so an outage costs memory for different events only.
  *
- * When too many wait, the newest is left out: the first events of a storm tell its cause, the later ones mostly its echo. Its count goes
- * along when it happens again. Normal events and warnings wait beside each other, so that neither leaves the other out or behind ({@link EventLanes}).
+ * When the queue is full, the newest event is dropped: the first events of a storm show its cause, the later ones mostly its effects. When a dropped event
+ * happens again, its count includes the drop. Normal events and warnings have a lane each, so that neither displaces or delays the other
+ * ({@link EventLanes}).
  */
 export class EventSender {
   readonly #options: EventSenderOptions;
@@ -71,15 +72,15 @@ export class EventSender {
   readonly #aggregation: EventAggregation;
   readonly #stop = new AbortController();
   readonly #waiting: EventLanes;
-  /** Under way. What happens to one of them meanwhile is sent after it. */
+  /** Events being sent. A change of one of them is sent after its current call. */
   readonly #flying = new Set<Series>();
-  /** Each sends one event at a time, until none waits. */
+  /** Number of workers: each sends one event at a time, until none waits. */
   #workers = 0;
   /** Resolves when the last worker ends. */
   #sending: PromiseWithResolvers<void> | undefined;
   #closed = false;
   #nanos: number;
-  /** Failures of any event in a row: the server's, then. */
+  /** Consecutive failures over all events: these are the server's. */
   #failures = 0;
   #complained: Millis | undefined;
   #unsaid = 0;
@@ -93,8 +94,8 @@ export class EventSender {
   }
 
   /**
-   * @param component - who reports, such as `daemonset-controller`
-   * @param instance - which process of it, as `reportingInstance`. @default ''
+   * @param component - the reporting component, such as `daemonset-controller`
+   * @param instance - the process of that component, as `reportingInstance`. @default ''
    */
   recorder(component: string, instance = ''): EventRecorder {
     return {
@@ -102,7 +103,7 @@ export class EventSender {
     };
   }
 
-  /** Events that wait to be sent; the one under way is not among them. */
+  /** Events that wait to be sent, without those being sent. */
   get waiting(): number {
     return this.#waiting.size;
   }
@@ -116,7 +117,7 @@ export class EventSender {
     );
   }
 
-  /** Takes no more events, gives those that wait two seconds (less when the signal aborts), and lets go of the rest. */
+  /** Accepts no more events, sends the waiting ones for up to two seconds (less when the signal aborts), and drops the rest. */
   async close(signal: AbortSignal): Promise<void> {
     this.#closed = true;
     const over = new AbortController();
@@ -163,7 +164,7 @@ export class EventSender {
     if (this.#workers === atOnce) return;
     this.#workers += 1;
     this.#sending ??= Promise.withResolvers();
-    // Not in the caller's turn: what it says in one turn goes out together.
+    // Not in the caller's turn: repetitions within one turn are sent as one event.
     void Promise.resolve().then(() => this.#work());
   }
 
@@ -181,14 +182,14 @@ export class EventSender {
       this.#metrics.waiting(this.#waiting.size);
       this.#flying.add(series);
       const again = await this.#try(series).finally(() => this.#flying.delete(series));
-      // At the end of the queue, so that one that always fails keeps no other one waiting.
+      // At the end of the queue, so that an event that always fails does not block the others.
       if (again) this.#waiting.add(series);
     }
-    // In the turn in which nothing waited: an event that comes a moment later needs a worker of its own.
+    // In the turn in which the queue was found empty: an event that is added later needs a new worker.
     this.#ended();
   }
 
-  /** @returns whether it has to be sent once more */
+  /** @returns whether the event must be sent again */
   async #try(series: Series): Promise<boolean> {
     const { signal } = this.#stop;
     try {
@@ -207,7 +208,7 @@ export class EventSender {
     }
   }
 
-  /** Waits before anything is sent again. @returns whether this event is worth it */
+  /** Backs off before the next call. @returns whether this event is retried */
   async #failed(series: Series, error: unknown): Promise<boolean> {
     const { clock, random } = this.#options;
     series.failures += 1;
@@ -223,7 +224,7 @@ export class EventSender {
     return again;
   }
 
-  /** @returns whether the server has an older state of it, and has to hear more */
+  /** @returns whether the server has an older count, so that the event must be sent again */
   async #call(series: Series, options: { signal: AbortSignal; timeoutMs: Millis }): Promise<boolean> {
     const { client } = this.#options;
     const { namespace, name, count } = series;
@@ -234,7 +235,7 @@ export class EventSender {
         this.#metrics.sent('patched');
         return false;
       } catch (error) {
-        // The server forgets events after an hour.
+        // The server deletes events after an hour.
         if (!isNotFound(error)) throw error;
         series.sent = 0;
       }
@@ -246,7 +247,7 @@ export class EventSender {
       return false;
     } catch (error) {
       if (isAlreadyExists(error) && series.tried > 0) {
-        // Ours, then: its answer was lost.
+        // An earlier create succeeded, and its response was lost.
         series.sent = series.tried;
         return series.sent < count;
       }
@@ -255,10 +256,10 @@ export class EventSender {
     }
   }
 
-  /** Counts it, and says so once in a while. */
+  /** Counts a dropped event, and logs the number at most once a minute. */
   #drop(series: Pick<Series, 'reason'>, why: DropReason, error?: unknown): void {
     this.#metrics.dropped(why);
-    if (why === 'limited') return; // as it should be
+    if (why === 'limited') return; // expected
     this.#unsaid += 1;
     const now = this.#options.clock.monotonic();
     if (why === 'closed' || (this.#complained !== undefined && now - this.#complained < COMPLAIN_EVERY)) return;
@@ -272,7 +273,7 @@ export class EventSender {
   }
 }
 
-/** As client-go: an event is sent again when nobody answered; a busy or broken server is worth another try too. Any other refusal is final. */
+/** As client-go: an event is sent again when the server did not answer; also when it is busy or broken (429, 5xx). Any other rejection is final. */
 function isWorthAnotherTry(error: unknown): boolean {
   if (error instanceof ApiError) return error.code >= 500 || error.code === 429;
   return error instanceof TransportError && error.problem !== 'closed';

@@ -4,31 +4,31 @@ import type { KubeObject, Resource } from '../api/object.ts';
 
 export type EventType = 'Normal' | 'Warning';
 
-/** What an event is about, as `involvedObject` has it. */
+/** The object of an event, as in `involvedObject`. */
 export interface ObjectReference {
   apiVersion: string;
   kind: string;
   name: string;
-  /** '' for what lives in no namespace. */
+  /** '' for a cluster-scoped object. */
   namespace: string;
   uid: string;
   resourceVersion: string;
-  /** A part of it, such as `spec.containers{web}`. */
+  /** A part of the object, such as `spec.containers{web}`. */
   fieldPath: string;
 }
 
-/** Something happened, once. */
+/** One occurrence of something worth an event. */
 export interface Happening {
-  /** Who reports it, such as `daemonset-controller`. */
+  /** The reporting component, such as `daemonset-controller`. */
   component: string;
-  /** Which process of it, as `reportingInstance`. @default '' */
+  /** The process of that component, as `reportingInstance`. @default '' */
   instance?: string;
   type: EventType;
   /** One word, in CamelCase. */
   reason: string;
   /** For people. */
   message: string;
-  /** What was done or tried, in one word; undefined where the reason says it. */
+  /** What was done or tried, in one word; undefined where it equals the reason. */
   action?: string | undefined;
   regarding: ObjectReference;
 }
@@ -37,30 +37,30 @@ export interface Happening {
 export interface Series extends Readonly<Omit<Happening, 'message'>> {
   readonly name: string;
   readonly namespace: string;
-  /** Stands for similar happenings, of which it shows the last message. */
+  /** Combines similar happenings, and shows the message of the last one. */
   readonly combined: boolean;
   message: string;
   count: number;
   /** Wall clock, ms. */
   readonly firstMs: number;
   lastMs: number;
-  /** The count that the server has for sure; 0 while it has no such object. */
+  /** The count that the server is known to have; 0 while it has no such object. */
   sent: number;
-  /** The count of a creation whose answer never came; 0 for none. */
+  /** The count of a creation whose response was lost; 0 for none. */
   tried: number;
   /** Failures in a row. */
   failures: number;
 }
 
-/** Namespace of events about what lives in no namespace. */
+/** Namespace of events about cluster-scoped objects. */
 const HOMELESS = 'default';
 const MAX_NAME_LENGTH = 253;
-/** Bytes. The API takes no more. */
+/** Bytes, the API's limit. */
 const MAX_MESSAGE_LENGTH = 1024;
 
 /**
- * @param resource - its kind; items of lists do not say it themselves
- * @throws {TypeError} when neither says what it is, or it has no name
+ * @param resource - the object's kind; list items do not carry it
+ * @throws {TypeError} when neither has a kind, or the object has no name
  */
 export function referenceTo(object: Readonly<KubeObject>, resource?: Resource, fieldPath = ''): ObjectReference {
   const { name = '', namespace = '', uid = '', resourceVersion = '' } = object.metadata;
@@ -95,7 +95,7 @@ export function newSeries(happening: Happening, combined: boolean, nowMs: number
   };
 }
 
-/** The object to create. core/v1, which every server has and every kubectl describes; events.k8s.io shows the same object. */
+/** The object to create. core/v1, which every server serves and every kubectl reads; events.k8s.io shows the same object. */
 export function eventObject(series: Series): KubeObject {
   const { name, namespace, component, instance = '', type, reason, action, message, regarding, count } = series;
   return {
@@ -116,14 +116,14 @@ export function eventObject(series: Series): KubeObject {
   };
 }
 
-/** What changes in an Event object that is there. Done twice it does the same. */
+/** Patch for an existing Event object; idempotent. */
 export function eventPatch({ count, lastMs, combined, message }: Series): object {
   return { count, lastTimestamp: rfc3339(lastMs), ...(combined ? { message } : {}) };
 }
 
-/** `message` as far as the API takes it. */
+/** `message`, cut to the API's limit. */
 export function cutMessage(message: string): string {
-  // No character has more than three bytes per unit: most messages need not be counted.
+  // A UTF-16 code unit has at most three bytes, so most messages need not be encoded.
   if (message.length * 3 <= MAX_MESSAGE_LENGTH) return message;
   const { read } = new TextEncoder().encodeInto(message, new Uint8Array(MAX_MESSAGE_LENGTH));
   if (read === message.length) return message;
@@ -131,7 +131,7 @@ export function cutMessage(message: string): string {
   return message.slice(0, new TextEncoder().encodeInto(message, new Uint8Array(MAX_MESSAGE_LENGTH - end.length)).read) + end;
 }
 
-/** `NAME.HEX`, HEX being the nanoseconds since 1970. Names that are no DNS names give way to the kind. */
+/** `NAME.HEX`, HEX being the nanoseconds since 1970. The kind replaces a name that is not a DNS name. */
 function eventName({ name, kind }: ObjectReference, nowMs: number, nanos: number): string {
   const hex = (BigInt(Math.trunc(nowMs)) * 1_000_000n + BigInt(nanos)).toString(16);
   const cut = name.slice(0, MAX_NAME_LENGTH - hex.length - 1).replace(/[-.]+$/, '');

@@ -9,80 +9,80 @@ const LOOK_AGAIN_MS: Millis = 1_000;
 export interface ExpectationLimits {
   /** Time after which an owner is synced again, whatever is still missing, in ms. @default 300_000, as upstream */
   ttlMs?: Millis;
-  /** How long to wait for what a creation without an answer may have made, in ms. @default 10_000 */
+  /** How long to wait for the object of a creation whose response was lost, in ms. @default 10_000 */
   lostMs?: Millis;
-  /** Told when an owner's time is over and something is still missing: an event was missed, or what was made went unseen. */
+  /** Called when an owner's TTL ends and something is still missing: an event was missed, or a created object was never seen. */
   onExpired?: (key: Key, missing: Missing) => void;
   /**
-   * The version that the cache of what is created has reached. What was created before that and not seen was deleted again while the cache relisted: it is
-   * awaited no more. @default unknown: such a one is awaited until the end
+   * The version that the cache of the created objects has reached. An object created before that and not seen was deleted again while the cache relisted, and
+   * is no longer awaited. @default unknown: such an object is awaited until the TTL ends
    */
   reached?: () => string;
 }
 
-/** What is still waited for. */
+/** What is still awaited. */
 export interface Missing {
-  /** Creations without an answer. */
+  /** Creations whose response is pending. */
   unanswered: number;
-  /** UIDs of what was made. */
+  /** UIDs of created objects not seen yet. */
   created: readonly string[];
-  /** Creations whose answer will never come. */
+  /** Creations whose response was lost. */
   lost: number;
-  /** UIDs of what is to go. */
+  /** UIDs of deleted objects whose deletion was not seen yet. */
   deletions: readonly string[];
 }
 
-/** What a pass is about to do. */
+/** The calls that a pass is about to make. */
 export interface Awaited {
   creations: number;
-  /** UIDs of what is deleted. */
+  /** UIDs of the objects to delete. */
   deletions: readonly string[];
 }
 
-/** What its own calls told a pass. Every creation ends in one of `created`, `notCreated` and `lost` at most. Late answers never touch a later pass. */
+/** Records the results of a pass's calls. A creation ends in at most one of `created`, `notCreated` and `lost`. Late responses never affect a later pass. */
 export interface Pass {
   /**
-   * Makes one object and sorts what becomes of it into the three below: what a caller should do that has no reason not to.
-   * @param call - the creation and nothing else
-   * @param isFinal - of an error after which nothing is worth another try: the creation is awaited until the end. @default of none
-   * @returns its answer @throws what it threw
+   * Creates one object and records the result with one of the three methods below. Callers should use this unless they have a reason not to.
+   * @param call - the create request and nothing else
+   * @param isFinal - whether a retry after this error is pointless: the creation then stays awaited until the TTL ends. @default never
+   * @returns the response @throws the error of `call`
    * @see mayHaveTakenEffect
    */
   create<T extends KubeObject>(call: () => Promise<T>, isFinal?: (error: unknown) => boolean): Promise<T>;
-  /** The answer to a creation. @param version - its resourceVersion. @default unknown */
+  /** A creation succeeded. @param version - the object's resourceVersion. @default unknown */
   created(uid: string, version?: string): void;
-  /** The server said no, or was never asked. @param count - @default 1 */
+  /** The server rejected the creation, or the request was not sent. @param count - @default 1 */
   notCreated(count?: number): void;
-  /** Nobody knows: the call was sent and its answer never came. */
+  /** The result is unknown: the request was sent and its response was lost. */
   lost(): void;
-  /** The server said no, or it was gone already. */
+  /** The server rejected the deletion, or the object was already deleted. */
   notDeleted(uid: string): void;
 }
 
 interface Waiting {
   readonly until: Millis;
-  /** Calls whose answer is still to come. */
+  /** Creations whose response is pending. */
   unanswered: number;
-  /** Made, and not yet seen: the version of each. */
+  /** Created objects not seen yet: UID to resourceVersion. */
   readonly created: Map<string, string>;
-  /** Made, seen or not. */
+  /** UIDs of all created objects, seen or not. */
   readonly mine: Set<string>;
-  /** First sight of each object, as long as an answer may be about it: the watch is often faster. */
+  /** First sighting of each object while a pending response may be about it: the watch is often faster. */
   readonly seen: Map<string, 'came' | 'went'>;
-  /** Calls whose answer will never come. */
+  /** Creations whose response was lost. */
   lost: number;
   lostUntil: Millis;
-  /** Not yet seen to go. */
+  /** UIDs whose deletion was not seen yet. */
   readonly deletions: Set<string>;
 }
 
 /**
- * What the last pass of each owner did and the cache has not shown yet. Until it has, the cache would have the next pass do it again.
+ * Creations and deletions of each owner's last pass that the cache does not show yet. On the stale cache the next pass would repeat them.
  *
- * Creations are awaited by the UID in their answer, deletions by the UID they name, so that what somebody else made or removed, an event told
- * twice and a late one of an earlier pass count for nothing. A deletion is seen at the `deletionTimestamp` or at the removal, whichever comes
- * first. What was created and deleted while the cache relisted is in no event: the cache's version tells ({@link ExpectationLimits.reached}). Nothing is waited for
- * longer than the TTL: a missed event delays an owner and never stops it.
+ * Creations are awaited by the UID in their response, deletions by the UID they name, so that objects created or deleted by others, repeated events and late
+ * events of an earlier pass do not count. A deletion is seen at the `deletionTimestamp` or at the removal, whichever comes first. An object created and
+ * deleted while the cache relisted is in no event: the cache's version shows that ({@link ExpectationLimits.reached}). Nothing is awaited longer than the
+ * TTL: a missed event delays an owner and never stops it.
  */
 export class Expectations {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -90,7 +90,7 @@ export class Expectations {
   readonly #lostMs: Millis;
   readonly #onExpired: ExpectationLimits['onExpired'];
   readonly #reached: ExpectationLimits['reached'];
-  /** In the order of their ends: a new one goes last. */
+  /** Ordered by `until`: a new entry goes last. */
   readonly #waiting = new Map<Key, Waiting>();
 
   constructor(clock: Pick<Clock, 'monotonic'>, { ttlMs = 300_000, lostMs = 10_000, onExpired, reached }: ExpectationLimits = {}) {
@@ -101,14 +101,14 @@ export class Expectations {
     this.#reached = reached;
   }
 
-  /** Owners that wait. Expired ones count until somebody asks for them, or for room. */
+  /** Owners with expectations. Expired ones count until they are queried, or until the next `expect`. */
   get size(): number {
     return this.#waiting.size;
   }
 
   /**
-   * Begins a pass: replaces what was awaited. Call it before the first call, in the turn in which the deleted ones were read from the cache:
-   * what is seen earlier is missed.
+   * Begins a pass: replaces the owner's expectations. Call it before the first request, in the turn in which the objects to delete were read from the cache:
+   * changes seen before this call do not count.
    */
   expect(key: Key, { creations, deletions }: Awaited): Pass {
     this.#sweep();
@@ -162,12 +162,12 @@ export class Expectations {
     this.#see(key, uid, 'went');
   }
 
-  /** Nothing is awaited any more, or for too long. */
+  /** Nothing is awaited any more, or the TTL has ended. */
   satisfied(key: Key): boolean {
     return this.expiresIn(key) === undefined;
   }
 
-  /** Ms until the owner need not wait any longer, at least 1: enqueue it then, for no event may come. undefined when it waits for nothing. */
+  /** Ms until the owner's expectations expire, at least 1: enqueue the owner then, since an event may never come. undefined when nothing is awaited. */
   expiresIn(key: Key): Millis | undefined {
     const waiting = this.#waiting.get(key);
     if (waiting === undefined || this.#isPassed(key, waiting)) return undefined;
@@ -178,20 +178,20 @@ export class Expectations {
     return undefined;
   }
 
-  /** Ms until it is worth looking again, without an event too: a second where a list may tell, else as {@link expiresIn}. undefined when it waits for nothing. */
+  /** Ms until the owner must be checked again, even without an event: a second where a list may tell, else as {@link expiresIn}. undefined: not awaited. */
   requeueAfter(key: Key): Millis | undefined {
     const left = this.expiresIn(key);
     if (left === undefined || this.#reached === undefined || this.#waiting.get(key)?.created.size === 0) return left;
     return Math.min(LOOK_AGAIN_MS, left);
   }
 
-  /** What it waits for, for people. undefined for nothing. */
+  /** What the owner waits for, for people; undefined for nothing. */
   awaited(key: Key): Missing | undefined {
     const waiting = this.#waiting.get(key);
     return waiting === undefined ? undefined : missing(waiting);
   }
 
-  /** The owner is gone: another one of its name starts clean. */
+  /** The owner was deleted: a successor with its name starts clean. */
   forget(key: Key): void {
     this.#waiting.delete(key);
   }
@@ -204,7 +204,7 @@ export class Expectations {
     this.#settle(key, waiting);
   }
 
-  /** Takes away what the cache has passed over. @returns whether nothing is left to wait for */
+  /** Removes created objects whose version the cache has passed. @returns whether nothing is awaited any more */
   #isPassed(key: Key, waiting: Waiting): boolean {
     if (waiting.created.size === 0 || this.#reached === undefined) return false;
     const reached = this.#reached();
@@ -219,7 +219,7 @@ export class Expectations {
     if (idle && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
   }
 
-  /** Owners whose deletion was not seen would stay forever; the oldest are first. */
+  /** Removes expired owners: those whose deletion was missed would stay forever. The oldest are first. */
   #sweep(): void {
     const now = this.#clock.monotonic();
     for (const [key, { until }] of this.#waiting) {
@@ -242,7 +242,7 @@ async function create<T extends KubeObject>(
     else if (!isFinal(error)) pass.notCreated();
     throw error;
   }
-  // Without a UID it cannot be told from others when it comes.
+  // Without a UID the object cannot be recognized when it appears.
   if (made.metadata.uid === undefined || made.metadata.uid === '') pass.lost();
   else pass.created(made.metadata.uid, made.metadata.resourceVersion);
   return made;
@@ -256,7 +256,7 @@ function isOnlyLost({ unanswered, created, deletions }: Waiting): boolean {
   return unanswered <= 0 && created.size === 0 && deletions.size === 0;
 }
 
-/** A pod that came and is in no answer may be what a lost call created, once all answers are in. */
+/** An object that appeared and is in no response may be the result of a lost creation, once all responses have arrived. */
 function lostLeft({ lost, seen, mine }: Waiting): number {
   if (lost === 0) return 0;
   let explained = 0;

@@ -5,13 +5,13 @@ import { compareVersions } from '../cache/change.ts';
 import type { Expectations } from './expectations.ts';
 import type { Outcome } from './controller.ts';
 
-/** What a cache is asked. */
+/** What is read of a cache. */
 export type SeenCache = Pick<Informer<KubeObject>, 'resource' | 'version' | 'get'>;
 
 export interface OwnWritesMetrics {
-  /** A decision was put off, for the cache is older than what we wrote. */
+  /** A decision was postponed, since the cache is older than an own write. */
   heldBack(): void;
-  /** A write was never seen in all the time allowed, and is waited for no longer. */
+  /** A write was not seen within the limit, and is no longer awaited. */
   gaveUp(): void;
 }
 
@@ -21,14 +21,14 @@ const LOOK_AGAIN_MS: Millis = 1_000;
 
 interface Written {
   uid: string;
-  /** '' for a deletion, which has none that we were told. */
+  /** '' for a deletion, whose version is unknown. */
   version: string;
-  /** The cache held this very object, in some state, when it was written. */
+  /** The cache held an object with this UID at the time of the write. */
   wasThere: boolean;
 }
 
 interface Kind {
-  /** Of versions that can be compared only the newest is kept: a cache that shows it shows the others. */
+  /** Of versions that can be compared only the newest is kept: a cache that shows it shows the earlier ones. */
   newest: { key: Key; written: Written } | undefined;
   /** Deletions, and versions that cannot be compared. */
   readonly others: Map<Key, Written>;
@@ -40,15 +40,15 @@ interface Owner {
 }
 
 /**
- * What we wrote and the caches have not shown yet, by owner. A decision on a cache older than one's own last write repeats the write.
+ * Writes of this process that the caches do not show yet, by owner. A decision on a cache older than the owner's last write would repeat that write.
  *
- * A write is seen once the cache as a whole has reached its version, or holds the object at that version or a later one. So an object that was
- * deleted or made again since, or that a relist passed over, holds nobody back. Where versions cannot be compared, the object must be there in
- * the state that we wrote, or have been there and be gone.
+ * A write is seen once the cache as a whole has reached its version, or holds the object at that version or a later one. So an object that was deleted or
+ * recreated since, or that a relist skipped, does not hold back its owner. Where versions cannot be compared, the cache must hold the object in the written
+ * state, or must have held it before the write and no longer.
  *
- * Nothing is waited for longer than the limit, counted from the owner's last write. It outlasts every reconnect, relist and bookmark
- * interval of a healthy cache; a version that has not come by then is one that will not (a store restored from a backup counts lower), and an
- * owner that nobody looks after is worse than a decision that UID preconditions and fixed names keep harmless.
+ * Nothing is awaited longer than the limit, counted from the owner's last write. The limit exceeds every reconnect, relist and bookmark interval of a healthy
+ * cache; a version that has not arrived by then never will (a store restored from a backup has lower versions), and an owner that is not reconciled is worse
+ * than a decision that UID preconditions and fixed names keep harmless.
  */
 export class OwnWrites {
   readonly #clock: Pick<Clock, 'monotonic'>;
@@ -69,7 +69,7 @@ export class OwnWrites {
     return this.#owners.size;
   }
 
-  /** @param answer - what the server said to a create, replace or patch. @param cache - its kind's */
+  /** @param answer - the response to a create, replace or patch. @param cache - of the object's kind */
   wrote(owner: Key, cache: SeenCache, answer: KubeObject): void {
     const { uid = '', resourceVersion = '' } = answer.metadata;
     if (uid === '' || resourceVersion === '') return;
@@ -80,16 +80,16 @@ export class OwnWrites {
     else if (kind.newest === undefined || isAtLeast(resourceVersion, kind.newest.written.version)) kind.newest = { key, written };
   }
 
-  /** The server took the deletion of `object`: seen once it is marked, gone, or made again. */
+  /** The server accepted the deletion of `object`: seen once the object is terminating, removed or recreated. */
   deleted(owner: Key, cache: SeenCache, object: Readonly<KubeObject>): void {
     const { uid = '' } = object.metadata;
     if (uid !== '') this.#kindOf(owner, cache.resource).others.set(objectKey(object), { uid, version: '', wasThere: true });
   }
 
   /**
-   * Whether these caches show everything that was written for the owner, or it was waited for long enough. When not, do nothing for the owner:
-   * the event that is still to come enqueues it, and {@link requeueAfter} says when to look again without one.
-   * @throws {RangeError} when none of `caches` is of a kind that was written: a mistake of the caller's
+   * Whether these caches show every write for the owner, or the limit has passed. If not, do nothing for the owner: the pending event enqueues it, and
+   * {@link requeueAfter} returns when to check again without one.
+   * @throws {RangeError} when none of `caches` is of a kind that was written: a bug of the caller
    */
   caughtUp(owner: Key, caches: readonly SeenCache[]): boolean {
     const writes = this.#owners.get(owner);
@@ -115,8 +115,8 @@ export class OwnWrites {
   }
 
   /**
-   * Ms until the owner is worth another look, at least 1: a second, for a bookmark or a list may bring a cache up to date without an event for the
-   * owner; less when the writes are waited for no longer before that. undefined when nothing is waited for.
+   * Ms until the owner must be checked again, at least 1: a second, since a bookmark or a list may bring a cache up to date without an event for the owner;
+   * less when the limit ends before that. undefined when nothing is awaited.
    */
   requeueAfter(owner: Key): Millis | undefined {
     const writes = this.#owners.get(owner);
@@ -124,7 +124,7 @@ export class OwnWrites {
     return Math.min(LOOK_AGAIN_MS, Math.max(1, Math.ceil(writes.until - this.#clock.monotonic())));
   }
 
-  /** The owner is gone. */
+  /** The owner was deleted. */
   forget(owner: Key): void {
     this.#owners.delete(owner);
   }
@@ -135,7 +135,7 @@ export class OwnWrites {
     writes.until = now + this.#limitMs;
     this.#owners.delete(owner);
     this.#owners.set(owner, writes);
-    // An owner that went while its last pass was writing is never asked about again; the oldest are first.
+    // An owner that was deleted during its last pass is never queried again, so expired ones are removed here; the oldest are first.
     for (const [other, { until }] of this.#owners) {
       if (until > now) break;
       this.#owners.delete(other);
@@ -160,7 +160,7 @@ function isSeen(key: Key, written: Written, cache: SeenCache): boolean {
   return same ? isAtLeast(there?.metadata.resourceVersion ?? '', written.version) : written.wasThere;
 }
 
-/** Unlike "not older": what cannot be compared is not known to be newer. */
+/** Unlike "not older": versions that cannot be compared are not known to be newer. */
 function isAtLeast(version: string, wanted: string): boolean {
   return (compareVersions(version, wanted) ?? -1) >= 0;
 }
@@ -169,14 +169,14 @@ export interface HoldBack {
   /** @default nothing is awaited */
   expectations?: Pick<Expectations, 'requeueAfter'>;
   ownWrites: Pick<OwnWrites, 'caughtUp' | 'requeueAfter'>;
-  /** Of every kind that the controller writes. */
+  /** One for each kind that the controller writes. */
   caches: readonly SeenCache[];
 }
 
 /**
- * What every reconcile begins with, once it knows that its owner is there: the caches must show what the last passes did, else it is done twice.
- * @returns when to look again, without an event too; undefined to go on
- * @throws {RangeError} when a kind that was written is not among the caches: a mistake of the caller's
+ * The first check of every reconcile of an existing owner: the caches must show the writes of the last passes, or the reconcile would repeat them.
+ * @returns when to check again, even without an event; undefined to continue
+ * @throws {RangeError} when a kind that was written is not among the caches: a bug of the caller
  */
 export function holdBack(key: Key, { expectations, ownWrites, caches }: HoldBack): Outcome | undefined {
   if (!ownWrites.caughtUp(key, caches)) return { requeueAfter: ownWrites.requeueAfter(key) ?? 0, why: 'own writes are not seen yet' };

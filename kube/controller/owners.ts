@@ -7,24 +7,24 @@ import type { KubeObject, ObjectMeta, OwnerReference, Resource } from '../api/ob
 
 type Meta = Readonly<Pick<KubeObject, 'metadata'>>;
 
-/** The one owner that looks after the object; undefined for an orphan. */
+/** The owner reference with `controller: true`; undefined for an orphan. */
 export function controllerOf({ metadata }: Meta): OwnerReference | undefined {
   return metadata.ownerReferences?.find(({ controller }) => controller === true);
 }
 
-/** By UID: another owner of the same name is another owner. */
+/** By UID: a successor with the same name is a different owner. */
 export function isControlledBy(object: Meta, owner: Meta): boolean {
   const uid = controllerOf(object)?.uid;
   return uid !== undefined && uid !== '' && uid === owner.metadata.uid;
 }
 
-/** Whether both have the same controller, word for word; two orphans have. */
+/** Whether both have equal controller references; true for two orphans. */
 export function haveSameController(before: Meta, after: Meta): boolean {
   return jsonEqual(controllerOf(before), controllerOf(after));
 }
 
 /**
- * The reference that what is made for `owner` carries.
+ * The controller reference of objects that are created for `owner`.
  * @throws {TypeError} when the owner has no name or UID: such a reference would have the garbage collector delete the object at once
  */
 export function controllerRef(owner: Meta, { group, version, kind }: Resource): OwnerReference {
@@ -34,8 +34,8 @@ export function controllerRef(owner: Meta, { group, version, kind }: Resource): 
 }
 
 /**
- * The owner that a controller reference means: the kind must be right (its group is not looked at, as upstream), and the UID too, else it was
- * another one of that name.
+ * The owner that a controller reference names: the kind must match (the group is ignored, as upstream), and the UID too, since another object may have had
+ * that name.
  */
 export function resolveRef<T extends KubeObject>(
   ref: OwnerReference,
@@ -48,14 +48,14 @@ export function resolveRef<T extends KubeObject>(
   return owner?.metadata.uid === ref.uid ? owner : undefined;
 }
 
-/** Strategic merge patch that makes `owner` the controller. The UID keeps it from a newer object of the same name. */
+/** Strategic merge patch that makes `owner` the controller. The UID prevents the patch of a successor with the same name. */
 export function adoptPatch(object: Meta, ref: OwnerReference): object {
   const { apiVersion, kind, name, uid } = ref;
   const owner = { apiVersion, kind, name, uid, controller: true, blockOwnerDeletion: true };
   return { metadata: { ownerReferences: [owner], uid: named(object.metadata).uid } };
 }
 
-/** Strategic merge patch that takes the owner's reference away, and no other. */
+/** Strategic merge patch that removes the owner's reference, and no other. */
 export function releasePatch(object: Meta, ownerUid: string): object {
   return { metadata: { ownerReferences: [{ $patch: 'delete', uid: ownerUid }], uid: named(object.metadata).uid } };
 }
@@ -76,8 +76,8 @@ export function byOwner(object: Readonly<KubeObject>): string[] {
 }
 
 /**
- * What an owner has in a cache, and the orphans that it might adopt.
- * @param index - one that has these where {@link byOwner} puts them
+ * The objects of an owner in a cache, and the orphans that it might adopt.
+ * @param index - an index with the values of {@link byOwner}
  */
 export function ownedOrOrphaned<T extends KubeObject>(
   cache: Pick<Informer<T>, 'indexed'>,
@@ -87,26 +87,26 @@ export function ownedOrOrphaned<T extends KubeObject>(
   return [...cache.indexed(index, uid), ...cache.indexed(index, orphanValue(namespace))];
 }
 
-/** Owners that one line names. */
+/** Owners named in one log line. */
 const MAX_NAMED = 10;
-/** Groups of owners that were said to overlap, remembered. */
+/** Groups of overlapping owners that are remembered as logged. */
 const MAX_SAID = 1_000;
 
 /**
  * `owns.matching` for kinds that select what they own by labels, as DaemonSets and StatefulSets do: the owners in the orphan's namespace whose
  * selector matches its labels.
  *
- * An orphan without labels matches nobody, and an owner without a selector, or with an empty one, matches nothing: who asked for everything by
- * leaving something out did not mean it. An owner whose selector cannot be read is passed over, and the log says so once for each of its states.
- * Where several match they are all named, since reconcile alone may decide who adopts; their user made a mistake, which the log says once for these owners.
+ * An orphan without labels matches no owner, and an owner without a selector, or with an empty one, matches nothing: an omitted selector does not mean
+ * everything. An owner with an invalid selector is skipped, which is logged once for each of its states. Where several owners match, all are returned, since
+ * only reconcile may decide which one adopts; such an overlap is a user error, logged once for these owners.
  *
- * @param selectorOf - such as `spec.selector`; called once for each state of an owner, whose selector is kept for as long as the state is
+ * @param selectorOf - such as `spec.selector`; called once for each state of an owner, and its result is kept as long as that state
  */
 export function matchingOwners<T extends KubeObject>(
   selectorOf: (owner: Readonly<T>) => LabelSelectorObject | null | undefined,
   log: Log,
 ): (orphan: Readonly<KubeObject>, owners: Pick<Lister<T>, 'list'>) => Key[] {
-  // A cache has one object for each resourceVersion and never changes it, so the object stands for both, and nothing outlives it.
+  // A cached object is never modified, so one entry for each object is valid for its version, and is dropped together with it.
   const parsed = new WeakMap<Readonly<T>, LabelSelector>();
   const selects = (owner: Readonly<T>): LabelSelector => {
     const known = parsed.get(owner);
@@ -116,7 +116,7 @@ export function matchingOwners<T extends KubeObject>(
     return selector;
   };
   const said = new Set<string>();
-  /** Each event of an orphan shows it: it is said once for these owners, and again at most after 1,000 others. */
+  /** Every event of an orphan detects the overlap: it is logged once for these owners, and again only after 1,000 others. */
   const overlap = (keys: readonly Key[], facts: { kind: string | undefined; object: Key }): void => {
     const pair = keys.slice(0, MAX_NAMED).toSorted();
     const text = pair.join(' ');
@@ -141,7 +141,7 @@ export function matchingOwners<T extends KubeObject>(
   };
 }
 
-/** @returns [], which selects nothing here, for what cannot be read too */
+/** @returns [], which selects nothing here, for an invalid selector too */
 function parse<T extends KubeObject>(
   owner: Readonly<T>,
   selectorOf: (owner: Readonly<T>) => LabelSelectorObject | null | undefined,

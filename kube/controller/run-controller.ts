@@ -11,10 +11,10 @@ import { type Reconcile, runWorkers, type WorkersOptions } from './workers.ts';
 export type ControllerOptions = Omit<WorkersOptions, 'reconcile'>;
 
 /**
- * Listens to the caches of a controller and reconciles its keys until the signal aborts. Nothing is reconciled before all of them have synced, so
- * that nobody decides on half of a list, nor while one of them applies a relist in pieces. Running the caches is the caller's; they may long be running.
- * @returns when the last reconcile has ended and no cache knows the controller any more; the queue is shut down then
- * @see runWorkers for failures and for what happens to reconciles under way
+ * Adds handlers to the caches of a controller and reconciles its keys until the signal aborts. No reconcile starts before all caches have synced, nor while
+ * one of them applies a relist in pieces, so that no decision is based on half of a list. The caller runs the caches; they may be running already.
+ * @returns when the last reconcile has ended and the handlers are removed from all caches; the queue is shut down then
+ * @see runWorkers for failures and for reconciles that are running at that time
  */
 export async function runController<T extends KubeObject>(
   controller: Controller<T>,
@@ -27,7 +27,7 @@ export async function runController<T extends KubeObject>(
     const informers = [controller.primary, ...(controller.owns ?? []).map(({ of }) => of), ...(controller.reads ?? []).map(({ of }) => of)];
     if (!(await allSynced(informers, signal))) return;
     log.info('controller started', { controller: controller.name, workers, keys: queue.length });
-    // Reconciles look at the caches first thing: no decision is made on the middle of a relist.
+    // Checked right before a reconcile reads the caches: no decision is based on half of a relist.
     const reconcile: Reconcile = async (key, own) => {
       if (informers.every(isSettled) || (await allSettled(informers, AbortSignal.any([own, signal]))))
         return controller.reconcile(key, own);
@@ -109,7 +109,7 @@ async function allSynced(informers: readonly Informer<KubeObject>[], signal: Abo
 
 const isSettled = ({ settled }: Informer<KubeObject>): boolean => settled;
 
-/** @returns true once all are at one moment; false when the signal aborted first */
+/** @returns true once all are settled at the same moment; false when the signal aborted first */
 async function allSettled(informers: readonly Informer<KubeObject>[], signal: AbortSignal): Promise<boolean> {
   try {
     while (!informers.every(isSettled)) await Promise.all(informers.map((informer) => informer.whenSettled(signal)));
@@ -120,11 +120,11 @@ async function allSettled(informers: readonly Informer<KubeObject>[], signal: Ab
   }
 }
 
-/** What a change comes to, in this order. */
+/** The steps that follow from a change, in this order. */
 export type Step =
   { do: 'enqueue'; request: EnqueueRequest } | { do: 'forget'; key: Key } | { do: 'creationSeen' | 'deletionSeen'; key: Key; uid: string };
 
-/** A change of an object that the controller looks after. */
+/** A change of a primary object. */
 export function routePrimary<T extends KubeObject>(change: Change<T>): Step[] {
   switch (change.do) {
     case 'add':
@@ -147,25 +147,25 @@ export function routeRead<T extends KubeObject, O extends KubeObject>(
 }
 
 /**
- * A change of an object that an owner may have made.
+ * A change of an object that may belong to an owner.
  *
  * | change | which owners it enqueues |
  * | --- | --- |
- * | added, being deleted already (first seen after a restart) | as deleted |
+ * | added, already terminating (first seen after a restart) | as deleted |
  * | added, with a controller | the owner; it was created |
- * | added, orphan | all that match; none has to look out for it as its own any more |
- * | updated, nothing new (resync) | nobody |
- * | updated, the controller changed | the one it had, for which it is gone; and on with the rows below |
- * | updated, being deleted | as deleted |
+ * | added, orphan | all that match; none of them awaits it as its own any more |
+ * | updated, nothing new (resync) | none |
+ * | updated, the controller changed | the previous one, for which it counts as deleted; then the rows below |
+ * | updated, terminating | as deleted |
  * | updated, with a controller | the owner, perhaps again later |
  * | updated, orphan, labels or controller changed | all that match |
- * | updated, orphan, else | nobody |
+ * | updated, orphan, else | none |
  * | deleted, with a controller | the owner; it was deleted |
- * | deleted, last known as an orphan | all that match: one may have adopted it unseen, or counted on adopting it; it was deleted |
+ * | deleted, last known as an orphan | all that match: one may have adopted it unseen, or await its adoption; it was deleted |
  *
- * Released is gone: an owner that had just made it, or was about to delete it, would wait for news that concern nobody any more, until its expectations expire.
+ * A released object counts as deleted: an owner that had just created it, or was about to delete it, would otherwise wait until its expectations expire.
  *
- * An owner that is not in the cache under that kind, name and UID is nobody: when it comes, it is enqueued for its own sake.
+ * An owner that is not in the cache under that kind, name and UID is ignored: its own event enqueues it when it appears.
  */
 export function routeOwned<T extends KubeObject, O extends KubeObject>(
   change: Change<O>,
@@ -174,7 +174,7 @@ export function routeOwned<T extends KubeObject, O extends KubeObject>(
 ): Step[] {
   const ownerOf = (object: Readonly<O>): Readonly<T> | undefined => {
     const ref = controllerOf(object);
-    // What lives in no namespace may own what does.
+    // A cluster-scoped owner may own namespaced objects.
     const namespace = resource.namespaced ? object.metadata.namespace : undefined;
     return ref === undefined ? undefined : resolveRef(ref, namespace, resource, lister);
   };

@@ -8,8 +8,8 @@ import type { WorkQueue } from '../queue/work-queue.ts';
 import type { Outcome } from './controller.ts';
 
 /**
- * Brings the object called `key` nearer to what it should be. Looks at the cache afresh each time; an object that is gone is a case like others.
- * @param signal - aborts when the process cannot wait any longer
+ * Moves the object with `key` towards its desired state. Reads the cache again each time; a deleted object is a normal case.
+ * @param signal - aborts when the process does not wait for the reconcile any longer
  */
 export type Reconcile = (key: Key, signal: AbortSignal) => Promise<Outcome>;
 
@@ -20,19 +20,19 @@ export interface WorkersOptions {
   reconcile: Reconcile;
   log: Log;
   clock: Clock;
-  /** How long reconciles under way may go on once the signal aborts, in ms. @default 10_000 */
+  /** How long running reconciles may continue once the signal aborts, in ms. @default 10_000 */
   drainMs?: Millis;
 }
 
-// Reconciles that find nothing to do never leave the loop of promises. Without a break, a resync of many objects would keep sockets waiting.
+// Reconciles that find nothing to do never leave the microtask queue. Without a break, a resync of many objects would block sockets.
 const longestTurn: Millis = 10;
 
 /**
- * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure of any kind is that key's alone: it
- * is logged, once in ten minutes where it stays the same, and the key comes back with backoff.
+ * Reconciles keys of `queue` until `signal` aborts, `workers` at once and never one key twice at once. A failure affects its key only: it is logged, once in
+ * ten minutes while it stays the same, and the key is requeued with backoff.
  *
- * When the signal aborts, the queue is shut down: queued keys are dropped, since the next process finds them in the cache. Reconciles
- * under way may finish; after `drainMs` their signal aborts too.
+ * When the signal aborts, the queue is shut down: queued keys are dropped, since the next process finds them in the cache. Running reconciles may finish;
+ * after `drainMs` their signal aborts too.
  * @returns when the last reconcile has ended, however long that takes
  */
 export async function runWorkers(options: WorkersOptions, signal: AbortSignal): Promise<void> {
@@ -45,7 +45,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
 
   const work = async (): Promise<void> => {
     for (let key = await queue.get(signal); key !== undefined; key = await queue.get(signal)) {
-      // Its own signal: what a reconcile hangs on it goes away with it.
+      // A signal for each reconcile: listeners that a reconcile adds to it are released with it.
       const own = new AbortController();
       running.add(own);
       try {
@@ -81,7 +81,7 @@ export async function runWorkers(options: WorkersOptions, signal: AbortSignal): 
   }
 }
 
-/** A key that fails does not come back at its own time sooner than this, in ms: `at once` would be a loop without backoff. */
+/** Shortest `requeueAfter` of a failed key, in ms: 0 would be a loop without backoff. */
 const MIN_FAILED_MS = 1_000;
 
 async function reconcileOne(
@@ -106,7 +106,7 @@ async function reconcileOne(
       return;
     }
     if ('requeueAfter' in outcome) {
-      // Before the failures are forgotten: it refuses what is no time, and that must not come back without backoff.
+      // Before `forget`: `addAfter` throws for NaN and Infinity, and that failure must be requeued with backoff.
       queue.addAfter(key, outcome.requeueAfter);
       log.debug('requeued', { key, afterMs: outcome.requeueAfter, why: outcome.why });
     }
@@ -117,7 +117,7 @@ async function reconcileOne(
   }
 }
 
-/** Anything can be thrown, also what cannot be printed; a worker must outlive it. */
+/** Any value can be thrown, even one that cannot be printed; a worker must survive it. */
 function inWords(error: unknown): string {
   try {
     return describeError(error);
@@ -129,7 +129,7 @@ function inWords(error: unknown): string {
 /** Keys whose failures are remembered. */
 const MAX_FAILED = 10_000;
 
-/** What keys failed with: events bring them back sooner than their backoff, so that each failure is told once in ten minutes. */
+/** Errors of failing keys: events requeue a key sooner than its backoff, so each error is logged once in ten minutes. */
 class Failures {
   readonly #clock: Pick<Clock, 'monotonic'>;
   /** In the order of `since`. */
@@ -155,7 +155,7 @@ class Failures {
   }
 }
 
-/** Why keys stand still, so that each reason is told once. Holds stalled keys alone. */
+/** Reasons of stalled keys, so that each reason is logged once. Holds stalled keys only. */
 class Stalls {
   readonly #why = new Map<Key, string>();
   readonly #log: Log;
@@ -163,7 +163,7 @@ class Stalls {
     this.#log = log;
   }
 
-  /** @param why - undefined: it is not stalled */
+  /** @param why - undefined: the key is not stalled */
   note(key: Key, why: string | undefined): void {
     if (this.#why.get(key) === why) return;
     if (why === undefined) {
