@@ -9,7 +9,7 @@ import { pinnedTo } from './pods.ts';
 
 export interface Creation {
   node: string;
-  /** Of the revision that the pod is made of. */
+  /** Of the revision that the pod is made from. */
   hash: string;
   template: Readonly<PodTemplate>;
   /** The template is the set's present one. */
@@ -17,8 +17,8 @@ export interface Creation {
 }
 
 /**
- * Why a pod is deleted. misplaced: its node may not keep it; surplus: there is another; failed, succeeded: it has ended; vanished: its node is gone and it
- * never got there; update: it is to be replaced; surged: its successor is there.
+ * Why a pod is deleted. misplaced: the node must not keep it; surplus: the node has another pod; failed, succeeded: it has ended; vanished: the node does not
+ * exist and the pod was never bound; update: it is to be replaced; surged: it is replaced by the pod beside it.
  */
 export type DeletionReason = 'misplaced' | 'surplus' | 'failed' | 'succeeded' | 'vanished' | 'update' | 'surged';
 
@@ -28,7 +28,7 @@ export interface Deletion {
   reason: DeletionReason;
 }
 
-/** What is to be done to pods; parts of it are put together by `manage`, `planUpdate` and `planSurge`. */
+/** Changes of pods: the plan merges those of `manage` with those of `planUpdate` or `planSurge`. */
 export interface PodActions {
   creations: Creation[];
   deletions: Deletion[];
@@ -48,7 +48,7 @@ export function newPod(rules: Rules, { node, hash, template, present }: Creation
   const pod = podFromTemplate(template, rules.set, daemonSets);
   const { templateGeneration } = rules;
   const labels: Record<string, string> = { ...pod.metadata.labels, [HASH_LABEL]: hash };
-  // One of an old revision must not look as if it were of the present one.
+  // A pod of an old revision must not look up to date.
   if (templateGeneration !== undefined && present) labels[GENERATION_LABEL] = templateGeneration;
   const spec = template.spec ?? { containers: [] };
   const tolerations = present
@@ -61,7 +61,7 @@ export function newPod(rules: Rules, { node, hash, template, present }: Creation
   return { ...pod, metadata: { ...pod.metadata, labels }, spec: { ...placed, tolerations: [...tolerations] } };
 }
 
-/** What the template requires of a node was looked at when the node was chosen; what it prefers, and who it wants to be near to, stays. */
+/** Replaces the required node affinity, which was evaluated when the node was chosen; keeps preferred node affinity and pod affinity. */
 function pinned({ affinity }: NonNullable<Pod['spec']>, node: string): NonNullable<NonNullable<Pod['spec']>['affinity']> {
   return { ...affinity, nodeAffinity: { ...affinity?.nodeAffinity, requiredDuringSchedulingIgnoredDuringExecution: pinnedTo(node) } };
 }

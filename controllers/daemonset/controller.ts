@@ -64,7 +64,7 @@ export function daemonSetController(runtime: Runtime, options: DaemonSetOptions 
       ownWrites.forget(key);
       suspended.forgetSet(key);
     },
-    // A set that is terminating: its pods and revisions are left to the garbage collector.
+    // The garbage collector deletes the pods and revisions of a terminating set.
     reconcile: async (key, signal) =>
       caches.sets.get(key)?.metadata.deletionTimestamp === undefined ? reconcileSet(key, sync, signal) : done,
   };
@@ -82,7 +82,7 @@ interface Parts {
   suspended: SuspendedSets;
 }
 
-/** What the runner calls for a DaemonSet. */
+/** What `reconcileSet` calls for a DaemonSet. */
 function syncOf({ rules, observer, executor, suspended }: Parts): SetSync<DaemonSet, Rules, Observed, SetFacts, Plan, Executed> {
   const { client, caches, events, ownWrites, memory } = executor;
   return {
@@ -126,12 +126,12 @@ function hasPods({ pods }: Caches): (set: Readonly<DaemonSet>, node: string) => 
   return ({ metadata }, node) => pods.indexed(BY_NODE, nodeValue(metadata.uid ?? '', node)).length > 0;
 }
 
-/** The counter sees every change in the turn of the event loop in which the cache has it, before any worker reconciles. */
+/** The counter gets every change in the same turn of the event loop as the cache, before any worker reconciles. */
 function keepCount({ pods, nodes }: Caches, counter: StatusCounter, places: boolean): void {
   const changed = (pod: Readonly<Pod>): void => {
     const owner = controllerOf(pod);
     if (owner !== undefined) counter.podChanged(owner.uid, targetNode(pod));
-    // Capacity that one pod takes is missing for those of other sets.
+    // Capacity that this pod takes is not available to pods of other sets.
     if (places && pod.spec?.nodeName !== undefined) counter.nodeChanged(pod.spec.nodeName);
   };
   pods.addHandlers('daemonset-status-counter', {

@@ -10,12 +10,12 @@ import { isOver } from './pods.ts';
 export interface NodeEdge {
   sets: Iterable<Readonly<DaemonSet>>;
   rules: (set: Readonly<DaemonSet>) => Rules;
-  /** The set has a pod there. */
+  /** Whether the set has a pod on the node. */
   hasPods: (set: Readonly<DaemonSet>, node: string) => boolean;
 }
 
 /**
- * Sets that a change of a node concerns.
+ * Sets to enqueue when a node changes.
  *
  * | node | sets |
  * | --- | --- |
@@ -24,7 +24,7 @@ export interface NodeEdge {
  * | labels changed | with `dkc.dev/rollout-node-selector` |
  * | anything else changed | none |
  *
- * Where the controller places pods, whatever changes of a node may make room: every set looks again.
+ * Where the controller places pods, any relevant change of a node may make room: every set is enqueued.
  */
 export function enqueueOnNode(change: Change<Node>, { sets, rules, hasPods }: NodeEdge): Key[] {
   if (change.do === 'update' && !isRelevant(change)) return [];
@@ -36,7 +36,7 @@ export function enqueueOnNode(change: Change<Node>, { sets, rules, hasPods }: No
   return keys;
 }
 
-/** Heartbeats are most of what nodes do: nothing that a set could ask of them is different after one. */
+/** Most updates of nodes are heartbeats, which change nothing that a set depends on. */
 export function isRelevant({ before, after }: { before: Readonly<Node>; after: Readonly<Node> }): boolean {
   return !(
     same(before.metadata.labels ?? none, after.metadata.labels ?? none) &&
@@ -48,7 +48,7 @@ export function isRelevant({ before, after }: { before: Readonly<Node>; after: R
 const none = {};
 const noTaints: never[] = [];
 
-/** Caches keep what did not change as the same object. */
+/** Caches keep unchanged parts as the same objects. */
 function same(before: unknown, after: unknown): boolean {
   return before === after || jsonEqual(before, after);
 }
@@ -67,13 +67,13 @@ function isConcerned(change: Change<Node>, { optIns }: Rules, decide: Decide, ha
 const differs = (a: Decision, b: Decision): boolean => a.run !== b.run || a.keep !== b.keep;
 
 /**
- * Which sets want to run on a node that has no room for them. Where the controller places pods, no scheduler retries them, so it remembers which sets
- * to enqueue when a pod there is deleted.
+ * Which sets want to run on a node that has no room for them. Where the controller places pods, no scheduler retries them, so the controller must remember
+ * which sets to enqueue when a pod there is deleted.
  */
 export class SuspendedSets {
   readonly #byNode = new Map<string, Set<Key>>();
 
-  /** A set has been looked at on a node. What was known of the two is replaced. */
+  /** Records whether a set waits for room on a node, and replaces the last record of the two. */
   evaluated(set: Key, node: string, suspended: boolean): void {
     if (!suspended) {
       this.#take(set, node);
@@ -84,17 +84,17 @@ export class SuspendedSets {
     else waiting.add(set);
   }
 
-  /** @returns the sets to look at again now that something has left the node; each stays here until it has been looked at */
+  /** @returns the sets to enqueue when a pod has left the node; each stays recorded until it is evaluated again */
   freed(node: string): Key[] {
     return [...(this.#byNode.get(node) ?? [])];
   }
 
-  /** The set is deleted. */
+  /** Forgets a set on all nodes. */
   forgetSet(set: Key): void {
     for (const node of this.#byNode.keys()) this.#take(set, node);
   }
 
-  /** Pairs of set and node. */
+  /** Number of pairs of set and node. */
   get size(): number {
     let size = 0;
     for (const waiting of this.#byNode.values()) size += waiting.size;

@@ -24,19 +24,19 @@ import { controllerOf, isControlledBy } from '../../kube/controller/owners.ts';
 import { type Creation, type Deletion, newPod } from './actions.ts';
 import { isTerminating, nameOf, targetNode } from './pods.ts';
 
-/** A pod came back from the server as one for another node, or for none, or as one that is not the set's: something there rewrites pods on their way in. */
+/** The API server returned a new pod for another node, for no node, or not as the set's pod: admission rewrites the pods of this set. */
 class RewrittenError extends Error {
   override name = 'RewrittenError';
 }
 
-/** Creations, more and more at once, then deletions, all at once. @throws what failed, one error for all */
+/** Creates pods with slow start, then deletes pods all at once. @throws one error for all that failed */
 async function executePods(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<void> {
   const { creations } = plan;
-  // A pod that was deleted or released while ownership was written has had its event: it would be awaited in vain.
+  // The event of a pod that was deleted or released during the ownership writes has passed: its deletion must not be expected.
   const deletions = plan.deletions.filter(({ pod }) => isStillOurs(by, rules, pod));
   if (creations.length === 0 && deletions.length === 0) return;
   const key = objectKey(rules.set);
-  // The set was deleted since this reconcile began: another set of its name would wait for what is expected here, and no event would satisfy it.
+  // The set was deleted during this reconcile: another set of its name would wait for these expectations, and no event would fulfill them.
   if (by.caches.sets.get(key)?.metadata.uid !== rules.set.metadata.uid) return;
   const uids = deletions.map(({ pod }) => pod.metadata.uid ?? '');
   const pass = by.expectations.expect(key, { creations: creations.length, deletions: uids });
@@ -76,9 +76,9 @@ async function create(by: Executor, rules: Rules, creations: readonly Creation[]
 }
 
 /**
- * What became of a pod on its way in; undefined where it is the set's, or will be once it is adopted, and for the node that it was made for. Else each look would
- * find the node without a pod and make one more: of another node, the scheduler would put them all somewhere; of labels that are not the selector's, all would
- * be released and run on.
+ * How admission rewrote a new pod; undefined when the pod is the set's, or an orphan that it can adopt, and for the requested node. Otherwise each reconcile
+ * would find the node without a pod and create one more: the scheduler would place those for other nodes, and those with labels that the selector does not
+ * match would be released and keep running.
  */
 function rewrittenAs(rules: Rules, pod: Pod, { node }: Creation): { reason: string; how: string } | undefined {
   const owner = controllerOf(pod);
@@ -117,14 +117,14 @@ async function remove(by: Executor, rules: Rules, deletions: readonly Deletion[]
     deletions.map(async ({ pod, node, reason }) => {
       try {
         await removeOne(by, pod, signal);
-        // Two on one node failed for one reason: that is one failure.
+        // Several failed pods on one node count as one failure.
         if (reason === 'failed' && !failed.has(node)) memory.failed(rules, node);
         if (reason === 'failed') failed.add(node);
         events.event(set, 'Normal', 'SuccessfulDelete', `Deleted pod: ${nameOf(pod)}`, { resource: daemonSets });
       } catch (error) {
         pass.notDeleted(pod.metadata.uid ?? '');
         if (isNotFound(error)) return;
-        // A conflict too: the server may have retried it in vain while the pod is still there, and then no event enqueues the set. It is no event for people.
+        // A conflict counts too: the server may give up retrying while the pod still exists, and then no event enqueues the set. Users need no event about it.
         errors.push(error);
         if (!signal.aborted && !isConflict(error))
           events.event(set, 'Warning', 'FailedDelete', `Error deleting: ${serverWords(error)}`, { resource: daemonSets });
@@ -139,7 +139,7 @@ async function removeOne({ client }: Executor, { metadata }: Readonly<Pod>, sign
   await client.delete(pods, { name, namespace }, { body: { preconditions: { uid } }, signal });
 }
 
-/** A namespace that goes takes no more pods: that is no failure, and trying again is of no use before what is expected expires. */
+/** A terminating namespace rejects new pods: that is no failure, and a retry before the expectations expire is useless. */
 function isOfTerminatingNamespace(error: unknown): boolean {
   return error instanceof ApiError && (error.details?.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }
@@ -154,8 +154,8 @@ export interface Executor {
 }
 
 /**
- * Adopts and releases pods and revisions, and does the steps of the history.
- * @returns the facts as they are: the plan that follows is for what these writes make true
+ * Adopts and releases pods and revisions, and executes the steps of the history.
+ * @returns the same facts: they already describe the state after these writes
  * @throws the first failure
  */
 export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
@@ -169,7 +169,7 @@ export async function executeOwnership(by: Executor, facts: SetFacts, signal: Ab
   return facts;
 }
 
-/** Makes a plan true, in its order. Old revisions are deleted only when all pods could be made and deleted. */
+/** Executes a plan in order. Old revisions are deleted only when all pods could be created and deleted. */
 export async function execute(by: Executor, rules: Rules, plan: Plan, signal: AbortSignal): Promise<Executed> {
   const failures: unknown[] = [];
   const attempt = (work: Promise<void>): Promise<void> => work.catch((error: unknown) => void failures.push(error));
@@ -192,7 +192,7 @@ async function prefixed(prefix: string, work: () => Promise<unknown>): Promise<v
   }
 }
 
-/** Of the status that is there: the count of collisions is written by history alone. */
+/** Keeps the server's collisionCount, which only the history code writes. */
 export function keptStatus({ status }: Readonly<DaemonSet>): Pick<DaemonSetStatus, 'collisionCount'> {
   return status?.collisionCount === undefined ? {} : { collisionCount: status.collisionCount };
 }

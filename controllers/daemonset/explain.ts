@@ -14,35 +14,35 @@ import { rulesOf, type Rules } from './rules.ts';
 import { recount } from './summary.ts';
 import type { DaemonSet, Node, Placement, Pod } from '../common/types.ts';
 
-/** How a set stands with one node, and the first thing that it waits for there. */
+/** The state of a set on one node, and the first thing that the set waits for there. */
 export interface Explained {
   /** Name of the node. */
   object: string;
   /**
-   * One word, for scripts. No pod wanted: `node-name`, `node-selector`, `node-affinity`, `taint`, `host-ports`, `resources`, `no-node`. A pod is
-   * waited for: `creating`, `backoff`, `terminating`, `not-available`. An update is: `updating`, `budget`, `paused`, `kept`, `on-delete`. Nothing is: `runs`.
+   * One word, for scripts. No pod wanted: `node-name`, `node-selector`, `node-affinity`, `taint`, `host-ports`, `resources`, `no-node`. Waits for a pod:
+   * `creating`, `backoff`, `terminating`, `not-available`. Waits for an update: `updating`, `budget`, `paused`, `kept`, `on-delete`. Waits for nothing: `runs`.
    */
   reason: string;
   /** For people. */
   detail: string;
 }
 
-/** A DaemonSet, and all of the cluster that its controller looks at when it decides on it. */
+/** A DaemonSet, and everything in the cluster that its controller reads to plan for it. */
 export interface SetInCluster {
   set: Readonly<DaemonSet>;
   nodes: readonly Readonly<Node>[];
-  /** Of its namespace, its own and others'; of all, where the controller looks for room. */
+  /** All pods of the set's namespace; of all namespaces where the controller places pods. */
   pods: readonly Readonly<Pod>[];
-  /** Of its namespace, its own and others'. */
+  /** All revisions of the set's namespace. */
   revisions: readonly Readonly<Revision>[];
-  /** About the set; none where they may not be read. */
+  /** About the set; none without the right to read them. */
   events: readonly Readonly<ToldEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
   placement: Placement;
 }
 
-/** How a set stands with each node, decided as by a controller that has just been started. */
+/** The state of a set on each node, as a controller that has just started would decide. */
 export function explainSet({ set, placement, nodes, events, ...cluster }: SetInCluster): Explained[] {
   const rules = rulesOf(set, placement);
   const untouched = whyUntouched(rules);
@@ -55,7 +55,7 @@ export function explainSet({ set, placement, nodes, events, ...cluster }: SetInC
   return rows.map((row) => (row.reason === 'creating' ? { ...row, detail: `a pod is to be created; ${refusal}` } : row));
 }
 
-/** What keeps a controller from doing anything at all for a set. */
+/** Why a controller does not sync the set at all; undefined when it does. */
 function whyUntouched({ set, selector, tooLarge }: Rules): Omit<Explained, 'object'> | undefined {
   if (set.metadata.deletionTimestamp !== undefined)
     return { reason: 'deleting', detail: 'the set is terminating; the garbage collector deletes its pods' };
@@ -76,8 +76,8 @@ function byRoom(rules: Rules, pods: SetInCluster['pods']): Decide {
 }
 
 /**
- * Why each node has a pod of the set, or has none, or one of an old revision: from the same decision that the controller takes.
- * @param states - of all nodes, also of those where nothing is to be done
+ * Why each node has a pod of the set, or has none, or one of an old revision: computed with the controller's own plan.
+ * @param states - of all nodes, including those where nothing is to be done
  */
 export function explain(facts: SetFacts, states: readonly NodeState[]): Explained[] {
   const decided = plan(facts);
@@ -105,7 +105,7 @@ function explainOne(facts: SetFacts, state: NodeState, decided: Plan, limits: Li
   return missing(facts, state, decided) ?? updateOf(facts, state, decided, limits) ?? runs(state);
 }
 
-/** No pod runs there, and one should. */
+/** No pod runs on the node, and one should. */
 function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why | undefined {
   const { node, pods } = nodePods;
   const failed = pods.find((pod) => !isTerminating(pod) && pod.status?.phase === 'Failed');
@@ -127,7 +127,7 @@ function missing(facts: SetFacts, { nodePods }: NodeState, decided: Plan): Why |
   return { reason: 'creating', detail: planned ? 'a pod is about to be created' : `a pod will be created: ${later}` };
 }
 
-/** A pod of an old revision is there. */
+/** The node has a pod of an old revision. */
 function updateOf({ rules }: SetFacts, state: NodeState, decided: Plan, limits: Limits): Why | undefined {
   const { updateState, fresh, old, nodePods } = state;
   if (old === undefined) return undefined;

@@ -16,7 +16,7 @@ export interface Counts {
 }
 
 /**
- * How a node stands in an update, its terminating pods left out.
+ * The state of a node in an update, ignoring terminating pods.
  *
  * | updateState | pods there | counts as unavailable |
  * | --- | --- | --- |
@@ -27,20 +27,20 @@ export interface Counts {
  * | old      | one of another revision, available | no |
  * | broken   | one of another revision, not available | yes |
  * | both     | one of each | yes |
- * | excess   | more of a kind than one | yes |
+ * | excess   | more than one of a kind | yes |
  */
 export type UpdateState = 'outside' | 'empty' | 'updated' | 'updating' | 'old' | 'broken' | 'both' | 'excess';
 
 /** What is to be done on a node apart from updates. */
 export interface Work {
-  /** It should have a pod and has none. */
+  /** The node should have a pod and has none. */
   readonly create: boolean;
-  /** Surplus, or not to be there. */
+  /** Surplus or misplaced pods. */
   readonly remove: readonly Readonly<Pod>[];
-  /** Ended badly: removed with backoff. */
+  /** Failed pods: deleted with backoff. */
   readonly failed: readonly Readonly<Pod>[];
   readonly succeeded: readonly Readonly<Pod>[];
-  /** There is no room for a pod, or its port is taken: to be looked at again when there may be. */
+  /** The node has no room for a pod, or its host port is taken: evaluated again when that may have changed. */
   readonly suspended: boolean;
 }
 
@@ -49,11 +49,11 @@ export interface NodeState {
   readonly nodePods: NodePods;
   readonly counts: Counts;
   readonly updateState: UpdateState;
-  /** The pods of the present and of another revision, where there is just one. */
+  /** The first pod of the present revision, and the first of another one. */
   readonly fresh: Readonly<Pod> | undefined;
   readonly old: Readonly<Pod> | undefined;
   readonly freshAvailable: boolean;
-  /** The old pod, or the new one where there is none, is available. */
+  /** The old pod, or the new one when there is no old one, is available. */
   readonly serves: boolean;
   readonly work: Work | undefined;
   /** Wall clock, in ms: when time alone changes this state. */
@@ -86,9 +86,9 @@ export function nodeStateOf(rules: Rules, hash: string, nodePods: NodePods, now:
 }
 
 /**
- * By its hash. Only for pods without a hash, which are older than ControllerRevisions, the template generation decides: it starts at 1 with
- * each set, so the orphans of one would look up to date to the next of its name. A revision whose label somebody took away is labelled with its name,
- * `SET-HASH`: pods that were made before have the end of that, and those made since have all of it when the label comes back.
+ * Compares the hash. The template generation decides only for pods without a hash, which are older than ControllerRevisions: it starts at 1 with each set,
+ * so the orphans of a deleted set would look up to date to the next set of its name. A revision that lost its label is labelled with its name, `SET-HASH`:
+ * pods created before carry the hash alone, and pods created in between carry the whole name after the label is restored.
  */
 function isUpdated({ metadata: { labels = {} } }: Readonly<Pod>, hash: string, { set, templateGeneration }: Rules): boolean {
   const own = labels[HASH_LABEL];
@@ -123,13 +123,13 @@ function updateOf(
     if (fresh !== undefined && old !== undefined) return 'both';
     if (fresh !== undefined) return freshAvailable ? 'updated' : 'updating';
     if (old !== undefined) return oldAvailable ? 'old' : 'broken';
-    // What is still going fills its node: it counts, as everywhere.
+    // A terminating pod still occupies its node, so the node counts.
     return pods.length > 0 || known?.decision.run === true ? 'empty' : 'outside';
   })();
   return { updateState, fresh, old, freshAvailable, serves };
 }
 
-/** By the first pod alone, so that during a surge the old one counts. */
+/** Counts the first pod only, so that during a surge the old one counts. */
 function countsOf(
   { known, pods }: NodePods,
   isFresh: (pod: Readonly<Pod>) => boolean,
@@ -155,11 +155,11 @@ interface Seen {
  * | node | pods | what |
  * | --- | --- | --- |
  * | should run, has no room | any | suspended; nothing else |
- * | another pod has its host port | any | all go that are not going; suspended too, for the port may become free |
+ * | another pod has its host port | any | delete all that are not terminating; suspended too, because the port may become free |
  * | should run | none | create |
- * | may keep | some | failed, succeeded and surplus ones go |
- * | may not keep | some | all go that are not going |
- * | is not there | some | those that no node has go; the others are left to who cleans up after nodes |
+ * | may keep | some | delete failed, succeeded and surplus ones |
+ * | may not keep | some | delete all that are not terminating |
+ * | does not exist | some | delete those that are not bound; the pod garbage collector deletes the others |
  */
 function workOn(rules: Rules, { known, pods }: NodePods, seen: Seen): Work | undefined {
   if (known === undefined) return removing(pods.filter((pod) => !isTerminating(pod) && !isPlaced(pod)));
@@ -169,20 +169,20 @@ function workOn(rules: Rules, { known, pods }: NodePods, seen: Seen): Work | und
   if (pods.length === 0) return run ? { ...idle, create: true } : undefined;
   if (!keep) return removing(pods.filter((pod) => !isTerminating(pod)));
   const [first] = pods;
-  // Nearly always: one pod, which runs.
+  // The usual case: one running pod.
   if (pods.length === 1 && first !== undefined && !isTerminating(first) && !isOver(first)) return undefined;
   const staying = pods.filter((pod) => !isTerminating(pod));
   const failed = staying.filter(({ status }) => status?.phase === 'Failed');
   const succeeded = staying.filter(({ status }) => status?.phase === 'Succeeded');
   const running = staying.filter((pod) => !isOver(pod));
-  // A pod that failed keeps its node until it is removed, or a surge would fill the node that refuses with more and more.
+  // No new pod beside a failed one: on a node that rejects pods, a surge would create more and more.
   const create = rules.surging && run && running.length === 0 && failed.length === 0 && succeeded.length === 0;
   const remove = rules.surging ? surplusBesideSurge(running, seen) : running.slice(1);
   if (!create && remove.length === 0 && failed.length === 0 && succeeded.length === 0) return undefined;
   return { create, remove, failed, succeeded, suspended: false };
 }
 
-/** One of each revision may stay; the old one only as long as it is the better one. */
+/** One pod of each revision may stay; the old one only while it is ready and the new one is not available. */
 function surplusBesideSurge(running: readonly Readonly<Pod>[], { isFresh, isAvailable }: Seen): Readonly<Pod>[] {
   const fresh = running.find(isFresh);
   const old = running.find((pod) => !isFresh(pod));
@@ -195,7 +195,7 @@ function removing(pods: readonly Readonly<Pod>[]): Work | undefined {
   return pods.length === 0 ? undefined : { ...idle, remove: pods };
 }
 
-/** Of all pods: the oldest one counts even while it is terminating, and beside a failed one any other may be the one to stay. */
+/** When the next pod becomes available. Of all pods: the first counts even while terminating, and beside a failed one any other may be the one to stay. */
 function earliest(
   pods: readonly Readonly<Pod>[],
   availability: (pod: Readonly<Pod>) => Millis | undefined,

@@ -21,9 +21,9 @@ export interface Caches {
   revisions: Informer<Revision>;
 }
 
-/** Pods of sets by set and node; orphans by namespace. */
+/** Index: pods of sets by set and node; orphans by namespace. */
 export const BY_NODE = 'daemonset-node';
-/** Pods by the node they are on, of any owner. */
+/** Index: pods of any owner by node. */
 export const ON_NODE = 'node-name';
 
 export const nodeValue = (uid: string, node: string | undefined): string => `${uid}/${node ?? ''}`;
@@ -39,7 +39,7 @@ const podFields = [
   'status.conditions.reason',
   'status.conditions.lastTransitionTime',
 ];
-/** For those who have to find room by themselves. */
+/** Also needed where the controller places pods and must find room. */
 const roomFields = [
   'spec.hostNetwork',
   'spec.overhead',
@@ -49,7 +49,7 @@ const roomFields = [
   'spec.initContainers.restartPolicy',
 ];
 
-/** Says which caches the controller needs. */
+/** Requests the caches that the controller needs. */
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { placement, namespace, objectSelector }: DaemonSetOptions): Caches {
   const within = namespace === undefined ? {} : { namespace };
   const selected = objectSelector === undefined ? {} : { labelSelector: objectSelector };
@@ -81,30 +81,30 @@ export function bySetAndNode(pod: Readonly<Pod>): string[] {
 /** What the caches have of one set, and what the controller remembers of it. */
 export interface Observed {
   rules: Rules;
-  /** Wall clock, in ms: pods say when they became ready on that of their nodes. */
+  /** Wall clock, in ms, as the ready times of pods. */
   now: Millis;
-  /** Ms until it need not be waited any longer for what the last pass did; 0 when all of it was seen. */
+  /** Ms until the expectations of the last pass expire; 0 when all are fulfilled. */
   pendingMs: Millis;
   memory: Memory;
-  /** The set's, and those of its namespace without a controller. */
+  /** The set's revisions, and the orphans of its namespace. */
   revisions: readonly Readonly<Revision>[];
   /** Pods of its namespace without a controller. */
   orphans: readonly Readonly<Pod>[];
-  /** The set's pods that its selector matches. Asked for when several revisions hold one template, which is rare: it lists all pods of the namespace. */
+  /** The set's pods that its selector matches. Called when several revisions hold one template, which is rare: it lists all pods of the namespace. */
   ownPods: () => readonly Readonly<Pod>[];
   /**
-   * What the nodes and the set's pods add up to. Called once.
+   * Sums up the nodes and the set's pods. Called once.
    * @param hash - of the present revision
    * @param adopted - orphans that count as the set's
    */
   count: (hash: string, adopted: readonly Readonly<Pod>[]) => Counted;
 }
 
-/** All that one decision on one set rests on. Values: the same facts give the same plan. */
+/** Everything that the plan for one set is computed from. Values: the same facts give the same plan. */
 export interface SetFacts extends Pick<Observed, 'rules' | 'now' | 'pendingMs' | 'memory'> {
   adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
   history: HistoryPlan;
-  /** Of the pods that are the set's, or will be by the adoption. */
+  /** Of the set's pods, including those to be adopted. */
   summary: Summary;
 }
 
@@ -117,7 +117,7 @@ export interface Observer {
   decide: (rules: Rules) => Decide;
 }
 
-/** What the caches have of one set now. It only reads: what follows from it is for the plan. */
+/** What the caches have of one set now. Only reads: the plan decides. */
 export function observe(key: Key, rules: Rules, { caches, counter, memory, expectations, clock, decide }: Observer): Observed {
   const { set } = rules;
   const { namespace = '' } = set.metadata;

@@ -17,7 +17,7 @@ import { limitsOf, planUpdate, planSurge } from './update.ts';
 
 /**
  * Which pods and revisions are the set's, and which of its revisions is the present one: orphans that the selector matches are adopted, pods that it no
- * longer matches are released, and the history is put in order. What follows is planned as if that were done. Pure.
+ * longer matches are released, and the history is put in order. The rest is planned as if these writes had succeeded. Pure.
  */
 export function planOwnership({ revisions: candidates, orphans, ownPods, count, ...observed }: Observed): SetFacts {
   const { rules } = observed;
@@ -41,10 +41,10 @@ export function planOwnership({ revisions: candidates, orphans, ownPods, count, 
   return { ...observed, adoption: { pods: { keep: [], adopt, release: [...unselected] }, revisions }, history, summary };
 }
 
-/** Pods made, and pods removed, in one pass; the events of these bring the next one. */
+/** Max pods created, and max pods deleted, in one pass; their events enqueue the next pass. */
 const BURST = 250;
 
-/** What is to be done about one set when its ownership is settled, in this order; the status comes after it. Nothing in it is nothing to do. */
+/** What to do for one set once its ownership is settled, in this order; the status is written after it. An empty plan does nothing. */
 export interface Plan {
   events: readonly SetEvent[];
   creations: readonly Creation[];
@@ -55,7 +55,7 @@ export interface Plan {
   wakeUps: readonly WakeUp[];
 }
 
-/** What to do about pods and old revisions: nothing while what the last reconcile did is not in the cache yet. Updates wait until nothing is missing or surplus. */
+/** What to do about pods and old revisions: nothing until the cache shows the last reconcile's writes. Updates wait until nothing is missing or surplus. */
 export function plan(facts: SetFacts): Plan {
   const pendingMs = pendingMsOf(facts);
   const pending = pendingMs > 0;
@@ -124,7 +124,7 @@ function manage(facts: SetFacts, states: readonly NodeState[]): PodActions {
   return actions;
 }
 
-/** What failed stays for a while, for people to see why, and so that a node that refuses pods is not flooded. */
+/** A failed pod stays for a while, so that users can see why, and so that a node that rejects pods is not flooded. */
 function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succeeded }: Work, actions: PodActions): void {
   const { namespace = '' } = rules.set.metadata;
   const left = failed.length === 0 ? 0 : memory.backoffMs(node);
@@ -143,8 +143,8 @@ function removeEnded({ memory, rules }: SetFacts, node: string, { failed, succee
 }
 
 /**
- * Which revision a missing pod is made of: the present one, but for nodes that are kept at the old one. They get the newest other revision
- * that a pod still has; when none has, there is nothing that could be kept.
+ * Which revision a missing pod is made from: the present one, except on nodes that are kept at the old one. Those get the newest other revision
+ * that a pod still has; when no pod has one, they get the present one too.
  */
 function newRevisions(facts: SetFacts): (state: NodeState) => Omit<Creation, 'node'> {
   const { rules, history, summary } = facts;

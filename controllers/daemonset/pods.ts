@@ -1,12 +1,12 @@
 import type { Node, Pod } from '../common/types.ts';
 import type { Decision } from './placement/node-decision.ts';
 
-/** Name of the node by which node affinity pins a pod. */
+/** The field by which node affinity pins a pod to a node. */
 const NODE_NAME_FIELD = 'metadata.name';
 
 /**
  * The node that a pod is on, or was made for: `spec.nodeName`, else the one node that its required affinity names.
- * @returns undefined when nothing says which, so that it counts for no node
+ * @returns undefined when neither names a node: the pod counts for no node
  */
 export function targetNode({ spec }: Readonly<Pod>): string | undefined {
   if (spec?.nodeName !== undefined && spec.nodeName !== '') return spec.nodeName;
@@ -22,12 +22,12 @@ export function pinnedTo(node: string): { nodeSelectorTerms: { matchFields: { ke
   return { nodeSelectorTerms: [{ matchFields: [{ key: NODE_NAME_FIELD, operator: 'In', values: [node] }] }] };
 }
 
-/** Which of several pods on a node counts: one that has a node first, then the older, then by name. */
+/** Order of the pods on a node, of which the first counts: bound ones first, then by age, then by name. */
 export function inOrder(a: Readonly<Pod>, b: Readonly<Pod>): number {
   const placed = Number(isPlaced(b)) - Number(isPlaced(a));
   if (placed !== 0) return placed;
   const [older, younger] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
-  // Times of one server, all in the same form: their text sorts as they do.
+  // The API server writes all times in the same format, so they sort as text.
   if (older !== younger) return older < younger ? -1 : 1;
   const [one, other] = [a.metadata.name ?? '', b.metadata.name ?? ''];
   return one === other ? 0 : one < other ? -1 : 1;
@@ -37,26 +37,26 @@ export function isPlaced({ spec }: Readonly<Pod>): boolean {
   return spec?.nodeName !== undefined && spec.nodeName !== '';
 }
 
-/** It has a deletionTimestamp. */
+/** The pod has a deletionTimestamp. */
 export function isTerminating({ metadata }: Readonly<Pod>): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** It has ended and will never run again. */
+/** The pod has ended and will never run again. */
 export function isOver({ status }: Readonly<Pod>): boolean {
   return status?.phase === 'Failed' || status?.phase === 'Succeeded';
 }
 
 export const nameOf = ({ metadata }: Readonly<Pod> | Readonly<Node>): string => metadata.name ?? '';
 
-/** One node and what a set has on it. */
+/** One node and a set's pods on it. */
 export interface NodePods {
   readonly node: string;
-  /** undefined: there is no such node, only pods made for it. */
+  /** undefined: the node does not exist, only pods made for it. */
   readonly known: { readonly object: Readonly<Node>; readonly decision: Decision } | undefined;
-  /** In the order in which they count. Without those that have ended and are going, which must not stand in the way of a new one. */
+  /** In the order of {@link inOrder}. Without terminating pods that have ended: these must not block a new pod. */
   readonly pods: readonly Readonly<Pod>[];
-  /** The others: they count for history alone. */
+  /** Terminating pods that have ended: they count for the history only. */
   readonly ended: readonly Readonly<Pod>[];
 }
 
@@ -77,7 +77,7 @@ export function nodePodsOf(node: string, known: NodePods['known'], pods: readonl
   return { node, known, pods: there.toSorted(inOrder), ended };
 }
 
-/** Pods that were made for no node that one could tell: they keep their revisions from being forgotten, and count for nothing else. */
+/** Pods without a recognizable node: they keep their revisions from being deleted, and count for nothing else. */
 export function nowhere(pods: readonly Readonly<Pod>[]): NodePods {
   return { node: '', known: undefined, pods: nobody, ended: pods };
 }

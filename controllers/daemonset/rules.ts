@@ -9,26 +9,26 @@ import type { SetEvent } from '../common/events.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';
 import { mergeTolerations } from '../../kube/api/placement.ts';
 
-/** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
+/** A parsed set: with defaults applied, and with its invalid parts reported. */
 export interface Rules {
   readonly set: Readonly<DaemonSet>;
   readonly selector: Selector;
-  /** Why nothing is done for it; what is large is not read then. */
+  /** Why the set is not synced; its large parts are not parsed then. */
   readonly tooLarge: string | undefined;
   readonly template: Readonly<PodTemplate>;
   /** The template's and the automatic ones. */
   readonly tolerations: readonly Toleration[];
   readonly update: { type: 'OnDelete' } | { type: 'RollingUpdate'; maxUnavailable: number | string; maxSurge: number | string };
-  /** RollingUpdate, and at least one pod may be made beside an old one. */
+  /** RollingUpdate, and at least one pod may be created beside an old one. */
   readonly surging: boolean;
   readonly minReadyMs: Millis;
   /** Old revisions to keep. */
   readonly historyLimit: number;
   readonly optIns: OptIns;
-  /** The annotation that counts templates, from before there were revisions. */
+  /** The deprecated annotation that counts templates, older than ControllerRevisions. */
   readonly templateGeneration: string | undefined;
   readonly placement: Placement;
-  /** Of the old kind: in kube-system, with the annotation. Only where the controller places pods. */
+  /** A legacy critical pod: in kube-system, with the annotation. Only where the controller places pods. */
   readonly critical: boolean;
 }
 
@@ -38,7 +38,7 @@ export type Selector = { kind: 'labels'; labels: LabelSelector } | { kind: 'all'
 const GENERATION = 'deprecated.daemonset.template.generation';
 const CRITICAL = 'scheduler.alpha.kubernetes.io/critical-pod';
 
-/** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
+/** Parses a set. Pure; never throws: a value that the API server would have rejected counts as the default. */
 export function rulesOf(set: Readonly<DaemonSet>, placement: Placement): Rules {
   const { spec } = set;
   const why = tooLarge({ selector: spec?.selector, template: spec?.template ?? {} });
@@ -85,12 +85,12 @@ function updateOf({ spec }: Readonly<DaemonSet>): Rules['update'] {
   return { type: 'RollingUpdate', maxUnavailable, maxSurge };
 }
 
-/** Whether the set wants an object with these labels. One that selects everything, or cannot be read, wants nothing. */
+/** Whether the set's selector matches an object. An empty or invalid selector matches nothing. */
 export function selects({ selector }: Rules): (object: Readonly<KubeObject>) => boolean {
   return ({ metadata }) => selector.kind === 'labels' && matchesLabels(selector.labels, metadata.labels);
 }
 
-/** What the author of a set should know, for as long as it is so. */
+/** Warnings for the author of a set, while their causes last. */
 export function warningsOf({ optIns, surging, template }: Rules): SetEvent[] {
   const warnings = optIns.problems.map((problem): SetEvent => ({
     type: 'Warning',
@@ -116,17 +116,17 @@ function hostPort({ spec }: Rules['template']): number | undefined {
   return undefined;
 }
 
-/** What a set asks for by annotations; without them it behaves as everywhere. */
+/** What annotations of a set opt in to; without them the set behaves as upstream. */
 interface OptIns {
-  /** Pods are not replaced; missing ones are made, of the present template. */
+  /** Pods are not replaced; missing ones are created from the present template. */
   paused: boolean;
   /** Nodes that keep the old revision: a count, or a share of the desired ones, rounded up. */
   partition: number | string | undefined;
   /** Only pods on nodes that match are replaced. */
   rolloutNodes: LabelSelector | undefined;
-  /** A rollout that makes no progress for so long is stalled, and conditions tell of progress. In ms. */
+  /** In ms. A rollout without progress for this long is stalled; conditions report the progress. */
   progressDeadlineMs: Millis | undefined;
-  /** Annotations that cannot be read, and why. While there are any, nothing is replaced: what they wanted to limit is unknown. */
+  /** Invalid annotations, and why. While there are any, no pod is replaced: the limits that they were meant to set are unknown. */
   problems: readonly string[];
 }
 
@@ -149,7 +149,7 @@ export function optInsOf(annotations: Readonly<Record<string, string>> = {}): Op
 
 function nodeSelectorOf(text: string): LabelSelector | undefined {
   try {
-    // An empty one selects everything, which is never meant in an annotation.
+    // An empty selector selects everything, which is never meant in an annotation.
     return text === '' ? undefined : parseLabelSelector(text);
   } catch (error) {
     if (error instanceof SelectorError) return undefined;
@@ -157,10 +157,10 @@ function nodeSelectorOf(text: string): LabelSelector | undefined {
   }
 }
 
-/** Where a scheduler places the pods, or where this controller does as it did before there was another way. */
+/** `modern`: a scheduler places the pods; `legacy`: this controller does, as upstream did at first. */
 interface TolerationFacts {
   era: 'modern' | 'legacy';
-  /** Of the legacy kind: in kube-system, with the annotation. Modern sets say it by priority, which taints know nothing of. */
+  /** A legacy critical pod: in kube-system, with the annotation. Modern sets use priority, which taints ignore. */
   critical: boolean;
 }
 
@@ -174,15 +174,15 @@ const always = [
   exists('memory-pressure', 'NoSchedule'),
 ];
 const unschedulable = exists('unschedulable', 'NoSchedule');
-/** Legacy clusters know no such taint. */
+/** Legacy clusters do not have this taint. */
 const modern = [exists('pid-pressure', 'NoSchedule')];
 /** A pod that brings up the network cannot wait for it. */
 const onHostNetwork = [exists('network-unavailable', 'NoSchedule')];
 const critical = [exists('out-of-disk', 'NoExecute'), exists('out-of-disk', 'NoSchedule')];
 
 /**
- * The tolerations of a set's pods: those of the template, and those that keep a daemon on a node that is in trouble. An automatic one replaces the
- * template's own of the same key, effect, operator and value, so that `tolerationSeconds` is gone.
+ * The tolerations of a set's pods: those of the template, and automatic ones that keep a daemon on a node with problems. An automatic one replaces the
+ * template's toleration of the same key, effect, operator and value, so that `tolerationSeconds` is dropped.
  */
 export function daemonTolerations(
   spec: Readonly<Pick<PodSpec, 'tolerations' | 'hostNetwork'>> | undefined,

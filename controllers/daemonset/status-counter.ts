@@ -8,18 +8,18 @@ import { type Rules, selects } from './rules.ts';
 import type { Node, Pod } from '../common/types.ts';
 import type { Decide } from './placement/node-decision.ts';
 
-/** What the counter asks of the caches. */
+/** What the counter reads from the caches. */
 export interface StatusCounterCaches {
   nodes: Pick<Lister<Node>, 'get' | 'list'>;
   pods: Pick<Lister<Pod>, 'indexed'>;
 }
 
 interface SetCount {
-  /** What all states depend on besides their nodes: when it changes, all of them are computed again. */
+  /** What all states depend on besides their nodes: when it changes, all states are recomputed. */
   readonly basis: string;
   readonly summary: Summary;
   readonly states: Map<string, NodeState>;
-  /** Nodes to look at again. */
+  /** Nodes to recompute. */
   readonly dirty: Set<string>;
   /** The set's pods that its selector does not match any more, by node. */
   readonly unselected: Map<string, readonly Readonly<Pod>[]>;
@@ -31,30 +31,30 @@ export interface Counted {
 }
 
 /**
- * Keeps the summary of each set while nodes and pods change, so that a change costs one node and not all of them. Every change of the
- * caches that it reads must be passed to it, in the turn in which it happens; the result is always that of a full recount.
+ * Keeps the summary of each set while nodes and pods change, so that a change costs the recount of one node and not of all. The caller must pass on every
+ * change of the caches in the turn in which it happens; the result always equals a full recount.
  */
 export class StatusCounter {
   readonly #caches: StatusCounterCaches;
   readonly sets = new Map<string, SetCount>();
-  /** Where each set has pods, by UID; known for sets that have no account yet too. */
+  /** Nodes where each set has pods, by UID; also of sets that were never counted. */
   readonly #places = new Map<string, Set<string>>();
 
   constructor(caches: StatusCounterCaches) {
     this.#caches = caches;
   }
 
-  /** Sets that it keeps. */
+  /** Number of sets that are counted. */
   get size(): number {
     return this.sets.size;
   }
 
-  /** A node came, went, or is another than before for all sets. */
+  /** Called when a node is added, deleted or changed. */
   nodeChanged(node: string): void {
     for (const { dirty } of this.sets.values()) dirty.add(node);
   }
 
-  /** A pod of this set on this node (or made for it) came, went or changed. */
+  /** Called when a pod of this set on this node (or made for it) is added, deleted or changed. */
   podChanged(uid: string, node: string | undefined): void {
     const place = node ?? '';
     const account = this.sets.get(uid);
@@ -62,15 +62,15 @@ export class StatusCounter {
     this.#note(uid, place, account !== undefined || this.#podsAt(uid, place).length > 0);
   }
 
-  /** The set is deleted. */
+  /** Called when the set is deleted. */
   forget(uid: string): void {
     this.sets.delete(uid);
     for (const place of this.#places.get(uid) ?? []) this.#note(uid, place, this.#podsAt(uid, place).length > 0);
   }
 
   /**
-   * The set as it is now.
-   * @param adopted - orphans that will be its own after this pass
+   * Brings the summary of a set up to date.
+   * @param adopted - orphans that the set adopts in this pass
    */
   count(rules: Rules, hash: string, decide: Decide, now: Millis, adopted: readonly Readonly<Pod>[] = []): Counted {
     const { metadata } = rules.set;
@@ -97,12 +97,12 @@ export class StatusCounter {
       }
     }
     dirty.clear();
-    // They count for this pass alone: whether they are its own the cache will tell.
+    // Adopted pods count for this pass only: the cache will show whether the adoption succeeded.
     for (const node of extra.keys()) dirty.add(node);
     return { summary, unselected: [...account.unselected.values()].flat() };
   }
 
-  /** @returns undefined where there is nothing to be said: no node, and no pod for it */
+  /** @returns undefined when neither the node nor a pod for it exists */
   stateOf(
     rules: Rules,
     hash: string,

@@ -10,9 +10,9 @@ import { limitsOf } from './update.ts';
 import { nameOf } from './pods.ts';
 
 /**
- * What the status should be.
- * @param observed - this generation has been acted on; false leaves what it says
- * @param conditions - all of them, others' too
+ * The status as it should be.
+ * @param observed - this generation has been acted on; false keeps the old observedGeneration
+ * @param conditions - all of them, including those of other writers
  */
 export function statusOf(
   set: Readonly<DaemonSet>,
@@ -45,7 +45,7 @@ const NUMBERS = [
   'numberUnavailable',
 ] as const;
 
-/** What writing it would change; `numbers` are words of conditions too. Servers leave out zeros, but for the first four. */
+/** What the write would change; `numbers` includes messages and times of conditions. The API server omits zeros, except in the first four numbers. */
 export function statusChange(has: DaemonSetStatus | undefined, wants: DaemonSetStatus): 'nothing' | 'numbers' | 'more' {
   if ((has?.observedGeneration ?? 0) < (wants.observedGeneration ?? 0)) return 'more';
   const conditions = conditionsDiffer(has?.conditions, wants.conditions);
@@ -55,8 +55,8 @@ export function statusChange(has: DaemonSetStatus | undefined, wants: DaemonSetS
 }
 
 /**
- * What to write as the status, after pods were made and deleted: it says how things were before that, as upstream does, and the events of these pods
- * bring the next reconcile. While creations or deletions are not in the cache yet the generation is not reported as observed.
+ * The status to write after pods were created and deleted: it describes the state before that, as upstream does, and the events of these pods enqueue
+ * the next reconcile. While creations or deletions are not in the cache yet, the generation is not reported as observed.
  */
 export function planStatus(facts: SetFacts): StatusPlan<DaemonSet> {
   const { rules, summary, memory } = facts;
@@ -76,7 +76,7 @@ export function planStatus(facts: SetFacts): StatusPlan<DaemonSet> {
         [has?.numberReady, ready],
         [has?.numberAvailable, available],
       ]),
-      // Not while it creates pods: writing the status is how a set is found out that is gone while the cache has it.
+      // Not while pods are being created: only the status write shows that a set was deleted while the cache still has it.
       busy: pendingMs > 0,
     },
     memory,
@@ -84,12 +84,12 @@ export function planStatus(facts: SetFacts): StatusPlan<DaemonSet> {
   return { ...paced, wakeUps: [...wakeUps, ...paced.wakeUps] };
 }
 
-/** Ms until it need not be waited any longer for what the last reconcile did, or for the new revision labels that this one writes to pods; 0: for nothing. */
+/** Ms to wait at most until the cache shows the last reconcile's writes, or the revision labels that this one writes to pods; 0: nothing is pending. */
 export function pendingMsOf({ pendingMs, history }: SetFacts): Millis {
   return history.steps.some((step) => step.do === 'relabel') ? Math.max(pendingMs, 1_000) : pendingMs;
 }
 
-/** How the rollout of a set goes, for people and scripts that wait for it. */
+/** The progress of a set's rollout, for people and scripts that wait for it. */
 function planProgress(facts: SetFacts): Progress {
   const { rules, summary, now } = facts;
   const { desired, updated, available } = summary.counts;
@@ -114,18 +114,18 @@ function stateOf({ rules, summary }: SetFacts): 'complete' | 'paused' | 'updatin
   return complete ? 'complete' : 'updating';
 }
 
-/** Nodes that the limits of the rollout leave to be updated. */
+/** Whether an outdated node may be updated within the limits of the rollout. */
 function hasEligible({ rules, summary }: Pick<SetFacts, 'rules' | 'summary'>): boolean {
   const { mayUpdate } = limitsOf(rules, summary);
   for (const state of summary.pendingNodes.values()) if (state.old !== undefined && mayUpdate(state)) return true;
   return false;
 }
 
-/** More is updated or available than at the last look, or there is something new to be done. */
+/** More pods are updated or available than the status reports, or there is new work. */
 function hasMoved({ rules, summary, pendingMs }: SetFacts): boolean {
   const { status, metadata } = rules.set;
   return (
-    // While the last pass is pending the generation is not told as seen: it would be news at every look.
+    // While the last pass is pending, the generation is not reported as observed: it would look new at every reconcile.
     (pendingMs === 0 && (status?.observedGeneration ?? 0) < (metadata.generation ?? 0)) ||
     summary.counts.updated > (status?.updatedNumberScheduled ?? 0) ||
     summary.counts.available > (status?.numberAvailable ?? 0) ||
@@ -137,7 +137,7 @@ function hasMoved({ rules, summary, pendingMs }: SetFacts): boolean {
 function blocker({ rules, summary }: SetFacts): { reason: string; message: string } {
   const running = summary.inOrder().filter(({ nodePods }) => nodePods.known?.decision.run === true);
   const without = running.filter(({ counts }) => counts.available === 0);
-  // While surging every node may have an available pod: an old one, which waits for the one beside it.
+  // During a surge every node may have an available pod: an old one, which waits for its successor.
   const waiting = without.length > 0 ? without : running.filter(({ fresh, freshAvailable }) => fresh !== undefined && !freshAvailable);
   const [first] = waiting;
   if (first === undefined) {
@@ -146,7 +146,7 @@ function blocker({ rules, summary }: SetFacts): { reason: string; message: strin
   }
   const { nodePods } = first;
   const more = waiting.length > 1 ? ` (and ${waiting.length - 1} more nodes)` : '';
-  // The new pod may be well, and an old one that does not go be the one that counts.
+  // The new pod may be available while the pod that counts is an old one that is not deleted yet.
   const pod = (first.freshAvailable ? undefined : first.fresh) ?? first.old ?? nodePods.pods[0];
   if (pod === undefined) return { reason: 'NoPod', message: `node ${nodePods.node} has no pod${more}` };
   const { reason, text } = whyNotAvailable(pod);

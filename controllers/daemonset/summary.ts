@@ -14,8 +14,8 @@ import type { Counted } from './status-counter.ts';
 type Sums = { -readonly [count in keyof Counts]: number };
 
 /**
- * All nodes of a set together. Adding a node's state and taking it away again are exact opposites, so that a change of one node costs one node,
- * and what comes out is what a recount of all would give.
+ * The sums over all nodes of a set. `remove` exactly reverts `add`, so that a change of one node costs the recount of one node, and the result equals
+ * a full recount.
  */
 export class Summary {
   readonly counts: Sums = { desired: 0, current: 0, ready: 0, available: 0, updated: 0, misscheduled: 0 };
@@ -29,11 +29,11 @@ export class Summary {
     both: 0,
     excess: 0,
   };
-  /** Nodes whose old pod, or new one where there is no old, is available. */
+  /** Nodes whose old pod, or new one when there is no old one, is available. */
   serving = 0;
   /** Nodes that should run and have a pod of the present revision, ready or not. */
   renewed = 0;
-  /** Pods of each revision, by hash; those that have ended and are going too. */
+  /** Number of pods of each revision, by hash; terminating pods that have ended count too. */
   readonly hashes = new Map<string, number>();
   /** Nodes where there is something to do, to wait for or to update. */
   readonly pendingNodes = new Map<string, NodeState>();
@@ -48,12 +48,12 @@ export class Summary {
     this.pendingNodes.delete(state.nodePods.node);
   }
 
-  /** Restless nodes by name, so that the same cluster gives the same plan. */
+  /** Pending nodes by name, so that the same cluster gives the same plan. */
   inOrder(): NodeState[] {
     return [...this.pendingNodes.values()].toSorted(byName);
   }
 
-  /** Those where something may have to be done, without those that are only waited for: while a thousand pods become ready these are most. */
+  /** Pending nodes that may have work, without those that only wait: while a thousand pods become ready, most only wait. */
   actionable(): NodeState[] {
     return [...this.pendingNodes.values()]
       .filter(({ work, updateState }) => work !== undefined || !QUIET.has(updateState))
@@ -84,19 +84,18 @@ export class Summary {
   }
 }
 
-/** Nothing is replaced there. */
+/** States in which no pod is replaced. */
 const QUIET: ReadonlySet<UpdateState> = new Set(['outside', 'updated', 'updating']);
 
 const byName = (a: NodeState, b: NodeState): number => (a.nodePods.node < b.nodePods.node ? -1 : 1);
 
-/** From nothing. */
 function summarize(states: Iterable<NodeState>): Summary {
   const summary = new Summary();
   for (const state of states) summary.add(state);
   return summary;
 }
 
-/** A cluster as a set sees it. */
+/** The part of a cluster that the facts of a set depend on. */
 interface Cluster {
   nodes: readonly Readonly<Node>[];
   /** The set's pods and those that it might adopt. */
@@ -108,15 +107,15 @@ interface Cluster {
   memory: Memory;
 }
 
-/** The facts of a set, and of each node what they were made of. */
+/** The facts of a set, and the states of the nodes that they were computed from. */
 interface Recounted {
   facts: SetFacts;
   states: readonly NodeState[];
 }
 
 /**
- * The facts of a set from whole lists. The controller keeps its count node by node (`status-counter.ts`); what it keeps must be what this gives.
- * @param decide - @default as where a scheduler places pods
+ * Computes the facts of a set from whole lists. The controller counts node by node (`status-counter.ts`); the results must be equal.
+ * @param decide - @default scheduler placement
  */
 export function recount(rules: Rules, cluster: Cluster, decide: Decide = decision(rules)): Recounted {
   const { nodes, now, pendingMs, memory, revisions } = cluster;

@@ -8,9 +8,9 @@ import type { Rules } from './rules.ts';
 import type { Summary } from './summary.ts';
 
 /**
- * Outdated pods to delete; their successors are created once they are gone. Those that are not available are deleted at once, since nothing is lost, and
- * count against the budget all the same; then as many of the others as the budget leaves, in the order of their nodes' names. Where a partition leaves
- * room for so many only, nodes whose outdated pod is still terminating count: the pods created there will be of the update revision.
+ * Outdated pods to delete; their successors are created once they are gone. Unavailable ones are deleted at once, since nothing is lost, and still count
+ * against the budget; then as many of the others as the budget allows, in the order of their nodes' names. When a partition limits the number of updated
+ * nodes, nodes whose outdated pod is still terminating count: the pods created there will be of the update revision.
  */
 export function planUpdate({ rules, summary }: SetFacts, states: readonly NodeState[]): PodActions {
   const actions = noActions();
@@ -50,7 +50,7 @@ export function planSurge({ rules, summary, history, memory }: SetFacts, states:
   for (const state of states) {
     const { updateState, nodePods, old, work } = state;
     const run = nodePods.known?.decision.run === true;
-    // It waits for room: nothing is made there, and what is there stays.
+    // The node has no room: no pod is created there, and existing pods stay.
     if (work?.suspended === true) continue;
     if (updateState === 'both') {
       if (!state.freshAvailable) surging += 1;
@@ -59,7 +59,7 @@ export function planSurge({ rules, summary, history, memory }: SetFacts, states:
     else if (updateState === 'old') (run ? candidates : leaving).push(state);
     else if (updateState === 'broken') {
       if (!run) actions.deletions.push({ pod: old, node: nodePods.node, reason: 'update' });
-      // The node that refused the old one would most likely refuse the new one too.
+      // A node that rejected the old pod would most likely reject the new one too.
       else if (!isOver(old) || memory.backoffMs(nodePods.node) === 0) now.push(state);
     }
   }
@@ -71,7 +71,7 @@ export function planSurge({ rules, summary, history, memory }: SetFacts, states:
   return actions;
 }
 
-/** How far an update may go in one look. */
+/** How far an update may go in one reconcile. */
 export interface Limits {
   /** Nodes that may be without an available pod at once. 0 while surging. */
   maxUnavailable: number;
@@ -83,14 +83,14 @@ export interface Limits {
   mayUpdate: (state: NodeState) => boolean;
 }
 
-/** Counts and shares are of the desired nodes, shares rounded up. What cannot be read is the default. */
+/** Percentages are of the desired nodes, rounded up. An invalid value counts as the default. */
 export function limitsOf(rules: Rules, { counts, renewed }: Summary): Limits {
   const { optIns, update } = rules;
   const { desired } = counts;
   const of = (value: number | string | undefined): number | undefined => resolveIntOrPercent(value, desired, { round: 'up' });
   const maxSurge = update.type === 'RollingUpdate' ? (of(update.maxSurge) ?? 0) : 0;
   const asked = update.type === 'RollingUpdate' ? (of(update.maxUnavailable) ?? 1) : 0;
-  // With both at nothing no update would ever end.
+  // With both at 0, no update would ever complete.
   const maxUnavailable = asked === 0 && maxSurge === 0 && desired > 0 ? 1 : asked;
   const kept = of(optIns.partition) ?? 0;
   const room = kept > 0 ? Math.max(0, desired - kept - renewed) : Infinity;

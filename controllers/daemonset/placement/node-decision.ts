@@ -5,20 +5,20 @@ import type { Node, PodTemplate } from '../../common/types.ts';
 
 const evicting = ['NoExecute'] as const;
 
-/** Most nodes get this or the next, always the same object. */
+/** Shared: most nodes get this decision or the next one. */
 export const fits: Decision = Object.freeze({ run: true, schedule: true, keep: true, reason: Object.freeze({ kind: 'fits' }) });
 const outOfAffinity: Decision = Object.freeze(never({ kind: 'node-affinity' }));
 
 /**
- * Whether a set should have a pod on a node, where a scheduler places it. The node's name, labels and taints are asked, in this order; room, ports and
- * conditions are the scheduler's, and a cordon is a taint.
+ * Whether a set should have a pod on a node, where a scheduler places it. Checks the node's name, labels and taints, in this order; the scheduler checks
+ * room, ports and conditions. A cordon is a taint.
  *
- * | what stands against it | run | keep |
+ * | obstacle | run | keep |
  * | --- | --- | --- |
  * | the template names another node; selector or affinity do not match | no | no |
  * | a NoExecute taint is not tolerated | no | no |
  * | only NoSchedule taints are not tolerated | no | yes |
- * | nothing | yes | yes |
+ * | none | yes | yes |
  *
  * @param tolerations - the template's and the automatic ones
  */
@@ -51,15 +51,15 @@ export function decision({ template, tolerations }: Rules): Decide {
   return (node) => decideNode(template, tolerations, node);
 }
 
-/** What is thought of one set on one node. */
+/** The decision about one set on one node. */
 export interface Decision {
-  /** It should have a pod there: counts as desired. */
+  /** The node should have a pod and counts as desired. */
   run: boolean;
-  /** A pod may be made there now. Differs from `run` only where the controller places pods itself, and the node has no room. */
+  /** A pod may be created there now. Differs from `run` only where the controller places pods, and the node has no room. */
   schedule: boolean;
-  /** A pod that is there may stay. */
+  /** An existing pod may stay. */
   keep: boolean;
-  /** The first thing that stands against it, or that nothing does. */
+  /** The first obstacle, or `fits`. */
   reason: Reason;
   /** Reasons worth a `FailedPlacement` event: `failed to place pod on "<node>": <reason>`. Controller placement alone. */
   failedPlacement?: readonly string[];
@@ -69,12 +69,12 @@ export type Reason =
   | { kind: 'fits' }
   /** The template names another node. */
   | { kind: 'node-name'; wanted: string }
-  /** A label of `spec.nodeSelector` that the node has not, or has otherwise. */
+  /** A label of `spec.nodeSelector` that the node lacks, or has with another value. */
   | { kind: 'node-selector'; key: string; wanted: string; found: string | undefined }
   /** No term of the required node affinity matches. */
   | { kind: 'node-affinity' }
   | { kind: 'taint'; taint: Taint }
-  /** Controller placement alone: another pod has a port that is wanted. */
+  /** Controller placement alone: another pod uses a host port of the template. */
   | { kind: 'host-ports'; port: number }
   /** Controller placement alone. Amounts as quantities. */
   | { kind: 'resources'; resource: string; wanted: string; free: string };

@@ -13,26 +13,26 @@ import {
   type HostPort,
 } from '../../../kube/api/pod-requests.ts';
 
-/** A pod of a set that is thought to be on a node. */
+/** A hypothetical pod of a set on a node. */
 export interface Situation {
   readonly template: Readonly<PodTemplate>;
   /** The template's and the automatic ones. */
   readonly tolerations: readonly Toleration[];
   readonly node: Readonly<Node>;
-  /** The pods on the node without the set's own, which would stand in their own way. Those that have ended take no room. */
+  /** The pods on the node without the set's own, with which the new pod would conflict. Ended pods take no room. */
   readonly others: Iterable<Readonly<Pod>>;
-  /** Runs whether there is room or not: the kubelet makes some. */
+  /** The pod runs even without room: the kubelet preempts others for it. */
   readonly critical: boolean;
 }
 
-/** What simulations yield; the affinities of pods are not among it. */
+/** Failures that the simulation can report; it does not check pod affinity. */
 export type Found = Extract<Failure, { failed: 'node-selector' | 'host-name' | 'taints' | 'host-ports' | 'resource' }> & {
   readonly reason: Reason;
 };
 
 /**
- * What would stand against the pod: the node's name, labels and taints, then ports, then room, where each resource that does not suffice is named. A node
- * that may have no pod of this set at all is not asked for ports and room.
+ * Why the pod would not fit: the node's name, labels and taints, then host ports, then each insufficient resource. Ports and resources are not checked
+ * on a node that must not keep a pod of this set.
  */
 export function simulate({ template, tolerations, node, others, critical }: Situation): readonly Found[] {
   const { keep, reason } = decideNode(template, tolerations, node);
@@ -101,14 +101,14 @@ function asText(resource: string, amount: bigint): string {
 
 /** What a pod takes of its node. */
 export interface Footprint {
-  /** In thousandths for cpu, in whole units for all else. What is not asked for is not in it. */
+  /** In thousandths for cpu, in whole units for all else. Without requests of 0. */
   readonly requests: Amounts;
   readonly ports: readonly HostPort[];
 }
 
 const known = new WeakMap<Readonly<PodSpec>, Footprint>();
 
-/** @param spec - taken as one that never changes, as objects of a cache are: it is read once */
+/** @param spec - never changes, like any object of a cache: the result is memoized */
 function footprintOf(spec: Readonly<PodSpec>): Footprint {
   const seen = known.get(spec);
   if (seen !== undefined) return seen;
@@ -118,14 +118,14 @@ function footprintOf(spec: Readonly<PodSpec>): Footprint {
   return footprint;
 }
 
-/** Templates are not defaulted as pods are: there a limit without a request is one. */
+/** Templates are not defaulted as pods are, so a limit without a request counts as the request. */
 function wantedBy({ requests, limits }: ResourceRequirements = {}): Amounts {
   return amountsOf({ ...limits, ...requests });
 }
 
 /**
- * What a check of a pod against a node can fail by. Our own simulation yields some; the others are those that checks of that time could yield, so that what
- * follows from them is said in one place.
+ * How a check of a pod against a node can fail. This simulation reports some of these; the predicates of legacy upstream could report the others, so that one
+ * table covers all of them.
  */
 export type Failure =
   | { failed: 'node-selector' | 'host-name' | 'host-ports' }
@@ -152,7 +152,7 @@ const words = {
   'service-affinity': "node(s) didn't match service affinity",
 } as const satisfies Record<Exclude<Failure['failed'], 'resource' | 'other'>, string>;
 
-/** In the words that kube-scheduler had for it. */
+/** The message that kube-scheduler had for the failure. */
 export function wordsOf(failure: Failure): string {
   if (failure.failed === 'other') return failure.says;
   if (failure.failed !== 'resource') return words[failure.failed];

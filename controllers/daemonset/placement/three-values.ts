@@ -7,22 +7,22 @@ import type { Pod } from '../../common/types.ts';
 import { type Decide, type Decision, fits } from './node-decision.ts';
 import { wordsOf, type Failure, simulate, type Situation } from './simulate.ts';
 
-/** What follows from failures, where the controller itself places pods. */
+/** The result of failures, where the controller itself places pods. */
 export interface PredicateResult {
   /** A pod should be there, now or when there is room: counts as desired. */
   want: boolean;
-  /** It may be made there now. */
+  /** A pod may be created there now. */
   schedule: boolean;
-  /** One that is there may stay. */
+  /** An existing pod may stay. */
   keep: boolean;
   /** Reasons for events, in the order of the failures. */
   failedPlacement: string[];
-  /** Nothing can be said of this node, which is worth an error. */
+  /** Why the node cannot be evaluated. */
   error?: string;
 }
 
 /**
- * Begins with three times yes and goes through the failures in their order:
+ * Starts with yes for all three and applies the failures in order:
  *
  * | failure | want | schedule | keep | then |
  * | --- | --- | --- | --- | --- |
@@ -30,7 +30,7 @@ export interface PredicateResult {
  * | taints, NoExecute among them | no | no | no | ends here |
  * | taints, NoSchedule alone | no | no | | goes on |
  * | disk conflict, volume zone or count, memory or disk pressure | | no | | event, goes on |
- * | resource | | no | | event if in the end nothing else stands against scheduling, of the last one |
+ * | resource | | no | | event about the last one, if nothing else prevents scheduling |
  * | affinity of pods or services | no | no | no | error, ends here |
  * | any other | no | no | no | event, goes on |
  */
@@ -89,7 +89,7 @@ export function decideAndSimulate(situation: Situation): Decision {
   return { run: want, schedule, keep, reason: first.reason, ...(failedPlacement.length > 0 && { failedPlacement }) };
 }
 
-/** Decides where the controller places pods: with the other pods on the node, without the set's own, whose requests and ports would count against them. */
+/** Decides where the controller places pods. Leaves out the set's own pods, whose requests and ports would conflict with the new one. */
 export function decideByRoom({ template, tolerations, critical, set }: Rules, pods: Pick<Informer<Pod>, 'indexed'>): Decide {
   return (node) => {
     const others = pods.indexed(ON_NODE, nameOf(node)).filter((pod) => !isControlledBy(pod, set));
