@@ -7,8 +7,8 @@ import type { Rules } from './rules.ts';
 import { volumesOf } from './storage.ts';
 
 /**
- * Why a pod is deleted. ended: it has failed or succeeded; scaled-down: there is no place for it; update: it is to be replaced by one of the update
- * revision; forced: it keeps the rollout waiting, and is not of the wanted revision; recreate: all of the old ones go at once.
+ * Why a pod is deleted. ended: it has failed or succeeded; scaled-down: its ordinal has no place; update: a pod of the update revision replaces it; forced: it
+ * blocks the rollout and is not of the update revision; recreate: all outdated pods are deleted at once.
  */
 export type DeletionReason = 'ended' | 'scaled-down' | 'update' | 'forced' | 'recreate';
 
@@ -16,26 +16,26 @@ export type Action =
   | {
       do: 'create';
       slot: Slot;
-      /** Name of the revision that the pod is of. */
+      /** Name of the pod's revision. */
       revision: string;
       template: Readonly<PodTemplate>;
-      /** Made first. */
+      /** Created before the pod. */
       pvcs: readonly Pvc[];
-      /** Claims that are being deleted: nothing can be made before they are gone. */
+      /** Claims that are being deleted: the pod cannot be created before they are gone. */
       terminating: readonly string[];
     }
   | { do: 'delete'; pod: Readonly<Pod>; reason: DeletionReason }
-  /** Claims of a pod that waits for them. */
+  /** Creates the claims that a pod waits for. */
   | { do: 'storage'; pod: Readonly<Pod>; pvcs: readonly Pvc[]; terminating: readonly string[] }
   /** Corrects the owner references of claims. `tells`: which events report it, as for an update of the pod. */
   | { do: 'pvc-owners'; pod: string; write: readonly Pvc[]; conflicting: readonly string[]; tells: 'all' | 'failures' | 'nothing' }
   | { do: 'grow'; pvc: Pvc }
-  /** Corrects its labels, and its volumes, which a server rejects. */
+  /** Corrects the labels of a pod, and its volumes, which the API server rejects. */
   | { do: 'repair'; pod: Pod; hasWrongVolumes: boolean };
 
 /** What the set waits for before it continues. */
 export interface Waits {
-  /** A pod's, mostly. */
+  /** Usually the name of a pod. */
   object: string;
   /** One word. */
   reason: string;
@@ -43,10 +43,10 @@ export interface Waits {
   detail: string;
 }
 
-/** Groups of actions: those of one are done at once, and a group in which something failed is the last, but for a scale-down after pods that the server refused. */
+/** Groups of actions. The actions of one group run concurrently; after a failed group only a scale-down continues, if the server rejected the new pods. */
 export interface Work {
   readonly groups: readonly (readonly Action[])[];
-  /** undefined: it waits for nothing. */
+  /** undefined: the set waits for nothing. */
   readonly waits: Waits | undefined;
 }
 

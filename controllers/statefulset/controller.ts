@@ -56,12 +56,12 @@ export function statefulSetController(runtime: Runtime, options: StatefulSetOpti
   return { name: controller.name, run: (signal) => runController(controller, own, signal) };
 }
 
-/** What the gauges tell of one set. */
+/** The gauge values of one set. */
 interface Noted extends Unavailability {
   labels: { statefulset_namespace: string; statefulset_name: string; pod_management_policy: string };
 }
 
-/** Whether a rolling update has room for one more, as upstream tells since 1.35. @returns what is told, by the UID of the set */
+/** Gauges of unavailable pods during rolling updates, as upstream since 1.35. @returns the values that the gauges report, by UID of the set */
 export function unavailabilityGauges(meters: Pick<Meters, 'series'>): Map<string, Noted> {
   const noted = new Map<string, Noted>();
   const gauge = (name: string, help: string, of: keyof Unavailability): void =>
@@ -81,7 +81,7 @@ function note(noted: Map<string, Noted>, { set, namespace, name, parallel }: Rul
   else noted.set(uid, { ...unavailability, labels });
 }
 
-/** What the runner calls for a StatefulSet; a terminating one gets its status, so it is no exception here. */
+/** What `reconcileSet` calls for a StatefulSet, also for a terminating one, which still gets its status. */
 function syncOf(
   executor: Executor,
   rules: (set: Readonly<StatefulSet>) => Rules,

@@ -8,8 +8,8 @@ import type { Pvc, StatefulSet, StorageClass, Pod } from '../common/types.ts';
 import { isControlledBy } from '../../kube/controller/owners.ts';
 
 /**
- * Sets whose pods may wait for a claim that has gone, or has come back: those of whose claim templates its name is made. Other changes of a claim are
- * ignored, but for its deletionTimestamp and its owners: a write whose answer was lost may come late and undo what the policy says.
+ * Sets whose pods may wait for a claim that was deleted or created: the name of the claim says which. Updates are ignored unless they change the claim's
+ * deletionTimestamp or owners: a write whose response was lost may take effect late and undo the retention policy.
  */
 export function enqueueOnPvc(
   change: Change<Pvc>,
@@ -20,7 +20,7 @@ export function enqueueOnPvc(
   const { name = '', namespace } = (change.do === 'delete' ? change.last : change.do === 'add' ? change.object : change.after).metadata;
   const identity = identityOf(name);
   if (identity === undefined) return [];
-  // TEMPLATE-SET: where one ends and the other begins only the sets know.
+  // TEMPLATE-SET: both names may contain hyphens, so every split is looked up.
   const keys: Key[] = [];
   for (let at = identity.parent.indexOf('-'); at >= 0; at = identity.parent.indexOf('-', at + 1)) {
     const template = identity.parent.slice(0, at);
@@ -35,7 +35,7 @@ function isSame({ metadata: before }: Readonly<Pvc>, { metadata: after }: Readon
   return before.deletionTimestamp === after.deletionTimestamp && jsonEqual(before.ownerReferences ?? [], after.ownerReferences ?? []);
 }
 
-/** Sets whose claims are to grow, when a class may let them grow now, or another one is the default. */
+/** Sets that expand claims, when a class may allow expansion now, or another class is the default. */
 export function enqueueOnStorageClass(
   change: Change<StorageClass>,
   sets: Pick<Lister<StatefulSet>, 'list'>,
@@ -53,8 +53,8 @@ function isSameClass(before: Readonly<StorageClass>, after: Readonly<StorageClas
 }
 
 /**
- * The set that may wait for the name of a pod that it does not own: of a former set of its name, or created by hand. Without this the backoff of the
- * refused creations would go on for up to a quarter of an hour after the name is free.
+ * The set that may wait for the name of a pod that it does not own: of a former set of its name, or created by hand. Without this, the backoff of the
+ * rejected creations would last up to a quarter of an hour after the name is free.
  */
 export function enqueueOnPodName(change: Change<Pod>, sets: Pick<Lister<StatefulSet>, 'get'>): Key[] {
   if (change.do !== 'delete') return [];

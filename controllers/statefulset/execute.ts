@@ -19,7 +19,7 @@ import { POD_INDEX_LABEL, POD_NAME_LABEL } from './places.ts';
 import type { Rules } from './rules.ts';
 import type { Pod, Pvc } from '../common/types.ts';
 
-/** Does one action, and records an event about it. @throws what failed */
+/** Executes one action and records an event about it. @throws what failed */
 async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action, signal: AbortSignal): Promise<void> {
   switch (action.do) {
     case 'create':
@@ -46,7 +46,7 @@ async function act(by: Executor, writer: SetWriter, rules: Rules, action: Action
 
 type Create = Extract<Action, { do: 'create' }>;
 
-/** All claims first: a pod without its storage is none. */
+/** Creates all claims before the pod, which cannot start without them. */
 async function create(by: Executor, writer: SetWriter, rules: Rules, action: Create, signal: AbortSignal): Promise<void> {
   const { slot, revision, template } = action;
   const { name, ordinal } = slot;
@@ -59,7 +59,7 @@ async function create(by: Executor, writer: SetWriter, rules: Rules, action: Cre
       writer.wrote(pods, made);
       await restoreLabels(writer, made, { ...rules.matchLabels, [HASH_LABEL]: revision }, signal);
     } catch (error) {
-      // The answer is lost. Without knowing whether the pod exists, the next plan may scale down in the wrong order: if it does, the cache must show it first.
+      // The response is lost. If the pod exists, the cache must show it before the next plan, which might otherwise scale down in the wrong order.
       if (mayHaveTakenEffect(error) && !signal.aborted) {
         const live = await writer.client.get<Pod>(pods, { name, namespace }, { signal }).catch(() => undefined);
         if (live !== undefined) writer.wrote(pods, live);
@@ -104,11 +104,11 @@ async function remove(by: Executor, writer: SetWriter, rules: Rules, pod: Readon
   });
 }
 
-/** The body is what the cache has of the pod, with its labels corrected: a patch, since the cache has not all of it. */
+/** Corrects a pod with a patch and not with a PUT, because the cache has only part of the pod. */
 async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata, spec }: Pod, signal: AbortSignal): Promise<void> {
   const { name = '', namespace = '', uid, labels } = metadata;
   await verb(by, rules, 'update', name, async () => {
-    // Those alone that say who it is: others have changed theirs since, perhaps.
+    // The identity labels only: other writers may have changed other labels since.
     const own = { [POD_NAME_LABEL]: labels?.[POD_NAME_LABEL], [POD_INDEX_LABEL]: labels?.[POD_INDEX_LABEL] };
     const patch = { metadata: { uid, labels: own }, ...(spec?.volumes === undefined ? {} : { spec: { volumes: spec.volumes } }) };
     writer.wrote(pods, await writer.client.patch<Pod>(pods, { name, namespace }, patch, { type: 'strategic', signal }));
@@ -117,7 +117,7 @@ async function repair(by: Executor, writer: SetWriter, rules: Rules, { metadata,
 
 type Owners = Extract<Action, { do: 'pvc-owners' }>;
 
-/** Upstream writes the unchanged pod as well, and tells of that. */
+/** Upstream also writes the unchanged pod, and records an event about that. */
 function toldOf({ tells, write }: Owners): 'told' | 'silent' {
   return tells === 'all' && write.length > 0 ? 'told' : 'silent';
 }
@@ -139,7 +139,7 @@ async function updatePvcOwners(
     } catch (cause) {
       signal.throwIfAborted();
       if (isNotFound(cause)) continue;
-      // No news: it is tried again with what the cache has then.
+      // No event: the key is retried with the claim that the cache has then.
       if (isConflict(cause)) throw cause;
       throw new Error(`could not update claim ${pvc.metadata.name ?? ''} for delete policy ownerRefs: ${serverWords(cause)}`, { cause });
     }
@@ -175,7 +175,7 @@ async function grow(
 const about = { resource: statefulSets };
 const reasons = { create: 'Create', delete: 'Delete', update: 'Update' } as const;
 
-/** @param success - what is no news when it goes well. @default told */
+/** @param success - silent: no event when the work succeeds. @default told */
 async function verb(
   { events }: Executor,
   { set, name: of }: Rules,
@@ -187,7 +187,7 @@ async function verb(
   try {
     await work();
   } catch (error) {
-    // The pod is there: the cache is about to show it. A conflict is tried again before people have read of it.
+    // No event: the cache will soon show a pod that exists already, and a conflict is retried before anybody reads about it.
     if (isAlreadyExists(error) || isConflict(error) || error instanceof DOMException) throw error;
     const message = `${what} Pod ${pod} in StatefulSet ${of} failed error: ${serverWords(error)}`;
     events.event(set, 'Warning', `Failed${reasons[what]}`, message, about);
@@ -207,13 +207,13 @@ export interface Executor {
 
 /** How far a plan was executed. */
 export interface Progressed extends Executed {
-  /** Pods of the current revision that were deleted to make room for others. */
+  /** Number of pods of the current revision that were deleted to be updated. */
   removed: number;
 }
 
 /**
- * Adopts and releases revisions and pods, and does the steps of the history.
- * @returns the facts with the history as the server has it now: a name that was taken is found out here alone, and the update revision has another one then
+ * Adopts and releases revisions and pods, and executes the steps of the history.
+ * @returns the facts with the history as the server has it now: the update revision has another name when its first name was taken
  * @throws the first failure
  */
 export async function executeOwnership(by: Executor, facts: SetFacts, signal: AbortSignal): Promise<SetFacts> {
@@ -222,12 +222,12 @@ export async function executeOwnership(by: Executor, facts: SetFacts, signal: Ab
   await executeAdoption(owner, controllerRevisions, adoption.revisions, signal);
   await executeAdoption(owner, pods, adoption.pods, signal);
   const history = await executeHistory({ ...owner, ownerResource: statefulSets }, facts.history, signal);
-  // As the server has it now: its number may be new, its name is the same unless it was taken.
+  // As the server has it now: its number may be new, and its name too when the first one was taken.
   const currentRevision = facts.currentRevision === facts.history.current ? history.current : facts.currentRevision;
   return { ...facts, history: { ...facts.history, ...history }, currentRevision };
 }
 
-/** Makes a plan true: pods and what belongs to them, group by group; then old revisions, also when a group has failed. */
+/** Executes a plan: pods and their claims, group by group; then old revisions, also when a group has failed. */
 export async function execute(by: Executor, facts: SetFacts, { groups, truncate }: Plan, signal: AbortSignal): Promise<Progressed> {
   const failures: unknown[] = [];
   const writer = writerOf(by, facts);
@@ -240,7 +240,7 @@ function writerOf(by: Executor, { rules: { set } }: SetFacts): SetWriter {
   return setWriter({ ...by, caches: Object.values(by.caches) }, set);
 }
 
-/** @returns pods of the current revision that were deleted to make room */
+/** @returns number of pods of the current revision that were deleted to be updated */
 async function executeGroups(
   by: Executor,
   writer: SetWriter,
@@ -268,12 +268,12 @@ async function executeGroups(
   return removed;
 }
 
-/** What goes on where pods could not be made: a quota may have room for these only once others are gone. */
+/** What continues after the server rejected new pods: a quota may allow these only once other pods are deleted. */
 function isScaleDown(action: Action): boolean {
   return action.do === 'pvc-owners' || (action.do === 'delete' && action.reason === 'scaled-down');
 }
 
-/** The server answered that it did not; that a claim could not be created is the cause of the pod's error. */
+/** Whether the server's response says so. When a claim could not be created, its error is the cause of the pod's error. */
 function wasNotCreated(error: unknown): boolean {
   const { cause = error } = error instanceof Error && !(error instanceof ApiError) ? error : {};
   return cause instanceof ApiError && !mayHaveTakenEffect(cause);

@@ -13,34 +13,34 @@ import { excessOf, rulesOf } from './rules.ts';
 import type { Pod, Pvc, StatefulSet, StorageClass } from '../common/types.ts';
 import { isOld } from './update.ts';
 
-/** How one pod of a set stands, or what the set as a whole waits for. */
+/** The state of one pod of a set, or what the set as a whole waits for. */
 export interface Explained {
   /** Name of a pod; of the set, for pods that are not listed one by one. */
   object: string;
   /**
-   * One word, for scripts. `runs`; `old`: available, of an old revision; `kept`: so, and below the partition; `missing`: not made yet; `leaving`: there is no place
-   * for it any more; or what keeps it from being available. The pod that everything waits for comes first, with the reason of that.
+   * One word, for scripts. `runs`; `old`: available, of an old revision; `kept`: like `old`, and below the partition; `missing`: not created yet; `leaving`:
+   * its ordinal is no longer part of the set; or why the pod is not available. The pod that the set waits for comes first, with the reason for the wait.
    */
   reason: string;
   /** For people. */
   detail: string;
 }
 
-/** A StatefulSet, and all of the cluster that its controller looks at when it decides on it. Of its namespace, its own and others'. */
+/** A StatefulSet, and everything in the cluster that its controller reads to plan for it: all pods, claims and revisions of the namespace. */
 export interface StatefulSetInCluster {
   set: Readonly<StatefulSet>;
   pods: readonly Readonly<Pod>[];
   claims: readonly Readonly<Pvc>[];
   revisions: readonly Readonly<Revision>[];
-  /** Of the cluster; none unless the set asks for claims to grow. */
+  /** All of the cluster; none unless the set expands claims. */
   classes: readonly Readonly<StorageClass>[];
-  /** About the set; none where they may not be read. */
+  /** About the set; none without the right to read them. */
   events: readonly Readonly<ToldEvent>[];
   /** Wall clock, in ms. */
   now: Millis;
 }
 
-/** What concerns the set as a whole, its pods, its claims: decided as by a controller that has just been started. */
+/** Explains the set as a whole, its pods and its claims, as a controller that has just started would decide. */
 export function explainStatefulSet({ set, pods, revisions, claims, classes, events, now }: StatefulSetInCluster): Explained[] {
   const rules = rulesOf(set);
   const whole = (reason: string, detail: string): Explained => ({ object: rules.name, reason, detail });
@@ -70,7 +70,7 @@ export function explainStatefulSet({ set, pods, revisions, claims, classes, even
   ];
 }
 
-/** What the server refuses is tried again and again: it is not about to be created. */
+/** A pod that the server rejects is retried with backoff: it is not about to be created. */
 function withRefusal(rows: readonly Explained[], events: StatefulSetInCluster['events']): readonly Explained[] {
   const refusal = lastRefusal(events);
   if (refusal === undefined) return rows;
@@ -79,7 +79,7 @@ function withRefusal(rows: readonly Explained[], events: StatefulSetInCluster['e
 
 const UNMADE: ReadonlySet<string> = new Set(['creating', 'missing']);
 
-/** The controller sees its own pods alone, and learns from a refusal that the name of one is another's: no event tells of it. */
+/** Adds taken names: the controller finds out only from a rejection that another pod has the name, and records no event about it. */
 function withTakenNames(
   rows: readonly Explained[],
   { keep, adopt }: SetFacts['adoption']['pods'],
@@ -102,7 +102,7 @@ function whose(pod: Readonly<Pod>): string {
   return pod.metadata.deletionTimestamp === undefined ? 'its labels do not match the selector' : 'it is terminating';
 }
 
-/** What a set waits for, first of all; then each of its pods: from the same decision that the controller takes. */
+/** What the set waits for, then each of its pods: computed with the controller's own plan. */
 export function explain(facts: SetFacts): Explained[] {
   const { waits } = plan(facts);
   const { wanted, condemned, unlisted } = slotsOf(facts);

@@ -6,17 +6,17 @@ import type { Pvc, StorageClass } from '../common/types.ts';
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 export interface GrowthPlan {
-  /** Whole objects, of the version that was looked at. */
+  /** Whole objects, with the resourceVersion of the cache. */
   write: Pvc[];
-  /** Claims that are too small and cannot grow, and why. */
+  /** Claims that are too small and cannot be expanded, and why. */
   refused: { pvc: string; why: string }[];
 }
 
 /**
- * Claims that are smaller than their template asks for now. A set keeps its templates for life; but a set can be created again around its pods, with larger
- * ones. Sizes are raised and never lowered. Whether it is asked for is the caller's to know.
- * @param claims - of the set's namespace, in any order: what is not of a place of the set is passed over
- * @param classOf - undefined asks for the class of claims that name none
+ * Expands claims that are smaller than their template requests now. The templates of a set are immutable, but a set can be created again around its pods, with
+ * larger ones. Sizes are never lowered. The caller checks that the set opted in.
+ * @param pvcs - all claims of the set's namespace, in any order: those that belong to no place of the set are ignored
+ * @param classOf - undefined returns the class of claims that name none
  */
 export function planGrowth(
   rules: Rules,
@@ -36,13 +36,13 @@ export function planGrowth(
 
 interface PvcOfPlace {
   pvc: Readonly<Pvc>;
-  /** That its template asks for. */
+  /** Requested by the template. */
   size: string;
   template: number;
   ordinal: number;
 }
 
-/** Claims of the set's places whose templates ask for a size, in the order of the templates. It takes time for each claim, whatever `replicas` says. */
+/** Claims of the set's places whose templates request a size, in the order of the templates. Takes time per claim, whatever `replicas` says. */
 function pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): PvcOfPlace[] {
   const templates = new Map(rules.claimTemplates.map((template, at) => [template.metadata.name ?? '', { at, size: sizeOf(template) }]));
   const suffix = `-${rules.name}`;
@@ -56,12 +56,12 @@ function pvcsOfPlaces(rules: Rules, pvcs: readonly Readonly<Pvc>[]): PvcOfPlace[
   return own.sort((a, b) => a.template - b.template || a.ordinal - b.ordinal);
 }
 
-/** Servers take a new size for bound claims only. One that is not bound yet is looked at again when its pod has started. */
+/** The API server accepts a new size for bound claims only. A claim that is not bound yet is evaluated again when its pod has started. */
 function canBeAsked({ metadata, status }: Readonly<Pvc>): boolean {
   return metadata.deletionTimestamp === undefined && status?.phase === 'Bound';
 }
 
-/** undefined: it can grow. */
+/** undefined: the claim can be expanded. */
 function obstacle(pvc: Readonly<Pvc>, classOf: Parameters<typeof planGrowth>[2]): string | undefined {
   const name = pvc.metadata.annotations?.[CLASS_ANNOTATION] ?? pvc.spec?.storageClassName;
   if (name === '') return 'it has no storage class, so nothing can expand it';

@@ -5,7 +5,7 @@ import { firstUnhealthy, isUnavailable, type Slot, type Slots } from './places.t
 import { planUpdate } from './update.ts';
 
 /**
- * OrderedReady: from the lowest place up, each pod must be available before the next place is looked at; one pod is created or deleted at a time.
+ * OrderedReady: from the lowest place up, each pod must be available before the next place is considered; one pod is created or deleted at a time.
  *
  * | place | what |
  * | --- | --- |
@@ -21,7 +21,7 @@ import { planUpdate } from './update.ts';
  * | pod | what |
  * | --- | --- |
  * | terminating | stop |
- * | not available, not ended, and not what everything waits for | stop |
+ * | not available, not ended, and not the pod that the set waits for | stop |
  * | else | delete; stop |
  *
  * Then the update: scaling always comes first.
@@ -41,7 +41,7 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
       return stop(waitsFor(slot));
     }
     if (isUnavailable(slot) || !health.runningReady) {
-      // A pod that is deleted needs no claims: that they cannot be created must not keep it.
+      // A pod that is deleted needs no claims: a failure to create them must not keep the pod.
       if (isInTheWay(facts, slot)) groups.push([{ do: 'delete', pod, reason: 'forced' }]);
       else if (health.pending) groups.push(storage(facts, slot));
       return stop(waitsFor(slot));
@@ -62,11 +62,11 @@ export function planOrdered(facts: SetFacts, slots: Slots): Work {
   return { groups: [...groups, update.actions], waits: update.waits };
 }
 
-/** With dkc.dev/forced-rollback only: a broken pod of an outdated revision keeps all others waiting, upstream forever. One that is ready needs only time. */
+/** With dkc.dev/forced-rollback only: whether a broken outdated pod blocks all others, which upstream lets it do forever. A ready pod needs only time. */
 function isInTheWay({ rules, history, currentRevision }: SetFacts, { revision, health, at }: Slot): boolean {
   const { update, optIns, set } = rules;
   if (!optIns.forcedRollback || optIns.paused || optIns.problems.length > 0 || update.type !== 'RollingUpdate') return false;
-  // Below it comes back as it was, and would be deleted again without end. Without the block of the strategy it is itself one of those that count.
+  // Below the partition the pod would be created again at its old revision, and deleted endlessly. Without `rollingUpdate`, currentReplicas includes the pod.
   const kept = (set.status?.currentReplicas ?? 0) - (revision === currentRevision.metadata.name ? 1 : 0);
   return !health.terminating && !health.runningReady && revision !== history.current.metadata.name && at >= (update.partition ?? kept);
 }
@@ -116,7 +116,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   if (top !== undefined) waits ??= waitsFor(top, 'scaling-down');
   const gone = new Set(places.flatMap((action) => (action.do === 'delete' ? [action.pod] : [])));
   const update = planUpdate(facts, slots, gone);
-  // What cannot succeed comes last, since a group in which something failed is the last one.
+  // What cannot succeed comes last, because a failed group ends the work.
   const isDoomed = (action: Action): boolean => cannotSucceed(facts, action);
   const replaced = new Set(update.actions.flatMap((action) => (action.do === 'delete' ? [action.pod.metadata.uid] : [])));
   const doomed = places.filter((action) => isDoomed(action) && !(action.do === 'repair' && replaced.has(action.pod.metadata.uid)));
@@ -124,7 +124,7 @@ export function planParallel(facts: SetFacts, slots: Slots): Work {
   return { groups: [others, owners, removals, update.actions, doomed], waits: waits ?? update.waits };
 }
 
-/** A claim is terminating, the name is taken, or volumes are wrong: nothing can be done but to report it. */
+/** A claim is terminating, the name is taken, or volumes are wrong: the controller can only report it. */
 function cannotSucceed({ isTaken }: SetFacts, action: Action): boolean {
   if (action.do === 'create') return action.terminating.length > 0 || isTaken(action.slot.name);
   if (action.do === 'storage') return action.terminating.length > 0;

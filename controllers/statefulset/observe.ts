@@ -14,11 +14,11 @@ export interface Caches {
   pods: Informer<Pod>;
   pvcs: Informer<Pvc>;
   revisions: Informer<Revision>;
-  /** For claims that are to grow. */
+  /** For the expansion of claims. */
   classes: Informer<StorageClass>;
 }
 
-/** Pods by the set that owns them, orphans by namespace: without those of all other owners, which are most of a cluster. */
+/** Index: pods by owning set, orphans by namespace; without pods of other owners, which are most of a cluster. */
 const BY_SET = 'statefulset';
 
 const podFields = [
@@ -31,14 +31,14 @@ const podFields = [
 ];
 const conditions = ['type', 'status', 'reason', 'lastTransitionTime'].map((field) => `status.conditions.${field}`);
 
-/** Says which caches the controller needs. */
+/** Requests the caches that the controller needs. */
 export function cachesOf({ informers }: Pick<Runtime, 'informers'>, { namespace, objectSelector }: StatefulSetOptions): Caches {
   const within = namespace === undefined ? {} : { namespace };
   const selected = objectSelector === undefined ? {} : { labelSelector: objectSelector };
   return {
     sets: informers.of<StatefulSet>(statefulSets, { fields: 'all' }, { ...within, ...selected }),
     pods: informers.of<Pod>(pods, { fields: [...podFields, ...conditions], indexes: { [BY_SET]: bySet } }, within),
-    // Whole: they are written back.
+    // Whole objects, because they are written back.
     pvcs: informers.of<Pvc>(persistentVolumeClaims, { fields: 'all' }, within),
     revisions: informers.of<Revision>(controllerRevisions, { fields: 'all', indexes: { [BY_OWNER]: byOwner } }, within),
     classes: informers.of<StorageClass>(storageClasses, { fields: ['metadata.annotations', 'allowVolumeExpansion'] }),
@@ -53,30 +53,30 @@ function bySet(pod: Readonly<Pod>): string[] {
 /** What the caches have of one set, and what the controller remembers of it. */
 export interface Observed {
   rules: Rules;
-  /** Wall clock, in ms: pods say when they became ready on that of their nodes. */
+  /** Wall clock, in ms, as the ready times of pods. */
   now: Millis;
   memory: Memory;
-  /** The set's, and those of its namespace without a controller. */
+  /** The set's pods, and the orphans of its namespace. */
   pods: readonly Readonly<Pod>[];
-  /** The set's, and those of its namespace without a controller. */
+  /** The set's revisions, and the orphans of its namespace. */
   revisions: readonly Readonly<Revision>[];
-  /** Whether there is a pod of this name in the set's namespace, whoever has it. */
+  /** Whether a pod of this name exists in the set's namespace, whatever its owner. */
   isTaken: (podName: string) => boolean;
   /** A claim of the set's namespace, by name. */
   pvc: (name: string) => Readonly<Pvc> | undefined;
-  /** All claims of the set's namespace; asked for when they are to grow. */
+  /** All claims of the set's namespace; called only to expand claims. */
   allPvcs: () => readonly Readonly<Pvc>[];
-  /** @param name - undefined: of claims that name none */
+  /** @param name - undefined: the class of claims that name none */
   storageClass: (name: string | undefined) => Readonly<StorageClass> | undefined;
 }
 
-/** All that one decision on one set rests on. Values: the same facts give the same plan. */
+/** Everything that the plan for one set is computed from. Values: the same facts give the same plan. */
 export interface SetFacts extends Omit<Observed, 'pods' | 'revisions'> {
   /** `pods.keep` and `pods.adopt` are the set's. */
   adoption: { pods: ClaimPlan<Pod>; revisions: ClaimPlan<Revision> };
   /** Its `current` is the update revision: that of the present template. */
   history: HistoryPlan;
-  /** The revision that the last complete rollout left; the update revision where there is none. */
+  /** The revision of the last complete rollout; the update revision when there is none. */
   currentRevision: Readonly<Revision>;
 }
 
@@ -86,7 +86,7 @@ export interface Observer {
   clock: Clock;
 }
 
-/** What the caches have of one set now. It only reads: what follows from it is for the plan. */
+/** What the caches have of one set now. Only reads: the plan decides. */
 export function observe(rules: Rules, { caches, memory, clock }: Observer): Observed {
   const { set, namespace } = rules;
   return {
@@ -104,7 +104,7 @@ export function observe(rules: Rules, { caches, memory, clock }: Observer): Obse
 
 const DEFAULT_CLASS = 'storageclass.kubernetes.io/is-default-class';
 
-/** The one of claims that name none. */
+/** The class of claims that name none. */
 export function defaultClassOf(classes: readonly Readonly<StorageClass>[]): Readonly<StorageClass> | undefined {
   return classes.find(isDefaultClass);
 }

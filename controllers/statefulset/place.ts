@@ -7,14 +7,14 @@ import type { Slot } from './places.ts';
 import type { PodTemplate, Pvc } from '../common/types.ts';
 
 /**
- * Of which revision a new pod is. `at` counts places from the first, reserved ones left out.
+ * Whether a new pod is of the current revision. `at` counts places from the first, without reserved ones.
  *
  * | strategy | place | revision |
  * | --- | --- | --- |
  * | RollingUpdate | below the partition | current |
  * | RollingUpdate | else | update |
- * | RollingUpdate without its block | below `status.currentReplicas` | current |
- * | RollingUpdate without its block | else | update |
+ * | RollingUpdate without `rollingUpdate` | below `status.currentReplicas` | current |
+ * | RollingUpdate without `rollingUpdate` | else | update |
  * | OnDelete, Recreate | any | update |
  */
 function isOfCurrent({ rules }: SetFacts, at: number): boolean {
@@ -24,9 +24,9 @@ function isOfCurrent({ rules }: SetFacts, at: number): boolean {
 }
 
 /**
- * The pod of an empty place, with its claims.
- * @returns what is in the way. `stale-claim`: a claim is about to be removed with the pod that had it, and must be gone first; `unknown-place`: the
- * annotation that leaves places out cannot be read, so it may be one of them
+ * Creates the pod of an empty place, with its claims.
+ * @returns the action, or the obstacle. `stale-claim`: a claim is about to be deleted with its former pod, and must be gone first; `unknown-place`: the
+ * annotation that reserves ordinals is invalid, and may reserve this one
  */
 export function creation(facts: SetFacts, slot: Slot): Action | 'stale-claim' | 'unknown-place' {
   const { rules, history, currentRevision, pvc } = facts;
@@ -38,7 +38,7 @@ export function creation(facts: SetFacts, slot: Slot): Action | 'stale-claim' | 
   return { do: 'create', slot, revision: revision.metadata.name ?? '', template, pvcs: create.map(withOwner(facts, slot)), terminating };
 }
 
-/** Claims that a pod waits for, and whose claims they are. */
+/** Creates the claims that a pod waits for, and corrects the owners of the others. */
 export function storage(facts: SetFacts, slot: Slot): Action[] {
   const { pod } = slot;
   if (pod === undefined) return [];
@@ -48,7 +48,7 @@ export function storage(facts: SetFacts, slot: Slot): Action[] {
   return [...missing, ...pvcOwners(facts, slot, 'failures')];
 }
 
-/** What makes a pod that is there the one that should be; one that is pending may lack claims too, and so may one without the volumes of its claims. */
+/** Corrects an existing pod. A pending pod, or one without the volumes of its claims, may lack claims too. */
 export function repairs(facts: SetFacts, slot: Slot): Action[] {
   const { rules } = facts;
   const { pod, ordinal } = slot;
@@ -59,12 +59,12 @@ export function repairs(facts: SetFacts, slot: Slot): Action[] {
   return isWrong ? [...claims, { do: 'repair', pod: repaired(rules, pod, ordinal), hasWrongVolumes }] : claims;
 }
 
-/** Puts right who owns the claims of a pod, so that the garbage collector removes what should go with the pod or the set. */
+/** Corrects the owners of a pod's claims, so that the garbage collector deletes the claims that should be deleted with the pod or the set. */
 function pvcOwners(facts: SetFacts, slot: Slot, tells: 'all' | 'failures'): Action[] {
   return ownersOf(facts, slot, { condemned: false, tells });
 }
 
-/** The same, for a pod that there is no place for (any more): its deletion is all that is told of it. */
+/** The same for a pod without a place (any more): only its deletion is reported. */
 export function condemnedOwners(facts: SetFacts, slot: Slot): Action[] {
   return ownersOf(facts, slot, { condemned: true, tells: 'nothing' });
 }
@@ -81,7 +81,7 @@ function ownersOf(
   return write.length > 0 || conflicting.length > 0 ? [{ do: 'pvc-owners', pod: name, write, conflicting, tells }] : [];
 }
 
-/** A claim is made with the owners that it should have. */
+/** Gives a new claim the owners that it should have. */
 function withOwner({ rules }: SetFacts, { name, ordinal }: Slot): (pvc: Pvc) => Pvc {
   return (pvc) => {
     const only = (asked: string): Pvc | undefined => (asked === pvc.metadata.name ? pvc : undefined);

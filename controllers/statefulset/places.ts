@@ -11,18 +11,18 @@ import type { Pod } from '../common/types.ts';
 interface PlacesOptions {
   /** The first ordinal. */
   start: number;
-  /** How many. */
+  /** Number of places. */
   replicas: number;
   /** Ordinals that are left out: ascending, without repetition. */
   reserved: readonly number[];
 }
 
 /**
- * The places of a set, numbered from 0 on, and the ordinal of each: ascending, reserved ones left out. It lists nothing, so two billion replicas take
- * no more memory and no more time than two.
+ * The places of a set, numbered from 0 on, and the ordinal of each: ascending, without reserved ones. Ordinals are computed and not listed, so two billion
+ * replicas take no more memory and no more time than two.
  */
 export class Places {
-  /** How many there are. No ordinal is beyond 31 bits. */
+  /** Number of places. No ordinal exceeds 31 bits. */
   readonly length: number;
   readonly #start: number;
   readonly #skipped: readonly number[];
@@ -36,7 +36,7 @@ export class Places {
   /** @param at - from 0 to below `length` */
   ordinalAt(at: number): number {
     const { length } = this.#skipped;
-    // Before the i-th that is left out there are so many places.
+    // `skipped[i] - start - i` is the number of places below the i-th skipped ordinal.
     const left = firstWhere(length, (i) => (this.#skipped[i] ?? 0) - this.#start - i > at);
     return this.#start + at + left;
   }
@@ -50,7 +50,7 @@ export class Places {
   }
 }
 
-/** The first index that it holds for, as it does for all after it; `length` for none. */
+/** The first index for which `holds` returns true, as it must for all after it; `length` when there is none. */
 function firstWhere(length: number, holds: (index: number) => boolean): number {
   let [from, to] = [0, length];
   while (from < to) {
@@ -61,7 +61,7 @@ function firstWhere(length: number, holds: (index: number) => boolean): number {
   return from;
 }
 
-/** Both are on every pod of a set, so that a service can be had for one of them. */
+/** Every pod of a set has both labels, so that a Service can select a single pod. */
 export const POD_NAME_LABEL = 'statefulset.kubernetes.io/pod-name';
 export const POD_INDEX_LABEL = 'apps.kubernetes.io/pod-index';
 
@@ -76,7 +76,7 @@ interface Health {
   readonly ended: boolean;
   readonly pending: boolean;
   readonly runningReady: boolean;
-  /** Ready for long enough; the phase is not looked at. */
+  /** Ready for minReadySeconds, whatever the phase. */
   readonly available: boolean;
   /** Wall clock: when time alone makes it available. */
   readonly availableAt: Millis | undefined;
@@ -85,34 +85,34 @@ interface Health {
 /** A place in the set, and its pod. */
 export interface Slot {
   readonly ordinal: number;
-  /** Number of the place, from 0 on; Infinity for a pod that there is no place for. */
+  /** Number of the place, from 0 on; Infinity for a pod without a place. */
   readonly at: number;
-  /** Its pod's. */
+  /** Name of the pod. */
   readonly name: string;
   readonly pod: Readonly<Pod> | undefined;
-  /** Name of the revision that the pod is of; '' when it says none. */
+  /** Name of the pod's revision; '' for a pod without the label. */
   readonly revision: string;
   readonly health: Health;
 }
 
 export interface Slots {
-  /** In order: each place that has a pod, and the lowest of those that have none, as many as one look deals with. */
+  /** In order: each place with a pod, and the lowest places without one, as many as one reconcile handles. */
   readonly wanted: readonly Slot[];
-  /** Further places without a pod, and the highest of them. They are above all that are listed without one; undefined: there are none. */
+  /** Number of further empty places, and the highest of them. All are above the empty places in `wanted`; undefined: there are none. */
   readonly unlisted: { readonly count: number; readonly top: Slot } | undefined;
-  /** Pods that there is no place for (any more), highest first. */
+  /** Pods without a place (any more), highest ordinal first. */
   readonly condemned: readonly Slot[];
 }
 
-/** Places without a pod that one look deals with: what follows from them brings the next look. */
+/** Max empty places that one reconcile handles: the events of the new pods enqueue the next one. */
 const MAX_LISTED = 500;
-/** Claims that one look makes for them, each sixteen labels or annotations counted as one more; those of one place go together. */
+/** Max claims that one reconcile creates for these, each sixteen labels or annotations counted as one more; one place is handled however many it needs. */
 const MAX_NEW_CLAIMS = 2_000;
 
 const absent: Health = { terminating: false, ended: false, pending: false, runningReady: false, available: false, availableAt: undefined };
 
 /**
- * Sorts the set's pods into its places. Pods whose name is none of the set's are left alone. It takes time for each pod, and for each place that it lists:
+ * Assigns the set's pods to its places. Pods without an ordinal in their name are ignored. Takes time per pod, and per empty place that is listed:
  * {@link MAX_LISTED} at most, whatever `replicas` says.
  */
 export function slotsOf({ rules, adoption, now }: SetFacts): Slots {
@@ -148,7 +148,7 @@ export function slotsOf({ rules, adoption, now }: SetFacts): Slots {
 }
 
 /**
- * Puts empty places between those that are filled, from the lowest up.
+ * Inserts empty places between the filled ones, from the lowest up.
  * @param filled - ascending
  * @returns `top`: the highest empty place, listed or not
  */
@@ -189,12 +189,12 @@ function healthOf(pod: Readonly<Pod>, minReadyMs: Millis, now: Millis): Health {
   };
 }
 
-/** Counts against what may be unavailable; places without a pod do. */
+/** Whether the place counts against maxUnavailable; a place without a pod does. */
 export function isUnavailable({ health }: Slot): boolean {
   return !health.available || health.terminating;
 }
 
-/** The one that everything waits for: the lowest bad place, else the lowest bad pod that has none. */
+/** The slot that the set waits for: the lowest unavailable place, else the lowest unavailable pod without a place. */
 export function firstUnhealthy({ wanted, condemned }: Slots): Slot | undefined {
   return wanted.find(isUnavailable) ?? condemned.findLast(isUnavailable);
 }

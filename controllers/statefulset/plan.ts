@@ -19,14 +19,14 @@ import { type Counts, countsOf } from './status.ts';
 
 /**
  * Which pods and revisions are the set's, and which of its revisions are the current and the update revision: orphans that the selector matches are
- * adopted, pods that it no longer matches are released, and the history is put in order. That of a terminating set stays as it is. Pure.
+ * adopted, pods that it no longer matches are released, and the history is put in order. The history of a terminating set is not changed. Pure.
  */
 export function planOwnership({ pods, revisions, ...observed }: Observed): SetFacts {
   const { rules } = observed;
   const { set, selector = [] } = rules;
   const selected = (object: Readonly<Pod> | Readonly<Revision>): boolean =>
     selector.length > 0 && matchesLabels(selector, object.metadata.labels);
-  // By its name as well: a pod that two sets select belongs to the one that its name says.
+  // The name must match too: a pod that two sets select belongs to the one in its name.
   const ours = (pod: Readonly<Pod>): boolean => identityOf(pod.metadata.name ?? '')?.parent === rules.name && selected(pod);
   const adoption = { pods: planClaim(set, pods, ours), revisions: planClaim(set, revisions, selected) };
   const own = [...adoption.revisions.keep, ...adoption.revisions.adopt];
@@ -43,18 +43,18 @@ export function planOwnership({ pods, revisions, ...observed }: Observed): SetFa
   };
 }
 
-/** What is to be done about one set when its ownership is settled, in this order; the status comes after it. */
+/** What to do for one set once its ownership is settled, in this order; the status is written after it. */
 export interface Plan {
   groups: readonly (readonly Action[])[];
-  /** What keeps the set from going on; undefined: nothing. */
+  /** What the set waits for; undefined: nothing. */
   waits: Waits | undefined;
-  /** Claims that cannot grow, and why: for people. */
+  /** Claims that cannot be expanded, and why, for users. */
   refused: readonly { pvc: string; why: string }[];
   warnings: readonly Warnings[];
   counts: Counts;
-  /** For people; undefined: nothing limits how many. */
+  /** For metrics; undefined: no limit applies. */
   unavailability: Unavailability | undefined;
-  /** Of the status that comes last. */
+  /** For the status, which is written last. */
   conditions: ReturnType<typeof progressOf>['conditions'];
   truncate: readonly Readonly<Revision>[];
   wakeUps: readonly WakeUp[];
@@ -91,7 +91,7 @@ export function plan(facts: SetFacts): Plan {
   );
   if (progress.deadlineIn !== undefined) wakeUps.push({ requeueAfter: progress.deadlineIn, why: 'the progress deadline' });
   return {
-    // Growth comes last: what the server refuses to enlarge keeps no pod from being made.
+    // Growth comes last: a claim that the server does not expand must not keep pods from being created.
     groups: [...work.groups, growth.write.map((pvc): Action => ({ do: 'grow', pvc }))].filter((group) => group.length > 0),
     waits: work.waits,
     refused: growth.refused,
@@ -101,7 +101,7 @@ export function plan(facts: SetFacts): Plan {
     ],
     counts,
     unavailability: terminating ? undefined : unavailabilityOf(facts, slots),
-    // The conditions that an annotation asks for say more.
+    // With the deadline annotation, the conditions of `progress` say more.
     conditions: rules.optIns.progressDeadlineMs === undefined ? [...progress.conditions, ...(news?.conditions ?? [])] : progress.conditions,
     truncate: terminating ? [] : planTruncation(history, live, rules.historyLimit, statefulSetHistory),
     wakeUps,
@@ -124,7 +124,7 @@ function stateOf(facts: SetFacts, { wanted, condemned }: Slots, counts: Counts):
   return rules.optIns.paused ? 'paused' : 'updating';
 }
 
-/** More is updated or available than at the last look, or there is something new to be done. */
+/** More pods are updated or available than the status reports, or there is new work. */
 function hasMoved({ rules: { set } }: SetFacts, counts: Counts): boolean {
   const { status, metadata } = set;
   return (

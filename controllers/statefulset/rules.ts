@@ -7,24 +7,24 @@ import type { SetEvent } from '../common/events.ts';
 import { ordinalRangesIn } from '../../kube/api/ordinals.ts';
 import { AnnotationReader, countOrShare } from '../common/annotations.ts';
 
-/** A set as its author wrote it, read once: defaulted, and with what cannot be read named. */
+/** A parsed set: with defaults applied, and with its invalid parts reported. */
 export interface Rules {
   readonly set: Readonly<StatefulSet>;
   readonly name: string;
   readonly namespace: string;
-  /** undefined: it cannot be read, or is empty and would select everything. */
+  /** undefined: invalid, or empty, which would select everything. */
   readonly selector: LabelSelector | undefined;
-  /** Why nothing is done for it; what is large is not read then. */
+  /** Why the set is not synced; its large parts are not parsed then. */
   readonly tooLarge: string | undefined;
   readonly matchLabels: Readonly<Record<string, string>>;
   readonly template: Readonly<PodTemplate>;
   readonly claimTemplates: readonly Readonly<Pvc>[];
   /** Those that should have a pod; {@link MAX_REPLICAS} at most. */
   readonly places: Places;
-  /** As the author wrote it: it may be more than there are places. */
+  /** `spec.replicas`, which may be more than there are places. */
   readonly replicas: number;
   readonly parallel: boolean;
-  /** `partition` counts places from the first; undefined: a RollingUpdate without its block. */
+  /** `partition` counts places from the first; undefined: a RollingUpdate without `rollingUpdate`. */
   readonly update:
     | { type: 'OnDelete' }
     | { type: 'Recreate' }
@@ -36,10 +36,10 @@ export interface Rules {
   readonly optIns: OptIns;
 }
 
-/** More pods than any cluster has: a slip in `replicas` must not fill a cluster. */
+/** More pods than any cluster has: a typo in `replicas` must not fill a cluster. */
 const MAX_REPLICAS = 1_000_000;
 
-/** Reads a set. Pure; never throws: what a server would have refused is taken for the default. */
+/** Parses a set. Pure; never throws: a value that the API server would have rejected counts as the default. */
 export function rulesOf(set: Readonly<StatefulSet>): Rules {
   const { metadata, spec } = set;
   const optIns = optInsOf(metadata.annotations);
@@ -82,7 +82,7 @@ function selectorOf({ spec }: Readonly<StatefulSet>): LabelSelector | undefined 
   }
 }
 
-/** A pod has room for one volume of a name: of templates that share one the last counts, as upstream (getPersistentVolumeClaims). */
+/** Volume names are unique in a pod: of templates with the same name the last counts, as upstream (getPersistentVolumeClaims). */
 function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Pvc[] {
   const byName = new Map<string, Pvc>();
   for (const template of spec?.volumeClaimTemplates ?? []) {
@@ -95,7 +95,7 @@ function claimTemplatesOf({ spec }: Readonly<StatefulSet>): Pvc[] {
 function updateOf({ spec }: Readonly<StatefulSet>, optIns: OptIns): Rules['update'] {
   const { type, rollingUpdate } = spec?.updateStrategy ?? {};
   if (type === 'OnDelete' || type === 'Recreate') return { type };
-  // Only who names the type can leave the block out: a server adds both where neither is there.
+  // `rollingUpdate` can be absent only when `type` is set: the API server defaults both when neither is.
   const block = rollingUpdate ?? (type === undefined ? {} : undefined);
   const { partition, maxUnavailable = optIns.maxUnavailable } = block ?? {};
   return { type: 'RollingUpdate', partition: block === undefined ? undefined : countOr(partition, 0), maxUnavailable };
@@ -109,7 +109,7 @@ function keepOr(policy: string | undefined): 'Retain' | 'Delete' {
   return policy === 'Delete' ? policy : 'Retain';
 }
 
-/** A claim that cannot grow. */
+/** The event about a claim that cannot be expanded. */
 export const refusal = ({ pvc, why }: { pvc: string; why: string }): SetEvent => ({
   type: 'Warning',
   reason: 'FailedExpand',
@@ -124,28 +124,28 @@ export function problemsOf({ optIns }: Rules): SetEvent[] {
   }));
 }
 
-/** More replicas than there are places. */
+/** The event about more replicas than there are places. */
 export function excessOf({ replicas, places }: Rules): SetEvent[] {
   if (replicas <= places.length) return [];
   const message = `spec.replicas is ${replicas}, but ${places.length} pods are created: a set has at most ${MAX_REPLICAS}, and no ordinal above 2147483647; lower spec.replicas`;
   return [{ type: 'Warning', reason: 'TooManyReplicas', message }];
 }
 
-/** What a set asks for by annotations; without them it behaves as everywhere. */
+/** What annotations of a set opt in to; without them the set behaves as upstream. */
 export interface OptIns {
-  /** Pods are not replaced; missing ones are made, scaling goes on. */
+  /** Pods are not replaced; missing ones are created, and scaling continues. */
   paused: boolean;
-  /** In ms. A rollout that makes no progress for so long is stalled, and conditions tell of progress. */
+  /** In ms. A rollout without progress for this long is stalled; conditions report the progress. */
   progressDeadlineMs: Millis | undefined;
-  /** A pod of another revision than the wanted one that keeps an ordered rollout waiting is deleted. */
+  /** A broken outdated pod that blocks an ordered rollout is deleted. */
   forcedRollback: boolean;
-  /** Where the server drops the field: a count, or a share of the replicas, rounded down. */
+  /** For API servers that drop the field: a count, or a share of the replicas, rounded down. */
   maxUnavailable: number | string | undefined;
   /** Ordinals that are left out, in order, without repetition. */
   reserved: readonly number[];
-  /** Claims smaller than their template are enlarged, where their class allows it. */
+  /** Claims smaller than their template are expanded, where their class allows it. */
   expandClaims: boolean;
-  /** Annotations that cannot be read, and why. While there are any, nothing is replaced or scaled down. */
+  /** Invalid annotations, and why. While there are any, nothing is replaced or scaled down. */
   problems: readonly string[];
 }
 
@@ -154,7 +154,7 @@ const DEADLINE = 'dkc.dev/progress-deadline';
 const FORCED_ROLLBACK = 'dkc.dev/forced-rollback';
 const MAX_UNAVAILABLE = 'dkc.dev/max-unavailable';
 const EXPAND_CLAIMS = 'dkc.dev/expand-claims';
-/** Ordinals that the set leaves out. The scheduler has its own constant for it: it counts the replicas of a set too. */
+/** Ordinals that the set leaves out. The scheduler, which counts the replicas of a set too, has its own constant for this name. */
 export const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
 /** Pure. @param annotations - of the set */
@@ -171,7 +171,7 @@ export function optInsOf(annotations: Readonly<Record<string, string>> = {}): Op
   };
 }
 
-/** With none nothing would ever be updated; the API server does not take it either. */
+/** With 0 no pod would ever be updated; the API server rejects 0 too. */
 function atLeastOne(text: string): number | string | undefined {
   const value = countOrShare(text);
   return value === 0 || (typeof value === 'string' && Number.parseInt(value, 10) === 0) ? undefined : value;
@@ -179,7 +179,7 @@ function atLeastOne(text: string): number | string | undefined {
 
 /**
  * Reads a list of ordinals as {@link ordinalRangesIn} does. Pure.
- * @returns each ordinal, ascending; undefined for text that is no such list
+ * @returns each ordinal, ascending; undefined for invalid text
  */
 export function ordinalsIn(text: string): readonly number[] | undefined {
   return ordinalRangesIn(text)?.flatMap(({ from, to }) => Array.from({ length: to - from + 1 }, (_, at) => from + at));

@@ -8,12 +8,12 @@ import type { Plan } from './plan.ts';
 import type { Slots } from './places.ts';
 import type { StatefulSet } from '../common/types.ts';
 
-/** What the set's pods add up to, as they were when looked at. */
+/** Numbers of the set's pods, as observed. */
 export interface Counts {
   replicas: number;
   ready: number;
   available: number;
-  /** Of the current, and of the update revision; both when these are one. Not those that are going. */
+  /** Pods of the current and of the update revision; both when these are the same. Without terminating pods. */
   current: number;
   updated: number;
 }
@@ -33,13 +33,13 @@ export function countsOf({ history, currentRevision }: SetFacts, { wanted, conde
   return counts;
 }
 
-/** Whether a pod of the current revision makes room for one of the update revision: it is not counted as current from now on. */
+/** Whether a pod of the current revision is deleted to be updated: it no longer counts as current. */
 export function makesRoom({ currentRevision }: SetFacts, action: Action): boolean {
   if (action.do !== 'delete' || (action.reason !== 'update' && action.reason !== 'forced')) return false;
   return action.pod.metadata.labels?.[HASH_LABEL] === currentRevision.metadata.name;
 }
 
-/** What to write as the status, when the plan was executed. */
+/** The status to write after the plan was executed. */
 export function planStatus(
   facts: SetFacts,
   plan: Pick<Plan, 'counts' | 'conditions' | 'groups'>,
@@ -49,13 +49,13 @@ export function planStatus(
   const { places, update } = rules;
   const status = statusOf(facts, plan, removed);
   const has = rules.set.status;
-  // Without the block of the strategy the revision of the next pod depends on currentReplicas.
+  // Without `rollingUpdate`, the revision of the next pod depends on currentReplicas.
   const isRead = update.type === 'RollingUpdate' && update.partition === undefined;
   const reached = reaches(places.length, [
     [has?.replicas, status.replicas],
     [has?.readyReplicas, plan.counts.ready],
     [has?.updatedReplicas, plan.counts.updated],
-    // Servers before 1.22 drop it.
+    // API servers before 1.22 drop the field.
     [has?.availableReplicas ?? plan.counts.available, plan.counts.available],
   ]);
   const busy = plan.groups.length > 0;
@@ -63,8 +63,8 @@ export function planStatus(
 }
 
 /**
- * What the status should be: it says how things were before the plan was executed, as upstream does.
- * @param removed - but for pods that {@link makesRoom} is true of, and that were deleted since
+ * The status as it should be: it describes the state before the plan was executed, as upstream does.
+ * @param removed - number of pods that were deleted since and for which {@link makesRoom} is true: these are subtracted
  */
 export function statusOf(
   { rules, history, currentRevision }: SetFacts,
@@ -74,7 +74,7 @@ export function statusOf(
   const { set, places } = rules;
   const { replicas, ready, available, updated } = counts;
   const updateRevision = history.current.metadata.name ?? '';
-  // With OnDelete too, as upstream since 1.37: before, its current revision stayed behind for ever.
+  // With OnDelete too, as upstream since 1.37: before, currentRevision stayed outdated forever.
   const complete = updated === ready && ready === replicas && replicas === places.length;
   const { generation } = set.metadata;
   return {
@@ -82,7 +82,7 @@ export function statusOf(
     replicas,
     readyReplicas: ready,
     availableReplicas: available,
-    // Pods may be of a third revision: there are never fewer than none.
+    // Pods may be of a third revision: the count never goes below 0.
     currentReplicas: complete ? updated : Math.max(0, counts.current - removed),
     updatedReplicas: updated,
     currentRevision: complete ? updateRevision : (currentRevision.metadata.name ?? ''),
@@ -94,7 +94,7 @@ export function statusOf(
 
 const NUMBERS = ['replicas', 'readyReplicas', 'currentReplicas', 'updatedReplicas'] as const;
 
-/** What writing it would change; `numbers` are words of conditions too. Servers leave out zeros; those before 1.22 drop `availableReplicas`, the others always have it. */
+/** What the write would change; `numbers` includes messages and times of conditions. Servers omit zeros, but from 1.22 on not in `availableReplicas`. */
 export function statusChange(has: StatefulSetStatus | undefined, wants: StatefulSetStatus): 'nothing' | 'numbers' | 'more' {
   if (has === undefined || (has.observedGeneration ?? 0) < (wants.observedGeneration ?? 0)) return 'more';
   if (has.currentRevision !== wants.currentRevision || has.updateRevision !== wants.updateRevision) return 'more';

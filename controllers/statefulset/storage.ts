@@ -14,16 +14,16 @@ function claimName(template: string, set: string, ordinal: number): string {
   return `${template}-${set}-${ordinal}`;
 }
 
-/** What must happen to claims before a pod can be made, or can start. */
+/** What must happen to claims before a pod can be created, or can start. */
 export interface StoragePlan {
   create: Pvc[];
-  /** Names of claims that are being deleted: what has them cannot be made, `pvc NAME is being deleted`. */
+  /** Names of claims that are being deleted: a pod with such a claim cannot be created, `pvc NAME is being deleted`. */
   terminating: string[];
 }
 
 /**
- * The claims of the pod with this ordinal, as they are made when they are missing: copies of the templates, found by what finds the pods. They have no
- * owner: who else owns them is the retention policy's to say. Their specs belong to the set: copy to change.
+ * The claims to create for the pod with this ordinal: copies of the templates, with the labels of the selector. Without owners, which the retention
+ * policy decides. The specs are shared with the set: copy before changing them.
  */
 export function pvcsOf(rules: Rules, ordinal: number): Pvc[] {
   return rules.claimTemplates.map(({ metadata, spec }) => ({
@@ -53,9 +53,9 @@ export function planStorage(rules: Rules, ordinal: number, lookup: PvcLookup): S
 }
 
 /**
- * Whether a claim is about to go with an earlier pod of this name: a new one would start with storage that is then taken from it. The garbage collector
- * deletes the claim, so no one has to act.
- * @param pod - the one that is there; undefined for one to be made
+ * Whether a claim is about to be deleted with an earlier pod of this name: a new pod would start with storage that it then loses. The garbage collector
+ * deletes the claim; the controller only waits.
+ * @param pod - the existing pod; undefined for a pod to be created
  */
 export function isStale(rules: Rules, pod: Readonly<Pod> | undefined, ordinal: number, lookup: PvcLookup): boolean {
   if (rules.retention.whenScaled !== 'Delete') return false;
@@ -67,7 +67,7 @@ export function isStale(rules: Rules, pod: Readonly<Pod> | undefined, ordinal: n
   );
 }
 
-/** Whether the pod is who it should be. Host name, subdomain and the label with its index are not looked at. */
+/** Whether name, namespace and name label of the pod are right. Host name, subdomain and index label are not checked. */
 export function hasIdentity(pod: Readonly<Pod>, rules: Rules): boolean {
   const { name = '', namespace, labels } = pod.metadata;
   return identityOf(name)?.parent === rules.name && namespace === rules.namespace && labels?.[POD_NAME_LABEL] === name;
@@ -84,7 +84,7 @@ export function hasStorage(rules: Rules, pod: Readonly<Pod>, ordinal: number): b
   });
 }
 
-/** The volumes of a pod: those of its claims take the place of others with their names. */
+/** The volumes of a pod: volumes of its claims replace others of the same name. */
 export function volumesOf(rules: Rules, ordinal: number, volumes: readonly Volume[] = []): Volume[] {
   const claimed = new Map(
     rules.claimTemplates.map(({ metadata: { name = '' } }): [string, Volume] => [
@@ -97,8 +97,8 @@ export function volumesOf(rules: Rules, ordinal: number, volumes: readonly Volum
 }
 
 /**
- * The pod as it should be, to be written whole. Volumes are touched only where they are wrong: a server takes no other order of them either, and refuses
- * what is wrong there in any case.
+ * The pod with the right labels and volumes. Right volumes are not touched, because the API server rejects any change of volumes, even of their order;
+ * so it also rejects the correction of wrong ones.
  */
 export function repaired(rules: Rules, pod: Readonly<Pod>, ordinal: number): Pod {
   const name = nameOf(rules.name, ordinal);
@@ -109,25 +109,25 @@ export function repaired(rules: Rules, pod: Readonly<Pod>, ordinal: number): Pod
   return { ...named, spec: { containers: [], ...spec, volumes: volumesOf(rules, ordinal, spec?.volumes) } };
 }
 
-/** Whose claims they are. */
+/** The pod that the claims are for. */
 interface Holder {
   podName: string;
-  /** undefined: the pod is still to be made. */
+  /** undefined: the pod is still to be created. */
   podUid: string | undefined;
   ordinal: number;
-  /** There is no place for the pod (any more). */
+  /** The pod has no place (any more). */
   condemned: boolean;
 }
 
 interface RetentionPlan {
-  /** Whole objects, of the version that was looked at. */
+  /** Whole objects, with the resourceVersion of the cache. */
   write: Pvc[];
-  /** Names of claims that somebody else looks after: the policy is ignored for them. They stay so until a person changes that. */
+  /** Names of claims with another controller: the policy is ignored for them until a user changes that. */
   conflicting: string[];
 }
 
 /**
- * Who owns the claims of a pod. No claim is ever deleted here: its owners are written, and the garbage collector removes what has lost them.
+ * Plans the owners of a pod's claims. Never deletes a claim: only the owners are written, and the garbage collector deletes claims whose owners are gone.
  *
  * | whenScaled | whenDeleted | pod has a place | pod is condemned |
  * | --- | --- | --- | --- |
@@ -139,19 +139,19 @@ interface RetentionPlan {
  * | the claim | what |
  * | --- | --- |
  * | is missing | nothing |
- * | has another set or pod of that name, which is gone | nothing: it may go with that one |
- * | has a controller that is neither, and the policy does not retain all | set and pod are taken away; conflicting |
- * | has the right one, and not as its controller | is written again |
- * | has other owners | they stay |
+ * | is owned by a former set or pod of that name | nothing: the claim may be deleted with that owner |
+ * | has a controller that is neither, and the policy does not retain all | remove set and pod as owners; conflicting |
+ * | has the right owner, and not as its controller | write it again |
+ * | has other owners | keep them |
  *
  * @throws {TypeError} for a set without name or UID
  */
 export function planRetention(rules: Rules, holder: Holder, lookup: PvcLookup): RetentionPlan {
   const plan: RetentionPlan = { write: [], conflicting: [] };
   const { podName: name, podUid: uid, condemned, ordinal } = holder;
-  // Nobody is condemned before it is made: what should own the claim cannot be named.
+  // A pod that does not exist cannot be condemned, and without its UID it cannot own a claim.
   if (condemned && uid === undefined) return plan;
-  // An annotation that cannot be read may be the one that gives this pod its place: its claims must not go with it by mistake.
+  // An invalid annotation may be the one that gives this pod its place: its claims must not be deleted with the pod by mistake.
   if (condemned && rules.optIns.problems.length > 0) return plan;
   const set = controllerRef(rules.set, statefulSets);
   const pod = controllerRef({ metadata: { name, uid: uid ?? NOBODY } }, pods);
@@ -170,7 +170,7 @@ export function planRetention(rules: Rules, holder: Holder, lookup: PvcLookup): 
   return plan;
 }
 
-/** No UID of anything: all that names the pod means an earlier one. */
+/** Equals no UID, so that any reference to the pod's name is to an earlier pod. */
 const NOBODY = '-';
 
 function ownerOf({ retention }: Rules, condemned: boolean): 'set' | 'pod' | 'nobody' {
@@ -182,7 +182,7 @@ function retainsAll({ retention: { whenDeleted, whenScaled } }: Rules): boolean 
   return whenDeleted === 'Retain' && whenScaled === 'Retain';
 }
 
-/** Whether it has the wanted one once and as its controller, and not the other. Whether it blocks deletion is left as others wrote it. */
+/** Whether `refs` has the wanted owner once and as controller, and not the other of set and pod. blockOwnerDeletion is not compared. */
 function isRight(refs: readonly OwnerReference[], others: readonly OwnerReference[], wanted: OwnerReference | undefined): boolean {
   const ours = refs.length - others.length;
   if (wanted === undefined) return ours === 0;
@@ -194,7 +194,7 @@ function ownedBy(pvc: Readonly<Pvc>, owners: readonly OwnerReference[]): Pvc {
   return { ...pvc, metadata: owners.length === 0 ? metadata : { ...metadata, ownerReferences: [...owners] } };
 }
 
-/** Whom a reference names, whichever of that name it is. */
+/** What a reference names, whatever the UID. */
 type Named = Pick<OwnerReference, 'apiVersion' | 'kind' | 'name'>;
 
 function refersTo(ref: Named, { apiVersion, kind, name }: Named): boolean {

@@ -16,13 +16,13 @@ export interface Update {
 
 const nothing: Update = { actions: [], waits: undefined };
 
-/** Old pods to delete; their places are filled again when they are deleted. @param gone - pods that this reconcile deletes already */
+/** Outdated pods to delete; their places are filled once they are gone. @param gone - pods that this reconcile deletes already */
 export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Readonly<Pod>>): Update {
   const { update, optIns } = facts.rules;
   if (update.type !== 'RollingUpdate') return nothing;
   const { partition = 0 } = update;
   const { unlisted } = slots;
-  // Of places that have no pod and are not listed the highest will do: it is above all others.
+  // Of the empty places that are not listed only the highest matters: it is above the others.
   const listed = unlisted === undefined ? slots.wanted : [...slots.wanted, unlisted.top].toSorted((a, b) => a.at - b.at);
   const places = listed
     .filter(({ at }) => at >= partition)
@@ -40,7 +40,7 @@ export function planUpdate(facts: SetFacts, slots: Slots, gone: ReadonlySet<Read
 }
 
 /**
- * From the highest ordinal down to the partition: the first outdated pod is deleted, healthy or not; a pod that is not available yet is waited for.
+ * From the highest ordinal down to the partition: deletes the first outdated pod, healthy or not; waits at a pod that is not available yet.
  */
 function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
   for (const slot of places) {
@@ -50,13 +50,13 @@ function oneByOne(facts: SetFacts, places: readonly Slot[]): Update {
   return nothing;
 }
 
-/** As many at once as may be unavailable; then none before all are available again, since they come back one by one. */
+/** Deletes as many at once as may be unavailable; then none before all are available again, since they are created one by one. */
 function manyInOrder(facts: SetFacts, places: readonly Slot[], budget: number): Update {
   const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.terminating);
   return chosen(candidates.slice(0, budget), places);
 }
 
-/** Outdated pods that are not available are deleted whatever the budget, since nothing is lost: one that never gets ready must not stop its own replacement. */
+/** Deletes unavailable outdated pods whatever the budget, since nothing is lost: a pod that never becomes ready must not stop its own replacement. */
 function manyAtOnce(facts: SetFacts, places: readonly Slot[], budget: number): Update {
   const candidates = places.filter((slot) => isOld(facts, slot) && !slot.health.terminating);
   const broken = candidates.filter(isUnavailable);
@@ -104,7 +104,7 @@ function removal({ pod }: Slot): Action {
 }
 
 /**
- * The strategy Recreate: all pods of old revisions go at once, those without a place too, and nothing is made before they are gone.
+ * The strategy Recreate: all pods of old revisions are deleted at once, those without a place too, and no pod is created before they are gone.
  * @returns undefined when there is no such pod
  */
 export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Work | undefined {
@@ -116,7 +116,7 @@ export function planRecreate(facts: SetFacts, { wanted, condemned }: Slots): Wor
   const actions = old.flatMap(({ pod, health }): Action[] =>
     pod === undefined || health.terminating ? [] : [{ do: 'delete', pod, reason: 'recreate' }],
   );
-  // With a pod that there is no place for its claims may go: who owns them is said while it is there.
+  // The claims of a pod without a place may be deleted with it: their owners must be written while the pod exists.
   const owners = condemned.flatMap((slot) => condemnedOwners(facts, slot));
   return { groups: [owners, actions], waits: waitsFor(first, 'recreating') };
 }
@@ -128,9 +128,9 @@ const messages = {
   [COMPLETE]: 'all pods are of the update revision',
 };
 
-/** What people read of a set with the strategy Recreate. */
+/** What users see of a set with the strategy Recreate. */
 interface RecreateNews {
-  /** `Progressing`, or none before there is anything to say. */
+  /** `Progressing`, or none before there is anything to report. */
   conditions: readonly Condition[];
   events: readonly SetEvent[];
 }
@@ -141,7 +141,7 @@ interface RecreateNews {
  * | pods | Progressing |
  * | --- | --- |
  * | of old revisions are deleted, or terminating | True, RecreateInProgress; the event, unless the condition was there |
- * | all there, of the update revision | True, RecreateComplete |
+ * | all exist and are of the update revision | True, RecreateComplete |
  * | else | as it was |
  * @param work - what {@link planRecreate} plans
  * @see https://kep.k8s.io/3541
