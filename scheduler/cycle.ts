@@ -14,8 +14,8 @@ import { dumpQueue } from './queue/contract.ts';
 import { ClaimBinder } from './volumes/bind.ts';
 
 /**
- * The scheduling cycle over a state, with hooks at its phases. With {@link noHooks} it is a whole scheduler without reservations.
- * @returns what decides and binds while this process leads; informers are followed from the beginning
+ * Builds the scheduler on a state, with hooks at its phases. With {@link noHooks} it is a complete scheduler without reservations.
+ * @returns a runnable that schedules and binds while this process is the leader; informer events are processed from the beginning
  */
 export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: SchedulerHooks, events: ProfileEvents): Runnable {
   const { client, clock, random, log, meters } = runtime;
@@ -70,7 +70,7 @@ export function cycleRunnable(runtime: Runtime, state: SchedulerState, hooks: Sc
     [...state.nominator.nodes].map((node) => ({ node, pods: state.nominator.on(node).map(({ key, priority }) => ({ key, priority })) })),
   );
   const run = async (signal: AbortSignal): Promise<void> => {
-    // A process that takes the lease during a relist waits for its end first. Rejects only when the signal aborts, and then nothing more is done.
+    // A process that acquires the lease during a relist first waits until the relist ends. Rejects only when the signal aborts; then the loop ends at once.
     await runtime.informers.whenSettled(signal).catch(() => {});
     log.info('scheduler started', { nodes: state.cluster.nodeCount, pods: state.cluster.podCount, waiting: state.queue.sizes.active });
     hooks.start(signal);

@@ -33,7 +33,7 @@ import type {
 
 /** One line of an explanation. */
 export interface Explained {
-  /** What it is about: a pod (`ns/name`), a node. */
+  /** The pod (`ns/name`) or node that the line describes. */
   object: string;
   /** One word, the same in every version. */
   reason: string;
@@ -43,11 +43,11 @@ export interface Explained {
 
 type All<T> = readonly Readonly<T>[];
 
-/** A pod that waits for a place, and all of the cluster that decides over it, read once; in the order of the API server. */
+/** A pending pod, and all objects that its scheduling depends on, read once; in the order of the API server. */
 export interface PodFacts {
   readonly pod: Readonly<Pod>;
   readonly config: SchedulerConfig;
-  /** Those that have not ended, `pod` among them. */
+  /** Pods that have not finished, including `pod`. */
   readonly pods: All<Pod>;
   readonly nodes: All<Node>;
   readonly namespaces: All<Namespace>;
@@ -64,23 +64,23 @@ export interface PodFacts {
   readonly csiDrivers: All<CsiDriver>;
   readonly capacities: All<CsiCapacity>;
   readonly attachments: All<VolumeAttachment>;
-  /** What the scheduler that runs says of itself; undefined: nobody asked it. */
+  /** State of the running scheduler; undefined: not read. */
   readonly running: RunningFacts | undefined;
   readonly now: Millis;
 }
 
-/** What only the scheduler that runs knows. */
+/** State that only the running scheduler has. */
 export interface RunningFacts {
   readonly rooms: readonly ReservationView[];
-  /** How this pod stands in its queue; undefined: it is not there, or beyond what is listed. */
+  /** The pod's entry in the queue; undefined: the pod is not queued, or beyond the pods that are listed. */
   readonly pending: Pending | undefined;
-  /** How many more wait than are listed. */
+  /** Number of pending pods that are not listed. */
   readonly unlisted: number;
 }
 
 /**
- * The scheduler's own decision, made again: why the pod cannot be anywhere, for each reason how many nodes and the names of up to three, whether taking pods
- * away would help, and, unless `running.pending` says it, what would have it tried again. A line says where it would go if it can. Pure.
+ * Repeats the scheduler's decision: why no node is feasible, for each reason the number of nodes and the names of up to three, whether preemption would help,
+ * and, unless `running.pending` has it, what would requeue the pod. If the pod fits, a line names the best node. Pure.
  */
 export type ExplainPod = (facts: PodFacts) => readonly Explained[];
 
@@ -110,7 +110,7 @@ export const explainPod: ExplainPod = (facts) => {
   return [...refused, ...room(postFilter(parts, pod, profile, error), pod), ...retryConditions(facts, pod, error.by)];
 };
 
-/** The cluster as the scheduler would have it in mind. */
+/** The state that the scheduler would have of the cluster. */
 function worldOf(facts: PodFacts, pod: PodInfo): { cluster: Cluster; engine: Engine; nominator: Nominator } {
   const namespaces = new Map(facts.namespaces.map(({ metadata }) => [metadata.name ?? '', metadata.labels]));
   const cluster = new Cluster((name) => namespaces.get(name));
@@ -161,7 +161,7 @@ function fitting({ totals }: Evaluation): Explained {
   };
 }
 
-/** For each reason how many nodes, and whether it could help to take pods away. */
+/** For each reason the number of nodes, and whether preemption could help. */
 function refusals(pod: PodInfo, refused: ReadonlyMap<string, Rejection>, nodes: number): Explained[] {
   const byReason = new Map<string, { plugin: string; names: string[]; resolvable: boolean }>();
   for (const [name, { plugin, reasons, resolvable }] of refused) {

@@ -34,11 +34,11 @@ import { isJsonObject } from '../kube/api/json.ts';
 import type { Client } from '../kube/client/client.ts';
 import { isNotFound } from '../kube/client/errors.ts';
 
-/** Kinds that not every server has, or not in one version. */
+/** Kinds that not every server has, or that servers have in different versions. */
 export interface ServedKinds {
-  /** Undefined: no pod is protected there. */
+  /** Undefined: no pod is protected by a disruption budget. */
   budgets: Resource | undefined;
-  /** Undefined: devices stand behind no extended resource. */
+  /** Undefined: no extended resource is provided by a DeviceClass. */
   deviceClasses: Resource | undefined;
   storage: ServedStorage;
 }
@@ -65,7 +65,7 @@ export const BY_OWNER = 'owner';
 /** Device classes by the extended resource that they provide. */
 export const BY_RESOURCE = 'extended-resource';
 
-/** What decisions look at. Of the pods on nodes most of it is not needed, but a cache keeps the same of all. */
+/** Fields that decisions read. Most of them are not needed of assigned pods, but a cache keeps the same fields of all objects. */
 const podFields = [
   'metadata.creationTimestamp',
   'spec.nodeName',
@@ -94,7 +94,7 @@ const podFields = [
     `spec.${list}.resources.requests`,
     `spec.${list}.ports`,
   ]),
-  // What pods take that are resized in place.
+  // Requests of pods that are resized in place.
   'status.resize',
   'status.resources.requests',
   'status.allocatedResources',
@@ -124,8 +124,8 @@ const nodeFields = [
 ];
 
 /**
- * Says which caches the scheduler needs. Pods that have ended take nothing any more: they are not even listed. Extenders are sent pods and nodes, and what they
- * look at is their own affair: where there are some, objects are kept whole.
+ * The informers that the scheduler needs. Finished pods take no capacity and are not even listed. Extenders receive whole pods and nodes, and may read any
+ * field: with extenders, these objects are cached whole.
  */
 export function schedulerCaches(
   { informers }: Pick<Runtime, 'informers'>,
@@ -133,9 +133,9 @@ export function schedulerCaches(
   served: ServedKinds,
 ): Caches {
   const selectorOnly = { fields: ['spec.selector'] };
-  // Whoever stands for a pod's room is as important, and so is room that was written down.
+  // Placeholder pods and persisted reservations have the priority class of the pod.
   const ownPodFields = reservation.mirror || reservation.persist === 'annotation' ? [...podFields, 'spec.priorityClassName'] : podFields;
-  // Of pods that went before this process began, what they took is known by their template alone.
+  // The requests of pods that were deleted before this process started are known only from their template.
   const ofTemplate =
     reservation.persist === 'annotation' ? ['spec.template', 'spec.volumeClaimTemplates'] : ['spec.template.spec.schedulerName'];
   const living = { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' };
@@ -166,16 +166,16 @@ export function schedulerCaches(
 }
 
 /**
- * As what this server has disruption budgets: `policy/v1`, or `policy/v1beta1` before 1.21.
- * @returns undefined where it has none at all: nothing is protected there
- * @throws ApiError, TransportError: it could not be found out
+ * The version in which this server has disruption budgets: `policy/v1`, or `policy/v1beta1` before 1.21.
+ * @returns undefined if the server has none: then no pod is protected
+ * @throws ApiError, TransportError: discovery failed
  */
 export async function servedBudgets(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
   for (const resource of [podDisruptionBudgets, podDisruptionBudgetsBeta]) if (await isServed(client, resource, signal)) return resource;
   return undefined;
 }
 
-/** DeviceClasses where this server has them with extended resources. @throws as {@link servedBudgets} */
+/** DeviceClasses, if this server has the version with extended resources. @throws as {@link servedBudgets} */
 export async function servedDeviceClasses(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<Resource | undefined> {
   return (await isServed(client, deviceClasses, signal)) ? deviceClasses : undefined;
 }

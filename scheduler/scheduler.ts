@@ -19,18 +19,18 @@ import { servedStorageKinds } from './volumes/view.ts';
 
 export type { ServedKinds } from './informers.ts';
 
-/** What this server has of the kinds that not every server has. @throws what the client throws */
+/** Discovers which of the optional kinds this server has. @throws what the client throws */
 export async function servedKinds(client: Pick<Client, 'raw'>, signal: AbortSignal): Promise<ServedKinds> {
-  // One after the other: a server that is away is asked one thing each time, and fails with the same words.
+  // One request after the other: an unreachable server gets one request per try, which always fails with the same message.
   const budgets = await servedBudgets(client, signal);
   const deviceClasses = await servedDeviceClasses(client, signal);
   return { budgets, deviceClasses, storage: await servedStorageKinds(client, signal) };
 }
 
 /**
- * The scheduler: places pods that name one of its profiles and have no node yet. Its caches, and reservations for upgrading pods, are kept up to date from the
- * beginning; it decides while it runs.
- * @param onMade - for tests that compare what it knows with what is
+ * The scheduler: assigns pods that name one of its profiles and have no node yet. Its caches, and reservations for upgrading pods, are kept up to date from the
+ * beginning; pods are scheduled only while the runnable runs.
+ * @param onMade - for tests that compare its state with the cluster
  * @see docs/scheduler.md
  */
 export function schedulerRunnable(

@@ -49,10 +49,10 @@ export interface DeviceClass extends KubeObject {
 export type CsiCapacity = Kube<RawCapacity>;
 export type VolumeAttachment = Kube<RawAttachment>;
 
-/** What of a node can be different, as far as pods care. A heartbeat changes nothing of these. */
+/** Parts of a node that scheduling depends on. A heartbeat changes none of them. */
 export type NodeAspect = 'allocatable' | 'labels' | 'taints' | 'conditions' | 'annotations' | 'features';
 
-/** Kinds whose objects matter to pods with volumes alone. */
+/** Kinds whose objects matter only to pods with volumes. */
 export interface StorageObjects {
   PersistentVolumeClaim: Claim;
   PersistentVolume: Volume;
@@ -63,12 +63,12 @@ export interface StorageObjects {
   VolumeAttachment: VolumeAttachment;
 }
 
-/** Something in the cluster is other than it was: it may help a pod that was refused. The cache has it already. */
+/** A change in the cluster that may help a rejected pod. The informer caches already show it. */
 export type ClusterEvent =
-  /** A pod came to a node, by whomever it was put there. */
+  /** A pod was assigned to a node, by any scheduler. */
   | { kind: 'assigned-pod-added'; after: PodInfo }
   | { kind: 'assigned-pod-updated'; before: PodInfo; after: PodInfo }
-  /** Also when room that was kept for a pod is free again: `before` is who it was kept for. */
+  /** Also when capacity that was held for a pod is free again: `before` is that pod. */
   | { kind: 'assigned-pod-deleted'; before: PodInfo }
   | { kind: 'node-added'; after: Readonly<Node> }
   | { kind: 'node-updated'; before: Readonly<Node>; after: Readonly<Node>; changed: ReadonlySet<NodeAspect> }

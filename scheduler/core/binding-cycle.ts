@@ -17,13 +17,13 @@ import type { Client } from '../../kube/client/client.ts';
 import { ApiError, isNotFound, mayHaveTakenEffect, serverWords } from '../../kube/client/errors.ts';
 import type { Pod } from '../types.ts';
 
-/** What became of a binding. */
+/** Result of a binding attempt. */
 type Bound =
-  /** It is on the node. */
+  /** The pod is on the node. */
   | { is: 'bound' }
-  /** It is not, and is to be tried again. `mayCome`: what was asked for may still be on its way. */
+  /** The pod is not bound and must be retried. `mayCome`: the Binding that was sent may still take effect. */
   | { is: 'refused'; message: string; mayCome: boolean }
-  /** Nothing is left to bind: the pod is gone, or somewhere else, or on its way out. */
+  /** Nothing is left to bind: the pod is deleted, on another node, or terminating. */
   | { is: 'irrelevant'; why: string };
 
 interface BinderOptions {
@@ -47,7 +47,7 @@ export class Binder {
     this.#options = options;
   }
 
-  /** @throws the signal's reason: nobody knows then */
+  /** @throws the signal's reason: whether the pod is bound is then unknown */
   async bind({ namespace, name, uid }: PodInfo, node: string, signal: AbortSignal): Promise<Bound> {
     const binding = {
       apiVersion: 'v1',
@@ -60,12 +60,12 @@ export class Binder {
       return { is: 'bound' };
     } catch (error) {
       signal.throwIfAborted();
-      // Also when it is not found: a proxy or a server that has just started says so of everything.
+      // Also after a 404: a proxy, or a server that has just started, may answer every request with 404.
       return await this.look({ namespace, name, uid }, node, { said: serverWords(error), mayCome: isUnanswered(error) }, signal);
     }
   }
 
-  /** Whether the pod is on the node, asked until somebody answers. @param refused - why it should not be */
+  /** Reads the pod, until the API server answers, to learn whether it is on the node. @param refused - the failure, if the pod is not bound */
   async look(
     { namespace, name, uid }: Pick<PodInfo, 'namespace' | 'name' | 'uid'>,
     node: string,
@@ -91,12 +91,12 @@ export class Binder {
   }
 }
 
-/** The server may be at it still: it has not answered, or gave up waiting for itself. What it refused, or failed at, is over. */
+/** Whether the Binding may still take effect: the server did not answer, or answered 504. After any other error the server is done with the request. */
 function isUnanswered(error: unknown): boolean {
   return mayHaveTakenEffect(error) && !(error instanceof ApiError && error.code !== GATEWAY_TIMEOUT);
 }
 
-/** An error of anything else that was to be done before binding. */
+/** Result for an error in a step before the Binding is sent. */
 function refusedBy(error: unknown): Bound {
   return { is: 'refused', message: describeError(error), mayCome: false };
 }
@@ -124,7 +124,7 @@ export interface BindingCycleOptions {
   log: Log;
 }
 
-/** PreBind, Bind and PostBind of each pod, beside the loop that decides about the next one. */
+/** PreBind, Bind and PostBind of each pod, concurrently with the loop that schedules the next one. */
 export class BindingCycle {
   readonly #options: BindingCycleOptions;
   #inFlight = 0;
@@ -133,12 +133,12 @@ export class BindingCycle {
     this.#options = options;
   }
 
-  /** Pods that the API server is being told of now; their volumes are bound. */
+  /** Pods whose volumes are bound and whose Binding is being sent. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** @param signal - ends it; whether the pod is bound is then for the next leader to see */
+  /** @param signal - ends the binding cycle; whether the pod is bound is then left to the next leader */
   start(scheduled: Scheduled, signal: AbortSignal): void {
     void this.#options.tasks.run('binding cycle', this.#run(scheduled, signal), signal);
   }
@@ -173,7 +173,7 @@ export class BindingCycle {
         return assumed.forgotten.aborted ? { is: 'irrelevant', why: 'it is gone' } : refusedBy(error);
       }
     }
-    // Volumes may take minutes; what the server is asked at once counts only from here.
+    // Binding volumes may take minutes: the limit on concurrent Bindings counts only from here.
     this.#inFlight += 1;
     using _way = statuses.makeWay();
     try {
@@ -189,7 +189,7 @@ export class BindingCycle {
         if (await extenders.bind(pod, node, signal)) return { is: 'bound' };
       } catch (error) {
         signal.throwIfAborted();
-        // Whether the pod is bound all the same, only the API server knows.
+        // The extender may have bound the pod despite the error: only the API server can tell.
         return await binder.look(pod, node, { said: messageOf(error), mayCome: true }, signal);
       }
       return await binder.bind(pod, node, signal);
@@ -220,13 +220,13 @@ export class BindingCycle {
       state.done(pod.uid);
       return;
     }
-    // The cache tells what became of it, and takes it out of the queue: if it never does, the answer was not about this pod.
+    // The watch will show why and remove the pod from the queue. If it never does, the answer was not about this pod, which is then retried.
     if (bound.is === 'irrelevant') {
       state.failed(queued, latest);
       return;
     }
     failures.error(queued, latest, bound.message, signal, volumes.reserve.length + volumes.provision.length > 0);
-    // A binding that may still arrive finds its node free: nominated for the pod, which tries it first.
+    // The Binding may still take effect: the nomination keeps the capacity of the node for the pod, which tries this node first.
     if (bound.mayCome) state.nominate(latest, node);
   }
 }

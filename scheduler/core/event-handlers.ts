@@ -8,25 +8,25 @@ import type { SchedulerState } from './state.ts';
 
 export interface EventHandlersOptions {
   hooks: SchedulerHooks;
-  /** Something happened that may give the scheduler something to do. */
+  /** Called after each event: there may be a pod to schedule. */
   notify: () => void;
   /** For the log. */
   onNote: (message: string, facts: Record<string, unknown>) => void;
-  /** An object could not be taken in, and the scheduler goes on without that change of it. */
+  /** Processing an event of the object failed; the scheduler continues without that event. */
   onBroken(kind: string, object: Key, error: unknown): void;
 }
 
-/** So many objects that cannot be taken in are reported once; more of them at each change. */
+/** Up to this many objects that fail to process are reported once each; further ones at every event. */
 const MAX_BROKEN = 1_000;
 
 /**
- * Brings events of the informers into {@link SchedulerState}, each in one turn and in this order: the cluster first, then the hooks, and then pods that it may help
- * are woken. Nothing is decided in between.
+ * Applies informer events to {@link SchedulerState}, calls the hooks, and requeues the pods that the event may help, all synchronously: no pod is scheduled in
+ * between.
  */
 export class EventHandlers {
   readonly #state: SchedulerState;
   readonly #options: EventHandlersOptions;
-  /** Objects that could not be taken in when they came last. */
+  /** Objects whose last event could not be processed. */
   readonly #broken = new Set<string>();
 
   constructor(state: SchedulerState, options: EventHandlersOptions) {
@@ -113,7 +113,7 @@ export class EventHandlers {
       return;
     }
     if (state.cluster.placed(after.uid)?.at === 'assumed') {
-      // Its changes come too late for this attempt. If it is terminating, nothing will come of it.
+      // Changes come too late for this attempt. A terminating pod will not be bound.
       if (after.terminating && !before.terminating && state.forget(after)) onNote('an assumed pod is being deleted', { pod: after.key });
       return;
     }
@@ -127,14 +127,14 @@ export class EventHandlers {
     if (hooks.ignoredPodDeleted(last)) return;
     const { placed, nominated, isVictim } = state.deletePod(last);
     if (placed === undefined) {
-      // Also where it did not wait any more: terminating for long, it was let go without a place.
+      // Also for a pod that is no longer queued: a terminating pod leaves the queue without a node.
       hooks.onPendingPodDeleted(last);
       if (nominated !== undefined) state.enqueueForDeleted(last, nominated);
       return;
     }
-    // Where we counted it is where room is free now, whatever the last state says.
+    // Capacity is freed on the node where the cache counted the pod, whatever the last state of the pod says.
     const pod = last.nodeName === '' ? { ...last, nodeName: placed.state.name } : last;
-    // Across a relist the end of a pod is seen without its having been on its node: it was, if the server took the binding.
+    // A relist can show the deletion of a pod that the watch never showed on its node. If the server accepted the Binding, the pod was there.
     if (placed.at === 'assumed' && !(unseen && placed.boundAt !== undefined)) {
       state.abandonBinding(pod.uid);
       hooks.onPendingPodDeleted(pod);
@@ -210,7 +210,7 @@ export class EventHandlers {
         if (this.#broken.size > 0) this.#broken.delete(`${kind} ${objectKey(object)}`);
       } catch (error) {
         const key = objectKey(object);
-        // Reported once, for it may change every second.
+        // Reported once only: the object may change every second.
         if (!this.#broken.has(`${kind} ${key}`)) options.onBroken(kind, key, error);
         if (this.#broken.size < MAX_BROKEN) this.#broken.add(`${kind} ${key}`);
       }

@@ -27,12 +27,12 @@ export interface FailureHandlerOptions {
   log: Log;
 }
 
-/** After victims could not be deleted, the pod tries again so much later. */
+/** Delay until the pod is retried after the deletion of a victim failed. */
 const PREEMPT_AGAIN_MS: Millis = 1_000;
 
 const about = { resource: pods };
 
-/** A pod that was not scheduled, or not bound: puts it back into the queue, says why in its status and in an event, and deletes its victims. */
+/** Handles a pod that was not scheduled or not bound: requeues it, reports the reason in its status and in an event, and deletes its victims. */
 export class FailureHandler {
   readonly #options: FailureHandlerOptions;
   readonly #reported = new ReportedFailures();
@@ -41,7 +41,7 @@ export class FailureHandler {
     this.#options = options;
   }
 
-  /** No node passed. @returns when all victims have been deleted; undefined without any */
+  /** No node passed. @returns resolves when the preemption has ended; undefined without victims */
   unschedulable(
     queued: QueuedPod,
     pod: PodInfo,
@@ -60,8 +60,8 @@ export class FailureHandler {
   }
 
   /**
-   * Something went wrong on the way: the pod will be retried, later each time.
-   * @param wasNominated - its status may name a node, which the caches do not show yet. @default false
+   * The attempt failed with an error: the pod is retried with growing backoff.
+   * @param wasNominated - the status of the pod may have a nominatedNodeName that the caches do not show yet. @default false
    */
   error(queued: QueuedPod, pod: PodInfo, message: string, signal: AbortSignal, wasNominated = false): void {
     const { state, metrics } = this.#options;
@@ -70,25 +70,25 @@ export class FailureHandler {
     this.#report(pod, { reason: 'SchedulerError', message, nominate }, signal);
   }
 
-  /** A pod is being deleted before it had a node. */
+  /** The pod is terminating and was never assigned to a node. */
   skippedTerminating({ pod, key, schedulerName }: PodInfo): void {
     this.#options
       .events(schedulerName)
       .event(pod, 'Warning', 'FailedScheduling', `skip schedule deleting pod: ${key}`, { ...about, action: 'Scheduling' });
   }
 
-  /** The pod is bound: should it fail again, under this uid, that is news. */
+  /** The pod is bound: a later failure under this uid is reported at once. */
   forget(uid: string): void {
     this.#reported.forget(uid);
   }
 
   #report(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
     const { state, statuses } = this.#options;
-    this.#tell(pod, wanted.message, signal);
+    this.#sendEvent(pod, wanted.message, signal);
     statuses.write(state.latest(pod.key) ?? pod, wanted, signal);
   }
 
-  #tell(pod: PodInfo, message: string, signal: AbortSignal): void {
+  #sendEvent(pod: PodInfo, message: string, signal: AbortSignal): void {
     const { state, events, clock } = this.#options;
     const wait = this.#reported.waits(pod.uid, message, clock.monotonic());
     if (wait === 0) events(pod.schedulerName).event(pod.pod, 'Warning', 'FailedScheduling', message, { ...about, action: 'Scheduling' });
@@ -98,7 +98,7 @@ export class FailureHandler {
           const next = this.#reported.next(pod.uid);
           const latest = state.latest(pod.key);
           const stillWaits = latest?.uid === pod.uid && latest.nodeName === '' && state.cluster.placed(pod.uid) === undefined;
-          if (next !== undefined && stillWaits) this.#tell(latest, next, signal);
+          if (next !== undefined && stillWaits) this.#sendEvent(latest, next, signal);
         },
         () => {},
       );
@@ -122,7 +122,7 @@ export class FailureHandler {
       log.warn('failed to clear nominatedNodeName of a pod that lost its node', { pod: other.key, node, error: describeError(error) });
     const failed = result.failures.length > 0;
     if (failed) {
-      // They may live on: what becomes of them later is another matter. Whatever keeps them is not over at once.
+      // The victims may survive, so they no longer count as victims. What prevented the deletion rarely ends at once: wait.
       state.spared(victims);
       await clock.sleep(PREEMPT_AGAIN_MS, signal);
     }
@@ -130,28 +130,28 @@ export class FailureHandler {
   }
 }
 
-/** At most one event of this kind in so long, for each pod. */
+/** Minimum interval between two FailedScheduling events of a pod. */
 const REPORT_AGAIN_MS: Millis = 10_000;
-/** The same once more only now and then: servers forget events after an hour. */
+/** Minimum interval before an event with the same message is repeated: servers drop events after an hour. */
 const SAME_AGAIN_MS: Millis = 30 * 60_000;
 const MAX_REMEMBERED = 20_000;
 
-/** What the events of a pod that waits say of it. */
+/** What was reported last for a pending pod. */
 interface Reported {
   readonly at: Millis;
   readonly message: string;
-  /** What came too soon after that, and is to be told still. */
+  /** A message that came before the interval had passed, and is still to be reported. */
   next: string | undefined;
 }
 
-/** Which events say already why pods wait. Bounded: of the pod that was reported the longest ago another one may be sent. */
+/** Limits the rate of FailedScheduling events per pod. Bounded: beyond the limit, the pod that was reported the longest ago is forgotten. */
 export class ReportedFailures {
   readonly #reported = new Map<string, Reported>();
   #last = '';
 
   /**
-   * When to send an event of this: 0 is now, and then it counts as reported; later, {@link next} has what is to be said then.
-   * @param now - monotonic @returns ms; undefined: never, or whoever waits already will say it
+   * How long to wait before an event with this message is sent. 0: now, and the message counts as reported. Otherwise {@link next} returns the message to send.
+   * @param now - monotonic @returns ms; undefined: send nothing, because the message was reported, or an earlier caller that still waits will report it
    */
   waits(uid: string, message: string, now: Millis): Millis | undefined {
     const known = this.#reported.get(uid);
@@ -170,7 +170,7 @@ export class ReportedFailures {
     return 0;
   }
 
-  /** The newest that came too soon after what was reported. */
+  /** The newest message that came before the interval had passed. Returned only once. */
   next(uid: string): string | undefined {
     const known = this.#reported.get(uid);
     const next = known?.next;
@@ -178,7 +178,7 @@ export class ReportedFailures {
     return next;
   }
 
-  /** Thousands that wait for the same mostly have the same message: it is kept once. */
+  /** Thousands of pods that wait for the same resource mostly have the same message: the string is kept once. */
   #shared(message: string): string {
     if (message !== this.#last) this.#last = message;
     return this.#last;

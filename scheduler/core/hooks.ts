@@ -4,67 +4,67 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 
 /**
- * Capacity of nodes that is held for pods which do not exist yet, as filters and the queue read it. Read for every pod that is compared with another: fast,
- * synchronous, without side effects.
+ * Capacity of nodes that is held for pods which do not exist yet, as filters and the queue read it. Read for every comparison of two pods: implementations are
+ * fast, synchronous and without side effects.
  */
 export interface HeldCapacity {
-  /** How many holds there are. */
+  /** Number of holds. */
   readonly size: number;
   /** Nodes with held capacity. */
   readonly nodes: Iterable<string>;
-  /** Pods that count on the node, beside those that are there, when this pod is filtered. */
+  /** Pods that count on the node, in addition to the pods assigned to it, when this pod is filtered. */
   podsFor(pod: PodInfo, node: string): readonly PodInfo[];
   /** Pods of {@link podsFor}, on all nodes, that use this claim. */
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[];
-  /** What is held for this very pod. */
+  /** The capacity held for this pod. */
   of(pod: PodInfo): { readonly node: string } | undefined;
-  /** Of what this pod leaves on its node: pods of at most this priority do not get it, as it is held. -Infinity: nothing is. */
+  /** Pods of at most this priority do not get the capacity that this pod frees, because it is held. -Infinity: nothing is held. */
   heldUpTo(pod: PodInfo): number;
 }
 
-/** What Reserve made for one pod, for its binding cycle. */
+/** Result of Reserve for one pod, used by its binding cycle. */
 export interface Reserved {
-  /** After volumes are bound, before the pod is. @throws why it cannot be bound; the signal's reason */
+  /** Called after the volumes are bound and before the pod is. @throws if the pod cannot be bound; the signal's reason */
   preBind(signal: AbortSignal): Promise<void>;
   /** The pod is bound. */
   postBind(): void;
   /**
-   * The pod is not going to be bound. Before others are woken, so that what is held again is not offered to them. Twice is harmless.
-   * @returns what is to be done once the pod does not count on its node any more; undefined: nothing
+   * The pod will not be bound. Called before other pods are requeued, so that they are not offered capacity that is held again. Idempotent.
+   * @returns a function to call once the pod no longer counts on its node; undefined: none
    */
   unreserve(): (() => void) | undefined;
-  /** The binding cycle is over, one way or the other. */
+  /** The binding cycle has ended, with or without success. */
   done(): void;
 }
 
 /**
- * What takes part in scheduling beside the cycle itself, phase by phase. The scheduler is complete without: {@link noHooks}. Calls are synchronous, in the turn of
- * what happened, after {@link SchedulerState} has it.
+ * Extension points of the scheduler, phase by phase. The scheduler is complete without them: {@link noHooks}. Calls are synchronous, and no event is processed
+ * in between.
  */
 export interface SchedulerHooks {
   // ---- informer events
-  /** A pod was seen, or seen changed. @returns true: it does not count on its node, and nothing else is done about it */
+  /** A pod was added or updated. @returns whether the scheduler ignores it: it does not count on its node, and no other hook is called */
   ignores(pod: PodInfo): boolean;
   /** @returns whether the pod was ignored until now */
   ignoredPodDeleted(pod: PodInfo): boolean;
-  /** A pod without a node was seen, or seen changed; also one of another scheduler. */
+  /** A pod without a node was added or updated; also a pod of another scheduler. */
   onPodPending(pod: PodInfo): void;
-  /** A pod without a node is gone, or one that was assumed. */
+  /** A pod without a node, or an assumed pod, was deleted. */
   onPendingPodDeleted(pod: PodInfo): void;
-  /** @param wasAssumed - it was ours to bind, and is where it was to be, or elsewhere */
+  /** @param wasAssumed - this scheduler had assumed the pod, on this node or on another */
   onPodAssigned(pod: PodInfo, wasAssumed: boolean): void;
   onPodTerminating(pod: PodInfo): void;
   /**
-   * A pod that had a node is gone.
-   * @param how - unseen: found missing in a list; isVictim: deleted by us to make room for another
-   * @returns the priority up to which nobody gets what it leaves, as it is held; -Infinity: everybody may
+   * An assigned pod was deleted.
+   * @param how - unseen: a list no longer has it; isVictim: this scheduler preempted it
+   * @returns the priority up to which pods do not get the freed capacity, because it is held; -Infinity: all pods may get it
    */
   onAssignedPodDeleted(pod: PodInfo, how: { readonly unseen: boolean; readonly isVictim: boolean }): number;
-  /** @param node - undefined: gone */
+  /** @param node - undefined: deleted */
   onNodeChanged(name: string, node: Readonly<Node> | undefined, change: NodeChange): void;
-  /** @param controller - undefined: gone */
+  /** @param controller - undefined: deleted */
   onControllerChanged(uid: string, controller: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): void;
-  /** After each event of an informer, and after whatever else may give the scheduler something to do. */
+  /** Called after each informer event, and after anything else that may let a pod be scheduled. */
   onChange(): void;
 
   // ---- phases of a pod's scheduling
@@ -74,9 +74,9 @@ export interface SchedulerHooks {
   onUnschedulable(pod: PodInfo): void;
 
   // ---- the process
-  /** @param signal - aborts when this process does not lead any more. Nothing is written before this */
+  /** @param signal - aborts when this process loses the lease. Nothing is written before this call */
   start(signal: AbortSignal): void;
-  /** Does what time alone brings. @param signal - of calls @returns when to call again; undefined: no need to */
+  /** Handles timeouts. @param signal - for requests @returns when to call again; undefined: not needed */
   tick(signal: AbortSignal): Millis | undefined;
   /** Resolves when nothing is being written. */
   idle(): Promise<void>;

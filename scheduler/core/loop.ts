@@ -10,7 +10,7 @@ import type { StatusWriter } from './status-writer.ts';
 import { describeError } from '../../base/errors.ts';
 import type { Log } from '../../base/log.ts';
 
-/** What the scheduling loop sleeps on. */
+/** Wakes the scheduling loop. */
 export class LoopTrigger {
   #notified = Promise.withResolvers<void>();
   #isNotified = false;
@@ -34,19 +34,19 @@ export class LoopTrigger {
   }
 }
 
-/** Work beside the loop: binding cycles and preemption. */
+/** Work that runs concurrently with the loop: binding cycles and preemption. */
 export class BackgroundTasks {
   readonly #log: Log;
   readonly #notify: () => void;
   readonly #running = new Set<Promise<void>>();
 
-  /** @param notify - called when one has ended */
+  /** @param notify - called when a task has ended */
   constructor(log: Log, notify: () => void) {
     this.#log = log;
     this.#notify = notify;
   }
 
-  /** @param what - for the log @returns when it has ended; never rejects */
+  /** @param what - for the log @returns resolves when the task has ended; never rejects */
   run(what: string, work: Promise<void>, signal: AbortSignal): Promise<void> {
     const tracked = work
       .catch((error: unknown) => {
@@ -60,7 +60,7 @@ export class BackgroundTasks {
     return tracked;
   }
 
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when no task is running. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running);
   }
@@ -74,15 +74,15 @@ interface LoopOptions {
   assumed: Pick<AssumedPods, 'tick'>;
   tasks: Pick<BackgroundTasks, 'idle'>;
   statuses: Pick<StatusWriter, 'idle'>;
-  /** Extenders are asked over the network. */
+  /** Extenders are called over the network, so a scheduling attempt may wait. */
   hasExtenders: boolean;
-  /** Whether the caches show a state that the server had: nothing is decided in the middle of a relist. */
+  /** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
   caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
   trigger: LoopTrigger;
   clock: Clock;
 }
 
-/** Pods are scheduled for so long before everything else of the process has its turn: events of the caches, answers of the server. */
+/** How long pods are scheduled before the process handles other work: informer events, responses of the server. */
 const SLICE_MS: Millis = 4;
 /** Longest sleep while any pod waits. */
 const MAX_SLEEP: Millis = 1_000;
@@ -110,7 +110,7 @@ export class Loop {
         if (await this.#slice(signal)) await breathe();
         else {
           if (!caches.settled) continue;
-          // After what was decided others may wait for a time; and pods whose time came meanwhile wait for none any more.
+          // The slice may have added deadlines, and the backoff of other pods may have ended during it.
           const next = this.#tick(signal);
           if (!this.#maySchedule())
             await trigger.wait(clock, next === undefined ? undefined : Math.min(MAX_SLEEP, Math.max(0, next - state.now())));
@@ -123,7 +123,7 @@ export class Loop {
     }
   }
 
-  /** What time alone brings. @returns when to look again */
+  /** Handles timeouts and ended backoffs. @returns when to call again */
   #tick(signal: AbortSignal): Millis | undefined {
     const { state, hooks, assumed } = this.#options;
     const times = [assumed.tick(signal), state.tick(), hooks.tick(signal)].filter((time) => time !== undefined);
@@ -134,17 +134,17 @@ export class Loop {
     return this.#options.state.queue.sizes.active > 0 && this.#mayBind();
   }
 
-  /** What is decided and not yet written grows old: no further ahead than the server keeps up. */
+  /** Decisions that are not yet written become outdated: scheduling does not run further ahead of the API server than this limit. */
   #mayBind(): boolean {
     const { state, binding } = this.#options;
     return binding.inFlight < state.config.api.maxInflightBinds;
   }
 
-  /** @returns whether there may be more to do at once */
+  /** @returns whether another slice should follow at once */
   async #slice(signal: AbortSignal): Promise<boolean> {
     const { state, scheduleOne, caches, hasExtenders, clock } = this.#options;
     const until = clock.monotonic() + SLICE_MS;
-    // Only then do the caches change within a slice.
+    // The caches can change within a slice only if the slice awaits.
     const waits = hasExtenders || !state.config.preemption.async;
     while (!signal.aborted) {
       if (waits && !caches.settled) return true;
@@ -155,11 +155,11 @@ export class Loop {
   }
 }
 
-/** A bound pod that nobody has seen on its node for so long is asked for. */
+/** A bound pod that the watch has not shown on its node for this long is read from the API server. */
 const ASK_AFTER_MS: Millis = 60_000;
 const LOOK_EVERY_MS: Millis = 10_000;
 
-/** Pods that the API server has bound and that the watch has not shown on their nodes: asked for in the end, so that none counts forever by mistake. */
+/** Reads the pods that the API server has bound but the watch has not shown on their nodes, so that none counts there forever by mistake. */
 export class AssumedPods {
   readonly #state: SchedulerState;
   readonly #binder: Binder;
@@ -171,11 +171,11 @@ export class AssumedPods {
     this.#binder = binder;
   }
 
-  /** @param signal - of calls @returns when to call again; undefined: all that were bound have been seen */
+  /** @param signal - for requests @returns when to call again; undefined: the watch has shown all bound pods */
   tick(signal: AbortSignal): Millis | undefined {
     const { cluster, now } = this.#state;
     const at = now();
-    // What was bound since the last look is not known before the next one.
+    // Pods bound since the last check are found by the next one.
     if (at < this.#next) return this.#next;
     this.#next = at + Math.min(LOOK_EVERY_MS, this.#after);
     const bound = cluster.unconfirmed(at);
@@ -198,7 +198,7 @@ export class AssumedPods {
         ({ is }) => {
           if (is === 'bound' || !state.forget(info)) return;
           const pod = state.latest(info.key);
-          // It waits again, from the beginning: what the queue knew of it went with its binding.
+          // Added as a new pod: the queue dropped its attempts and backoff when it was bound.
           if (pod !== undefined && pod.uid === info.uid && pod.nodeName === '' && !pod.terminating) state.readd(pod);
         },
         () => {},

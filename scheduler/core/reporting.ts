@@ -2,13 +2,13 @@ import type { EventRecorder } from '../../kube/controller/event-recorder.ts';
 import type { Meters, Runtime } from '../../kube/process/contract.ts';
 import type { SchedulerState } from './state.ts';
 
-/** Records events as the profile of this name does; as the first profile where there is none of it. */
+/** The event recorder of the profile with this name, or of the first profile if there is none. */
 export type ProfileEvents = (schedulerName: string) => EventRecorder;
 
 /**
- * What happens to a pod is reported by the profile that schedules it, as kube-scheduler has it: `reportingController` (and `source.component`) is its name,
- * `reportingInstance` that and the machine's.
- * @param profiles - one at least
+ * Events of a pod are recorded in the name of its profile, as in kube-scheduler: `reportingController` (and `source.component`) is the profile's name,
+ * `reportingInstance` is that name and the host name.
+ * @param profiles - at least one
  */
 export function profileEvents({ events, hostName }: Pick<Runtime, 'events' | 'hostName'>, profiles: Iterable<string>): ProfileEvents {
   const recorders = new Map([...profiles].map((name) => [name, events(name, `${name}-${hostName}`)]));
@@ -16,12 +16,12 @@ export function profileEvents({ events, hostName }: Pick<Runtime, 'events' | 'ho
   return (schedulerName) => recorders.get(schedulerName) ?? first;
 }
 
-/** What a scheduler counts, under upstream names. Times in seconds. */
+/** Metrics of the scheduler, under upstream names. Times in seconds. */
 export interface SchedulerMetrics {
-  /** How an attempt ended: one that found a node counts as scheduled once the pod is bound, and as an error where it cannot be. */
+  /** Result of an attempt: if it found a node, `scheduled` once the pod is bound, `error` if binding failed. */
   attempt(profile: string, result: 'scheduled' | 'unschedulable' | 'error'): void;
   decided(seconds: number): void;
-  /** @param seconds - from when the pod first wanted a place to when it was bound */
+  /** @param seconds - from when the pod entered the queue to when it was bound */
   bound(attempts: number, seconds: number): void;
   preempted(victims: number): void;
   binding(result: 'bound' | 'error', seconds: number): void;

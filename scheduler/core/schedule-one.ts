@@ -18,7 +18,7 @@ import type { SchedulerState } from './state.ts';
 type Next =
   | { is: 'none' }
   | { is: 'skipped'; pod: PodInfo; isTerminating: boolean }
-  /** Something is wrong with this pod, or here with regard to it. */
+  /** The pod is malformed, or the scheduler failed to process it. */
   | { is: 'broken'; queued: QueuedPod; error: unknown }
   | ({ is: 'ready' } & Attempt);
 
@@ -28,20 +28,20 @@ export interface ScheduleOneOptions {
   binding: BindingCycle;
   failures: FailureHandler;
   extenders: Extenders | undefined;
-  /** Whether the caches show a state that the server had: nothing is decided in the middle of a relist. */
+  /** Whether the caches show a state that the server had: no pod is scheduled in the middle of a relist. */
   caches: Pick<Runtime['informers'], 'settled' | 'whenSettled'>;
   metrics: SchedulerMetrics;
   clock: Clock;
   log: Log;
 }
 
-/** What a decision needs is prepared for so long before the rest of the process has its turn. */
+/** How long a decision is prepared before the process handles other work. */
 const SLICE_MS: Millis = 4;
 const SLOW_MS: Millis = 100;
 
 /**
- * Schedules one pod after the other. Of each: pop -> scheduling cycle (filter, score, or PostFilter) -> assume -> Reserve -> binding cycle, which goes on beside
- * the next pod; or the failure handler. From the decision to Reserve nothing else happens: no event of an informer comes in between.
+ * Schedules one pod after the other: pop -> scheduling cycle (filter, score, or PostFilter) -> assume -> Reserve -> binding cycle, which runs concurrently with
+ * the next pod; or the failure handler. From the decision to Reserve all is synchronous: no informer event is processed in between.
  */
 export class ScheduleOne {
   readonly #options: ScheduleOneOptions;
@@ -70,7 +70,7 @@ export class ScheduleOne {
     }
   }
 
-  /** The next pod, with all that takes long of its first decision prepared: in slices, for others have their turn meanwhile. */
+  /** Pops the next pod and prepares the expensive parts of its decision, in slices between which the process handles other work. */
   async #pop(signal: AbortSignal): Promise<Next> {
     const { state, caches, clock } = this.#options;
     const queued = state.pop();
@@ -79,13 +79,13 @@ export class ScheduleOne {
     if (next.is !== 'ready' || this.#isPrepared(next, clock.monotonic() + SLICE_MS)) return next;
     do await breathe();
     while (!signal.aborted && !this.#isPrepared(next, clock.monotonic() + SLICE_MS));
-    // The caches may have changed meanwhile, or be in the middle of that. Rejects only when the signal aborts.
+    // The caches may have changed between slices, or be in the middle of a relist. Rejects only when the signal aborts.
     while (!signal.aborted && !caches.settled) await caches.whenSettled(signal).catch(() => {});
-    // It is perhaps another one by now, or gone.
+    // The pod may have been replaced or deleted by now.
     return signal.aborted ? { is: 'none' } : this.#look(queued);
   }
 
-  /** Whether a pod that was popped is still to be scheduled. */
+  /** Whether a popped pod still needs to be scheduled. */
   #look(queued: QueuedPod): Next {
     const { state } = this.#options;
     try {
@@ -108,7 +108,7 @@ export class ScheduleOne {
     try {
       return state.engine.prepare(pod, profile, () => clock.monotonic() >= until);
     } catch {
-      // The scheduling cycle meets the same, and reports it.
+      // The scheduling cycle will throw the same error and report it.
       return true;
     }
   }
@@ -161,7 +161,7 @@ export class ScheduleOne {
     metrics.decided(ms / 1_000);
   }
 
-  /** One odd pod must not stop all others: its failure is reported, and it is tried again later and later. */
+  /** One malformed pod must not stop all others: its failure is reported, and it is retried with growing backoff. */
   #broken(queued: QueuedPod, pod: PodInfo, error: unknown, signal: AbortSignal): void {
     const { failures, log } = this.#options;
     const message = describeError(error);
@@ -176,7 +176,7 @@ export class ScheduleOne {
 
 const NO_VOLUMES: VolumeDecision = { reserve: [], provision: [] };
 
-/** What extenders took their time for is looked at once more, in the turn in which it is acted on. */
+/** Checks a result once more right before it is used: the cluster may have changed during the calls to extenders. */
 function verified(result: ScheduleResult): ScheduleResult {
   const changed = result.changed?.();
   return changed === undefined ? result : { result: 'error', message: `${changed} changed while extenders were asked` };

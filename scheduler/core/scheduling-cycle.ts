@@ -11,30 +11,30 @@ import { equivalenceClassOf } from '../queue/equivalence-class.ts';
 import type { Node } from '../types.ts';
 import type { SchedulerState } from './state.ts';
 
-/** One try to find a node for a pod. */
+/** One attempt to find a node for a pod. */
 export interface Attempt {
   readonly queued: QueuedPod;
-  /** The newest that is known of it. */
+  /** The newest known state of the pod. */
   readonly pod: PodInfo;
   readonly profile: ProfileConfig;
 }
 
 export interface Unschedulable {
   readonly error: FitError;
-  /** Whether less important pods can make room. */
+  /** Whether preempting pods of lower priority would help. */
   readonly postFilter: PostFilterResult;
-  /** Pods of the same class would have failed the same way in its stead; undefined: none would. */
+  /** Any other pod of this class would have failed the same way; undefined: no other pod would. */
   readonly equivalenceClass: string | undefined;
 }
 
-/** What a scheduling cycle found. `changed`: asked right before it is acted on; what is not any more as it was when extenders were asked. */
+/** Result of a scheduling cycle. `changed`: called right before the result is used; returns what has changed since extenders were called. */
 export type ScheduleResult = { readonly changed?: () => string | undefined } & (
   | { readonly result: 'scheduled'; readonly node: string }
   | ({ readonly result: 'unschedulable' } & Unschedulable)
   | { readonly result: 'error'; readonly message: string }
 );
 
-/** PreFilter, Filter, Score, and PostFilter where no node passed: decides in one turn, and changes nothing. */
+/** PreFilter, Filter, Score, and PostFilter if no node passed. Synchronous; changes nothing. */
 export function schedulingCycle(state: SchedulerState, { pod, profile }: Attempt): ScheduleResult {
   const decision = state.engine.decide(pod, profile, firstChoice(state, pod));
   if (decision.placed) return { result: 'scheduled', node: decision.node };
@@ -43,7 +43,7 @@ export function schedulingCycle(state: SchedulerState, { pod, profile }: Attempt
   return { result: 'unschedulable', error, postFilter: made, equivalenceClass: equivalenceClassOf(state, pod, error) };
 }
 
-/** The node that is nominated for the pod, or where capacity is held for it. */
+/** The node that the pod is nominated for, or where capacity is held for it. */
 function firstChoice({ nominator, held, config }: SchedulerState, pod: PodInfo): string | undefined {
   const nominated = nominator.nodeOf(pod.uid);
   if (nominated !== undefined) return nominated;
@@ -56,7 +56,7 @@ export function asksExtenders(extenders: Extenders, pod: PodInfo): boolean {
 }
 
 /**
- * The same where extenders are asked over the network, and so not in one turn: the cluster may be another one when they answer.
+ * The same with extenders. They are called over the network, so the cluster may have changed when they answer.
  * @throws the signal's reason
  */
 export async function schedulingCycleWithExtenders(
@@ -101,18 +101,18 @@ async function unschedulable(
   const podChanged = (): string | undefined => (isOver(state, pod) ? 'the pod' : undefined);
   if (isOver(state, pod)) return { result: 'error', message: '', changed: () => 'the pod' };
   const { failed, ...made } = await postFilterWithExtenders(state, extenders, attempt, error, signal);
-  // Nobody has to go for a pod that is gone, nor where there is room by now.
+  // No pod is preempted for a pod that was deleted, nor on a node where the pod fits by now.
   const changed = (): string | undefined => {
     const on = made.chosen && state.cluster.node(made.chosen.node);
     const hasRoom = on !== undefined && state.engine.rejectionOn(pod, profile, on) === undefined;
     return podChanged() ?? (hasRoom ? `node ${on.name}` : undefined);
   };
-  // After a failure it is tried again by time: nothing in the cluster tells that the extender answers again.
+  // After a failed call the pod is retried with backoff: no cluster event shows that the extender has recovered.
   const rejected = failed ? { ...error, by: new Set<never>() } : error;
   return { result: 'unschedulable', error: rejected, postFilter: made, equivalenceClass: undefined, changed };
 }
 
-/** Whether nothing is to be decided about it any more. */
+/** Whether the pod no longer needs to be scheduled. */
 function isOver(state: SchedulerState, { key, uid }: PodInfo): boolean {
   const now = state.latest(key);
   return now === undefined || now.uid !== uid || now.terminating || now.nodeName !== '';
@@ -120,7 +120,7 @@ function isOver(state: SchedulerState, { key, uid }: PodInfo): boolean {
 
 const NO_CANDIDATE = 'no candidate node for preemption';
 
-/** Who has to go, as far as extenders leave that open: they may take nodes and victims off the list. `failed`: one of them did not answer as it should. */
+/** PostFilter with extenders, which may remove nodes and victims from the candidates. `failed`: a call to an extender failed. */
 async function postFilterWithExtenders(
   state: SchedulerState,
   extenders: Extenders,

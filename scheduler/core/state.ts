@@ -25,7 +25,7 @@ export type NominatorView = Pick<Nominator, 'nodeOf' | 'on' | 'nodes' | 'size'>;
 
 /** A pod that counts on its node before the API server has bound it, for as long as its binding cycle runs. */
 export interface AssumedPod {
-  /** Aborts when the pod does not count there any more: it is gone, or terminating. */
+  /** Aborts when the pod no longer counts there: it was deleted or is terminating. */
   readonly forgotten: AbortSignal;
   reserved: Reserved | undefined;
 }
@@ -39,8 +39,8 @@ export interface StateOptions {
 }
 
 /**
- * What the scheduler knows and decides with. This class alone writes the cluster, the queue and the nominator, and enqueues pods for what it wrote; all other
- * code has read-only views of them. All of it is synchronous and without side effects outside.
+ * The state that decisions are based on. Only this class writes the cluster, the queue and the nominator, and requeues pods after its writes; all other code
+ * has read-only views of them. All methods are synchronous and without side effects outside.
  */
 export class SchedulerState {
   readonly config: SchedulerConfig;
@@ -50,15 +50,15 @@ export class SchedulerState {
   readonly volumes: VolumeWork;
   readonly held: HeldCapacity;
   readonly random: Random;
-  /** The wall clock as it was when this was made, and from then on in step with the monotonic one: setting the clock changes no deadline. */
+  /** Wall clock at construction, plus the monotonic time since then: setting the clock changes no deadline. */
   readonly now: () => Millis;
-  /** What the wall clock shows at a moment of {@link now}: for people, and for other processes. */
+  /** Converts a time of {@link now} to the present wall clock: for output, and for other processes. */
   readonly shown: (at: Millis) => Millis;
   readonly #cluster: Cluster;
   readonly #queue: SchedulingQueue;
   readonly #nominator = new Nominator();
   readonly #claimUsers = new ClaimUsers();
-  /** Uids of pods that are deleted for others: their room is for those. */
+  /** UIDs of preempted pods: their capacity is for the preemptors. */
   readonly #victims = new Set<string>();
   readonly #assumed = new Map<string, AssumedPod & { readonly over: AbortController }>();
 
@@ -135,12 +135,12 @@ export class SchedulerState {
     return this.#victims;
   }
 
-  /** Undefined: the pod is for another scheduler. */
+  /** Undefined: the pod belongs to another scheduler. */
   readonly profileOf = ({ schedulerName }: PodInfo): ProfileConfig | undefined => this.config.profiles.get(schedulerName);
 
   readonly budgets = (): readonly Readonly<Budget>[] => this.caches.budgets?.list() ?? [];
 
-  /** The newest that the caches know of a pod. @throws where it cannot be read */
+  /** The newest cached state of a pod. @throws if the pod is malformed */
   readonly latest = (key: Key): PodInfo | undefined => {
     const pod = this.caches.pods.get(key);
     return pod && podInfoOf(pod);
@@ -148,14 +148,14 @@ export class SchedulerState {
 
   // ---- events of informers
 
-  /** A pod that waits for a node is new. */
+  /** A pending pod was added. */
   addPending(pod: PodInfo): void {
     this.#queue.add(pod);
     this.#nominator.add(pod);
     this.#queue.reorder(pod.uid);
   }
 
-  /** It changed. Whoever had to leave the node that it was nominated for may want that now. */
+  /** A pending pod was updated. If it lost its nomination, pods that had to leave that node to it are requeued. */
   updatePending(before: PodInfo, after: PodInfo): void {
     this.#queue.add(after);
     const was = nominatedNodeOf(before);
@@ -163,7 +163,7 @@ export class SchedulerState {
     if (was !== '' && was !== nominatedNodeOf(after)) this.#enqueueForNominated(before, was);
   }
 
-  /** A pod is on a node, by whomever it was bound: no longer assumed, nor waiting. @returns whether it was assumed until now */
+  /** A pod is assigned to a node, by any scheduler: it is no longer assumed or pending. @returns whether it was assumed until now */
   addAssigned(pod: PodInfo): boolean {
     const wasAssumed = this.#cluster.placed(pod.uid)?.at === 'assumed';
     this.#queue.delete(pod);
@@ -174,14 +174,14 @@ export class SchedulerState {
     return wasAssumed;
   }
 
-  /** @returns whether it is on another node than it was counted on, which no API server allows: that is corrected */
+  /** @returns whether the pod counted on another node until now. No API server allows such a move; the cache is corrected */
   updateAssigned(pod: PodInfo): boolean {
     const hasMoved = this.#cluster.updatePod(pod);
     this.#claimUsers.add(pod, pod.nodeName);
     return hasMoved;
   }
 
-  /** A pod is gone. @returns where it counted, and for which node it was nominated */
+  /** A pod was deleted. @returns where it counted, and for which node it was nominated */
   deletePod(last: PodInfo): { placed: Placed | undefined; nominated: string | undefined; isVictim: boolean } {
     const placed = this.#cluster.placed(last.uid);
     const nominated = this.#nominator.delete(last.uid);
@@ -194,7 +194,7 @@ export class SchedulerState {
     return { placed, nominated, isVictim };
   }
 
-  /** @throws where it cannot be read: then nothing is placed there any more */
+  /** @throws if the node is malformed: it is then removed, so that no pod is scheduled there */
   setNode(node: Readonly<Node>): NodeChange {
     try {
       return this.#cluster.setNode(node);
@@ -208,18 +208,18 @@ export class SchedulerState {
     this.#cluster.removeNode(name);
   }
 
-  /** Labels of a namespace, or which namespaces there are. */
+  /** The labels of a namespace changed, or a namespace was added. */
   namespacesChanged(): void {
     this.#cluster.namespacesChanged();
     this.engine.forget();
   }
 
-  /** A pod on a node counts there, though it was ignored until now. */
+  /** Counts an assigned pod on its node that was ignored until now. */
   countPod(pod: PodInfo): void {
     this.#cluster.addPod(pod);
   }
 
-  /** A pod on a node does not count there any more, though it is there. */
+  /** An assigned pod no longer counts on its node, although it is still there. */
   ignorePod(uid: string): void {
     this.#cluster.removePod(uid);
   }
@@ -244,13 +244,13 @@ export class SchedulerState {
     return assumed;
   }
 
-  /** The API server has bound it: from now on it is only to be seen. */
+  /** The API server has bound the pod; only its watch event is outstanding. */
   bound(uid: string): void {
     this.#queue.done(uid);
     this.#cluster.bound(uid, this.now());
   }
 
-  /** Takes back {@link assume}, and offers what the pod took to others. @returns whether there was something: a pod that was seen on its node stays */
+  /** Reverts {@link assume}, and requeues pods that the capacity may help. @returns whether the pod was assumed: a pod that was seen on its node stays */
   forget(pod: PodInfo): boolean {
     const placed = this.#cluster.placed(pod.uid);
     if (placed === undefined || !this.#cluster.forget(pod.uid)) return false;
@@ -260,7 +260,7 @@ export class SchedulerState {
     return true;
   }
 
-  /** Its binding comes to nothing: what was decided of its volumes is free for others, what was reserved for it is held again. */
+  /** The pod will not be bound: volumes chosen for it are free for other pods, and its reservation is held again. */
   abandonBinding(uid: string): void {
     for (const event of this.volumes.view.forget(uid)) this.enqueueOn(event);
     const assumed = this.#assumed.get(uid);
@@ -272,15 +272,15 @@ export class SchedulerState {
     if (this.#assumed.get(uid) === assumed) this.#assumed.delete(uid);
   }
 
-  /** Nothing is to be done about this pod any more. */
+  /** The pod no longer needs to be scheduled. */
   done(uid: string): void {
     this.#queue.done(uid);
   }
 
   /**
-   * No node passed: the pod waits again, perhaps until its victims are gone; their node is nominated for it.
-   * @param keepsNomination - the node that it was nominated for stays so
-   * @returns what its status is to say (as of {@link Wanted}), and less important pods that lost this node
+   * No node passed: requeues the pod. If victims were chosen, the pod is held until they are deleted, and nominated for their node.
+   * @param keepsNomination - the pod keeps its nomination
+   * @returns the nominatedNodeName to write to its status (as in {@link Wanted}), and pods of lower priority that lost their nomination for this node
    */
   unschedulable(
     queued: QueuedPod,
@@ -295,17 +295,17 @@ export class SchedulerState {
     let unnominated: readonly PodInfo[] = [];
     if (chosen !== undefined) {
       unnominated = nominator.on(chosen.node).filter((other) => other.uid !== pod.uid && other.priority < pod.priority);
-      // One that went while an extender was asked has no end any more that would take it out again.
+      // A victim that was deleted during the call to an extender gets no further delete event, which would remove it from this set.
       for (const { uid } of chosen.victims) if (this.#cluster.placed(uid) !== undefined) this.#victims.add(uid);
       for (const { uid } of unnominated) nominator.delete(uid);
       nominator.add(pod, chosen.node);
     } else if (!keepsNomination) nominator.delete(pod.uid);
-    // At once: what its status says need not change for it, when nobody ever wrote it there.
+    // Requeued here, not by the event of the pod's status: the nomination may never have been written there.
     if (before !== undefined && nominator.nodeOf(pod.uid) !== before) this.#enqueueForNominated(pod, before);
     return { nominate: chosen?.node ?? (keepsNomination ? undefined : cleared(before, pod)), unnominated };
   }
 
-  /** An error: the pod will be retried, later each time. @returns as {@link unschedulable} */
+  /** The attempt failed with an error: the pod is retried with growing backoff. @returns as {@link unschedulable} */
   failed(queued: QueuedPod, pod: PodInfo): { nominate: string | undefined } {
     const nominated = this.#nominator.delete(pod.uid);
     const latest = this.#latestOr(pod);
@@ -314,36 +314,36 @@ export class SchedulerState {
     return { nominate: cleared(nominated, latest) };
   }
 
-  /** The node is for this pod from now on, until it has a place or is refused. */
+  /** Nominates the pod for the node, until the pod is assumed, or rejected again. */
   nominate(pod: PodInfo, node: string): void {
     this.#nominator.add(pod, node);
   }
 
-  /** Room was made for the pod, or could not be made (`failed`): it is tried again, and so is whoever lost the node. */
+  /** The preemption has ended: releases the preemptor, requeues it if a victim was not deleted (`failed`), and requeues pods that lost their nomination. */
   preempted(pod: PodInfo, unnominated: readonly PodInfo[], failed: boolean): void {
     for (const { uid } of unnominated) this.#queue.activate(uid);
     this.#queue.release(pod.uid);
     if (failed) this.#queue.activate(pod.uid);
   }
 
-  /** They were not deleted, and are nobody's victims. */
+  /** These pods were not deleted and are no longer victims. */
   spared(victims: readonly PodInfo[]): void {
     for (const { uid } of victims) this.#victims.delete(uid);
   }
 
   // ---- pods that wait
 
-  /** Moves pods whose time has come. @returns when to call again; undefined: nobody waits for time */
+  /** Requeues pods whose backoff or waiting time is over. @returns when to call again; undefined: no pod waits for a time */
   tick(): Millis | undefined {
     return this.#queue.tick();
   }
 
-  /** Pods that this may help are tried again. @param only - none but these. @default all */
+  /** Requeues the pods that the event may help. @param only - selects the pods to consider. @default all */
   enqueueOn(event: ClusterEvent, only?: (pod: PodInfo) => boolean): void {
     this.#queue.enqueueOn(event, only);
   }
 
-  /** A node changed or is gone: pods nominated for it that no preemption there can help any more are tried again, and may find their place elsewhere. */
+  /** A node changed or was deleted: requeues the pods nominated for it that no preemption there can help any more; they may fit elsewhere. */
   enqueueNominated(name: string): void {
     const on = this.#cluster.node(name);
     for (const pod of this.#nominator.on(name)) {
@@ -353,33 +353,33 @@ export class SchedulerState {
     }
   }
 
-  /** What this pod took, or what was held as if it did, is free for pods of at most this priority: the others never had to leave it. */
+  /** The capacity of this pod, or held for it, is free for pods of at most this priority: to pods of higher priority it was available before. */
   enqueueUpTo(pod: PodInfo, most: number): void {
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ priority }) => priority <= most);
   }
 
-  /** An assumed pod does not take its place after all: others may want it, unless it is held. */
+  /** An assumed pod will not be bound: requeues the other pods that its capacity may help, unless the capacity is held. */
   enqueueForUnused(pod: PodInfo): void {
     const heldUpTo = this.held.heldUpTo(pod);
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before: pod }, ({ uid, priority }) => uid !== pod.uid && priority > heldUpTo);
   }
 
-  /** A pod that was nominated for this node is gone. */
+  /** A pod that was nominated for this node was deleted. */
   enqueueForDeleted(pod: PodInfo, nominated: string): void {
     this.#enqueueForNominated(pod, nominated);
   }
 
-  /** Whether something is held for this pod has changed: that decides who goes first. */
+  /** Whether capacity is held for this pod has changed, and with it the order of the queue. */
   reorder(uid: string): void {
     this.#queue.reorder(uid);
   }
 
-  /** It waits again, as if it were new. */
+  /** Queues the pod again, as a new one. */
   readd(pod: PodInfo): void {
     this.#queue.add(pod);
   }
 
-  /** The failure of this pod is to be reported, whatever else fails. */
+  /** Does not throw, so that the failure of a malformed pod is reported too. */
   #latestOr(pod: PodInfo): PodInfo {
     try {
       return this.latest(pod.key) ?? pod;
@@ -388,14 +388,14 @@ export class SchedulerState {
     }
   }
 
-  /** The pod is not nominated for this node any more: that is free for whoever had to leave it, but for the pod itself. */
+  /** The pod is no longer nominated for this node: requeues the other pods that had to leave the capacity to it. */
   #enqueueForNominated(pod: PodInfo, node: string): void {
     const before = { ...pod, nodeName: node };
     this.#queue.enqueueOn({ kind: 'assigned-pod-deleted', before }, ({ uid, priority }) => uid !== pod.uid && priority <= pod.priority);
   }
 }
 
-/** No node is nominated any more. Its status may say so of a nomination that ended here when the pod seemed to have a place. */
+/** '' clears nominatedNodeName. The status may still name a node whose nomination ended here when the pod was assumed. */
 function cleared(nominated: string | undefined, pod: PodInfo): '' | undefined {
   return nominated !== undefined || nominatedNodeOf(pod) !== '' ? '' : undefined;
 }

@@ -10,11 +10,11 @@ import { isConflict, isNotFound } from '../../kube/client/errors.ts';
 import { observedOf, type PodInfo } from '../pod/pod-info.ts';
 import type { Pod } from '../types.ts';
 
-/** What a pod's status should say about its having no place. */
+/** What the status of a pending pod should show. */
 export interface Wanted {
   readonly reason: 'Unschedulable' | 'SchedulerError';
   readonly message: string;
-  /** undefined: as it is. */
+  /** nominatedNodeName; '' clears it. undefined: unchanged. */
   readonly nominate: string | undefined;
 }
 
@@ -22,40 +22,40 @@ export interface StatusWriterOptions {
   client: Pick<Client, 'patch'>;
   clock: Pick<Clock, 'now' | 'sleep'>;
   log: Log;
-  /** Calls under way at once. */
+  /** Maximum number of requests in flight. */
   atOnce: number;
 }
 
-/** A write that failed is retried with this backoff, and so often; the next scheduling attempt of the pod writes its status anyway. */
+/** Backoff and maximum number of tries of a write; the next scheduling attempt of the pod writes its status anyway. */
 const AGAIN = { base: 1_000, cap: 30_000, jitter: 0 };
 const MAX_TRIES = 6;
 
-/** What the server took is remembered for so many pods, until the caches show it: they are behind by a moment, or under load by seconds. */
+/** The written status is remembered for this many pods until the caches show it: they lag by a moment, or under load by seconds. */
 const REMEMBERED = 1_000;
 
-/** Of the calls that may be under way at once, those that are while pods are being bound: that a pod gets its place is more urgent. */
+/** Share of the requests in flight that is allowed while pods are being bound: Bindings are more urgent. */
 const SHARE_BESIDE_BINDINGS = 1 / 4;
 
-/** Writes why pods wait: the newest for each pod, and only what is different. That a write fails stops nothing. */
+/** Writes to the status of pods why they are pending: only the newest reason of each pod, and only changes. A failed write blocks nothing. */
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   readonly #waiting = new Map<string, { pod: PodInfo; wanted: Wanted }>();
   readonly #flying = new Map<string, { wanted: Wanted; flight: Promise<void>; isForgotten: boolean }>();
-  /** Could not be written; how often in a row. */
+  /** Writes that failed and wait for a retry, with the number of failures in a row. */
   readonly #failed = new Map<string, { wanted: Wanted; failures: number }>();
-  /** What the server said in answer, the oldest first. */
+  /** The status in the server's responses, oldest first. */
   readonly #answered = new Map<string, { version: string; status: Status }>();
-  /** How many are to be let go first. */
+  /** Number of Bindings in flight, which take precedence. */
   #urgent = 0;
 
   constructor(options: StatusWriterOptions) {
     this.#options = options;
   }
 
-  /** @param pod - as it is known now */
+  /** @param pod - its newest known state */
   write(pod: PodInfo, wanted: Wanted, signal: AbortSignal): void {
     const before = this.#waiting.get(pod.uid);
-    // What is being written now counts as said: the pod as it is known does not show it yet.
+    // A write that waits or is in flight counts as written: the cached pod does not show it yet.
     const said = before ?? this.#flying.get(pod.uid);
     if (said === undefined ? !differs(this.#statusOf(pod), wanted) : says(said.wanted, wanted)) return;
     const nominate = wanted.nominate ?? (before ?? this.#failed.get(pod.uid))?.wanted.nominate;
@@ -65,8 +65,8 @@ export class StatusWriter {
   }
 
   /**
-   * It is to have a place: what waits to be written is no longer so. What is being written is to be waited for, or it might come after the server has said that
-   * the pod has a place.
+   * The pod is about to be bound: drops its waiting write. @returns the write in flight, for which the caller waits: otherwise it could take effect after the
+   * Binding and overwrite the condition that the server sets.
    */
   forget(uid: string): Promise<void> | undefined {
     this.#waiting.delete(uid);
@@ -77,8 +77,8 @@ export class StatusWriter {
   }
 
   /**
-   * Shows which node the pod is to be bound to while its volumes are bound: autoscalers keep such a node. API servers clear it when the pod is bound, from 1.35
-   * on. A failure is only logged: the pod is bound without.
+   * Sets nominatedNodeName while the volumes of the pod are being bound, so that autoscalers keep the node. API servers from 1.35 on clear it when the pod is
+   * bound. A failure is only logged: the pod is bound without it.
    * @see https://kep.k8s.io/5278
    */
   async nominate(pod: PodInfo, node: string, signal: AbortSignal): Promise<void> {
@@ -94,13 +94,13 @@ export class StatusWriter {
     }
   }
 
-  /** Something more urgent is to be written: until this is disposed of fewer calls are made at once. */
+  /** A Binding is about to be sent: limits the requests in flight until the result is disposed of. */
   makeWay(): Disposable {
     this.#urgent += 1;
     return { [Symbol.dispose]: () => void (this.#urgent -= 1) };
   }
 
-  /** The newest that is known: that of the pod itself may be from before our last write. */
+  /** The newest known status: the cached pod may be older than the last write. */
   #statusOf({ uid, pod }: PodInfo): Status {
     const answered = this.#answered.get(uid);
     if (answered !== undefined && isOlder(pod.metadata.resourceVersion ?? '', answered.version)) return answered.status;
@@ -119,11 +119,11 @@ export class StatusWriter {
 
   get #most(): number {
     const { atOnce } = this.#options;
-    // Never none: whoever ends begins the next ones, and as many again as may be.
+    // At least 1: only the end of a request starts the next ones.
     return this.#urgent > 0 ? Math.max(1, Math.floor(atOnce * SHARE_BESIDE_BINDINGS)) : atOnce;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no request is in flight. */
   async idle(): Promise<void> {
     while (this.#flying.size > 0) await Promise.all([...this.#flying.values()].map(({ flight }) => flight));
   }
@@ -149,7 +149,7 @@ export class StatusWriter {
     if (this.#flying.get(uid)?.isForgotten === true) return;
     const newer = this.#waiting.get(uid);
     if (newer !== undefined) {
-      // What it leaves as it is, is what this one was to say of it.
+      // If the newer write leaves the nomination unchanged, it takes over the nomination of the failed one.
       const { nominate = wanted.nominate } = newer.wanted;
       this.#waiting.set(uid, { pod: newer.pod, wanted: { ...newer.wanted, nominate } });
       return;
@@ -158,7 +158,7 @@ export class StatusWriter {
     const failed = { wanted, failures };
     this.#failed.set(uid, failed);
     const then = (): void => {
-      // Something newer was said meanwhile, or nothing is to be said any more.
+      // A newer write replaced this one, or {@link forget} dropped it.
       if (this.#failed.get(uid) !== failed) return;
       this.#waiting.set(uid, { pod, wanted });
       this.#next(signal);
@@ -180,7 +180,7 @@ export class StatusWriter {
       reason: wanted.reason,
       message: wanted.message,
       ...observedOf(pod.pod),
-      // It tells since when the pod has no place: of one that had none before it stays, for what is not in a patch does.
+      // The time since which the pod is not scheduled. If it was not before, the patch omits the field, which leaves it unchanged.
       ...(scheduledOf(this.#statusOf(pod))?.status === 'False' ? {} : { lastTransitionTime: rfc3339(clock.now()) }),
     };
     const nominated = wanted.nominate === undefined ? {} : { nominatedNodeName: wanted.nominate === '' ? null : wanted.nominate };
@@ -192,7 +192,7 @@ export class StatusWriter {
     } catch (error) {
       if (isNotFound(error)) this.#failed.delete(uid);
       if (signal.aborted || isNotFound(error)) return;
-      // Mostly another pod of that name; it may also be the server's own trouble.
+      // A conflict mostly means another pod of that name, but the server may also return it for other reasons.
       if (!isConflict(error)) log.warn('failed to update the status of a pending pod, retrying', { pod: key, error: describeError(error) });
       this.#again(pod, wanted, signal);
     }
