@@ -67,7 +67,7 @@ export interface SchedulingQueue {
    * @param info - the pod as the cache showed it last
    */
   requeue(queued: QueuedPod, failure: Failure, info: PodInfo): void;
-  /** Requeues the pods that the event may help, of an equivalence class one for all. @param only - none but these. @default all */
+  /** Requeues the pods that the event may help; one pod represents its equivalence class. @param only - selects the pods to consider. @default all */
   enqueueOn(event: ClusterEvent, only?: (info: PodInfo) => boolean): void;
   /** Requeues this pod whatever rejected it, to be attempted once its backoff is over. */
   activate(uid: string): void;
@@ -89,28 +89,28 @@ export interface SchedulingQueue {
   list(): Iterable<Found>;
 }
 
-/** How a pod without a place stands, as JSON can say it. Moments are ISO 8601. */
+/** A pending pod, as JSON. Times are ISO 8601. */
 export interface Pending {
   namespace: string;
   name: string;
   uid: string;
   priority: number;
   pool: PoolName | 'in-flight';
-  /** Room is being made for it. */
+  /** Its victims are being deleted. */
   held: boolean;
   attempts: number;
   refusals: number;
   errors: number;
   since: string;
   queuedAt: string;
-  /** Not tried before. */
+  /** End of its backoff. */
   backoffUntil: string | null;
-  /** Tried then at the latest. */
+  /** Requeued then at the latest. */
   flushAt: string | null;
   rejectedBy: Rejector[];
-  /** Of what there was too little, where that is known. */
+  /** Resources that were short, if known. */
   short: string[];
-  /** What has it tried again, as people read it. */
+  /** What requeues it, as text for people. */
   wakesOn: string[];
 }
 
@@ -120,7 +120,7 @@ export interface PendingDump {
   pods: Pending[];
 }
 
-/** @param flushMs - after how long without an attempt a refused pod is tried again anyway. @param shown - what the wall clock shows at a moment of the queue's */
+/** @param flushMs - time since the last attempt after which a rejected pod is requeued anyway. @param shown - converts a time of the queue to the wall clock */
 function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: Millis, shown = asItIs): Pending {
   const { info, attempts, refusals, errors, since, queuedAt, rejectedBy, short } = queued;
   const rejectors = [...rejectedBy].toSorted();
@@ -145,7 +145,7 @@ function pendingOf({ pool, queued, backoffUntil, held }: Found, flushMs: Millis,
   };
 }
 
-/** The whole queue. @param shown - as of {@link pendingOf}. @param most - pods that are listed; all are counted */
+/** The whole queue. @param shown - as in {@link pendingOf}. @param most - maximum number of pods listed; all are counted */
 export function dumpQueue(
   queue: Pick<SchedulingQueue, 'sizes' | 'inFlight' | 'list'>,
   flushMs: Millis,

@@ -32,7 +32,7 @@ export function equivalenceClassOf(
   if (error.nodes === 0 || error.everywhere !== undefined) return undefined;
   if (nominator.nodeOf(pod.uid) !== undefined || held.of(pod) !== undefined || volumes.key(pod) !== '') return undefined;
   const { enabled } = config.preemption;
-  // Filters read labels last, and preemption reads all of them. So pods of a StatefulSet, with a label of their own each, are mostly alike.
+  // Only these two filters, which run last, and preemption read labels. So pods of a StatefulSet, each with a label of its own, are mostly equivalent.
   const isLabelled =
     error.by.has('PodTopologySpread') ||
     error.by.has('InterPodAffinity') ||

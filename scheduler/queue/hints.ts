@@ -19,25 +19,25 @@ import { nodeVolumeLimits, volumeBinding, volumeRestrictions, volumeZone } from 
 
 export type Hints = ReadonlyMap<Rejector, Hint>;
 
-/** What hints have to know besides the pod and the event. */
+/** What hints read besides the pod and the event. */
 export interface HintFacts {
-  /** The present state. */
+  /** Reads the present state. */
   namespaceLabels: NamespaceLabels;
-  /** Whether pods on nodes keep others away from their domain of this topology key. @default they may */
+  /** Whether assigned pods have required anti-affinity by this topology key. @default true */
   isAntiKey?(topologyKey: string): boolean;
-  /** What a profile asks of every node. @default nothing */
+  /** Node affinity that the profile adds to each of its pods. @default none */
   addedAffinity?(schedulerName: string): NodeSelector | undefined;
-  /** Resources that a profile leaves to extenders, and ignores. @default none */
+  /** Whether the profile ignores the resource, which an extender handles. @default false */
   ignores?(schedulerName: string, resource: string): boolean;
-  /** Whether no node whatsoever can help, for what the claims of the pod are now. @default one may */
+  /** Whether the present state of the pod's claims excludes every node. @default false */
   isRefusedEverywhere?(pod: PodInfo): boolean;
 }
 
-/** When a pod that one rejector refused is tried again. */
+/** When a pod that a plugin rejected is requeued. */
 interface Retry {
-  /** Whether an event may help the pod. A yes too many costs an attempt; a no too many leaves the pod unschedulable until the flush. */
+  /** Whether an event may help the pod. A false positive costs an attempt; a false negative leaves the pod unschedulable until the flush. */
   readonly hint: (facts: HintFacts) => Hint;
-  /** The same as people read it: it continues "retried when". */
+  /** The same as text for people, which continues "retried when". */
   readonly when: string;
 }
 
@@ -102,7 +102,7 @@ const retries: Readonly<Record<Rejector, Retry>> = {
     when: 'anything in the cluster changes',
   },
   SchedulingGates: {
-    // Nothing but the pod's own change opens them.
+    // Only an update of the pod itself removes its gates.
     hint: () => never,
     when: 'its last scheduling gate is removed',
   },
@@ -111,7 +111,7 @@ const retries: Readonly<Record<Rejector, Retry>> = {
     when: 'a node gets the resource from a device plugin; otherwise never: create the pod again for a scheduler with dynamic resource allocation',
   },
   GangScheduling: {
-    // The group is never known here.
+    // This scheduler does not know pod groups, so no event helps.
     hint: () => never,
     when: 'never: create the pod again for a scheduler that schedules pods of a group together',
   },
@@ -127,7 +127,7 @@ export function createHints(facts: HintFacts): Hints {
   return new Map(Object.entries(retries).map(([rejector, { hint }]) => [rejector as Rejector, hint(facts)]));
 }
 
-/** What has a pod tried again that these refused, as people read it. */
+/** What requeues a pod that these plugins rejected, as text for people. */
 export function retryConditionsOf(rejectedBy: Iterable<Rejector>): string[] {
   return [...rejectedBy].toSorted().map((rejector) => retries[rejector].when);
 }

@@ -18,7 +18,7 @@ export function createQueue(options: QueueOptions): SchedulingQueue {
 class PodQueue implements SchedulingQueue {
   readonly #options: QueueOptions;
   readonly #entries = new Map<string, Entry>();
-  /** Whose name it is now: a pod that was made again has another uid. */
+  /** UID by pod key: a pod that was created again has another UID. */
   readonly #uids = new Map<string, string>();
   readonly #unschedulable: Unschedulable;
   readonly #pools: Pools;
@@ -96,9 +96,9 @@ class PodQueue implements SchedulingQueue {
     this.#pools.take(entry);
     entry.info = info;
     entry.queuedAt = this.#options.now();
-    // A held pod has a node of its own to wait for: nobody else is tried in its stead.
+    // A held pod waits for its own node: no other pod can represent it.
     const equivalenceClass = failure.why === 'refused' && !entry.held ? failure.equivalenceClass : undefined;
-    // Others in its class were not tried: it keeps its place among them.
+    // The others of its class were not attempted: the pod keeps its place among them.
     if (equivalenceClass === undefined || equivalenceClass !== entry.equivalenceClass) entry.turn = this.#turns++;
     entry.equivalenceClass = equivalenceClass;
     entry.backoffUntil = this.#backoffOf(entry);
@@ -177,7 +177,7 @@ class PodQueue implements SchedulingQueue {
     for (const entry of this.#entries.values()) yield this.#found(entry);
   }
 
-  /** Counts the failure. @returns whether the pod is to be tried again without waiting for something to happen */
+  /** Counts the failure. @returns whether to requeue the pod without waiting for an event */
   #settle(entry: Entry, failure: Failure, info: PodInfo): boolean {
     if (failure.why === 'error' || failure.by.size === 0) {
       entry.errors++;
@@ -194,7 +194,7 @@ class PodQueue implements SchedulingQueue {
       meet(invalidatedBy(entry.info, info), failure.by)
     )
       return true;
-    if (entry.flight === undefined) return true; // nobody looked out for it meanwhile
+    if (entry.flight === undefined) return true; // assumed in between: events were not logged for it
     for (const logged of eventsSince(entry.flight))
       if (logged.only?.(info) !== false && mayHelp(this.#options.hints, info, entry, logged)) return true;
     return false;
@@ -207,18 +207,18 @@ class PodQueue implements SchedulingQueue {
     return queuedAt + backoff(failures, { base, cap, jitter: 0 }, zero);
   }
 
-  /** The pod itself is other than it was. */
+  /** The pod itself changed. */
   #change(entry: Entry, info: PodInfo): void {
     const before = entry.info;
     if (before === info) return;
     const invalidated = invalidatedBy(before, info);
     const isAlike = asksTheSame(before, info);
-    // Of all that is written about waiting pods most is what was said of them here.
+    // Most updates of pending pods are status writes of this scheduler.
     if (entry.place === 'unschedulable' && entry.equivalenceClass !== undefined && isAlike) {
       entry.info = info;
       return;
     }
-    // In its pool under what it was: out first, back in as what it is.
+    // The pool is keyed by the old state: remove the pod first, then add it in its new state.
     if (entry.place === 'unschedulable') {
       this.#pools.take(entry);
       entry.equivalenceClass = undefined;
@@ -239,29 +239,29 @@ class PodQueue implements SchedulingQueue {
     } else if (entry.place === 'held') {
       if (meet(invalidated, entry.rejectedBy)) entry.invalidated = 'all';
     } else this.#pools.sort(entry);
-    // What becomes of it says nothing of the others any more. In flight, that is told by what it was refused for.
+    // The pod no longer represents its class. For a pod in flight, its rejection decides that.
     if (!isAlike && entry.place !== 'in-flight') this.#nextRepresentative(entry);
   }
 
-  /** Nobody can be tried in its stead any more. */
+  /** No other pod can represent this one any more. */
   #waitAlone(entry: Entry): void {
     this.#pools.take(entry);
     entry.equivalenceClass = undefined;
     this.#pools.put(entry, 'unschedulable');
   }
 
-  /** It was tried, perhaps in the stead of a class: that sleeps on if nothing is to be done for it. */
+  /** The pod was attempted, perhaps for its class: the class waits again if the pod was rejected like the others and is not requeued. */
   #settleClass(entry: Entry): void {
     const { represents, place } = entry;
     if (represents === undefined) return;
     const isLike = represents.key === entry.equivalenceClass;
     if (isLike && place === 'unschedulable') this.#letClassWait(entry);
-    // It is to be tried once more: so is the class, and perhaps not as late.
+    // The pod is requeued, and so is its class: another member may have a shorter backoff.
     else if (isLike && (place === 'active' || place === 'backoff')) this.#tryClassAgain(represents);
     else this.#nextRepresentative(entry);
   }
 
-  /** Something else became of it than of the class that it was tried for: the next one is tried. */
+  /** The pod no longer represents its class, whose next representative is requeued. */
   #nextRepresentative(entry: Entry): void {
     const { represents } = entry;
     if (represents === undefined) return;
@@ -269,7 +269,7 @@ class PodQueue implements SchedulingQueue {
     this.#tryClassAgain(represents);
   }
 
-  /** Who is tried when this one's turn has come: as it was chosen, whoever is before it in its class may have backed off, and does so no longer. */
+  /** The pod to attempt in place of this one: when it was chosen, members before it in order may have been in backoff, which may be over now. */
   #firstOfClass(entry: Entry): Entry {
     const first = entry.represents && firstReady(entry.represents, this.#options.now());
     if (first === undefined || entry.represents === undefined || byTurn(entry, first) <= 0) return entry;
@@ -292,7 +292,7 @@ class PodQueue implements SchedulingQueue {
     if (next !== undefined) this.#enqueue(next);
   }
 
-  /** A name is one pod's at a time: whoever had it before is gone, though nobody said so. */
+  /** Only one pod has a name at a time: an earlier pod of this name was deleted, even without a delete event. */
   #forgetSameName({ key }: PodInfo): void {
     const uid = this.#uids.get(key);
     const sameName = uid === undefined ? undefined : this.#entries.get(uid);
@@ -306,7 +306,7 @@ class PodQueue implements SchedulingQueue {
     this.#nextRepresentative(entry);
   }
 
-  /** @param worthIt - whether it is to be tried again once it is released, though nothing more happens */
+  /** @param worthIt - whether {@link release} requeues the pod even if no event follows */
   #hold(entry: Entry, worthIt: boolean): void {
     entry.invalidated = worthIt ? 'all' : undefined;
     this.#pools.put(entry, 'held');
@@ -333,17 +333,17 @@ class PodQueue implements SchedulingQueue {
 export interface QueueOptions {
   /** Wall clock. */
   now: () => Millis;
-  /** Wait after the first failure; it doubles with each. */
+  /** Backoff after the first failure; doubles with each failure. */
   initialBackoffMs: Millis;
   maxBackoffMs: Millis;
-  /** After so long without an attempt a refused pod is tried again, though nothing is known to have happened. */
+  /** Time since the last attempt after which a rejected pod is requeued even without an event. */
   flushMs: Millis;
   hints: Hints;
-  /** Whether it goes before others of its priority. When this changes, {@link SchedulingQueue.reorder}. */
+  /** Whether the pod goes before others of its priority. When this changes, call {@link SchedulingQueue.reorder}. */
   prioritized(info: PodInfo): boolean;
   /**
-   * Pods with the same text get the same answer of every hint: they have the same namespace, requests, ports, tolerations, node selector, affinity,
-   * spread constraints (with the labels these take values from) and volumes. Their own labels are told apart here. @default each its own
+   * Every hint returns the same for pods with the same key: they have the same namespace, requests, ports, tolerations, node selector, affinity,
+   * spread constraints (with the labels these take values from) and volumes. The queue compares their own labels itself. @default the pod's UID
    */
   classOf?(info: PodInfo): string;
 }

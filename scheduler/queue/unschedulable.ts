@@ -133,7 +133,7 @@ export class Unschedulable {
     return alike !== undefined && (alike.ready.has(uid) || alike.resting.has(uid)) ? alike : undefined;
   }
 
-  /** With labels where terms of other pods may match them: pods to come can have terms for labels that no class knows of yet. */
+  /** Includes the labels if InterPodAffinity rejected the pod: the terms of future pods may match any label. */
   #groupKey({ info, rejectedBy, short }: Entry): string {
     const labels = rejectedBy.has('InterPodAffinity') ? JSON.stringify(info.labels, Object.keys(info.labels).toSorted()) : '';
     return [sorted(rejectedBy), short === undefined ? '?' : sorted(short), labels, this.#classOf(info)].join('\n');

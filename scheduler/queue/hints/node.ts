@@ -6,7 +6,7 @@ import type { ClusterEvent, Node } from '../../types.ts';
 import type { Hint } from '../contract.ts';
 import { amountOf, portsConflict } from '../../../kube/api/pod-requests.ts';
 
-/* Plugins that look at one node alone: at its own object, and at what its pods leave free. */
+/* Plugins that read a single node: its object, and the capacity that its pods leave free. */
 
 const cordon: readonly Taint[] = [{ key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' }];
 
@@ -21,7 +21,7 @@ export const nodeUnschedulable: Hint = ({ pod }, event) =>
 
 export const taintToleration: Hint = (info, event) => nodeComesToPass(event, (node) => toleratesNode(info, node));
 
-/** @param added - what the scheduler itself asks of every node */
+/** @param added - node affinity that the profile adds to each of its pods */
 export function nodeAffinity(added: (schedulerName: string) => NodeSelector | undefined): Hint {
   return ({ pod, schedulerName }, event) =>
     nodeComesToPass(event, (node) => rejectionForAffinity(pod.spec ?? {}, added(schedulerName), node) === undefined);
@@ -36,7 +36,7 @@ export const nodePorts: Hint = ({ ports }, event) => {
   return event.kind === 'assigned-pod-deleted' && ports.some((port) => event.before.ports.some((freed) => portsConflict(port, freed)));
 };
 
-/** A pod waits for devices of a class; a node that has them from a device plugin serves it as well. Resource claims it cannot serve. */
+/** A pod that waits for devices of a DeviceClass can also use a node with a device plugin for the resource. A pod with resource claims cannot. */
 export const devicesOnNodes: Hint = ({ pod, requests }, event) => {
   if ('resourceClaims' in (pod.spec ?? {})) return false;
   const has = ({ status }: Readonly<Node>, resource: string): boolean => !['0', undefined].includes(status?.allocatable?.[resource]);
@@ -48,23 +48,23 @@ export function nodePasses(passes: (pod: PodInfo, node: Readonly<Node>) => boole
   return (pod, event) => nodeComesToPass(event, (node) => passes(pod, node));
 }
 
-/** Whether a node passes now that did not before, or was not there. */
+/** Whether a node passes now that did not pass before, or did not exist. */
 function nodeComesToPass(event: ClusterEvent, passes: (node: Readonly<Node>) => boolean): boolean {
   if (event.kind === 'node-added') return passes(event.after);
   return event.kind === 'node-updated' && passes(event.after) && !passes(event.before);
 }
 
-/** Whether a resource is left to somebody else. */
+/** Whether the profile ignores the resource, which an extender handles. */
 type Ignores = (schedulerName: string, resource: string) => boolean;
 
 const NO_SLOT = 'Too many pods';
 const INSUFFICIENT = 'Insufficient ';
 
-/* One event is looked at for many pods, and pods of one template share what they ask for. */
+/* Caches: one event is evaluated for many pods, and pods of one template share one Requests object. */
 const askedBy = new WeakMap<Requests, ReadonlyMap<string, number>>();
 const allocatable = new WeakMap<Readonly<Node>, ReadonlyMap<string, number>>();
 
-/** What was short, read from the reasons of this plugin: `pods`, `cpu`, `example.com/gpu`. */
+/** Resources that were short, parsed from the reasons of this plugin: `pods`, `cpu`, `example.com/gpu`. */
 export function shortIn(reasons: Iterable<string>): Set<string> {
   const short = new Set<string>();
   for (const reason of reasons) {
@@ -103,7 +103,7 @@ export function nodeResourcesFit(ignores: Ignores): Hint {
   };
 }
 
-/** @param after - undefined: nothing is held any more */
+/** @param after - undefined: the pod was deleted */
 function frees(before: Requests, after: Requests | undefined, wanted: ReadonlySet<string>): boolean {
   if (before === after) return false;
   const held = asked(before);
@@ -118,7 +118,7 @@ function fitsEmpty(requests: Requests, node: Readonly<Node>, counts: (resource: 
   return true;
 }
 
-/** What is asked for, nothing of 0. */
+/** Requested amounts by resource, without zeros. */
 function asked(requests: Requests): ReadonlyMap<string, number> {
   const seen = askedBy.get(requests);
   if (seen !== undefined) return seen;

@@ -10,7 +10,7 @@ type Labels = Readonly<Record<string, string>>;
 
 const known = new WeakMap<PodInfo, readonly SpreadConstraint[]>();
 
-/** Pods that are counted are more or fewer, or the domains are others. Fewer help in their own domain, more in all others. */
+/** The number of counted pods or the set of domains changed. Fewer pods help in their own domain, more pods help in all other domains. */
 export const podTopologySpread: Hint = (info, event) => {
   const hard = hardConstraintsOf(info);
   const counts = (other: PodInfo) =>
@@ -19,7 +19,7 @@ export const podTopologySpread: Hint = (info, event) => {
     case 'assigned-pod-added':
       return !event.after.terminating && counts(event.after);
     case 'assigned-pod-deleted':
-      return counts(event.before); // also on its way out: as somebody's room that was kept it was counted until now
+      return counts(event.before); // also when terminating: a reservation in its place was counted until now
     case 'assigned-pod-updated': {
       const { before, after } = event;
       if (before.terminating !== after.terminating) return counts(before) || counts(after);
@@ -50,7 +50,7 @@ function countedBy(constraints: readonly SpreadConstraint[], { labels }: PodInfo
   return constraints.map(({ selector }) => (selector !== undefined && matchesLabels(selector, labels) ? '1' : '0')).join('');
 }
 
-/** The domains that a node is in, for constraints that look at it, as text; '' for none. A node without one of the keys is in none. */
+/** The domains that a node is in, of the constraints that it is eligible for, as text; '' for none. A node without one of the keys is in none. */
 function domainsOf(info: PodInfo, constraints: readonly SpreadConstraint[], node: Readonly<Node>): string {
   const labels = node.metadata.labels ?? {};
   if (!constraints.every(({ topologyKey }) => Object.hasOwn(labels, topologyKey))) return '';
@@ -88,7 +88,7 @@ export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topology
         return (
           requiredAnti.some((term) => means(term, event.before)) ||
           keepsAway(event.before, info) ||
-          (isFriend(event.before) && isFriend(info)) // with the last friend gone it may be the first of its kind, anywhere
+          (isFriend(event.before) && isFriend(info)) // without any pod that its affinity selects, it may go to any domain as the first one
         );
       case 'node-added': {
         const labels = event.after.metadata.labels ?? {};
@@ -102,7 +102,7 @@ export function interPodAffinity(labelsOf: NamespaceLabels, isAntiKey: (topology
           )
         );
       case 'node-deleted':
-        return true; // its pods are near to nobody any more
+        return true; // pods on a deleted node no longer count for affinity
       case 'namespace-changed':
         return namespaceMatters(info, event.before, event.after);
       case 'storage-changed':
@@ -121,7 +121,7 @@ function changedLabels({ before, after }: { before: Readonly<Node>; after: Reado
   return Object.keys({ ...was, ...is }).filter((key) => was[key] !== is[key]);
 }
 
-/** Whether pods of a namespace are meant by other terms than before, or terms of others may mean the pod differently. */
+/** Whether the pod's terms select the namespace differently than before, or the terms of other pods may select the pod differently. */
 function namespaceMatters(info: PodInfo, before: Readonly<Namespace> | undefined, after: Readonly<Namespace>): boolean {
   const { name = '' } = after.metadata;
   const was = before?.metadata.labels ?? {};

@@ -14,7 +14,7 @@ export const volumeRestrictions: Hint = (info, event) => {
   return event.kind === 'storage-changed' && isOwnClaim(info, event);
 };
 
-/** Places for volumes on nodes. */
+/** Volume limits of nodes. */
 export const nodeVolumeLimits: Hint = (info, event) => {
   if (event.kind === 'node-added') return true;
   if (event.kind === 'assigned-pod-deleted') {
@@ -31,8 +31,8 @@ export const nodeVolumeLimits: Hint = (info, event) => {
 const isRequired = (driver: Readonly<CsiDriver> | undefined): boolean => driver?.spec?.preventPodSchedulingIfMissing === true;
 
 /**
- * Volumes for claims: there, made, or where they can be reached.
- * @param isRefusedEverywhere - whether a claim of the pod is missing, or not to be had: then nodes come and change in vain
+ * Volumes for claims: whether they exist, can be provisioned, and are accessible from the node.
+ * @param isRefusedEverywhere - whether a claim of the pod is missing or cannot be bound: then no node event helps
  */
 export function volumeBinding(isRefusedEverywhere: (pod: PodInfo) => boolean): Hint {
   return (info, event) => {
@@ -58,7 +58,7 @@ function storageHelps(info: PodInfo, event: StorageEvent): boolean {
     case 'CSIDriver':
       return (event.before?.spec.storageCapacity ?? false) !== (event.after?.spec.storageCapacity ?? false);
     case 'CSIStorageCapacity': {
-      // Of one that is there its class and its nodes stay the same.
+      // The storage class and nodes of an existing object are immutable.
       const { before, after } = event;
       if (after === undefined || before === undefined) return after !== undefined;
       return (largestOf(after) ?? 0n) > (largestOf(before) ?? 0n);
@@ -85,14 +85,14 @@ export const volumeZone: Hint = (info, event) => {
   return isOwnClaim(info, event) || (event.of === 'PersistentVolume' && isForClaimOf(info, event));
 };
 
-/** A claim of the pod came, or says something else. */
+/** A claim of the pod was added or changed. */
 function isOwnClaim(info: PodInfo, event: StorageEvent): boolean {
   if (event.of !== 'PersistentVolumeClaim' || event.after === undefined) return false;
   const { namespace = '', name = '' } = event.after.metadata;
   return namespace === info.namespace && hasClaim(info, name) && saysMore<Claim>(event);
 }
 
-/** A volume that is, or was, for a claim of the pod came, or says something else. */
+/** A volume that is, or was, for a claim of the pod was added or changed. */
 function isForClaimOf(info: PodInfo, event: Changed<Volume>): boolean {
   const isOurs = (volume: Readonly<Volume> | undefined) => {
     const ref = volume?.spec?.claimRef;
@@ -117,14 +117,14 @@ function sharesStorage(a: PodInfo, b: PodInfo): boolean {
   );
 }
 
-/** Whether there is more to it than its version, and who wrote which field. */
+/** Whether anything but resourceVersion and managedFields changed. */
 function saysMore<T extends Claim | Volume>({ before, after }: Changed<T>): boolean {
   const said = (from: Readonly<T> | undefined) =>
     from && [from.spec, from.status?.phase, from.metadata.labels, from.metadata.annotations, from.metadata.deletionTimestamp];
   return differs(said(before), said(after));
 }
 
-/** As API servers write them, equal things have equal texts. Where they had not, a pod is tried once too often. */
+/** Equal values have equal texts, as the API server writes them. If they had not, the pod would be attempted once too often. */
 function differs(a: unknown, b: unknown): boolean {
   return a !== b && JSON.stringify(a) !== JSON.stringify(b);
 }
