@@ -4,26 +4,26 @@ import type { PodInfo } from '../pod/pod-info.ts';
 
 export type CarriedKind = 'requiredAnti' | 'required' | 'preferred' | 'preferredAnti';
 
-/** A term that pods on nodes have, and how many of them on which. */
+/** A term of assigned pods, and how many pods on each node have it. */
 export interface CarriedTerm {
   readonly id: string;
   readonly kind: CarriedKind;
   readonly term: AffinityTerm;
-  /** 1 for what is required. */
+  /** 1 for a required term. */
   readonly weight: number;
-  /** Terms are numbered as they come. */
+  /** Number in the order of creation. */
   readonly serial: number;
-  /** Pods that have it by the slot of their node; nothing of 0. */
+  /** Number of pods with the term by slot of their node, without zeros. */
   readonly bySlot: Map<number, number>;
-  /** Where it is counted, and how much each pod counts there. */
+  /** Sums that include the term, with the weight of each pod. */
   readonly sums: Map<CarriedSum, number>;
   pods: number;
 }
 
-/** Pods with any of some terms by the slot of their node, each term with its weight: terms of one topology key need one count together, not one each. */
+/** Weighted number of pods with any of its terms, by slot of their node: terms of one topology key share one count. */
 export class CarriedSum {
   readonly counter = new Counter();
-  /** None that no pod has any more. */
+  /** Without terms that no pod has any more. */
   readonly terms = new Set<CarriedTerm>();
 
   add(term: CarriedTerm, weight: number): void {
@@ -38,28 +38,28 @@ export class CarriedSum {
   }
 }
 
-/** The affinity and anti-affinity terms of pods on nodes, which other pods are filtered and scored by. Most pods have none; those of one template share theirs. */
+/** Affinity and anti-affinity terms of assigned pods, by which other pods are filtered and scored. Most pods have none; pods of one template share theirs. */
 export class CarriedTerms {
   readonly #terms = new Map<string, CarriedTerm>();
-  /** By serial; some of them are gone. */
+  /** By serial; includes some dropped terms. */
   #order: CarriedTerm[] = [];
-  /** Required anti-affinity by topology key, and how many terms have it. */
+  /** Number of required anti-affinity terms by topology key. */
   readonly #antiKeys = new Map<string, number>();
   /** The serial of the newest term. */
   last = 0;
-  /** Counts terms that went. */
+  /** Number of terms dropped so far. */
   removals = 0;
 
   get size(): number {
     return this.#terms.size;
   }
 
-  /** Whether pods on nodes keep others away from their own domain of this topology key. */
+  /** Whether assigned pods have required anti-affinity by this topology key. */
   hasAntiKey(topologyKey: string): boolean {
     return this.#antiKeys.has(topologyKey);
   }
 
-  /** Terms that came after the one of that serial, and are there. */
+  /** Present terms that were added after the one with this serial. */
   *since(serial: number): Iterable<CarriedTerm> {
     for (let at = this.#firstAfter(serial); at < this.#order.length; at++) {
       const carried = this.#order[at];
@@ -129,7 +129,7 @@ type Carried = Pick<CarriedTerm, 'id' | 'kind' | 'term' | 'weight'>;
 const nothing: readonly Carried[] = [];
 const known = new WeakMap<PodInfo['terms'], readonly Carried[]>();
 
-/** What a pod says, one by one: the same term twice is there twice. */
+/** The terms of a pod; a term that the pod has twice is there twice. */
 export function carriedBy({ terms }: PodInfo): readonly Carried[] {
   const { required, requiredAnti, preferred, preferredAnti } = terms;
   if (required.length + requiredAnti.length + preferred.length + preferredAnti.length === 0) return nothing;

@@ -7,28 +7,28 @@ import { changedAspects, Images, imagesOf, NodeState, sameImages, TaintSets, tai
 import { PodGroups } from './pod-groups.ts';
 import { Topologies } from './topology.ts';
 
-/** A pod that counts on a node: `assumed` since we decided so and binding is under way or not seen yet, `added` since the API server says so. */
+/** A pod that counts on a node: `assumed` from the decision until the watch shows the pod on its node, `added` from then on. */
 export interface Placed {
   readonly info: PodInfo;
   readonly state: NodeState;
   readonly at: 'assumed' | 'added';
-  /** Assumed, bound as far as we know: until when that may stay unseen. Undefined: binding is under way. */
+  /** Of an assumed pod: when the API server bound it. Undefined: binding is in progress. */
   readonly boundAt: Millis | undefined;
 }
 
 export type NodeChange = 'added' | ReadonlySet<NodeAspect>;
 
-/** Something that must not be: the caller has a wrong picture of the cluster. */
+/** The caller's view of the cluster is wrong. */
 export class ClusterError extends Error {
   override name = 'ClusterError';
 }
 
-/** Changed slots are remembered this far back; who has slept longer looks at all of them. */
+/** Number of changes whose slots are remembered; a reader that is further behind reads all slots. */
 const REMEMBERED = 1 << 16;
 
 /**
- * The cluster as the scheduler sees it: nodes, what is taken of them, and pods that are on their way there. One live structure: decisions are made in one
- * turn, and changes come between them.
+ * The scheduler's cache of the cluster: nodes, their usage, and assumed pods. One live structure without snapshots: decisions are synchronous, and changes come
+ * between them.
  */
 export class Cluster {
   readonly #byName = new Map<string, NodeState>();
@@ -38,7 +38,7 @@ export class Cluster {
   readonly #taintSets = new TaintSets();
   readonly #log = new Int32Array(REMEMBERED);
   #order: readonly NodeState[] | undefined;
-  /** Pods by priority: mostly a handful of different ones. */
+  /** Number of pods by priority: mostly a handful of different ones. */
   readonly #priorities = new Map<number, number>();
   #nodeCount = 0;
   #version = 0;
@@ -48,17 +48,17 @@ export class Cluster {
   readonly topologies = new Topologies();
   readonly namespaceLabels: NamespaceLabels;
 
-  /** @param namespaceLabels - for terms that choose namespaces by their labels */
+  /** @param namespaceLabels - for terms that select namespaces by their labels */
   constructor(namespaceLabels: NamespaceLabels = () => undefined) {
     this.namespaceLabels = namespaceLabels;
   }
 
-  /** Counts every change that pods may care about. */
+  /** Incremented by every change that scheduling depends on. */
   get version(): number {
     return this.#version;
   }
 
-  /** Nodes that can be scheduled on, in principle: their objects are there. */
+  /** Number of nodes whose objects exist. */
   get nodeCount(): number {
     return this.#nodeCount;
   }
@@ -72,7 +72,7 @@ export class Cluster {
     return Math.min(...this.#priorities.keys());
   }
 
-  /** Different sets of taints that nodes have. */
+  /** Number of different sets of taints. */
   get taintSetCount(): number {
     return this.#taintSets.size;
   }
@@ -82,7 +82,7 @@ export class Cluster {
     return this.#slots.length;
   }
 
-  /** What is in a slot: undefined also for a node that is gone while pods are still on it. */
+  /** The node in a slot: undefined also for a deleted node that still has pods. */
   at(slot: number): NodeState | undefined {
     const state = this.#slots[slot];
     return state?.node === undefined ? undefined : state;
@@ -93,7 +93,7 @@ export class Cluster {
     return state?.node === undefined ? undefined : state;
   }
 
-  /** Nodes in the order in which equals are looked at: zones in turn. */
+  /** Nodes in the order in which they are evaluated: zones in turn. */
   get order(): readonly NodeState[] {
     this.#order ??= interleaveZones([...this.#byName.values()].filter(({ node }) => node !== undefined));
     return this.#order;
@@ -119,7 +119,7 @@ export class Cluster {
 
   // ---- nodes
 
-  /** @returns what is different, for whoever waits for it; an empty set for a heartbeat */
+  /** @returns the aspects that changed; an empty set for a heartbeat */
   setNode(node: Readonly<Node>): NodeChange {
     const { name = '' } = node.metadata;
     const state = this.#stateOf(name);
@@ -141,7 +141,7 @@ export class Cluster {
     return changed;
   }
 
-  /** Pods on it stay counted until they go as well, but nothing comes to it any more. */
+  /** Its pods count until they are deleted as well, but no pod is scheduled there any more. */
   removeNode(name: string): void {
     const state = this.#byName.get(name);
     if (state?.node === undefined) return;
@@ -156,14 +156,14 @@ export class Cluster {
     this.#dropIfEmpty(state);
   }
 
-  /** Labels of a namespace, or which namespaces there are. Who follows {@link carried} terms begins from the first one after this. */
+  /** The labels of a namespace changed, or a namespace was added. Readers of {@link carried} terms must then start again from the first term. */
   namespacesChanged(): void {
     this.groups.namespacesChanged();
   }
 
   // ---- pods
 
-  /** Counts a pod on a node before the API server knows. @throws {ClusterError} when it counts already, or there is no such node */
+  /** Counts a pod on a node before it is bound. @throws {ClusterError} when it counts already, or there is no such node */
   assume(info: PodInfo, nodeName: string): void {
     if (this.#pods.has(info.uid)) throw new ClusterError(`pod ${info.key} is on a node already`);
     const state = this.node(nodeName);
@@ -171,13 +171,13 @@ export class Cluster {
     this.#put(info, state, 'assumed', undefined);
   }
 
-  /** The API server took the binding: from now on it is only to be seen. */
+  /** The API server accepted the Binding; only its watch event is outstanding. */
   bound(uid: string, now: Millis): void {
     const placed = this.#pods.get(uid);
     if (placed?.at === 'assumed') this.#pods.set(uid, { ...placed, boundAt: now });
   }
 
-  /** Takes back {@link assume}. @returns whether there was something to take back: a pod that was seen on its node stays */
+  /** Reverts {@link assume}. @returns whether the pod was assumed: a pod that was seen on its node stays */
   forget(uid: string): boolean {
     const placed = this.#pods.get(uid);
     if (placed?.at !== 'assumed') return false;
@@ -185,12 +185,12 @@ export class Cluster {
     return true;
   }
 
-  /** A pod was seen on a node: one that we assumed is confirmed, also on another node than we thought. */
+  /** The watch shows a pod on a node: an assumed pod is confirmed, also on another node than the assumed one. */
   addPod(info: PodInfo): void {
     this.#replace(info);
   }
 
-  /** @returns whether it moved from one node to another, which no API server allows: our state was wrong, and is corrected */
+  /** @returns whether the pod counted on another node. No API server allows such a move: the cache was wrong, and is corrected */
   updatePod(info: PodInfo): boolean {
     return this.#replace(info);
   }
@@ -211,7 +211,7 @@ export class Cluster {
     const placed = this.#pods.get(info.uid);
     const state = this.#stateOf(info.nodeName);
     if (placed !== undefined && placed.state === state && looksAlike(placed.info, info)) {
-      // Resources, labels and all that counts are the same: nobody has to look again.
+      // Requests, labels and all else that counts are the same: the node counts as unchanged.
       state.pods.set(info.uid, info);
       this.#pods.set(info.uid, { info, state, at: 'added', boundAt: undefined });
       return false;
@@ -283,7 +283,7 @@ export class Cluster {
   }
 }
 
-/** Whether a pod takes and says the same as before. Objects that caches share are the same when nothing in them changed. */
+/** Whether all fields of a pod that count are the same. The caches share parts that did not change, so most comparisons are of references. */
 function looksAlike(before: PodInfo, after: PodInfo): boolean {
   return (
     before.requests === after.requests &&
@@ -300,8 +300,8 @@ function sameText(a: unknown, b: unknown): boolean {
 }
 
 /**
- * Nodes of all zones in turn: the first of each zone, then the second of each, and so on; a zone that has no more is passed over. Zones and their nodes keep
- * the order in which they came.
+ * Nodes of all zones in turn: the first of each zone, then the second of each, and so on; a zone without further nodes is skipped. Zones and their nodes keep
+ * the given order.
  */
 export function interleaveZones<T extends { readonly zone: string }>(nodes: Iterable<T>): T[] {
   const zones = new Map<string, T[]>();

@@ -1,6 +1,6 @@
 import type { Topologies, Topology } from './topology.ts';
 
-/** Pods of some kind by the slot of their node, and views of them that follow every change. */
+/** Number of the matching pods by slot of their node, and views that follow every change. */
 export class Counter {
   #bySlot = new Int32Array(64);
   readonly #views = new Set<CounterView>();
@@ -9,7 +9,7 @@ export class Counter {
     return this.#bySlot[slot] ?? 0;
   }
 
-  /** {@link at} of so many slots, or more. Good until pods change. */
+  /** {@link at} of at least this many slots. Good until pods change. */
   column(slots: number): Int32Array {
     this.#grow(slots);
     return this.#bySlot;
@@ -44,7 +44,7 @@ export class Counter {
 
 interface CounterView {
   changed(slot: number, delta: number): void;
-  /** Everything has to be looked at again. */
+  /** All counts changed: the view must be built again. */
   reset(): void;
 }
 
@@ -54,7 +54,7 @@ export interface Eligible {
   has(slot: number): boolean;
 }
 
-/** Pods of a counter by the value that their node has of one label: over all nodes, or over those that are eligible. */
+/** Pods of a counter by the value of one label of their node: over all nodes, or over the eligible ones. */
 export class DomainCounts implements CounterView {
   readonly topology: Topology;
   readonly counter: Counter;
@@ -70,7 +70,7 @@ export class DomainCounts implements CounterView {
   #present = 0;
   #extremes: Extremes | undefined;
 
-  /** @param slots - how many slots there are */
+  /** @param slots - returns the number of slots */
   constructor(counter: Counter, key: string, topologies: Topologies, slots: () => number, eligible?: Eligible) {
     this.counter = counter;
     this.topology = topologies.take(key);
@@ -103,7 +103,7 @@ export class DomainCounts implements CounterView {
     return this.#isEligible[slot] === 1;
   }
 
-  /** The fewest pods of a domain that is present; 0 without any. @param domain - taken to have `count` */
+  /** The lowest number of pods in a present domain; 0 without any. @param domain - counted as having `count` pods */
   fewest(domain = -1, count = 0): number {
     const { least, second, first } = (this.#extremes ??= this.#findExtremes());
     const isKnown = domain >= 0 && this.isPresent(domain);
@@ -111,7 +111,7 @@ export class DomainCounts implements CounterView {
     return fewest === Infinity ? 0 : fewest;
   }
 
-  /** Asked for each node of a look: worked out once between changes. */
+  /** Read for each node of a pass, so computed only once between changes. */
   #findExtremes(): Extremes {
     let [least, second, first] = [Infinity, Infinity, -1];
     for (let at = 0; at < this.#nodes.length; at++) {
@@ -123,7 +123,7 @@ export class DomainCounts implements CounterView {
     return { least, second, first };
   }
 
-  /** Brings counts up to date with nodes; changes of pods are in them already. */
+  /** Updates the counts after changes of nodes; changes of pods are included already. */
   refresh(): void {
     const { version } = this.#topologies;
     const eligibleAt = this.#eligible?.version ?? 0;
@@ -134,7 +134,7 @@ export class DomainCounts implements CounterView {
   }
 
   changed(slot: number, delta: number): void {
-    // What is outdated is rebuilt anyway.
+    // An outdated view is rebuilt anyway.
     if (this.#builtAt !== this.#topologies.version || this.#isEligible[slot] !== 1) return;
     const domain = this.topology.domains[slot] ?? -1;
     if (domain < 0) return;
@@ -147,7 +147,7 @@ export class DomainCounts implements CounterView {
     this.#builtAt = -1;
   }
 
-  /** Bytes that its columns take, about. */
+  /** Approximate size of its columns in bytes. */
   get bytes(): number {
     return 12 * this.#counts.length + this.#isEligible.length;
   }
@@ -179,10 +179,10 @@ export class DomainCounts implements CounterView {
   }
 }
 
-/** The two domains that are present with the fewest pods. */
+/** The two present domains with the fewest pods. */
 interface Extremes {
   readonly least: number;
-  /** Of any other domain than `first`. */
+  /** The lowest number in the domains other than `first`. */
   readonly second: number;
   /** A domain with `least`. */
   readonly first: number;

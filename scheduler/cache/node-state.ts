@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Taint } from 'kubernetes-types/core/v1.js';
 import { declaredFeaturesOf } from '../plugins/node-declared-features.ts';
 
-/** What a node has, and how much of it is taken. Units as in {@link Requests}. */
+/** Allocatable resources of a node, and their usage. Units as in {@link Requests}. */
 export interface NodeLoad {
   readonly allocCpu: number;
   readonly allocMemory: number;
@@ -16,22 +16,22 @@ export interface NodeLoad {
   readonly usedMemory: number;
   readonly usedEphemeral: number;
   readonly usedScalars: ReadonlyMap<string, number>;
-  /** With 100m and 200Mi for containers that do not say. */
+  /** With 100m and 200Mi for containers without a request. */
   readonly scoredCpu: number;
   readonly scoredMemory: number;
   readonly podCount: number;
 }
 
-/** A node's record: it lives as long as the node, or pods on it. Only the cluster cache changes it. */
+/** State of a node: exists as long as the node, or pods on it. Only the cluster cache changes it. */
 export class NodeState implements NodeLoad {
   readonly slot: number;
   readonly name: string;
-  /** Undefined: the node is gone (or not seen yet), its pods are not. Such a node is no node to schedule on. */
+  /** Undefined: the node was deleted (or not seen yet), but has pods. No pod is scheduled there. */
   node: Readonly<Node> | undefined;
   readonly pods = new Map<string, PodInfo>();
-  /** Whose labels, taints and the like its object has: the version at which one of them was different last. */
+  /** Version at which the node was added or removed, or its labels or taints changed last. */
   shapeVersion = 0;
-  /** The version at which anything that pods care about was different last. */
+  /** Version of the last change that scheduling depends on. */
   version = 0;
   allocCpu = 0;
   allocMemory = 0;
@@ -44,7 +44,7 @@ export class NodeState implements NodeLoad {
   readonly usedScalars = new Map<string, number>();
   scoredCpu = 0;
   scoredMemory = 0;
-  /** Host ports in use; the same one twice where two pods took it against all rules. */
+  /** Host ports in use; a port is there twice if two pods use it, against the filter. */
   readonly ports: HostPort[] = [];
   /** Bytes by name, for each name an image has. */
   images: ReadonlyMap<string, number> = new Map();
@@ -115,7 +115,7 @@ export class NodeState implements NodeLoad {
 
 const native = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 
-/** What of a node is different. Heartbeats leave it empty. */
+/** The aspects of a node that changed; empty for a heartbeat. */
 export function changedAspects(before: Readonly<Node>, after: Readonly<Node>): Set<NodeAspect> {
   const changed = new Set<NodeAspect>();
   if (!isDeepStrictEqual(before.status?.allocatable, after.status?.allocatable)) changed.add('allocatable');
@@ -127,7 +127,7 @@ export function changedAspects(before: Readonly<Node>, after: Readonly<Node>): S
   return changed;
 }
 
-/** The same text for nodes that keep the same pods away, cordon included. The order counts: messages name the first untolerated taint. */
+/** The same text for nodes with the same taints, cordon included. The order counts: messages name the first untolerated taint. */
 export function taintsKey({ spec }: Readonly<Node>): string {
   const taints = spec?.taints ?? [];
   if (taints.length === 0) return spec?.unschedulable === true ? '!' : '';
@@ -145,7 +145,7 @@ function statesOf({ status }: Readonly<Node>): [string, string][] {
   return (status?.conditions ?? []).map(({ type, status }) => [type, status]);
 }
 
-/** Numbers for the sets of taints that nodes have. A number is never given to another set: who has remembered something of it is right, or is never asked again. */
+/** Numbers for the sets of taints that nodes have. A number is never reused for another set, so that results cached under a number stay right. */
 export class TaintSets {
   readonly #byKey = new Map<string, { readonly number: number; nodes: number }>();
   readonly #keys = new Map<number, string>();
@@ -156,10 +156,10 @@ export class TaintSets {
   }
 
   /**
-   * A node leaves one set for another.
-   * @param before - 0: it was in none
-   * @param key - as of `taintsKey`; undefined: the node is gone
-   * @returns the number of the new one; 0 for none
+   * Moves a node from one set to another.
+   * @param before - number of the old set; 0: none
+   * @param key - result of `taintsKey`; undefined: the node was deleted
+   * @returns number of the new set; 0 for none
    */
   move(before: number, key: string | undefined): number {
     const known = key === undefined ? undefined : (this.#byKey.get(key) ?? this.#new(key));

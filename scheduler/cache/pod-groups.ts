@@ -2,15 +2,15 @@ import { Counter } from './counts.ts';
 import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
-/** Pods that no selector tells apart: of one namespace, with the same labels, all on their way out or none. */
+/** Pods that no selector distinguishes: of one namespace, with the same labels, all terminating or none. */
 export interface PodGroup {
   readonly key: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly terminating: boolean;
-  /** Pods by slot of their node; nothing of 0. */
+  /** Number of pods by slot of their node, without zeros. */
   readonly bySlot: Map<number, number>;
-  /** Who counts these pods, and how much each of them. */
+  /** Counters that count these pods, with the weight of each pod. */
   readonly counters: Map<Counter, number>;
 }
 
@@ -24,16 +24,16 @@ interface Counted {
 }
 
 /**
- * The pods on nodes, by what selectors see of them, and counts of those that some selector means, kept up to date pod by pod: they are not counted again for
- * each pod that is placed.
+ * Assigned pods, grouped by the fields that selectors read, and counts of the pods that selectors match. Updated pod by pod: they are not counted again for
+ * each scheduling attempt.
  */
 export class PodGroups {
   readonly #groups = new Map<string, PodGroup>();
   readonly #counted = new Map<string, Counted>();
-  /** Counts that are not complete yet: groups that are still to be looked at. Those that come meanwhile are counted at once. */
+  /** Counters that are not complete yet, with the groups that are still to be counted. New groups are counted at once. */
   readonly #filling = new Map<Counter, { readonly counted: Counted; readonly rest: Iterator<PodGroup> }>();
 
-  /** Different pods, and counts that are kept of them. */
+  /** Number of groups and of counters. */
   get sizes(): { readonly groups: number; readonly counters: number } {
     return { groups: this.#groups.size, counters: this.#counted.size };
   }
@@ -54,8 +54,8 @@ export class PodGroups {
   }
 
   /**
-   * Counts of pods, each with its weight; whoever gives the same id gives the same weights, and gets the same counts. To be had from {@link fill} on.
-   * @param byNamespace - the answer depends on labels of namespaces as well: see {@link namespacesChanged}
+   * The counter with this id: callers that pass the same id must pass the same weights, and share the counter. Complete only after {@link fill}.
+   * @param byNamespace - the weights depend on labels of namespaces as well: see {@link namespacesChanged}
    */
   counter(id: string, weigh: Weigh, byNamespace: boolean): Counter {
     const known = this.#counted.get(id);
@@ -67,7 +67,7 @@ export class PodGroups {
     return counter;
   }
 
-  /** Completes the counts. @param isOver - enough was done for now. @returns whether they are complete */
+  /** Completes the counts. @param isOver - whether to stop for now. @returns whether they are complete */
   fill(counter: Counter, isOver: () => boolean = () => false): boolean {
     const filling = this.#filling.get(counter);
     if (filling === undefined) return true;
@@ -80,7 +80,7 @@ export class PodGroups {
     return true;
   }
 
-  /** Lets go of counts that nobody looks at any more. */
+  /** Drops the counters that are no longer used. */
   keep(used: ReadonlySet<Counter>): void {
     for (const [id, { counter }] of this.#counted) {
       if (used.has(counter)) continue;
@@ -90,7 +90,7 @@ export class PodGroups {
     }
   }
 
-  /** Labels of a namespace are other than they were. */
+  /** The labels of a namespace changed, or a namespace was added. */
   namespacesChanged(): void {
     for (const counted of this.#counted.values()) {
       if (!counted.byNamespace) continue;

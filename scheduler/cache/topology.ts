@@ -14,7 +14,7 @@ class Column implements Topology {
   /** By number. */
   readonly #values: string[] = [];
   readonly #nodes: number[] = [];
-  /** Numbers of values that no node has any more, to be given again: names of nodes come and go for ever. */
+  /** Numbers of values that no node has any more, for reuse: there is no end of new node names. */
   readonly #free: number[] = [];
 
   constructor(key: string) {
@@ -26,7 +26,7 @@ class Column implements Topology {
   }
 
   set(slot: number, value: string | undefined): void {
-    // Beyond the end no node has it.
+    // No slot beyond the end has a value.
     if (value === undefined && slot >= this.domains.length) return;
     if (slot >= this.domains.length) {
       const larger = new Int32Array(Math.max(slot + 1, this.domains.length * 2)).fill(-1);
@@ -67,12 +67,12 @@ export class Topologies {
   readonly #labels: Labels[] = [];
   /** How many nodes have a label. */
   readonly #nodesWith = new Map<string, number>();
-  /** Counts changes of any column: what is built from them is out of date then. */
+  /** Incremented by every change of node labels: everything built from the columns is outdated then. */
   version = 1;
-  /** Counts labels that the first node has, or no node any more. */
+  /** Incremented when the first node gets a label, or the last one loses it. */
   keysVersion = 1;
 
-  /** Columns that are kept. */
+  /** Number of columns. */
   get size(): number {
     return this.#columns.size;
   }
@@ -82,7 +82,7 @@ export class Topologies {
     return this.#nodesWith.has(key);
   }
 
-  /** The column of a label, kept until {@link release} was called as often. */
+  /** The column of a label, kept until {@link release} has been called as often. */
   take(key: string): Topology {
     const known = this.#columns.get(key);
     if (known !== undefined) {
@@ -95,7 +95,7 @@ export class Topologies {
     return column;
   }
 
-  /** Ends one {@link take}: the last one of a label ends its column. */
+  /** Ends one {@link take}; the last one of a label drops the column. */
   release({ key }: Topology): void {
     const known = this.#columns.get(key);
     if (known === undefined) return;

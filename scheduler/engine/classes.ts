@@ -16,12 +16,12 @@ export interface ClassesOptions {
   defaultSelectorOf: DefaultSelectorOf;
 }
 
-/** What is kept of pods that were asked for last: more costs memory, less costs time. */
+/** Limits on the classes that are kept: higher limits cost memory, lower ones time. */
 const MAX_NODE_SPEC_CLASSES = 512;
 const MAX_TOPOLOGY_CLASSES = 1_024;
-/** Bytes of their columns together. */
+/** Bytes of the columns of all topology classes. */
 const MAX_TOPOLOGY_CLASS_BYTES = 256 * 1024 * 1024;
-/** Terms and constraints of all of them: each is compared with every other kind of pod that comes. */
+/** Terms and constraints of all topology classes: each is compared with every new group of pods. */
 const MAX_TOPOLOGY_CLASS_RULES = 20_000;
 const MAX_RESOURCE_CLASS_BYTES = 64 * 1024 * 1024;
 const MIN_RESOURCE_CLASSES = 16;
@@ -45,7 +45,7 @@ export class Classes {
     this.#options.cluster.groups.keep(new Set());
   }
 
-  /** @param volumes - asked for this pod alone */
+  /** @param volumes - prepared for this pod only */
   asked(pod: PodInfo, profile: ProfileConfig, volumes: VolumeQuestions | undefined): Asked {
     const { cluster, rejections, compat, defaultSelectorOf } = this.#options;
     const fixed = `${profile.schedulerName} ${nodeSpecKey(pod)}`;
@@ -69,7 +69,7 @@ export class Classes {
     return { pod, profile, nodeSpec, topology, needs };
   }
 
-  /** The class of pods that ask the same of a node, volumes aside: those of each pod are other ones, and claims and volumes change without nodes. */
+  /** The class of pods with the same requirements on a node, except volumes: these differ from pod to pod, and claims and volumes change without nodes. */
   resources(asked: Asked): ResourceClass {
     const { pod, profile, needs } = asked;
     return recent(this.#resourceClasses, `${profile.schedulerName} ${nodeSpecKey(pod)} ${resourceKey(needs)}`, () => {
@@ -78,7 +78,7 @@ export class Classes {
     });
   }
 
-  /** The same with the pod's volumes: every node is looked at. */
+  /** The same with the pod's volumes: every node is filtered. */
   withVolumes(asked: Asked): ResourceClass {
     return asked.needs.volumes === undefined ? this.resources(asked) : this.#made(asked, asked.needs);
   }
@@ -106,7 +106,7 @@ export class Classes {
     }
     if (this.#topologyClasses.size <= MAX_TOPOLOGY_CLASSES && bytes <= MAX_TOPOLOGY_CLASS_BYTES && rules <= MAX_TOPOLOGY_CLASS_RULES)
       return;
-    // A quarter at once: what they counted is let go of together.
+    // A quarter at once: their counters are dropped together.
     const isEnough = (): boolean =>
       this.#topologyClasses.size <= (MAX_TOPOLOGY_CLASSES * 3) / 4 &&
       bytes <= (MAX_TOPOLOGY_CLASS_BYTES * 3) / 4 &&
@@ -131,7 +131,7 @@ function resourceKey({ requests, ports, images, containers, features }: Resource
   return compactKey(`${asked} ${JSON.stringify([ports, [...scalars].toSorted(([a], [b]) => (a < b ? -1 : 1))])}`);
 }
 
-/** Most recently asked for last. */
+/** Keeps the map in order of use: the most recently used key is the last one. */
 function recent<V>(map: Map<string, V>, key: string, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) {

@@ -16,12 +16,12 @@ export interface Owners {
 }
 
 const MAX_ENTRIES = 20_000;
-/** A controller with a larger selector has no say in where its pods are: every other pod of the namespace would be compared with it. */
+/** A controller's selector with more requirements is ignored: every other pod of the namespace would be compared with it. */
 const MAX_REQUIREMENTS = 100;
 
 /**
- * Selectors of the pods that a pod without topology spread constraints is spread from: those of its Services and of its controller, all of which must match.
- * Answers are kept until {@link changed}.
+ * Selectors for the default topology spread constraints of a pod that has none: those of its Services and of its controller, all of which must match. Cached
+ * until {@link changed}.
  */
 export class DefaultSpreadSelectors {
   readonly #owners: Owners;
@@ -31,7 +31,7 @@ export class DefaultSpreadSelectors {
     this.#owners = owners;
   }
 
-  /** A service or a controller is other than it was. */
+  /** A Service or a controller changed. */
   changed(): void {
     this.#known.clear();
   }
@@ -51,7 +51,7 @@ export class DefaultSpreadSelectors {
     const selectors: LabelSelector[] = [];
     for (const { spec } of this.#owners.services(namespace)) {
       const exact = exactly(spec?.selector);
-      // A service without a selector has pods by hand: none of them is known here.
+      // A Service without a selector selects no pods; its endpoints are managed by hand.
       if (exact.length > 0 && matchesLabels(exact, labels)) selectors.push(exact);
     }
     if (owner !== undefined) selectors.push(this.#ofOwner(`${owner.apiVersion}/${owner.kind}`, `${namespace}/${owner.name}`));

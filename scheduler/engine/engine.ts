@@ -13,19 +13,19 @@ import { type ResourceClass, scoresVolumes, type VolumeQuestions, volumesRejecti
 import { Scan } from './scan.ts';
 import type { DefaultSelectorOf } from './topology-class.ts';
 
-/** Pods that count on a node before they are on it: nominated after a preemption, or with a reservation there. */
+/** Pods that count on a node before they are assigned to it: nominated after a preemption, or with a reservation there. */
 export interface NominatedPods {
   /** Nodes with nominations on them. */
   readonly nodes: Iterable<string>;
-  /** Those on a node that this pod has to leave room for: of at least its priority, and not its own. */
+  /** Pods on a node that count when this pod is filtered: of at least its priority, without the pod itself and its own reservation. */
   on(node: string, pod: PodInfo): readonly PodInfo[];
 }
 
-/** Volumes, asked once for a pod. */
+/** Volume requirements, prepared once for a pod. */
 export interface VolumeAsk {
-  /** The same text for pods whose volumes ask for the same, at this moment; '' without any that matter. */
+  /** The same text for pods whose volumes have the same requirements now; '' for a pod without volumes that matter. */
   key(pod: PodInfo): string;
-  /** @returns a rejection where no node can help, else what to ask of each node */
+  /** @returns a rejection if no node can help, else the checks for each node */
   prepare(pod: PodInfo, profile: ProfileConfig): Rejection | VolumeQuestions | undefined;
 }
 
@@ -38,14 +38,14 @@ export interface EngineOptions {
   volumes: VolumeAsk;
   /** The DeviceClass that provides an extended resource. @default none does */
   deviceClassOf?: Devices['classOf'];
-  /** So many comparisons of a rule with a pod, or a node, need no preparation. @default 20_000 */
+  /** Up to this many comparisons of a rule with a pod or a node are done without preparation. @default 20_000 */
   inOneGo?: number;
 }
 
-/** `feasible`, `ties`: how many nodes would do, and are the best; absent where volumes were asked of some nodes alone. */
+/** `feasible`, `ties`: number of feasible nodes, and of those with the highest score; absent if volumes were checked on some nodes only. */
 export type Decision = { placed: true; node: string; feasible?: number; ties?: number } | { placed: false; error: FitError };
 
-/** All there is to say about a pod: for extenders, for those who ask why, and for tests. */
+/** The result for all nodes: for extenders, explanations and tests. */
 export interface Evaluation {
   /** Total points by feasible node, in the cluster's order. */
   readonly totals: ReadonlyMap<string, number>;
@@ -54,9 +54,9 @@ export interface Evaluation {
 }
 
 /**
- * Finds the best node for a pod, all nodes looked at and scored exactly. What pods of a class have in common is kept and brought up to date node by node; what
- * depends on other pods is counted as they come and go. So a pod that asks nothing of others is placed in constant time, others in one pass over columns.
- * Synchronous, and changes nothing but what it keeps.
+ * Finds the best node for a pod: all nodes are filtered, and scored exactly. Results that a class of pods shares are cached and updated node by node; counts of
+ * other pods are updated when pods are added or removed. So a pod without rules about other pods is scheduled in constant time, any other in one pass over
+ * columns. Synchronous; changes nothing but its caches.
  */
 export class Engine {
   readonly #options: EngineOptions;
@@ -74,15 +74,15 @@ export class Engine {
     this.#scan = new Scan(cluster, options.compat.scoreRange);
   }
 
-  /** Labels of namespaces, services, controllers or storage are other than they were: what was read from them is read again. */
+  /** Drops all classes: the labels of a namespace changed, on which their rules depend. */
   forget(): void {
     this.#classes.clear();
   }
 
   /**
-   * Does some of what the first decision over such a pod needs, where that is much: comparing its rules with all other pods. A decision that is made before
-   * it is done does the rest itself.
-   * @returns whether nothing long is left
+   * Does a part of the work for the first decision on such a pod, if that is long: comparing its rules with all other pods. A decision before the end of the
+   * preparation does the rest itself.
+   * @returns whether no long work is left
    */
   prepare(pod: PodInfo, profile: ProfileConfig, isOver: () => boolean): boolean {
     const { cluster, inOneGo = 20_000 } = this.#options;
@@ -93,7 +93,7 @@ export class Engine {
     return nodeSpec.advance(isOver) && topology.advance(isOver);
   }
 
-  /** Where the pod goes. @param first - a node to take without looking further, if the pod fits there: nominated to it, or kept for it */
+  /** Selects a node. @param first - selected without scoring if the pod fits there: its nominated node, or the node of its reservation */
   decide(pod: PodInfo, profile: ProfileConfig, first?: string): Decision {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) return { placed: false, error: asked.error };
@@ -114,7 +114,7 @@ export class Engine {
     return { placed: true, node: this.#options.cluster.at(slot)?.name ?? '', feasible: best.feasible, ties: best.slots.length };
   }
 
-  /** Every node, and what is to be said of it. */
+  /** Filters and scores every node. */
   evaluate(pod: PodInfo, profile: ProfileConfig): Evaluation {
     const { cluster } = this.#options;
     const asked = this.#ask(pod, profile);
@@ -149,7 +149,7 @@ export class Engine {
   }
 
   /**
-   * Nodes to try things out on, for a pod that found no place: what is asked for it is made ready once for all of them. Good for this turn.
+   * Preemption trials for an unschedulable pod, whose requirements are prepared once for all nodes. Valid until the next change of the cluster.
    * @throws {RangeError} for a pod that no node can help
    */
   trials(pod: PodInfo, profile: ProfileConfig): (state: NodeState) => WhatIf {
@@ -159,7 +159,7 @@ export class Engine {
     return (state) => new NodeTrial(asked, state, this.#options.nominations.on(state.name, pod), effects);
   }
 
-  /** Why a pod cannot be on each node, as it is now: who may be helped by taking pods away is resolvable. */
+  /** The rejection of each node that is not feasible now; `resolvable` if preemption may help. */
   *rejections(pod: PodInfo, profile: ProfileConfig): Iterable<readonly [NodeState, Rejection]> {
     const asked = this.#ask(pod, profile);
     if ('error' in asked) return;
@@ -218,9 +218,9 @@ export class Engine {
   }
 
   /**
-   * Where a pod with volumes goes: its volumes are asked of nodes that are best without them, until one passes. So a pod with a claim of its own does not
-   * have every node looked at, as {@link Classes.withVolumes} does.
-   * @returns undefined where no node passes, and where the points or the turn of a node depend on its volumes
+   * Selects a node for a pod with volumes: checks them on the nodes that are best without volumes, until one passes. So for a pod with its own claim not every
+   * node is filtered, as it is with {@link Classes.withVolumes}.
+   * @returns undefined if no node passes, or if the score or the tie-break depends on the volumes
    */
   #placeByVolumes(asked: Asked, nominated: ReadonlyMap<number, readonly PodInfo[]>): string | undefined {
     const { cluster, compat, random } = this.#options;
@@ -241,7 +241,7 @@ export class Engine {
     return slot === undefined ? undefined : cluster.at(slot)?.name;
   }
 
-  /** With all that is nominated on the node. */
+  /** Counts the pods that are nominated for the node. */
   #rejectionBeside(asked: Asked, state: NodeState): Rejection | undefined {
     return this.#rejection(asked, state, this.#options.nominations.on(state.name, asked.pod));
   }
@@ -252,7 +252,7 @@ export class Engine {
       : new NodeTrial(asked, state, nominated).rejection();
   }
 
-  /** Nodes that would do, if nothing were nominated there. */
+  /** Nodes that only their nominated pods make infeasible. */
   #closed(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): ReadonlyMap<number, Rejection> {
     let closed: Map<number, Rejection> | undefined;
     const effects = new Effects(asked);
@@ -280,7 +280,7 @@ export class Engine {
     }
     if (feasible.length === 0) {
       const error = fitErrorOf(cluster.nodeCount, [...rejections, [outside, cluster.nodeCount - found]]);
-      // A node that is named may be still to come.
+      // A named node may still be added.
       return { placed: false, error: { ...error, by: new Set([...error.by, 'NodeAffinity']) } };
     }
     let best = -1;
@@ -297,7 +297,7 @@ export class Engine {
     };
   }
 
-  /** Where something is nominated, what the pod is told is why it does not fit beside that. */
+  /** For nodes with nominated pods, the reasons are those with the nominated pods counted. */
   #explain(asked: Asked, set: ResourceClass, nominated: ReadonlyMap<number, readonly PodInfo[]>): FitError {
     const { cluster } = this.#options;
     const counted = new Map<Rejection, number>();
@@ -330,13 +330,13 @@ export class Engine {
   }
 }
 
-/** Rules of a pod about other pods. */
+/** Number of a pod's rules about other pods. */
 function rulesOf({ terms: { required, requiredAnti, preferred, preferredAnti }, pod }: PodInfo): number {
   const constraints = pod.spec?.topologySpreadConstraints?.length ?? 0;
   return required.length + requiredAnti.length + preferred.length + preferredAnti.length + constraints;
 }
 
-/** Requirements of a pod's affinity to nodes. */
+/** Number of requirements in a pod's node affinity. */
 function nodeRulesOf({ pod: { spec } }: PodInfo): number {
   const { requiredDuringSchedulingIgnoredDuringExecution: required, preferredDuringSchedulingIgnoredDuringExecution: preferred } =
     spec?.affinity?.nodeAffinity ?? {};
@@ -350,7 +350,7 @@ const outside: Rejection = { plugin: 'NodeAffinity', resolvable: false, reasons:
 const nothing: ReadonlyMap<number, readonly PodInfo[]> = new Map();
 const open: ReadonlyMap<number, Rejection> = new Map();
 
-/** The best of a class that asks nothing of other pods. Nodes that nominations close step aside for the moment. */
+/** The best nodes for a class without rules about other pods. Nodes that nominations close are removed from the buckets and added again. */
 function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { slots: readonly number[]; feasible: number } {
   const { buckets } = set;
   if (closed.size === 0) return { slots: buckets.best, feasible: set.feasible };
@@ -360,7 +360,7 @@ function bestOf(set: ResourceClass, closed: ReadonlyMap<number, Rejection>): { s
   return { slots, feasible: set.feasible - closed.size };
 }
 
-/** Nothing is asked of other pods, and no node is preferred: a node's own points decide. */
+/** The pod has no rules about other pods and prefers no node: only a node's own points count. */
 const isIndifferent = ({ topology, nodeSpec }: Asked): boolean => topology.isIndifferent && !nodeSpec.hasPoints;
 
 function namedBy({ pod }: PodInfo, { filters }: ProfileConfig): readonly string[] | undefined {

@@ -12,23 +12,23 @@ import { compactKey } from '../pod/selectors.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 import { grown, type RejectionTable } from './rejections.ts';
 
-/** RejectionTable of so many sets of taints are remembered, whatever is on nodes. */
+/** Results of at least this many sets of taints are cached, however few sets nodes have. */
 const MIN_REMEMBERED = 64;
 
-/** What a pod asks of the node objects themselves; pods on them do not matter. */
+/** Key of a pod's requirements on node objects, regardless of the pods there. */
 export function nodeSpecKey({ pod: { spec } }: PodInfo): string {
   const { nodeSelector, affinity, tolerations, nodeName: named } = spec ?? {};
   if (!nodeSelector && !affinity?.nodeAffinity && !tolerations?.length && !named) return '';
   return compactKey(JSON.stringify([nodeSelector ?? null, affinity?.nodeAffinity ?? null, tolerations ?? null, named ?? '']));
 }
 
-/** Taints and cordon of a node make the same result for every node that has the same. */
+/** Result of the taints and cordon of a node, shared by all nodes with the same ones. */
 interface TaintResult {
   readonly rejection: Rejection | undefined;
   readonly preferences: number;
 }
 
-/** RejectionTable and raw points of all nodes for pods that ask the same of node objects. A changed node is computed again at the next use. */
+/** Rejections and raw points of all nodes, for pods with the same requirements on node objects. A changed node is computed again at the next use. */
 export class NodeSpecClass {
   readonly #cluster: Cluster;
   readonly #rejections: RejectionTable;
@@ -37,12 +37,12 @@ export class NodeSpecClass {
   readonly #spec: Pick<PodSpec, 'nodeSelector' | 'affinity' | 'tolerations' | 'nodeName'>;
   readonly #byTaints = new Map<number, TaintResult>();
   #seen = -1;
-  /** How far the first look at all nodes has come, and which version it began at. */
+  /** Progress of the first pass over all nodes, and the version at which it began. */
   #first: { at: number; readonly version: number } | undefined;
   #codes = new Uint16Array(0);
   #preferences = new Int32Array(0);
   #affinities = new Int32Array(0);
-  /** Nodes with preferences that are not tolerated, and with preferred affinity: with none of them every node is as good as any other. */
+  /** Number of nodes with untolerated PreferNoSchedule taints or matching preferred affinity: at 0 all nodes are equal. */
   #scored = 0;
 
   constructor(pod: PodInfo, { cluster, rejections, profile, taintMessage }: NodeSpecClassParts) {
@@ -50,7 +50,7 @@ export class NodeSpecClass {
     this.#rejections = rejections;
     this.#profile = profile;
     this.#message = taintMessage;
-    // No more of the pod than this: a class outlives it.
+    // The class outlives the pod, and must not keep the whole object in memory.
     const { nodeSelector, affinity, tolerations, nodeName } = pod.pod.spec ?? {};
     this.#spec = {
       ...(nodeSelector && { nodeSelector }),
@@ -60,7 +60,7 @@ export class NodeSpecClass {
     };
   }
 
-  /** Nodes differ in raw points. */
+  /** Whether nodes differ in raw points. */
   get hasPoints(): boolean {
     return this.#scored > 0;
   }
@@ -69,7 +69,7 @@ export class NodeSpecClass {
     return this.#codes[slot] ?? 0;
   }
 
-  /** Preferences of each node against the pod, by slot: see TaintToleration. Good until the next {@link refresh}. */
+  /** Number of untolerated PreferNoSchedule taints of each node, by slot. Good until the next {@link refresh}. */
   get preferences(): Int32Array {
     return this.#preferences;
   }
@@ -79,20 +79,20 @@ export class NodeSpecClass {
     return this.#affinities;
   }
 
-  /** Does some of what the first {@link refresh} would do. @returns whether nothing long is left of it */
+  /** Does a part of the first {@link refresh}. @returns whether no long work is left */
   advance(isOver: () => boolean): boolean {
     if (this.#seen >= 0) return true;
     const { slotCount, version } = this.#cluster;
     this.#grow();
     this.#first ??= { at: 0, version };
-    // At least one each time: it is done in the end, however slow the machine is.
+    // At least one node per call, so that the pass ends however slow the machine is.
     while (this.#first.at < slotCount) {
       const state = this.#cluster.at(this.#first.at);
       if (state !== undefined) this.#look(state);
       this.#first.at += 1;
       if (isOver()) return false;
     }
-    // What changed meanwhile, and which nodes came, is looked at by the next refresh.
+    // The next refresh processes the nodes that were changed or added during the pass.
     this.#seen = this.#first.version;
     this.#first = undefined;
     return true;
@@ -111,7 +111,7 @@ export class NodeSpecClass {
     this.#seen = cluster.version;
   }
 
-  /** The first static rejection; also for a pod whose class is not kept. */
+  /** The first rejection by a filter that reads only the node object. Reads no column. */
   filter(state: NodeState): Rejection | undefined {
     const { node } = state;
     if (node === undefined) return undefined;
@@ -129,7 +129,7 @@ export class NodeSpecClass {
     return filters.has('NodeAffinity') ? nodeAffinity(this.#spec, own.addedAffinity, node) : undefined;
   }
 
-  /** Nodes where this pod's wishes are met, for counting others: its own selector and affinity, or its tolerations. */
+  /** Nodes that a spread constraint of this pod counts: by its node selector and affinity, by its tolerations, and by the labels that they must have. */
   eligible(honorsAffinity: boolean, honorsTaints: boolean, keys: readonly string[]): Eligible {
     const cluster = this.#cluster;
     const isEligible = (slot: number): boolean => {
@@ -139,10 +139,10 @@ export class NodeSpecClass {
       if (!keys.every((key) => metadata.labels !== undefined && Object.hasOwn(metadata.labels, key))) return false;
       if (honorsAffinity && !selectsNode(this.#spec, metadata)) return false;
       if (!honorsTaints) return true;
-      // Of a cordon only its taint counts here.
+      // A cordoned node is excluded only by its taint here.
       return taintToleration(this.#spec.tolerations ?? [], state.node, '1.34') === undefined;
     };
-    // Labels and taints of nodes change together with the version of topologies. Several rules ask about each node.
+    // The version of topologies changes with labels and taints of nodes. Several constraints read each node.
     let column = new Uint8Array(0);
     let columnAt = -1;
     const has = (slot: number): boolean => {
@@ -193,7 +193,7 @@ export class NodeSpecClass {
       rejection: node !== undefined && asked ? taintToleration(tolerations, node, this.#message) : undefined,
       preferences: node === undefined ? 0 : untoleratedPreferences(tolerations, node),
     };
-    // Most sets of taints last as long as their nodes; those with a time in them are as many as there were changes.
+    // Most sets of taints exist as long as their nodes, but values that contain a time make a new set at each change.
     if (this.#byTaints.size > 2 * this.#cluster.taintSetCount + MIN_REMEMBERED) this.#byTaints.clear();
     this.#byTaints.set(state.taintSet, result);
     return result;

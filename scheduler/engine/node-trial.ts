@@ -12,7 +12,7 @@ import { labelsKey } from '../cache/pod-groups.ts';
 import { isAnyTaken } from '../plugins/node-ports.ts';
 import type { AffinityTerms } from '../pod/selectors.ts';
 
-/** Everything that is asked for a pod, kept ready for its class. */
+/** The requirements of a pod, with the cached classes that it belongs to. */
 export interface Asked {
   readonly pod: PodInfo;
   readonly profile: ProfileConfig;
@@ -21,18 +21,18 @@ export interface Asked {
   readonly needs: ResourceNeeds;
 }
 
-/** All filters on one node as it is, in their order. Classes must be up to date. */
+/** Runs all filters on one node, in their order. Classes must be up to date. */
 export function filterNode(asked: Asked, state: NodeState): Rejection | undefined {
   const { profile, nodeSpec, needs } = asked;
   return nodeSpec.filter(state) ?? resourceFilter(needs, profile, state) ?? filterNeighbours(asked, state);
 }
 
-/** Of all filters those that ask about other pods, which come last. */
+/** Runs the filters that read other pods, which come last. */
 export function filterNeighbours({ topology }: Asked, state: NodeState): Rejection | undefined {
   return podTopologySpread(topology.hard, state.slot, undefined) ?? interPodAffinity(topology, state.slot);
 }
 
-/** One node with some of its pods away and others on it that are only nominated to it. Nothing but this object changes. */
+/** One node without some of its pods, and with the pods that are nominated for it. Changes nothing but this object. */
 export class NodeTrial implements WhatIf {
   readonly node: string;
   readonly pods: readonly PodInfo[];
@@ -41,16 +41,16 @@ export class NodeTrial implements WhatIf {
   readonly #nominated: readonly PodInfo[];
   readonly #removed = new Map<string, PodInfo>();
   readonly #effects: Effects;
-  /** What stays of the pods on the node, kept up to date pod by pod. */
+  /** Usage by the pods that stay on the node, updated pod by pod. */
   readonly #rest: Rest;
   #portTakersThere: number | undefined;
   #volumeUsersThere: readonly PodInfo[] | undefined;
-  /** Pods that come and go do not change it. */
+  /** Result of the filters that read only the node object: pods do not change it. */
   #static: { readonly refused: Rejection | undefined } | undefined;
 
   /**
-   * @param nominated - pods with at least the priority of the one in question, and not itself
-   * @param effects - shared by trials of one turn for the same pod
+   * @param nominated - pods with at least the priority of the pod to schedule, without that pod
+   * @param effects - shared by the trials of one decision for the same pod
    */
   constructor(asked: Asked, state: NodeState, nominated: readonly PodInfo[], effects = new Effects(asked)) {
     this.node = state.name;
@@ -80,7 +80,7 @@ export class NodeTrial implements WhatIf {
     return this.rejection()?.reasons ?? [];
   }
 
-  /** With what is nominated, and then without: a promise may also help, and nobody may count on that. */
+  /** Filters with the nominated pods, and then without them: a nominated pod can also help, but may go to another node. */
   rejection(): Rejection | undefined {
     if (this.#nominated.length > 0) {
       for (const pod of this.#nominated) this.#rest.count(pod, this.#effects.of(pod), 1);
@@ -110,7 +110,7 @@ export class NodeTrial implements WhatIf {
     return neighbours ?? this.#newcomersMind(added);
   }
 
-  /** Pods on the node with a host port that is wanted. */
+  /** Number of pods on the node with a host port that the pod requests. */
   get #portTakers(): number {
     return (this.#portTakersThere ??= this.pods.filter((pod) => this.#effects.of(pod).takesPort).length);
   }
@@ -119,7 +119,7 @@ export class NodeTrial implements WhatIf {
     return (this.#volumeUsersThere ??= this.pods.filter(hasVolumes));
   }
 
-  /** What nominated pods say of the one in question, where no pod on a node says the same yet. */
+  /** Checks the required anti-affinity of nominated pods, which the counts do not have unless an assigned pod has the same term. */
   #newcomersMind(added: readonly PodInfo[]): Rejection | undefined {
     const labels = this.#state.node?.metadata.labels ?? {};
     const minds = added.some((pod) => this.#asked.topology.antiOf(pod).some((key) => Object.hasOwn(labels, key)));
@@ -133,7 +133,7 @@ function hasVolumes({ pod }: PodInfo): boolean {
   return (pod.spec?.volumes?.length ?? 0) > 0;
 }
 
-/** What a node has, and what is taken of it by the pods that a trial leaves there; it follows pod by pod, so that each step of a trial costs one pod. */
+/** Capacity of a node and its usage by the pods that a trial leaves there. Updated pod by pod, so that each step of a trial costs one pod. */
 class Rest implements NodeLoad {
   readonly allocCpu: number;
   readonly allocMemory: number;
@@ -148,7 +148,7 @@ class Rest implements NodeLoad {
   readonly usedScalars: Map<string, number>;
   podCount: number;
   readonly #changes = new Map<CountedConstraint | DomainCounts, number>();
-  /** Pods with a host port that is wanted, more or fewer than there are on the node. */
+  /** Change in the number of pods with a requested host port. */
   portTakers = 0;
 
   constructor(state: NodeState) {
@@ -166,7 +166,7 @@ class Rest implements NodeLoad {
     this.podCount = state.podCount;
   }
 
-  /** A pod comes (1) or goes (-1). */
+  /** Adds (1) or removes (-1) a pod. */
   count({ requests }: PodInfo, { counts, takesPort }: Effect, sign: 1 | -1): void {
     this.usedCpu += sign * requests.cpu;
     this.usedMemory += sign * requests.memory;
@@ -177,15 +177,15 @@ class Rest implements NodeLoad {
     for (const [of, amount] of counts) this.#changes.set(of, (this.#changes.get(of) ?? 0) + sign * amount);
   }
 
-  /** How much more a rule or view counts than it does. */
+  /** Change in the count of a constraint or view. */
   change(of: CountedConstraint | DomainCounts): number {
     return this.#changes.get(of) ?? 0;
   }
 }
 
 /**
- * A node as it would be without some of its pods, and whether a certain pod would fit there then. Nominated pods and reservations of at least its priority
- * count as if they were there. Nothing outside changes; throw it away afterwards.
+ * A node without some of its pods, to find out whether a pod would fit there. Nominated pods and reservations of at least the priority of that pod count as if
+ * they were assigned. Changes nothing outside; discard it afterwards.
  */
 export interface WhatIf {
   readonly node: string;
@@ -195,19 +195,19 @@ export interface WhatIf {
   /** Puts back what {@link remove} took. */
   add(pod: PodInfo): void;
   fits(): boolean;
-  /** Why it does not fit as the node would be now, as users read it; a node counts once for each. Never empty where {@link fits} says no. */
+  /** Why the pod does not fit now, as text for users; a node counts once for each reason. Never empty if {@link fits} returns false. */
   reasons(): readonly string[];
 }
 
-/** What one more of a pod is for a pod that is to be placed. */
+/** What one more pod changes for the pod to schedule. */
 export interface Effect {
-  /** By rule and view: how much they count more. Nothing of 0. */
+  /** Increase of the count by constraint and view, without zeros. */
   readonly counts: ReadonlyMap<CountedConstraint | DomainCounts, number>;
-  /** It has a host port that is wanted. */
+  /** It has a host port that the pod to schedule requests. */
   readonly takesPort: boolean;
 }
 
-/** What other pods are for one that is to be placed, worked out once for pods that are alike. Good for one turn. */
+/** Effects of other pods on the pod to schedule, computed once for pods that are alike. Valid for one decision. */
 export class Effects {
   readonly #asked: Asked;
   readonly #known = new Map<AffinityTerms, Map<string, Effect['counts']>>();

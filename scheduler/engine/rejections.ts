@@ -1,8 +1,8 @@
 import type { Rejection, Rejector } from '../plugins/names.ts';
 
-/** Numbers must fit into the columns, of which the highest is another thing: see {@link ABSENT}. */
+/** The highest value of a column is no rejection: it marks a slot without a node. */
 export const ABSENT = 0xff_ff;
-/** Reasons name taints and resources of users' choice: past so many, or of so much text, all is forgotten between two decisions. */
+/** Reasons contain taints and resources that users choose: past this number, or this much text, the table is cleared between two decisions. */
 const MAX_KNOWN = 8_192;
 const MAX_TEXT = 4 * 1024 * 1024;
 
@@ -13,7 +13,7 @@ export class RejectionTable {
   #seen = new WeakMap<Rejection, number>();
   #text = 0;
 
-  /** It is to be {@link clear}ed, with all columns, as soon as no decision is under way. */
+  /** The table must be {@link clear}ed, with all columns, before the next decision. */
   get isFull(): boolean {
     return this.#known.length > MAX_KNOWN || this.#text > MAX_TEXT;
   }
@@ -22,7 +22,7 @@ export class RejectionTable {
     return this.#known.length - 1;
   }
 
-  /** @throws {RangeError} when more different ones come than a column can tell apart */
+  /** @throws {RangeError} when there are more different rejections than a column can represent */
   code(rejection: Rejection | undefined): number {
     if (rejection === undefined) return 0;
     const seen = this.#seen.get(rejection);
@@ -44,7 +44,7 @@ export class RejectionTable {
     return this.#known[code];
   }
 
-  /** No column may hold a number from before. */
+  /** No column may keep an earlier number. */
   clear(): void {
     this.#byKey.clear();
     this.#known.length = 1;
@@ -53,7 +53,7 @@ export class RejectionTable {
   }
 }
 
-/** A column with room for so many slots: the old one, or a larger copy of it. */
+/** A column with at least this many slots: the given one, or a larger copy. */
 export function grown<T extends Uint8Array | Uint16Array | Int32Array | Float64Array>(
   column: T,
   slots: number,
@@ -65,23 +65,23 @@ export function grown<T extends Uint8Array | Uint16Array | Int32Array | Float64A
   return larger;
 }
 
-/** Why a pod found no place. */
+/** Why a pod is unschedulable. */
 export interface FitError {
-  /** Nodes there are. */
+  /** Number of nodes. */
   readonly nodes: number;
-  /** Nodes by reason; a node with several reasons counts for each. */
+  /** Number of nodes by reason; a node with several reasons counts for each. */
   readonly reasons: ReadonlyMap<string, number>;
-  /** Why no node can help, where that is so: then nodes were not asked. */
+  /** Why no node can help: then no node was filtered. Undefined: nodes were filtered. */
   readonly everywhere: string | undefined;
   readonly by: ReadonlySet<Rejector>;
-  /** Nodes where it may help to take pods away. */
+  /** Number of nodes where preemption may help. */
   readonly resolvable: number;
 }
 
 /**
- * What nodes say, told together.
- * @param nodes - nodes there are
- * @param refused - by rejection how many nodes say so; the same rejection may come more than once, and with 0 it does not count
+ * Combines the rejections of nodes.
+ * @param nodes - number of nodes
+ * @param refused - rejections with their number of nodes; a rejection may come more than once, and with 0 it does not count
  */
 export function fitErrorOf(nodes: number, refused: Iterable<readonly [Rejection, number]>): FitError {
   const reasons = new Map<string, number>();
@@ -96,7 +96,7 @@ export function fitErrorOf(nodes: number, refused: Iterable<readonly [Rejection,
   return { nodes, reasons, everywhere: undefined, by, resolvable };
 }
 
-/** As people read it: `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.` @param more - said after it, such as what preemption found */
+/** Text for users: `0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu.` @param more - appended, such as the result of preemption */
 export function fitErrorText({ nodes, reasons, everywhere }: FitError, more = ''): string {
   if (nodes === 0) return 'no nodes available to schedule pods';
   const counted = [...reasons].map(([reason, count]) => `${count} ${reason}`).toSorted(byText);

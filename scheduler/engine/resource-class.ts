@@ -13,25 +13,25 @@ import type { Node } from '../types.ts';
 import type { NodeSpecClass } from './node-spec-class.ts';
 import { ABSENT, grown, type RejectionTable } from './rejections.ts';
 
-/** What a pod's volumes ask of a node, where it has any that matter. */
+/** Checks of a node for the volumes of a pod. */
 export interface VolumeQuestions {
-  /** @param pods - on the node then */
+  /** @param pods - the pods that count on the node */
   rejection(node: Readonly<Node>, pods: readonly PodInfo[]): Rejection | undefined;
-  /** Points of a node that is not refused, 0 to `max`. */
+  /** Points of a node that is not rejected, 0 to `max`. */
   score(node: Readonly<Node>, max: number): number;
 }
 
-/** What a pod asks of a node and the pods on it: the same for pods that no node can tell apart. */
+/** What a pod requires of a node and the pods on it: the same for pods that no node can distinguish. */
 export interface ResourceNeeds {
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
   readonly images: readonly string[];
-  /** As of `imagesOfContainers`. */
+  /** Result of `imagesOfContainers`. */
   readonly containers: number;
   readonly volumes: VolumeQuestions | undefined;
-  /** As of `requiredFeatures`. */
+  /** Result of `requiredFeatures`. */
   readonly features: readonly string[];
-  /** Resources that somebody else looks after. */
+  /** Whether a resource is ignored because an extender manages it. */
   readonly ignored: (resource: string) => boolean;
 }
 
@@ -42,18 +42,18 @@ export function resourceNeeds(pod: PodInfo, { fit }: ProfileConfig, volumes: Vol
   return { requests: pod.requests, ports: pod.ports, images, containers, volumes, features: requiredFeatures(spec), ignored };
 }
 
-/** A node as it would be with other pods on it. */
+/** A node with other pods than it has now. */
 export interface OtherPods {
   readonly load: NodeLoad;
   readonly isPortTaken: boolean;
-  /** Those with volumes. */
+  /** Pods with volumes. */
   readonly volumeUsers: readonly PodInfo[];
 }
 
 /**
- * What decides besides labels and taints: room, ports, volumes and declared features. kube-scheduler asks for features last, after {@link filterNeighbours}; a node
- * that both refuse is counted under another reason there.
- * @param others - on it then. @default it is as it is
+ * The filters for ports, resources, volumes and declared features. kube-scheduler filters by features last, after {@link filterNeighbours}: a node that both
+ * reject is counted under another reason there.
+ * @param others - the pods to assume on the node. @default the pods that it has
  */
 export function resourceFilter(
   { requests, ports, volumes, features, ignored }: ResourceNeeds,
@@ -72,7 +72,7 @@ export function resourceFilter(
   return nodeDeclaredFeatures(features, state.node);
 }
 
-/** Why the node cannot have the pod's volumes. @param users - pods with volumes on it. @default those that are there */
+/** Why the pod's volumes cannot be used on the node. @param users - pods with volumes on it. @default the pods that it has */
 export function volumesRejection(
   volumes: VolumeQuestions | undefined,
   { node, pods }: NodeState,
@@ -82,11 +82,11 @@ export function volumesRejection(
   return volumes.rejection(node, users ?? [...pods.values()]);
 }
 
-/** Points of nodes depend on a pod's volumes. */
+/** Whether the points of nodes depend on a pod's volumes. */
 export const scoresVolumes = ({ scores, volumeBinding }: ProfileConfig): boolean =>
   volumeBinding.shape.length > 0 && (scores.get('VolumeBinding') ?? 0) > 0;
 
-/** Points that a node gets by itself: how full it would be, how balanced, images that it has, and how full its storage would be. Whole, weights included. */
+/** Points of a node by itself: for utilization, balance, images, and utilization of its storage. An integer, weights included. */
 export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, state: NodeState, cluster: Cluster, max: number): number {
   const { requests, images, containers, volumes } = needs;
   const { scores, fit, balanced } = profile;
@@ -104,8 +104,8 @@ export function resourcePoints(needs: ResourceNeeds, profile: ProfileConfig, sta
 }
 
 /**
- * Verdict and own points of every node for a class of pods. Placing a pod changes one node, and so one entry, looked at by the next pod of the class: the
- * best nodes are known without asking the others again.
+ * Rejection and own points of every node for a class of pods. Assuming a pod changes one node, and so one entry, which is computed again for the next pod of
+ * the class: the best nodes are known without filtering the others again.
  */
 export class ResourceClass {
   readonly nodeSpec: NodeSpecClass;
@@ -121,7 +121,7 @@ export class ResourceClass {
   #points = new Int32Array(0);
   #buckets: Buckets | undefined;
   #imagesAt = '';
-  /** Bytes that the columns take, about. */
+  /** Approximate size of the columns in bytes. */
   get bytes(): number {
     return this.#codes.length * (this.#buckets === undefined ? 6 : 18);
   }
@@ -138,17 +138,17 @@ export class ResourceClass {
     this.#mostPoints = own.reduce((sum, name) => sum + (scores.get(name) ?? 0) * max, 0);
   }
 
-  /** Nodes that pass everything that this class looks at. */
+  /** Number of nodes that pass the filters of this class. */
   get feasible(): number {
     return this.#counts.get(0) ?? 0;
   }
 
-  /** Nodes by result: see {@link RejectionTable}. */
+  /** Number of nodes by result: see {@link RejectionTable}. */
   get counts(): ReadonlyMap<number, number> {
     return this.#counts;
   }
 
-  /** {@link ABSENT}: the slot is empty, or its node is gone. */
+  /** {@link ABSENT}: the slot is empty, or its node was deleted. */
   code(slot: number): number {
     return this.#codes[slot] ?? ABSENT;
   }
@@ -224,7 +224,7 @@ export class ResourceClass {
     return buckets;
   }
 
-  /** Points for images depend on how many nodes have them: on all nodes, then. Images that no node has count for nobody. */
+  /** Points for images depend on how many nodes have them, so that a change concerns all nodes. Images that no node has give no points. */
   #imageCounts(): string {
     const { images, nodeCount } = this.#cluster;
     if (!this.#profile.scores.has('ImageLocality')) return '';
@@ -237,12 +237,12 @@ export interface ResourceClassParts {
   cluster: Cluster;
   rejections: RejectionTable;
   profile: ProfileConfig;
-  /** The most points a plugin gives, before its weight. */
+  /** Maximum points of a plugin, before its weight. */
   max: number;
 }
 
 /**
- * Slots by whole points: the best ones are known at once, and a slot changes its points in constant time. Points are 0 to the capacity given.
+ * Slots by points, which are integers from 0 to `most`: the best slots are known at once, and a slot changes its points in constant time.
  */
 export class Buckets {
   readonly #buckets: number[][];
@@ -266,8 +266,8 @@ export class Buckets {
   }
 
   /**
-   * One of the best slots that pass, each of them as likely as the others. Asks about a few where most pass, and about all only where hardly any does.
-   * @returns undefined where none passes
+   * One of the best slots that pass, all with equal probability. If most slots pass, checks a few; only if hardly any passes, checks all of a bucket.
+   * @returns undefined if none passes
    */
   draw(passes: (slot: number) => boolean, random: Random): number | undefined {
     for (let points = this.#best; points >= 0; points--) {
@@ -309,5 +309,5 @@ export class Buckets {
 }
 
 const none: readonly number[] = [];
-/** Slots that are drawn before all of a bucket are asked about. */
+/** Number of slots that are drawn before all of a bucket are checked. */
 const FEW = 8;

@@ -10,41 +10,41 @@ import { type ResourceClass, resourcePoints } from './resource-class.ts';
 import { grown } from './rejections.ts';
 import type { TopologyClass } from './topology-class.ts';
 
-/** So many different raw points may be in a table. */
+/** Maximum number of different raw points in a table. */
 const MAX_TABLE_SIZE = 1_024;
 
-/** The best slots of a look at all nodes. */
+/** The best slots of a pass over all nodes. */
 export interface Best {
   readonly slots: readonly number[];
   readonly feasible: number;
 }
 
 /**
- * One pass over the nodes of a class whose pods ask something of other pods, or whose nodes differ in preferences: filters first, raw points of those that
- * pass, and then shares of the best. Rule by rule instead of node by node, so that each is a short loop over columns; these are kept from pass to pass.
- * What it lets pass is what the plugins let pass, and the points are theirs.
+ * One pass over the nodes for a class with rules about other pods, or whose nodes differ in preferences: filters, then raw points of the nodes that pass, then
+ * normalized points. Works rule by rule instead of node by node, so that each is a short loop over columns, which are reused by the next pass. Gives the same
+ * results and points as the plugins.
  */
 export class Scan {
   readonly #cluster: Cluster;
   readonly #max: number;
   #passing = new Int32Array(0);
-  /** By place in `#passing`, as the next. */
+  /** By index in `#passing`, like `#raw`. */
   #totals = new Float64Array(0);
-  /** Not a number where a rule does not compare the node. */
+  /** NaN if a constraint does not compare the node. */
   #raw = new Float64Array(0);
   readonly #table = new Float64Array(MAX_TABLE_SIZE);
   #seenDomains = new Int32Array(0);
   #pass = 0;
 
-  /** @param max - the most points a plugin gives, before its weight */
+  /** @param max - maximum points of a plugin, before its weight */
   constructor(cluster: Cluster, max: number) {
     this.#cluster = cluster;
     this.#max = max;
   }
 
   /**
-   * @param closed - slots that are out of the question for other reasons
-   * @param passes - asked last of those that are left. @default all pass
+   * @param closed - slots that are excluded for other reasons
+   * @param passes - called last, for the slots that are left. @default all pass
    */
   best(asked: Asked, set: ResourceClass, closed: ReadonlyMap<number, unknown>, passes?: (slot: number) => boolean): Best {
     this.#grow();
@@ -70,7 +70,7 @@ export class Scan {
     return { slots, feasible: count };
   }
 
-  /** Total points of these nodes, which all would do. */
+  /** Total points of these nodes, all of which are feasible. */
   totals(asked: Asked, feasible: readonly NodeState[], each: (state: NodeState, total: number) => void): void {
     this.#grow();
     for (const [at, state] of feasible.entries()) {
@@ -81,7 +81,7 @@ export class Scan {
     for (const [at, state] of feasible.entries()) each(state, this.#totals[at] ?? 0);
   }
 
-  /** Slots that pass what the class itself looks at. */
+  /** Slots that pass the filters of the class itself. */
   eachPassing(set: ResourceClass, each: (slot: number) => void): void {
     for (let slot = 0; slot < this.#cluster.slotCount; slot++) if (set.code(slot) === 0) each(slot);
   }
@@ -95,7 +95,7 @@ export class Scan {
     return count;
   }
 
-  /** @returns how many of the first `count` pass what is asked of other pods */
+  /** @returns how many of the first `count` pass the filters that read other pods */
   #filter(topology: TopologyClass, count: number): number {
     let left = count;
     for (const constraint of topology.hard) left = this.#keepSpread(constraint, left);
@@ -234,7 +234,7 @@ export class Scan {
     this.#addEach(count, least, most, (points) => weight * spreadScore(points, least, most, this.#max));
   }
 
-  /** Different values among the nodes that are compared; that a node has none is one as well, where such nodes are compared. */
+  /** Number of different values of the label among the compared nodes; nodes without the label count as one more value if they are compared. */
   #domains({ view: { topology } }: CountedConstraint, count: number, comparesAll: boolean): number {
     if (this.#seenDomains.length < topology.count) this.#seenDomains = new Int32Array(topology.count * 2);
     this.#pass += 1;
@@ -277,8 +277,8 @@ export class Scan {
   }
 
   /**
-   * Adds the points for raw ones, which are whole, from `least` to `most`: of many nodes with few different ones, each of these is worked out once.
-   * @param least - may be more than `most` where no node is compared
+   * Adds the points for raw points, which are integers from `least` to `most`. If many nodes have few different ones, the points for each are computed once.
+   * @param least - may be more than `most` if no node is compared
    */
   #addEach(count: number, least: number, most: number, pointsOf: (raw: number) => number): void {
     const raw = this.#raw;

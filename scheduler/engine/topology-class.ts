@@ -13,7 +13,7 @@ import type { NodeSpecClass } from './node-spec-class.ts';
 /** The selector by which a pod's siblings are found: of its Services and its controller. Undefined: it has none. */
 export type DefaultSelectorOf = (pod: PodInfo) => { readonly id: string; readonly selector: LabelSelector } | undefined;
 
-/** What a pod asks of other pods, and what it is to them. */
+/** Key of a pod's rules about other pods, and of the fields that the rules of other pods read. */
 export function topologyClassKey(pod: PodInfo, siblings: string, nodeSpecKey: string): string {
   const constraints = pod.pod.spec?.topologySpreadConstraints;
   const { podAffinity, podAntiAffinity } = pod.pod.spec?.affinity ?? {};
@@ -21,10 +21,10 @@ export function topologyClassKey(pod: PodInfo, siblings: string, nodeSpecKey: st
   return compactKey(JSON.stringify([pod.namespace, labelsKey(pod.labels), podAffinity ?? null, podAntiAffinity ?? null, spread]));
 }
 
-/** How much one more of a pod adds to a view. */
+/** How much one more such pod adds to a view. */
 type Adds = (pod: PodInfo) => number;
 
-/** Of one label of nodes, pods on nodes that mean this one; and what they are taken for. */
+/** For one topology key: counts of the assigned pods whose terms select this pod, for filtering or scoring. */
 interface Carried {
   readonly sum: CarriedSum;
   readonly view: DomainCounts;
@@ -37,11 +37,11 @@ interface Weighted {
 }
 
 /**
- * Rules about other pods, for pods that have the same ones and are the same to others. Counts behind them are kept up to date pod by pod, one for all terms about
- * the same label of nodes: what a node gets of them is a sum.
+ * Rules about other pods, shared by pods with the same rules to which the rules of other pods apply in the same way. Counts are updated pod by pod; all terms
+ * with the same topology key share one count, because a node gets their sum.
  */
 export class TopologyClass implements PodNeighbours {
-  /** What it is to others. */
+  /** The fields that rules of other pods read. */
   readonly #pod: Pick<PodInfo, 'namespace' | 'labels' | 'terminating'>;
   readonly #cluster: Cluster;
   readonly #profile: ProfileConfig;
@@ -56,22 +56,22 @@ export class TopologyClass implements PodNeighbours {
   #removalsTo = -1;
   #existingAnti: readonly DomainCounts[] = [];
   #points: readonly DomainCounts[] = [];
-  /** Rules about labels that no node had are left out, as they make no difference: until one has. */
+  /** Rules about labels that no node had are left out: they make no difference until a node has the label. */
   #leavesOut = false;
   #keysAt: number;
-  /** Terms and constraints of its own: what it costs when another kind of pod comes. */
+  /** Number of its own terms and constraints: what it costs when a new group of pods appears. */
   readonly rules: number;
   readonly affinity: readonly DomainCounts[];
   readonly matchesItself: boolean;
   readonly anti: readonly DomainCounts[];
   readonly hard: readonly CountedConstraint[];
   readonly soft: readonly CountedConstraint[];
-  /** Nodes without a label that rules about points name are not compared; those of the system's own rules are. */
+  /** Whether scores compare nodes without the labels of the constraints too: only with the system default constraints. */
   readonly comparesAll: boolean;
 
   constructor(pod: PodInfo, parts: TopologyClassParts) {
     const { namespace, labels } = pod;
-    // Whoever is placed is not on its way out, and a class is for all that are like this pod.
+    // A pod that is scheduled is not terminating, and the class is for all pods like this one.
     this.#pod = { namespace, labels, terminating: false };
     this.#cluster = parts.cluster;
     this.#profile = parts.profile;
@@ -104,7 +104,7 @@ export class TopologyClass implements PodNeighbours {
     return this.#points;
   }
 
-  /** Pods elsewhere have no say: neither in whether a node will do, nor in how good it is. */
+  /** Other pods affect neither the feasibility of a node nor its score. */
   get isIndifferent(): boolean {
     return !this.hasFilters && this.#points.length === 0 && this.soft.length === 0;
   }
@@ -113,12 +113,12 @@ export class TopologyClass implements PodNeighbours {
     return this.hard.length + this.affinity.length + this.anti.length + this.#existingAnti.length > 0;
   }
 
-  /** A label that it took no notice of may be on a node now: to be made again. */
+  /** A node may have a label now that was left out: the class must be built again. */
   get isStale(): boolean {
     return this.#leavesOut && this.#keysAt !== this.#cluster.topologies.keysVersion;
   }
 
-  /** Bytes that its columns take, about. */
+  /** Approximate size of its columns in bytes. */
   get bytes(): number {
     const slots = 4 * this.#cluster.slotCount;
     let bytes = 0;
@@ -127,7 +127,7 @@ export class TopologyClass implements PodNeighbours {
     return bytes;
   }
 
-  /** Does some of what {@link refresh} would do. @returns whether nothing long is left of it */
+  /** Does a part of {@link refresh}. @returns whether no long work is left */
   advance(isOver: () => boolean): boolean {
     for (const counter of this.counters()) if (!this.#cluster.groups.fill(counter, isOver)) return false;
     return this.#follow(isOver);
@@ -160,7 +160,7 @@ export class TopologyClass implements PodNeighbours {
     return this.#adds.get(view)?.(other) ?? 0;
   }
 
-  /** Anti-affinity of that pod means this one: it would have to be kept apart from it although no pod on a node says so yet. By label of the node. */
+  /** Topology keys of the required anti-affinity terms of that pod that select this one, also if no assigned pod has such a term yet. */
   antiOf(other: PodInfo): readonly string[] {
     if (!this.#profile.filters.has('InterPodAffinity')) return [];
     return other.terms.requiredAnti.filter((term) => this.#means(term)).map(({ topologyKey }) => topologyKey);
@@ -175,7 +175,7 @@ export class TopologyClass implements PodNeighbours {
         !other.terminating && other.namespace === namespace && selector !== undefined && matchesLabels(selector, other.labels) ? 1 : 0;
       const id = compactKey(`spread ${namespace} ${selectorText(selector)}`);
       const counter = this.#cluster.groups.counter(id, counts, false);
-      // The labels themselves: hard and soft rules may name as many, and other ones.
+      // The keys themselves: hard and soft constraints may have equally many, but different ones.
       const asked = `${honorsAffinity} ${honorsTaints} ${keys.join(' ')}`;
       const eligible = this.#eligible.get(asked) ?? nodeSpec.eligible(honorsAffinity, honorsTaints, keys);
       this.#eligible.set(asked, eligible);
@@ -193,7 +193,7 @@ export class TopologyClass implements PodNeighbours {
     return view;
   }
 
-  /** By label: pods that all of the terms mean. */
+  /** By topology key: pods that match all terms. */
   #friends(terms: readonly AffinityTerm[]): DomainCounts[] {
     if (terms.length === 0) return [];
     const { namespaceLabels, groups } = this.#cluster;
@@ -211,7 +211,7 @@ export class TopologyClass implements PodNeighbours {
     });
   }
 
-  /** By label: how often the terms mean pods, with their weights. */
+  /** By topology key: how many pods the terms match, multiplied by their weights. */
   #summed(terms: readonly Weighted[]): DomainCounts[] {
     const { namespaceLabels, groups } = this.#cluster;
     const byKey = Map.groupBy(terms, ({ term }) => term.topologyKey);
@@ -233,7 +233,7 @@ export class TopologyClass implements PodNeighbours {
     });
   }
 
-  /** Labels that some node has. @param others - and so many of those that none has: for them all nodes are alike */
+  /** Keys that some node has. @param others - plus up to this many keys that no node has: by those, all nodes are alike */
   #present(keys: Iterable<string>, others: number): string[] {
     const { topologies } = this.#cluster;
     let left = others;
@@ -245,7 +245,7 @@ export class TopologyClass implements PodNeighbours {
     });
   }
 
-  /** Terms of pods on nodes that came or went since the last look. @returns whether these are all */
+  /** Processes terms of assigned pods that were added or removed since the last call. @returns whether all were processed */
   #follow(isOver: () => boolean = () => false): boolean {
     const { carried } = this.#cluster;
     if (this.#carriedTo === carried.last && this.#removalsTo === carried.removals) return true;
@@ -253,7 +253,7 @@ export class TopologyClass implements PodNeighbours {
       this.#followTerm(term);
       this.#carriedTo = term.serial;
       if (isOver()) {
-        // Also after the last term: the views below are still to be put together.
+        // Also after the last term: the views below are not built yet.
         this.#removalsTo = -1;
         return false;
       }

@@ -25,7 +25,7 @@ export const PREEMPTED_BY_SCHEDULER = 'PreemptionByScheduler';
 /** Why a pod may not preempt others, as users read it; undefined when it may. */
 export function whyNotEligible({ pod, nominated }: EligibilityFacts): string | undefined {
   if (pod.pod.spec?.preemptionPolicy === 'Never') return 'not eligible due to preemptionPolicy=Never.';
-  // On a nominated node that no preemption can make feasible the pod would wait in vain.
+  // No preemption can make the nominated node feasible: waiting for its terminating pods would not help.
   if (nominated === undefined || !nominated.resolvable) return undefined;
   const { pods, isVictim = () => false } = nominated;
   const roomIsComing = pods.some((other) => other.priority < pod.priority && (isLeavingForOthers(other) || isVictim(other)));
@@ -46,7 +46,7 @@ export function isTarget({ status }: PodInfo['pod']): boolean {
   );
 }
 
-/** What is asked when a pod was refused everywhere and may be more important than others. */
+/** Input of the preemption plan for a pod that no node passed. */
 export interface PreemptionFacts {
   readonly pod: PodInfo;
   /** Nodes in the cluster. */
@@ -57,23 +57,23 @@ export interface PreemptionFacts {
   /** Where among the candidates to begin: 0 to candidates.length - 1. */
   readonly offset: number;
   readonly limits: { readonly minCandidateNodesPercentage: number; readonly minCandidateNodesAbsolute: number };
-  /** When it is, for pods that have not started: ISO 8601. */
+  /** Current time, used as the start of pods that have not started: ISO 8601. */
   readonly now: string;
 }
 
-/** Who would have to go for the pod to be on this node. */
+/** A node, and the pods to preempt there for the pod to fit. */
 export interface Candidate {
   readonly node: string;
   /** Most important first. Never empty. */
   readonly victims: readonly PodInfo[];
-  /** Victims whose going breaks a disruption budget. */
+  /** Number of victims whose removal violates a PDB. */
   readonly violations: number;
 }
 
 export interface PreemptionPlan {
   /** In the order in which they were found. */
   readonly candidates: readonly Candidate[];
-  /** Why nodes that were tried are no candidates, as users read it, and of how many nodes that is true. */
+  /** Why nodes that were tried are no candidates, as text for users, with the number of nodes. */
   readonly refused: ReadonlyMap<string, number>;
 }
 

@@ -81,8 +81,8 @@ export type Allowances = ReadonlyMap<string, readonly Allowance[]>;
 const none: Readonly<Record<string, unknown>> = {};
 
 /**
- * By namespace. Here a budget without a selector, or with an empty one, protects nobody, whichever version of its group it is from: kube-scheduler has it
- * so, although an empty one of `policy/v1` selects every pod where pods are evicted.
+ * By namespace. As in kube-scheduler, a PDB of any version without a selector, or with an empty one, protects no pod here, although for evictions an empty
+ * selector of `policy/v1` selects every pod.
  */
 function allowancesOf(budgets: readonly Readonly<Budget>[]): Allowances {
   const all = new Map<string, Allowance[]>();
