@@ -3,7 +3,7 @@ import type { Millis } from '../../base/clock.ts';
 import type { LeaseOptions } from '../../kube/process/leadership.ts';
 import { defaultFilters, type FilterName, type ScoreName, scoreWeights } from '../plugins/names.ts';
 
-/** How full a node is, and how many points (0 to 100) it gets then. */
+/** A utilization of a node, and the points (0 to 100) that it gets then. */
 export interface ShapePoint {
   readonly utilization: number;
   readonly score: number;
@@ -17,11 +17,11 @@ export interface ResourceWeight {
 export interface ScoringStrategy {
   readonly type: 'LeastAllocated' | 'MostAllocated' | 'RequestedToCapacityRatio';
   readonly resources: readonly ResourceWeight[];
-  /** For the ratio alone, by rising utilization. */
+  /** Only for RequestedToCapacityRatio, by rising utilization. */
   readonly shape: readonly ShapePoint[];
 }
 
-/** A default rule of being spread, for pods that have none themselves. */
+/** A default topology spread constraint, for pods that have none themselves. */
 export interface DefaultConstraint {
   readonly topologyKey: string;
   readonly maxSkew: number;
@@ -29,39 +29,39 @@ export interface DefaultConstraint {
 
 export interface ProfileConfig {
   readonly schedulerName: string;
-  /** Filters that are asked. */
+  /** Enabled filters. */
   readonly filters: ReadonlySet<FilterName>;
-  /** Those that give points, and how much they count; never 0. */
+  /** Enabled score plugins, and their weights; never 0. */
   readonly scores: ReadonlyMap<ScoreName, number>;
   readonly fit: {
     readonly strategy: ScoringStrategy;
-    /** Those that extenders alone count (`ignoredByScheduler`) are among them. */
+    /** Includes the resources that only extenders handle (`ignoredByScheduler`). */
     readonly ignoredResources: ReadonlySet<string>;
     /** Domains such as `example.com`. */
     readonly ignoredResourceGroups: ReadonlySet<string>;
   };
   readonly balanced: {
     readonly resources: readonly ResourceWeight[];
-    /** What gives points: what the pod would improve, as from 1.36 on, or the balance with it, as before. */
+    /** What is scored: the improvement of the balance by the pod, as from 1.36 on, or the balance with the pod, as before. */
     readonly points: 'improvement' | 'balance';
   };
   readonly nodeAffinity: { readonly addedAffinity: NodeSelector | undefined };
-  /** By rising utilization: what the storage of a node gives. Empty: no points, as up to 1.36. */
+  /** Points for the storage utilization of a node, by rising utilization. Empty: no points, as up to 1.36. */
   readonly volumeBinding: { readonly shape: readonly ShapePoint[] };
   readonly interPod: { readonly hardPodAffinityWeight: number; readonly ignorePreferredTermsOfExistingPods: boolean };
-  /** `system`: the constraints that everybody has, which count also nodes without their labels. */
+  /** `system`: the built-in default constraints, which also count nodes without their labels. */
   readonly spread: { readonly defaults: 'system' | readonly DefaultConstraint[] };
 }
 
-/** Who is asked over HTTP. At most one of all has a `bindVerb`. */
+/** An extender, which is called over HTTP. At most one of all has a `bindVerb`. */
 export interface ExtenderConfig {
   readonly urlPrefix: string;
-  /** '' for any verb: it is not asked. */
+  /** '' for any verb: the extender is not called for it. */
   readonly filterVerb: string;
   readonly prioritizeVerb: string;
   readonly bindVerb: string;
   readonly preemptVerb: string;
-  /** Of its points; 1 or more where there is a `prioritizeVerb`. */
+  /** Weight of its points; 1 or more if there is a `prioritizeVerb`. */
   readonly weight: number;
   readonly enableHttps: boolean;
   readonly tls: {
@@ -70,7 +70,7 @@ export interface ExtenderConfig {
     readonly certFile: string | undefined;
     readonly keyFile: string | undefined;
     readonly caFile: string | undefined;
-    /** PEM text, as the other two; beats the file. */
+    /** PEM text, like the other two; takes precedence over the file. */
     readonly certData: string | undefined;
     readonly keyData: string | undefined;
     readonly caData: string | undefined;
@@ -88,7 +88,7 @@ export interface ReservationConfig {
   readonly ttlMs: Millis;
   readonly claimedTtlMs: Millis;
   readonly upgradeFirst: boolean;
-  /** `apps/StatefulSet`, and others that name their pods alike. */
+  /** `apps/StatefulSet`, and other kinds that name their pods in the same way. */
   readonly ownerKinds: ReadonlySet<string>;
   readonly daemonSets: boolean;
   readonly persist: 'none' | 'annotation';
@@ -98,7 +98,7 @@ export interface ReservationConfig {
   readonly mirrorImage: string | undefined;
 }
 
-/** Everything that can be said to a scheduler, with defaults filled in. */
+/** The complete configuration of a scheduler, with defaults applied. */
 export interface SchedulerConfig {
   /** By scheduler name. Never empty. */
   readonly profiles: ReadonlyMap<string, ProfileConfig>;
@@ -130,11 +130,11 @@ export interface SchedulerConfig {
     readonly pageSize: number;
   };
   readonly volumeBindTimeoutMs: Millis;
-  /** Flags of the command line go before. The lease is there also where nobody is elected. */
+  /** Command line flags take precedence. The lease is set even without leader election. */
   readonly leaderElection: { readonly enabled: boolean; readonly lease: Required<LeaseOptions> };
 }
 
-/** Of a pod that names no scheduler, as the API server fills it in. */
+/** Scheduler of a pod that names none, as the API server defaults it. */
 export const DEFAULT_SCHEDULER_NAME = 'default-scheduler';
 
 const cpuAndMemory: readonly ResourceWeight[] = [
@@ -142,7 +142,7 @@ const cpuAndMemory: readonly ResourceWeight[] = [
   { name: 'memory', weight: 1 },
 ];
 
-/** Plugins of a profile that says nothing, each at its own weight. */
+/** Plugins of an empty profile, each with its default weight. */
 export const defaultProfile: Omit<ProfileConfig, 'schedulerName'> = {
   filters: new Set(defaultFilters),
   scores: new Map(Object.entries(scoreWeights) as [ScoreName, number][]),
@@ -158,7 +158,7 @@ export const defaultProfile: Omit<ProfileConfig, 'schedulerName'> = {
   spread: { defaults: 'system' },
 };
 
-/** An extender that is asked nothing yet. */
+/** An extender without any verb. */
 export const defaultExtender: Omit<ExtenderConfig, 'urlPrefix'> = {
   filterVerb: '',
   prioritizeVerb: '',
@@ -182,7 +182,7 @@ export const defaultExtender: Omit<ExtenderConfig, 'urlPrefix'> = {
   managedResources: [],
 };
 
-/** What a file with nothing in it means. */
+/** The configuration of an empty file. */
 export const defaultSchedulerConfig = {
   profiles: new Map([[DEFAULT_SCHEDULER_NAME, { schedulerName: DEFAULT_SCHEDULER_NAME, ...defaultProfile }]]),
   percentageOfNodesToScore: 0,

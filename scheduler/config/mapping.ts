@@ -4,13 +4,13 @@ import type { Millis } from '../../base/clock.ts';
 import { isJsonObject } from '../../kube/api/json.ts';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems, qualifiedNameProblems } from '../../kube/api/names.ts';
 
-/** Something about one key: `path` as a person would look for it, `profiles[0].plugins.NodePorts.weight`; '' is the whole text. */
+/** A problem or warning about one key: `path` in the notation of users, `profiles[0].plugins.NodePorts.weight`; '' is the whole text. */
 export interface Finding {
   readonly path: string;
   readonly message: string;
 }
 
-/** What is found while reading: all of it, not the first alone. */
+/** All findings of a parse, not only the first. */
 export class Findings {
   readonly problems: Finding[] = [];
   readonly warnings: Finding[] = [];
@@ -19,7 +19,7 @@ export class Findings {
     this.problems.push({ path, message });
   }
 
-  /** Taken, and not as whoever wrote it may think. */
+  /** The value is accepted, but may not have the intended effect. */
   warn(path: string, message: string): void {
     this.warnings.push({ path, message });
   }
@@ -30,12 +30,12 @@ interface Bounds {
   readonly max: number;
 }
 
-/** Longest wait that can be asked for: beyond it timers wrap. */
+/** Longest configurable duration: beyond it timers overflow. */
 const MAX_S = 2_000_000;
 
 /**
- * One mapping of a text, whose keys are the ones that are asked for: {@link close} complains about all others. A key that is absent, or has no
- * value, is its default, and so is one whose value is wrong, which is a finding.
+ * One mapping of a text. The keys that the caller reads are the known ones: {@link close} reports all others. A key that is absent, or has no
+ * value, gets its default, and so does one whose value is wrong, which is a finding.
  */
 export class Mapping {
   readonly path: string;
@@ -59,7 +59,7 @@ export class Mapping {
     return this.#take(key) !== undefined;
   }
 
-  /** It is a finding when one of these is absent. */
+  /** Reports each of these keys that is absent. */
   requires(...keys: readonly string[]): void {
     for (const key of keys) if (!this.has(key)) this.problem(key, 'it is missing');
   }
@@ -97,7 +97,7 @@ export class Mapping {
     return this.#refuse(key, value, `whole seconds, from ${min} to ${MAX_S}`, normalMs);
   }
 
-  /** As Go writes it. @returns ms, rounded up; more than 0 */
+  /** A duration in Go's notation. @returns ms, rounded up; more than 0 */
   duration(key: string, normal: Millis): Millis {
     const value = this.#take(key);
     if (value === undefined) return normal;
@@ -115,7 +115,7 @@ export class Mapping {
     return must === undefined ? value : this.#refuse(key, value, must, normal);
   }
 
-  /** Text that nobody else is to see. */
+  /** Text that no finding may quote. */
   secret(key: string): string | undefined {
     const value = this.#take(key);
     if (value === undefined || typeof value === 'string') return value;
@@ -123,7 +123,7 @@ export class Mapping {
     return undefined;
   }
 
-  /** A number stands for itself as text: YAML takes 1.34 for one. */
+  /** A number counts as its text: YAML parses 1.34 as a number. */
   choice<const T extends string, D>(key: string, normal: D, choices: readonly T[]): T | D {
     const value = this.#take(key);
     if (value === undefined) return normal;
@@ -134,7 +134,7 @@ export class Mapping {
     return this.#refuse(key, value, `one of ${choices.join(', ')}${meant === undefined ? '' : `; did you mean ${meant}?`}`, normal);
   }
 
-  /** @param read - makes what is there into what is meant, and asks for all keys there may be */
+  /** @param read - converts the mapping; must read all known keys */
   mapping<T>(key: string, read: (mapping: Mapping) => T): T {
     return readMapping(this.#take(key), this.at(key), this.findings, read);
   }
@@ -151,7 +151,7 @@ export class Mapping {
     return this.list(key, (value, path) => readMapping(value, path, this.findings, each));
   }
 
-  /** Texts that differ. */
+  /** A list of texts without duplicates. */
   texts(key: string, mustBe: MustBe): string[] | undefined {
     const seen = new Set<string>();
     const all = this.list(key, (value, path) => {
@@ -184,7 +184,7 @@ export class Mapping {
   }
 }
 
-/** Reads one mapping, to the last key of it. */
+/** Reads one mapping, and reports its unknown keys. */
 export function readMapping<T>(value: unknown, path: string, findings: Findings, read: (mapping: Mapping) => T): T {
   const mapping = new Mapping(value, path, findings);
   const made = read(mapping);
@@ -202,7 +202,7 @@ function found(value: unknown): string {
   return `it is ${text.length > MAX_FOUND_LENGTH ? `${text.slice(0, MAX_FOUND_LENGTH)}...` : text}`;
 }
 
-/** What a text of a configuration must be, when it is not; undefined: it is. */
+/** Returns what a text must be, if it is not; undefined: the text is valid. */
 export type MustBe = (text: string) => string | undefined;
 
 export const mustBeLabelKey: MustBe = (text) =>

@@ -15,16 +15,16 @@ export type ConfigRead =
   | {
       ok: true;
       config: SchedulerConfig;
-      /** Keys that are taken and have no effect, or one that is easily overlooked. */
+      /** Keys that are accepted but have no effect, or an effect that is easily overlooked. */
       warnings: readonly Finding[];
     }
-  /** Everything that is wrong, in the order of the text. Values are repeated, those of keys and certificates are not. */
+  /** All problems, in the order of the text. They quote values, except those of keys and certificates. */
   | { ok: false; problems: readonly Finding[] };
 
 const many = { min: 1, max: 10_000 };
 const percent = { min: 0, max: 100 };
 
-/** Reads YAML or JSON text; what is not written is the default, also all of it. */
+/** Parses YAML or JSON text; absent keys have defaults, and an empty text means all defaults. */
 export function parseSchedulerConfig(text: string): ConfigRead {
   const document = parseDocument(text, { uniqueKeys: true, logLevel: 'error' });
   const [error] = document.errors;
@@ -35,7 +35,7 @@ export function parseSchedulerConfig(text: string): ConfigRead {
   try {
     value = document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    // Aliases that grow beyond measure.
+    // Aliases that expand beyond the parser's limit.
     if (error instanceof ReferenceError) return unreadable(error);
     throw error;
   }
@@ -47,7 +47,7 @@ const unreadable = (error: Error): ConfigRead => {
   return { ok: false, problems: [{ path: '', message: `it is neither YAML nor JSON: ${why}` }] };
 };
 
-/** The same of what a text holds. */
+/** The same for the parsed value of a text. */
 export function readSchedulerConfig(value: unknown): ConfigRead {
   const findings = new Findings();
   const config = readMapping(value, '', findings, readAll);
@@ -84,7 +84,7 @@ function readAll(written: Mapping): SchedulerConfig {
   };
 }
 
-/** Somebody's first try may be the file they have. */
+/** A user may first try an existing file of kube-scheduler. */
 function refuseOthersFile(written: Mapping): void {
   for (const key of ['apiVersion', 'kind'])
     if (written.keys.includes(key) && written.has(key))
@@ -113,7 +113,7 @@ function profilesByName(
   return new Map([...byName].map(([name, profile]) => [name, ignoring(profile, ignored)]));
 }
 
-/** Resources that only an extender counts are nothing to ask a node for. */
+/** Nodes are not filtered by resources that only an extender handles. */
 function ignoring(profile: ProfileConfig, ignored: readonly string[]): ProfileConfig {
   return { ...profile, fit: { ...profile.fit, ignoredResources: new Set([...profile.fit.ignoredResources, ...ignored]) } };
 }

@@ -12,10 +12,10 @@ import { labelInteger } from '../../kube/api/placement.ts';
 import { type Mapping, mustBeDomain, mustBeLabelKey, mustBeLabelValue, mustBeObjectName, mustBeResource } from './mapping.ts';
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.js';
 
-/** Sums of points stay small whole numbers. */
+/** Highest weight, so that sums of points stay small integers. */
 const HEAVIEST = 10_000;
 
-/** Plugins of kube-scheduler that are something else here. */
+/** Plugins of kube-scheduler that are configured in another way here. */
 const elsewhere: ReadonlyMap<string, string> = new Map([
   ['DefaultPreemption', 'set `preemption` at the top level of the file instead'],
   ['SchedulingGates', 'it cannot be switched off'],
@@ -95,7 +95,7 @@ const isScore = (name: PluginName): name is ScoreName => Object.hasOwn(scoreWeig
 
 const strategies = ['LeastAllocated', 'MostAllocated', 'RequestedToCapacityRatio'] as const;
 
-/** What the file gives the fullest points of, and what the plugins count in. */
+/** Maximum score of a shape in the file; plugins use 0 to 100. */
 const SHAPE_SCORES = 10;
 const POINTS_OF_SHAPE = 100 / SHAPE_SCORES;
 
@@ -202,7 +202,7 @@ function readConstraint(written: Mapping, seen: Set<string>): DefaultConstraint 
   if (topologyKey !== '' && seen.has(topologyKey)) written.problem('topologyKey', `it is ${JSON.stringify(topologyKey)}, which is there already; leave it out`); // prettier-ignore
   seen.add(topologyKey);
   const maxSkew = written.whole('maxSkew', 1, { min: 1, max: 1_000_000 });
-  // Defaults give points alone: a rule that forbids is for the pod itself to have.
+  // Default constraints only score: a hard constraint must be in the pod itself.
   written.choice('whenUnsatisfiable', 'ScheduleAnyway', ['ScheduleAnyway']);
   return { topologyKey, maxSkew };
 }
@@ -210,7 +210,7 @@ function readConstraint(written: Mapping, seen: Set<string>): DefaultConstraint 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist', 'Gt', 'Lt'] as const;
 type Operator = (typeof operators)[number];
 
-/** A node selector as the API would take it of a pod: what it could not read would match no node, and nobody would learn why. */
+/** A node selector, validated like that of a pod: an invalid one would match no node, without any explanation. */
 function readNodeSelector(written: Mapping): NodeSelector {
   const nodeSelectorTerms = written.mappings('nodeSelectorTerms', readTerm);
   if (nodeSelectorTerms === undefined || nodeSelectorTerms.length === 0)
@@ -250,7 +250,7 @@ function valuesOf(operator: Operator, values: readonly string[]): string | undef
   }
 }
 
-/** The one field of a node there is to select by is its name. */
+/** The only field of a node that can be selected by is its name. */
 function readField(written: Mapping): NodeSelectorRequirement {
   written.requires('key', 'operator');
   const key = written.choice('key', 'metadata.name', ['metadata.name']);

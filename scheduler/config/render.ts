@@ -2,7 +2,7 @@ import { formatGoDuration } from '../../base/go-duration.ts';
 import { filterNames, scoreWeights, type FilterName, type PluginName, type ScoreName } from '../plugins/names.ts';
 import type { ExtenderConfig, ProfileConfig, SchedulerConfig, ShapePoint } from './config.ts';
 
-/** The configuration as a file would say it, nothing left to defaults: reading it gives the same configuration. Only a `keyData` is hidden. */
+/** The configuration in the form of its file, with all defaults written out: parsing it gives the same configuration. Only `keyData` is hidden. */
 export function renderSchedulerConfig(config: SchedulerConfig): Record<string, unknown> {
   const { preemption, reservation, compat, api, leaderElection } = config;
   const { lease } = leaderElection;
@@ -72,7 +72,7 @@ function renderProfile({ schedulerName, filters, scores, fit, ...args }: Profile
 
 const pluginNames = [...new Set<PluginName>([...filterNames, ...(Object.keys(scoreWeights) as ScoreName[])])];
 
-/** A plugin that filters and gives no points has weight 0; one that only gives points and has none is not enabled. */
+/** A plugin that filters but does not score has weight 0; a score plugin without a weight is not enabled. */
 function renderPlugin(name: PluginName, filters: ReadonlySet<FilterName>, scores: ReadonlyMap<ScoreName, number>): Record<string, unknown> {
   const weight = scores.get(name as ScoreName) ?? 0;
   const enabled = filters.has(name as FilterName) || weight > 0;

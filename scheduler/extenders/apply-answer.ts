@@ -2,25 +2,25 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import { byImportance, type Candidate } from '../preempt/candidates.ts';
 import { AnswerError, type FilterAnswer, type PreemptAnswer } from './protocol.ts';
 
-/** Why an extender does not want a node. */
+/** Why an extender rejected a node. */
 export interface ExtenderRejection {
-  /** Whether taking pods away from the node could help. */
+  /** Whether preemption on the node could help. */
   readonly resolvable: boolean;
-  /** As users read them; none where the extender left the node out without a word. */
+  /** Text for users; empty if the extender omitted the node without a reason. */
   readonly reasons: readonly string[];
 }
 
 /**
- * What came of `asked` by an answer: survivors in the order in which they were asked about, and all others with their reasons.
- * @param namesOnly - it was sent names, so that it may answer with names
- * @throws {AnswerError} when it speaks of survivors it was not asked about
+ * Applies a response to `filter`: survivors in the order of the request, and all other nodes with their reasons.
+ * @param namesOnly - the request had names only, so that the response may have names
+ * @throws {AnswerError} when a survivor was not in the request
  */
 export function survivorsOf(
   asked: readonly string[],
   answer: FilterAnswer,
   namesOnly: boolean,
 ): { survivors: readonly string[]; refused: Map<string, ExtenderRejection> } {
-  // Neither list: nobody survives.
+  // Without either list no node survives.
   const [list, from] = namesOnly && answer.nodeNames !== undefined ? [answer.nodeNames, 'NodeNames'] : [answer.nodes ?? [], 'Nodes'];
   const chosen = new Set(list);
   const known = new Set(asked);
@@ -48,10 +48,10 @@ export function addScores(
 }
 
 /**
- * The candidates as an extender leaves them: fewer, or with other victims.
+ * Applies a response to `preempt`: fewer candidates, or other victims.
  * @param podsOn - all pods of a node: a victim need not be one that was proposed
- * @param lenient - a node without victims is left out, instead of being a mistake
- * @throws {AnswerError} for nodes and pods that are not there, and for victims that are not less important than the pod
+ * @param lenient - a node without victims is skipped instead of being an error
+ * @throws {AnswerError} for nodes and pods that do not exist, and for victims whose priority is not lower than the pod's
  */
 export function candidatesLeft(
   {

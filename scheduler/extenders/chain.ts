@@ -15,32 +15,32 @@ export type { Verb } from './protocol.ts';
 export interface ChainOptions {
   clock: Clock;
   log: Log;
-  /** Most points that a plugin gives, 100 or 10; extenders give 10, which count as many. */
+  /** Maximum points of a plugin, 100 or 10; extenders give up to 10, which are scaled to it. */
   scoreRange: number;
-  /** Bytes of an answer beyond twice those of its question. @default 16 MiB */
+  /** Maximum size of a response in bytes, beyond twice the size of its request. @default 16 MiB */
   answerBytes?: number;
 }
 
-/** What extenders left of the nodes that were feasible without them. */
+/** Result of the extenders' filters, for the nodes that the plugins passed. */
 export interface Filtered {
-  /** In the order in which they were given. */
+  /** In the given order. */
   readonly survivors: readonly Readonly<Node>[];
-  /** All others. */
+  /** All other nodes. */
   readonly refused: ReadonlyMap<string, ExtenderRejection>;
 }
 
 /**
- * All extenders of a scheduler. A call throws the ExtenderError of one that is not to be ignored, or the signal's reason; failures that are ignored are
- * told once, and once more when they are over.
+ * All extenders of a scheduler. A call throws the ExtenderError of an extender that is not ignorable, or the signal's reason; ignored failures are logged
+ * once, and so is the recovery.
  */
 export class Extenders {
   readonly #extenders: readonly Extender[];
   readonly #log: Log;
   readonly #factor: number;
-  /** Calls that were passed over when they were made last. */
+  /** URLs whose last call failed and was ignored. */
   readonly #passedOver = new Set<string>();
 
-  /** @throws {RangeError} when more than one would bind */
+  /** @throws {RangeError} when more than one has a `bindVerb` */
   constructor(configs: readonly ExtenderConfig[], { clock, log, scoreRange, answerBytes }: ChainOptions) {
     const binders = configs.filter(({ bindVerb }) => bindVerb !== '').length;
     if (binders > 1) throw new RangeError(`only one extender can bind, not ${binders}`);
@@ -50,12 +50,12 @@ export class Extenders {
     this.#factor = scoreRange / 10;
   }
 
-  /** Whether somebody is asked this about the pod: if not, the call need not be made, and would change nothing. */
+  /** Whether any extender is called with this verb for the pod: otherwise the call would change nothing. */
   asks(verb: Verb, pod: PodInfo): boolean {
     return this.#extenders.some((extender) => extender.does(verb, pod));
   }
 
-  /** One after the other: each is asked about what those before it left. */
+  /** Calls one extender after the other, each with the survivors of those before it. */
   async filter(pod: PodInfo, nodes: readonly Readonly<Node>[], signal: AbortSignal): Promise<Filtered> {
     let survivors = nodes;
     const refused = new Map<string, ExtenderRejection>();
@@ -70,7 +70,7 @@ export class Extenders {
     return { survivors, refused };
   }
 
-  /** What extenders add to the scores of nodes; a node without is given nothing. All are asked at once, and whose call fails gives nothing. */
+  /** Scores that extenders add, by node; absent for 0. All extenders are called concurrently, and a failed call adds nothing. */
   async prioritize(pod: PodInfo, nodes: readonly Readonly<Node>[], signal: AbortSignal): Promise<ReadonlyMap<string, number>> {
     const asked = new Set(nodes.map(({ metadata }) => metadata.name ?? ''));
     const who = this.#who('prioritize', pod);
@@ -82,7 +82,7 @@ export class Extenders {
     return scores;
   }
 
-  /** @returns false: nobody here binds this pod. After an error it may be bound all the same */
+  /** @returns false: no extender binds this pod. After an error the pod may still be bound */
   async bind(pod: PodInfo, node: string, signal: AbortSignal): Promise<boolean> {
     for (const extender of this.#who('bind', pod)) {
       const bound = await this.#unlessIgnored(extender, 'bind', signal, async () => {
@@ -95,7 +95,7 @@ export class Extenders {
   }
 
   /**
-   * Candidates for preemption as extenders leave them, one after the other.
+   * Passes the candidates for preemption through one extender after the other.
    * @param podsOn - all pods of a node
    */
   async preempt(
@@ -112,7 +112,7 @@ export class Extenders {
     return left;
   }
 
-  /** Calls under way fail. */
+  /** Calls in flight fail. */
   close(): void {
     for (const extender of this.#extenders) extender.close();
   }

@@ -22,23 +22,23 @@ import {
 } from './protocol.ts';
 import { candidatesLeft, type ExtenderRejection, survivorsOf } from './apply-answer.ts';
 
-/** An extender did not do what it was asked. */
+/** A call to an extender failed. */
 export class ExtenderError extends Error {
   override name = 'ExtenderError';
   constructor(verb: string, url: string, cause: unknown) {
-    // The words for a status are kube-scheduler's.
+    // The text for a status is kube-scheduler's.
     const why = cause instanceof StatusError ? `, ${cause.message}` : `: ${describeError(cause).slice(0, MAX_REASON_LENGTH)}`;
     super(`failed ${verb} with extender at URL ${url}${why}`, { cause });
   }
 }
 
 const MAX_REASON_LENGTH = 1_000;
-/** Bytes of an answer beyond twice those of its question, which it may repeat in a longer spelling. */
+/** Maximum size of a response in bytes, beyond twice the size of its request, which it may repeat in a longer encoding. */
 const ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface ExtenderOptions {
   clock: Clock;
-  /** Bytes of an answer beyond twice those of the question. @default 16 MiB */
+  /** Maximum size of a response in bytes, beyond twice the size of the request. @default 16 MiB */
   answerBytes?: number;
 }
 
@@ -54,7 +54,7 @@ export class Extender {
     this.#agents = new Agents(config);
   }
 
-  /** Whether it is asked this about the pod. */
+  /** Whether the extender is called with this verb for the pod. */
   does(verb: Verb, { pod }: PodInfo): boolean {
     return verbOf(this.config, verb) !== '' && isInterested(this.config, pod);
   }
@@ -76,12 +76,12 @@ export class Extender {
     });
   }
 
-  /** Scores by node as it gives them, mostly 0 to 10. */
+  /** Scores by node as the extender returns them, mostly 0 to 10. */
   async prioritize({ pod }: PodInfo, nodes: readonly Readonly<Node>[], signal: AbortSignal): Promise<{ host: string; score: number }[]> {
     return this.#call('prioritize', encodeNodes(pod, nodes, this.config.nodeCacheCapable), signal, decodePriorities);
   }
 
-  /** Whoever calls it looks at the pod after a failure: it may be bound. */
+  /** After a failure the caller must read the pod: it may be bound. */
   async bind(pod: PodInfo, node: string, signal: AbortSignal): Promise<void> {
     await this.#call('bind', encodeBinding(pod, node), signal, (answer) => {
       const error = decodeBinding(answer);
@@ -102,7 +102,7 @@ export class Extender {
     });
   }
 
-  /** Calls under way fail. */
+  /** Calls in flight fail. */
   close(): void {
     this.#agents.close();
   }
@@ -118,7 +118,7 @@ export class Extender {
         clock,
         timeoutMs: this.config.httpTimeoutMs,
         mostBytes: answerBytes + 2 * body.length,
-        again: verb !== 'bind', // it would be the second one
+        again: verb !== 'bind', // a resent bind could be a second one
         signal,
       });
       return read(answer);

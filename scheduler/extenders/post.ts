@@ -23,18 +23,18 @@ export interface Posting {
   url: string;
   body: string;
   clock: Clock;
-  /** For everything, to the last byte of the answer. */
+  /** For the whole call, to the last byte of the response. */
   timeoutMs: Millis;
   /** Largest answer, in bytes. */
   mostBytes: number;
-  /** It may be sent again where the connection turns out to be one that the server had given up. */
+  /** Whether the request may be resent if the server had already closed the reused connection. */
   again: boolean;
   signal: AbortSignal;
 }
 
 /**
  * Posts JSON, and reads the JSON of the answer.
- * @throws {StatusError}; whatever kept the answer away: a socket's error, DeadlineError, {@link AnswerError}; the signal's reason
+ * @throws {StatusError}, a socket's error, DeadlineError, {@link AnswerError}, or the signal's reason
  */
 export async function postJson(posting: Posting): Promise<unknown> {
   using deadline = new Deadline(posting.clock, posting.timeoutMs, posting.signal);
@@ -46,7 +46,7 @@ export async function postJson(posting: Posting): Promise<unknown> {
   }
 }
 
-/** What is no JSON is not repeated: it may be a page of some proxy. */
+/** The error does not quote text that is not JSON: it may be a page of some proxy. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -76,7 +76,7 @@ async function exchange(posting: Posting, signal: AbortSignal): Promise<string> 
 
 function answered(call: ClientRequest, body: Buffer): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    // Stays on: an error after the answer has begun is the reader's, and must not end the process.
+    // The handler stays: the reader gets an error that follows the start of the response, and it must not end the process.
     call.on('response', resolve).on('error', reject).end(body);
   });
 }
@@ -93,13 +93,13 @@ async function read(answer: IncomingMessage, mostBytes: number): Promise<string>
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Connections to one extender at once; a call beyond them waits for one to be free. */
+/** Maximum number of connections to one extender; further calls wait for a free one. */
 const MAX_SOCKETS = 64;
 const pool: AgentOptions = { keepAlive: true, maxSockets: MAX_SOCKETS, maxFreeSockets: 8, scheduling: 'lifo' };
 
 type TlsConfig = ExtenderConfig['tls'];
 
-/** The connections of an extender. Certificates in files are read again when they change: new connections show the new ones. */
+/** The connections of an extender. Certificate files are read again when they change: new connections use the new content. */
 export class Agents {
   readonly #config: ExtenderConfig;
   readonly #files: { ca: FreshFile | undefined; cert: FreshFile | undefined; key: FreshFile | undefined };
@@ -142,19 +142,19 @@ export class Agents {
     return this.#agent;
   }
 
-  /** Calls under way fail. */
+  /** Calls in flight fail. */
   close(): void {
     this.#agent?.destroy();
     this.#agent = undefined;
   }
 }
 
-/** With `enableHTTPS` and no authority there is nothing to prove a certificate with: kube-scheduler takes any then, and configurations count on it. */
+/** With `enableHTTPS` and without a CA, any certificate is accepted, as in kube-scheduler: existing configurations rely on that. */
 function trustsAnybody({ insecure }: TlsConfig, enableHttps: boolean, ca: string | undefined): boolean {
   return insecure || (enableHttps && ca === undefined);
 }
 
-/** Calls under way come to their end; nothing new is sent. */
+/** Calls in flight complete; idle connections are closed. */
 function retire(agent: PlainAgent | undefined): void {
   if (agent === undefined) return;
   agent.maxFreeSockets = 0;

@@ -4,14 +4,14 @@ import type { Node, Pod } from '../types.ts';
 import type { ExtenderConfig } from '../config/config.ts';
 import { isJsonObject, type JsonObject } from '../../kube/api/json.ts';
 
-/** An answer is not what the protocol says. Its message begins with the field: `FailedNodes["a"] must be a string, not a number`. */
+/** A response violates the protocol. The message begins with the field: `FailedNodes["a"] must be a string, not a number`. */
 export class AnswerError extends Error {
   override name = 'AnswerError';
 }
 
 /**
- * A value of an answer and where it stands. What is absent or null counts as not said, as Go reads it.
- * Names of fields are found in whatever case they are written: extenders of all ages send `FailedNodes`, `failedNodes` or `failednodes`.
+ * A value of a response, and its path. Absent and null both mean unset, as in Go.
+ * Names of fields are matched in any case: extenders of all versions send `FailedNodes`, `failedNodes` or `failednodes`.
  */
 class Field {
   readonly #value: unknown;
@@ -26,7 +26,7 @@ class Field {
     return this.#value !== undefined;
   }
 
-  /** One field of an object. @param name - as it is written today */
+  /** One field of an object. @param name - in its present spelling */
   in(name: string): Field {
     const object = this.#object();
     const path = this.#path === '' ? name : `${this.#path}.${name}`;
@@ -50,21 +50,21 @@ class Field {
     return list.map((item: unknown, index) => new Field(item, `${this.#path}[${index}]`));
   }
 
-  /** '' when it is not said. */
+  /** '' when unset. */
   text(): string {
     if (this.#value === undefined) return '';
     if (typeof this.#value !== 'string') throw this.wrong('a string');
     return this.#value;
   }
 
-  /** A text that has to be there. */
+  /** A string that must not be empty. */
   name(): string {
     const text = this.text();
     if (text === '') throw this.wrong('a string that is not empty');
     return text;
   }
 
-  /** 0 when it is not said. Of 32 bits: more than any score or count needs, and sums of it stay exact. */
+  /** 0 when unset. Limited to 32 bits: more than any score or count needs, and sums stay exact. */
   whole(): number {
     const value = this.#value ?? 0;
     if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) >= 2 ** 31) throw this.wrong('a whole number of 32 bits');
@@ -90,10 +90,10 @@ function kindOf(value: unknown): string {
 }
 
 /*
- * What is said to extenders and what they answer, as kube-scheduler has it: names of fields begin with a capital letter, for its types give them no other.
+ * Requests to extenders and their responses, as in kube-scheduler: names of fields begin with a capital letter, because its types have no JSON tags.
  */
 
-/** Of a `filter`. What is undefined was not said. */
+/** Response to `filter`. undefined: unset. */
 export interface FilterAnswer {
   /** From `Nodes`. */
   readonly nodes: readonly string[] | undefined;
@@ -101,12 +101,12 @@ export interface FilterAnswer {
   readonly nodeNames: readonly string[] | undefined;
   /** Reasons by node. */
   readonly failed: ReadonlyMap<string, string>;
-  /** Likewise, where taking pods away would not help. */
+  /** Reasons by node, where preemption would not help. */
   readonly unresolvable: ReadonlyMap<string, string>;
   readonly error: string;
 }
 
-/** Of a `preempt`: victims by node. */
+/** Response to `preempt`: victims by node. */
 export type PreemptAnswer = ReadonlyMap<string, { readonly uids: readonly string[]; readonly violations: number }>;
 
 /** @param namesOnly - the extender has its own cache of nodes (`nodeCacheCapable`) */
@@ -162,7 +162,7 @@ export function decodePriorities(answer: unknown): { host: string; score: number
   return (new Field(answer).items() ?? []).map((one) => ({ host: one.in('Host').text(), score: one.in('Score').whole() }));
 }
 
-/** @returns what went wrong there; '' for nothing. @throws {AnswerError} */
+/** @returns the extender's error; '' for none. @throws {AnswerError} */
 export function decodeBinding(answer: unknown): string {
   return new Field(answer).in('Error').text();
 }
@@ -190,7 +190,7 @@ export type Verb = 'filter' | 'prioritize' | 'bind' | 'preempt';
 
 const verbKeys = { filter: 'filterVerb', prioritize: 'prioritizeVerb', bind: 'bindVerb', preempt: 'preemptVerb' } as const;
 
-/** The path of a call behind its prefix; '' where the extender is not asked that. */
+/** The path of a call after the prefix; '' if the extender is not called with this verb. */
 export function verbOf(config: ExtenderConfig, verb: Verb): string {
   return config[verbKeys[verb]];
 }
@@ -199,12 +199,12 @@ export function urlOf(config: ExtenderConfig, verb: Verb): string {
   return `${config.urlPrefix.replace(/\/+$/, '')}/${verbOf(config, verb)}`;
 }
 
-/** In the order in which they are asked: those that nothing depends on come last, so that they see what is left. */
+/** In the order of calls: ignorable extenders come last, so that they get only the nodes that are left. */
 export function inOrder(configs: readonly ExtenderConfig[]): ExtenderConfig[] {
   return [...configs.filter(({ ignorable }) => !ignorable), ...configs.filter(({ ignorable }) => ignorable)];
 }
 
-/** Whether it wants to be asked about this pod: where it manages resources, only those that want or may use one of them. */
+/** Whether the extender is called for this pod: if it manages resources, only for pods with a request or limit of one of them. */
 export function isInterested({ managedResources }: ExtenderConfig, { spec }: Readonly<Pod>): boolean {
   if (managedResources.length === 0) return true;
   return [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])].some(({ resources }) =>

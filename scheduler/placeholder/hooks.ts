@@ -59,10 +59,10 @@ interface SeenPlaceholdersOptions {
   isOurs: (schedulerName: string) => boolean;
 }
 
-/** Called for each, and for each change. @param oldUid - of the deleted pod whose reservation it holds */
+/** Called for each placeholder pod, and for each change. @param oldUid - UID of the deleted pod whose reservation it holds */
 type PlaceholderListener = (info: PodInfo, oldUid: string) => void;
 
-/** Most UIDs kept of created pods that the cache has not shown yet; of more than this the events were missed. */
+/** Maximum number of UIDs of created pods that the cache has not shown yet; with more than this, events were missed. */
 const MAX_ENTRIES = 1_000;
 
 /**
@@ -142,7 +142,7 @@ export class SeenPlaceholders {
     }
   }
 
-  /** It could not be deleted: without its reservation it is counted like any pod. */
+  /** The placeholder pod could not be deleted: without its reservation it is counted like any pod. */
   count(uid: string): void {
     const seen = this.#seen.get(uid);
     if (seen?.isHidden !== true || this.#roomOf(seen.info) !== undefined) return;

@@ -73,7 +73,7 @@ export class Placeholders {
     this.#options = options;
   }
 
-  /** From now on this process creates and deletes them, beginning with those that a process before it left. */
+  /** From now on this process creates and deletes placeholder pods, beginning with those that an earlier process left. */
   begin(signal: AbortSignal): void {
     this.#signal = signal;
     const { seen } = this.#options;
@@ -304,7 +304,7 @@ export class Placeholders {
     }
   }
 
-  /** Terminated pods are in no cache, so that they are listed once. */
+  /** Finished pods are in no cache, so they are listed once. */
   async #findOthers(signal: AbortSignal): Promise<void> {
     const { client, clock, random, log, isOurs } = this.#options;
     for (let failures = 1; ; failures++) {

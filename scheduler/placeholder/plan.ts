@@ -13,7 +13,7 @@ const PLACEHOLDER_UID_LABEL = 'dkc.dev/room-of-uid';
 /** Name of the deleted pod, for people. */
 const PLACEHOLDER_OF_ANNOTATION = 'dkc.dev/room-of';
 
-/** The user that images of this kind run as; any but root will do. */
+/** The user of the placeholder's container; any but root would do. */
 const NOBODY = 65_535;
 
 /**

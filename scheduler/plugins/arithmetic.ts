@@ -1,5 +1,5 @@
 /**
- * `a * b / c`, rounded down, exact for whole numbers of any size: bytes times a hundred may leave what a float counts exactly.
+ * `a * b / c`, rounded down, exact for integers of any size: bytes times 100 may exceed the integers that a float represents exactly.
  * @param c - more than 0
  */
 export function timesOver(a: number, b: number, c: number): number {
@@ -14,7 +14,7 @@ export function roundHalfUp(value: number): number {
 }
 
 /**
- * Raw points as a share of the highest, 0 to `max`. Without any, all get none; reversed, where few are good, all get `max`.
+ * Raw points normalized by the highest ones, 0 to `max`. If these are 0, all nodes get 0 or, reversed (fewer is better), `max`.
  * @param highest - of all nodes that are compared
  */
 export function ofHighest(raw: number, highest: number, max: number, reversed: boolean): number {

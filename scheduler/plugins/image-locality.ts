@@ -6,20 +6,20 @@ const MIN_BYTES = 23 * MIB;
 
 const MAX_BYTES_EACH = 1_000 * MIB;
 
-/** Volumes of images are in no type of ours yet. */
+/** Image volumes, which the type package lacks. */
 interface ImageVolume {
   readonly name: string;
   readonly image?: { readonly reference?: string };
 }
 
-/** The images of a pod by the names that nodes know them by: of init containers, of containers, and of volumes, as from 1.36 on. */
+/** The images of a pod by the names that nodes report: of init containers, of containers, and of volumes (as from 1.36 on). */
 export function imageNames({ containers, initContainers, volumes }: Readonly<PodSpec>): string[] {
   const ofContainers = [...(initContainers ?? []), ...containers].map(({ image }) => image);
   const ofVolumes = ((volumes ?? []) as readonly ImageVolume[]).flatMap(({ image }) => image?.reference ?? []);
   return [...ofContainers, ...ofVolumes].map((image) => normalized(image ?? ''));
 }
 
-/** How many of them are of containers: only these count for how much there is to load at most. */
+/** Number of images of containers: only these count for the upper limit of the score. */
 export function imagesOfContainers({ containers, initContainers }: Readonly<PodSpec>): number {
   return containers.length + (initContainers?.length ?? 0);
 }
@@ -27,9 +27,9 @@ export function imagesOfContainers({ containers, initContainers }: Readonly<PodS
 /**
  * Points for images that are on the node already, 0 to `max`. An image that few nodes have counts less, so that a new image does not gather all its pods on the
  * node that had it first.
- * @param containers - as of {@link imagesOfContainers}
+ * @param containers - result of {@link imagesOfContainers}
  * @param having - how many nodes have an image
- * @param nodes - how many there are
+ * @param nodes - number of nodes
  */
 export function imageScore(
   names: readonly string[],

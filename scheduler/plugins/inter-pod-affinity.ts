@@ -4,26 +4,26 @@ import type { Rejection } from './names.ts';
 
 /** Counts of affinity and anti-affinity between the pod to schedule and pods on nodes. All are up to date. */
 export interface PodNeighbours {
-  /** For each label of required terms: pods that match all of these terms. */
+  /** For each topology key of required terms: pods that match all of these terms. */
   readonly affinity: readonly DomainCounts[];
-  /** It is what it asks for itself: the first of its kind may be anywhere. */
+  /** The pod matches its own required terms: the first such pod may be on any node. */
   readonly matchesItself: boolean;
-  /** For each label of its own required anti-affinity terms: how often these match pods. */
+  /** For each topology key of its own required anti-affinity terms: how often these match pods. */
   readonly anti: readonly DomainCounts[];
-  /** Required anti-affinity of pods on nodes that means this pod: how often they have it, by its label. */
+  /** Number of required anti-affinity terms of pods on nodes that select this pod, by topology key. */
   readonly existingAnti: readonly DomainCounts[];
-  /** Points for all pods in the node's domain together, by the label of the terms. */
+  /** Points for all pods in the node's domain together, by topology key. */
   readonly points: readonly DomainCounts[];
 }
 
-/** Pods that would come to a node or go from it, as one view counts them. */
+/** Change of a view's count by pods that are added to a node or removed from it. */
 type NeighbourDelta = (view: DomainCounts) => number;
 
 const affinity: Rejection = { plugin: 'InterPodAffinity', resolvable: false, reasons: ["node(s) didn't match pod affinity rules"] };
 
 const anti: Rejection = { plugin: 'InterPodAffinity', resolvable: true, reasons: ["node(s) didn't match pod anti-affinity rules"] };
 
-/** Required anti-affinity of others means the pod. */
+/** Required anti-affinity of another pod selects the pod. */
 export const existingAnti: Rejection = {
   plugin: 'InterPodAffinity',
   resolvable: true,
@@ -36,7 +36,7 @@ export function interPodAffinity(neighbours: PodNeighbours, slot: number, delta?
   return neighbours.existingAnti.some((view) => isThere(view, slot, delta)) ? existingAnti : undefined;
 }
 
-/** Points as a share between the fewest and the most, 0 to `max`; they may be negative before. @param least - of all nodes that are compared, as `most` */
+/** Raw points, which may be negative, normalized to 0 to `max`. @param least - lowest raw points of all compared nodes, as `most` are the highest */
 export function neighbourScore(raw: number, least: number, most: number, max: number): number {
   return most === least ? 0 : timesOver(raw - least, max, most - least);
 }
@@ -48,7 +48,7 @@ function hasFriends({ affinity: views, matchesItself }: PodNeighbours, slot: num
     if (!isThere(view, slot, delta)) all = false;
   }
   if (all) return true;
-  // Nobody anywhere: then the first of its kind has to begin somewhere.
+  // No pod on any node matches: a pod that matches its own terms may be the first one.
   return matchesItself && views.every((view) => view.total + (delta?.(view) ?? 0) === 0);
 }
 

@@ -1,4 +1,4 @@
-/** Filters in the order in which a node is put to them: the first that refuses gives the reason. */
+/** Filters in the order in which they run: the first that rejects a node gives the reason. */
 export const filterNames = [
   'NodeUnschedulable',
   'NodeName',
@@ -15,10 +15,10 @@ export const filterNames = [
   'NodeDeclaredFeatures',
 ] as const;
 
-/** Filters of a profile that says nothing. One that kube-scheduler does not have is left out here: a profile enables it by its name. */
+/** Filters of an empty profile. A filter that kube-scheduler does not have would be left out here: a profile enables it by its name. */
 export const defaultFilters: readonly FilterName[] = filterNames;
 
-/** Those that give points, and by default how much they count. */
+/** Score plugins, with their default weights. */
 export const scoreWeights = {
   NodeResourcesFit: 1,
   NodeResourcesBalancedAllocation: 1,
@@ -35,7 +35,7 @@ export type ScoreName = keyof typeof scoreWeights;
 export type PluginName = FilterName | ScoreName;
 
 /**
- * What may have refused a pod: a plugin, the pod's own gates, an extender, its size (`PodLimits`), or that it needs a plugin which this scheduler does not have
+ * What may reject a pod: a plugin, the pod's own gates, an extender, its size (`PodLimits`), or its need of a plugin that this scheduler does not have
  * (both in pod/pod-limits.ts).
  */
 export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicResources' | 'GangScheduling' | 'PodLimits';
@@ -43,8 +43,8 @@ export type Rejector = FilterName | 'SchedulingGates' | 'Extender' | 'DynamicRes
 /** Why a pod cannot be on a node, or on any. */
 export interface Rejection {
   readonly plugin: FilterName;
-  /** Whether taking pods away from the node could help. */
+  /** Whether preemption on the node could help. */
   readonly resolvable: boolean;
-  /** As users read them; a node counts once for each. Never empty. */
+  /** Text for users; a node counts once for each. Never empty. */
   readonly reasons: readonly string[];
 }

@@ -15,13 +15,13 @@ const enforced: Rejection = {
 
 const terms = new WeakMap<NodeSelectorTerm, NodeSelector>();
 
-/** @param added - what the scheduler itself asks of every node */
+/** @param added - node affinity that the profile adds to each of its pods */
 export function nodeAffinity(wishes: Wishes, added: NodeSelector | undefined, { metadata }: Readonly<Node>): Rejection | undefined {
   if (added !== undefined && !matchesNodeAffinity(added, metadata)) return enforced;
   return selectsNode(wishes, metadata) ? undefined : mismatch;
 }
 
-/** Whether a pod's own node selector and required affinity want this node. */
+/** Whether a pod's own node selector and required affinity match this node. */
 export function selectsNode({ nodeSelector, affinity }: Wishes, metadata: Readonly<Node>['metadata']): boolean {
   return (
     matchesNodeSelector(nodeSelector, metadata.labels) === undefined &&
@@ -29,7 +29,7 @@ export function selectsNode({ nodeSelector, affinity }: Wishes, metadata: Readon
   );
 }
 
-/** Weights of the preferred terms that the node matches, together. */
+/** Sum of the weights of the preferred terms that the node matches. */
 export function preferredWeight({ affinity }: Wishes, { metadata }: Readonly<Node>): number {
   let sum = 0;
   for (const { weight, preference } of affinity?.nodeAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [])

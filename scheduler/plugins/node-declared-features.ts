@@ -2,7 +2,7 @@ import type { Container, PodSpec } from 'kubernetes-types/core/v1.js';
 import type { Node } from '../types.ts';
 import type { Rejection } from './names.ts';
 
-/** A container of API servers from 1.34 on: our types are older. */
+/** A container with a field of API servers from 1.34 on, which the type package lacks. */
 type ContainerWithRules = Container & { readonly restartPolicyRules?: readonly { readonly action?: string }[] };
 
 const undeclared: Rejection = {
@@ -15,7 +15,7 @@ const none: readonly string[] = [];
 
 /**
  * Features that the kubelet must have for this pod, by the names under which nodes declare them (`status.declaredFeatures`, from 1.35 on). A kubelet without them
- * fails the pod. Others that nodes declare matter only to pods that are being changed.
+ * fails the pod. Other declared features matter only to updates of pods.
  * @see https://kep.k8s.io/5328
  */
 export function requiredFeatures(spec: Readonly<PodSpec> | undefined): readonly string[] {
@@ -27,7 +27,7 @@ export function requiredFeatures(spec: Readonly<PodSpec> | undefined): readonly 
   return [...(restartsAll ? ['RestartAllContainersOnContainerExits'] : []), ...(sharesNetwork ? ['UserNamespacesHostNetworkSupport'] : [])];
 }
 
-/** A node has no pod that needs what it does not declare. @param required - as of {@link requiredFeatures} */
+/** Rejects a node that does not declare all required features. @param required - result of {@link requiredFeatures} */
 export function nodeDeclaredFeatures(required: readonly string[], node: Readonly<Node>): Rejection | undefined {
   if (required.length === 0) return undefined;
   const declared = declaredFeaturesOf(node);

@@ -7,10 +7,10 @@ export const portsTaken: Rejection = {
   reasons: ["node(s) didn't have free ports for the requested pod ports"],
 };
 
-/** Wanted ports by their number: every node is asked for the same ones. */
+/** Requested ports by number, cached because every node is checked for the same ones. */
 const byNumber = new WeakMap<readonly HostPort[], ReadonlyMap<number, readonly HostPort[]>>();
 
-/** Whether one of the wanted host ports is in use. */
+/** Whether one of the requested host ports is in use. */
 export function isAnyTaken(wanted: readonly HostPort[], used: readonly HostPort[]): boolean {
   if (wanted.length === 0 || used.length === 0) return false;
   let index = byNumber.get(wanted);

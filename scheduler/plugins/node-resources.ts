@@ -6,7 +6,7 @@ import type { Rejection } from './names.ts';
 
 type Fit = ProfileConfig['fit'];
 
-/** Reasons are the same few over and over; longer lists of them, and more, are not worth remembering. */
+/** Cached rejections: the same few combinations of reasons occur over and over. Longer lists are not cached. */
 const known = new Map<string, Rejection>();
 
 const MAX_KNOWN = 1_000;
@@ -45,7 +45,7 @@ export function isIgnored({ ignoredResources, ignoredResourceGroups }: Fit, reso
   return ignoredResources.has(resource) || ignoredResourceGroups.has(resource.split('/', 1)[0] ?? '');
 }
 
-/** Points for how full the node would be, 0 to `max`. */
+/** Points for the utilization of the node with the pod, 0 to `max`. */
 export function fitScore(requests: Requests, node: NodeLoad, { type, resources, shape }: ScoringStrategy, max: number): number {
   let sum = 0;
   let weights = 0;
@@ -56,7 +56,7 @@ export function fitScore(requests: Requests, node: NodeLoad, { type, resources, 
     const used = scoredUse(node, name) + wanted;
     if (type === 'RequestedToCapacityRatio') {
       const points = onShape(shape, used > capacity ? 100 : timesOver(used, 100, capacity), max);
-      // A resource without points counts for nothing there, its weight included.
+      // With this strategy a resource without points is ignored, its weight included.
       if (points > 0) {
         sum += points * weight;
         weights += weight;
@@ -70,7 +70,7 @@ export function fitScore(requests: Requests, node: NodeLoad, { type, resources, 
   return type === 'RequestedToCapacityRatio' ? Math.round(sum / weights) : Math.floor(sum / weights);
 }
 
-/** What a pod counts with when points are given: without a request it is taken for a small one. */
+/** The pod's request for scoring, with a default if it has none. */
 function scoredWant(requests: Requests, resource: string): number {
   if (resource === 'cpu') return requests.scoredCpu;
   return resource === 'memory' ? requests.scoredMemory : wantedOf(requests, resource);
@@ -81,14 +81,14 @@ function scoredUse(node: NodeLoad, resource: string): number {
   return resource === 'memory' ? node.scoredMemory : usedOf(node, resource);
 }
 
-/** What is really asked for. */
+/** The pod's actual request. */
 function wantedOf({ cpu, memory, ephemeral, scalars }: Requests, resource: string): number {
   if (resource === 'cpu') return cpu;
   if (resource === 'memory') return memory;
   return resource === 'ephemeral-storage' ? ephemeral : (scalars.get(resource) ?? 0);
 }
 
-/** What is really asked for by all on the node. */
+/** The actual requests of all pods on the node. */
 function usedOf(node: NodeLoad, resource: string): number {
   if (resource === 'cpu') return node.usedCpu;
   if (resource === 'memory') return node.usedMemory;
@@ -109,7 +109,7 @@ function least(used: number, capacity: number, max: number): number {
   return used > capacity ? 0 : timesOver(capacity - used, max, capacity);
 }
 
-/** Points between two of the shape lie on the line between them. */
+/** Interpolates linearly between the points of the shape. */
 export function onShape(shape: readonly ShapePoint[], utilization: number, max: number): number {
   let before: ShapePoint | undefined;
   for (const point of shape) {
@@ -137,14 +137,14 @@ function rejectionOf(reasons: readonly string[], resolvable: boolean): Rejection
 
 type Balanced = ProfileConfig['balanced'];
 
-/** A pod that asks for none of the resources has no say in their balance. */
+/** Whether the pod requests any of the resources: otherwise their balance is not scored. */
 export function hasBalance(requests: Requests, { resources }: Pick<Balanced, 'resources'>): boolean {
   return resources.some(({ name }) => wantedOf(requests, name) > 0);
 }
 
 /**
- * Points for how alike the shares of the resources in use are, 0 to `max`. Counts what is really asked for. `improvement`: half of `max` and more, the more the
- * pod makes them alike; `balance`: how alike they would be with the pod.
+ * Points for the balance between the utilizations of the resources, 0 to `max`, by actual requests. `improvement`: from half of `max` up to `max`, the more the
+ * pod improves the balance; `balance`: the balance with the pod.
  */
 export function balancedScore(requests: Requests, node: NodeLoad, { resources, points }: Balanced, max: number): number {
   const before: number[] = [];

@@ -7,7 +7,7 @@ const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSche
 
 const cordoned: Rejection = { plugin: 'NodeUnschedulable', resolvable: false, reasons: ['node(s) were unschedulable'] };
 
-/** A cordoned node takes no pod that does not tolerate that. */
+/** A cordoned node takes only pods that tolerate the unschedulable taint. */
 export function nodeUnschedulable(tolerations: readonly Toleration[], node: Readonly<Node>): Rejection | undefined {
   if (node.spec?.unschedulable !== true || tolerations.some((toleration) => toleratesTaint(toleration, cordon))) return undefined;
   return cordoned;

@@ -2,18 +2,18 @@ import type { DomainCounts } from '../cache/counts.ts';
 import { timesOver } from './arithmetic.ts';
 import type { Rejection } from './names.ts';
 
-/** A rule about being spread, and the pods it counts. */
+/** A topology spread constraint, and the pods that it counts. */
 export interface CountedConstraint {
   readonly maxSkew: number;
   readonly minDomains: number;
-  /** The pod that is placed is one of those that are counted. */
+  /** 1 if the constraint counts the pod to schedule itself. */
   readonly selfMatch: 0 | 1;
   readonly view: DomainCounts;
-  /** Each node is a domain of its own: then its own pods are counted, eligible or not. */
+  /** Each node is its own domain: scoring then counts the node's pods, whether the node is eligible or not. */
   readonly isHostname: boolean;
 }
 
-/** Pods that would be added to a node or removed from it, as one constraint counts them. */
+/** Change of a constraint's count by pods that are added to a node or removed from it. */
 export type SpreadDelta = (constraint: CountedConstraint) => number;
 
 const skewed: Rejection = {
@@ -28,14 +28,14 @@ const unlabelled: Rejection = {
   reasons: ["node(s) didn't match pod topology spread constraints (missing required label)"],
 };
 
-/** The fewest pods that a rule finds in a domain: 0 where there are fewer domains than it wants. */
+/** The lowest number of counted pods in a domain: 0 if there are fewer domains than `minDomains`. */
 export function fewestOf({ view, minDomains }: CountedConstraint, domain = -1, count = 0): number {
   return view.present < minDomains ? 0 : view.fewest(domain, count);
 }
 
 /**
- * Whether the pod may be on the node: in no domain of the node would it be too many.
- * @param fewest - by rule, of {@link fewestOf}; left out it is found here, with `delta` in it
+ * Rejects a node in a domain where the pod would exceed maxSkew.
+ * @param fewest - results of {@link fewestOf} by constraint; undefined: computed here, with `delta` included
  */
 export function podTopologySpread(
   constraints: readonly CountedConstraint[],
@@ -50,19 +50,19 @@ export function podTopologySpread(
     const change = delta !== undefined && view.isEligible(slot) ? delta(constraint) : 0;
     const here = (view.counts[domain] ?? 0) + change;
     const least = fewest?.[at] ?? fewestOf(constraint, domain, here);
-    // A domain without an eligible node has nobody in it who counts.
+    // No pod counts in a domain without an eligible node.
     const found = view.isPresent(domain) ? here : 0;
     if (found + selfMatch - least > maxSkew) return skewed;
   }
   return undefined;
 }
 
-/** How much a rule weighs that has so many domains among the nodes that are compared. */
+/** Weight of a constraint with this many domains among the compared nodes. */
 export function spreadWeight(domains: number): number {
   return Math.log(domains + 2);
 }
 
-/** Points of a node as a share, 0 to `max`: the fewer pods the better. @param least - of all nodes that are compared, as `most` */
+/** Normalized points of a node, 0 to `max`: more for fewer pods. @param least - lowest raw points of all compared nodes, as `most` are the highest */
 export function spreadScore(raw: number, least: number, most: number, max: number): number {
   return most === 0 ? max : timesOver(most + least - raw, max, most);
 }

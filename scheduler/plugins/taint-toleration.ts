@@ -6,7 +6,7 @@ import type { Rejection } from './names.ts';
 /** How the reason is worded: as kube-scheduler 1.24 to 1.34 do, or as the newest does. */
 export type TaintMessage = '1.34' | 'head';
 
-/** A taint that refuses pods, and that the pod does not tolerate; the first one is named. */
+/** Rejects a node with a NoSchedule or NoExecute taint that the pod does not tolerate; before `head`, the reason names the first one. */
 export function taintToleration(tolerations: readonly Toleration[], node: Readonly<Node>, message: TaintMessage): Rejection | undefined {
   const taints = node.spec?.taints;
   if (!taints?.length) return undefined;
@@ -17,7 +17,7 @@ export function taintToleration(tolerations: readonly Toleration[], node: Readon
   return { plugin: 'TaintToleration', resolvable: false, reasons: [text] };
 }
 
-/** Taints that would rather not have the pod, and that it does not tolerate: the fewer the better. */
+/** Number of PreferNoSchedule taints that the pod does not tolerate: the fewer the better. */
 export function untoleratedPreferences(tolerations: readonly Toleration[], node: Readonly<Node>): number {
   let count = 0;
   for (const taint of node.spec?.taints ?? []) if (taint.effect === 'PreferNoSchedule' && !isTolerated(tolerations, taint)) count += 1;

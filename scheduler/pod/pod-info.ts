@@ -7,7 +7,7 @@ import { type AffinityTerms, affinityTermsOf, noTerms } from './selectors.ts';
 import { MAX_HOST_PORTS } from './pod-limits.ts';
 import type { Container, ContainerStatus, PodSpec, PodStatus, ResourceRequirements } from 'kubernetes-types/core/v1.js';
 
-/** A pod, read once for all that the scheduler asks of it. Never changed. */
+/** A pod with the fields that the scheduler reads, computed once. Immutable. */
 export interface PodInfo {
   readonly pod: Readonly<Pod>;
   readonly key: Key;
@@ -18,14 +18,14 @@ export interface PodInfo {
   /** 0 where the pod has none. */
   readonly priority: number;
   readonly schedulerName: string;
-  /** '' while it is nowhere. */
+  /** '' while it is not assigned. */
   readonly nodeName: string;
   readonly requests: Requests;
   readonly ports: readonly HostPort[];
   readonly terms: AffinityTerms;
-  /** It is on its way out: it takes its room until it is gone, and is not counted when pods are spread. */
+  /** It has a deletionTimestamp: it uses its capacity until it is deleted, and topology spread does not count it. */
   readonly terminating: boolean;
-  /** Why nothing can be read of it but who and where it is: then it takes nothing, and is given no place. */
+  /** Why only its identity and node could be read: such a pod uses no capacity and is not scheduled. */
   readonly unreadable?: string;
 }
 
@@ -33,14 +33,14 @@ const none: Readonly<Record<string, string>> = {};
 const noPorts: readonly HostPort[] = [];
 const known = new WeakMap<Readonly<Pod>, PodInfo>();
 
-/** @param pod - taken as one that never changes, as objects of a cache are. Never throws: see {@link PodInfo.unreadable} */
+/** @param pod - must never change, like the objects of a cache. Never throws: see {@link PodInfo.unreadable} */
 export function podInfoOf(pod: Readonly<Pod>): PodInfo {
   const seen = known.get(pod);
   if (seen !== undefined) return seen;
   let info: PodInfo;
   try {
     info = read(pod);
-    // Asked all the time: better found here.
+    // Called everywhere later: a malformed reference must be found here.
     controllerOf(pod);
   } catch (error) {
     info = { ...read(withoutDetails(pod)), unreadable: messageOf(error) };
@@ -87,14 +87,14 @@ function withoutDetails({ metadata, spec }: Readonly<Pod>): Pod {
   };
 }
 
-/** What a pod takes of a node. Numbers are whole: cpu in thousandths, memory and storage in bytes. */
+/** Requests of a pod, as integers: cpu in millicores, memory and storage in bytes. */
 export interface Requests {
   readonly cpu: number;
   readonly memory: number;
   readonly ephemeral: number;
-  /** Everything else that is asked for, such as `example.com/gpu` or `hugepages-2Mi`; nothing of 0. */
+  /** All other requested resources, such as `example.com/gpu` or `hugepages-2Mi`, without zeros. */
   readonly scalars: ReadonlyMap<string, number>;
-  /** What scores count with: a container that does not say takes 100m and 200Mi there. Filters never look at these. */
+  /** Requests for scoring: a container without a request counts with 100m and 200Mi. Filters never read these. */
   readonly scoredCpu: number;
   readonly scoredMemory: number;
 }
@@ -103,10 +103,10 @@ const UNSAID_CPU = 100n;
 const UNSAID_MEMORY = 200n * 1024n * 1024n;
 const named = new Set(['cpu', 'memory', 'ephemeral-storage']);
 
-/** Pods of one template ask for the same: one object for all of them. Emptied when it grows beyond what templates explain. */
+/** Pods of one template have the same requests: they share one object. Cleared when it grows beyond what templates explain. */
 const pool = new Map<string, Requests>();
 const MAX_ENTRIES = 20_000;
-/** What is said in more words is no template's. */
+/** Requests with a longer key are not shared. */
 const MAX_KEY = 4_096;
 
 function requestsOf(spec: OwnSpec): Requests {
@@ -114,7 +114,7 @@ function requestsOf(spec: OwnSpec): Requests {
   const known = pool.get(key);
   if (known !== undefined) return known;
   const real = podRequests(spec, (resources) => amountsOf(resources?.requests));
-  // Where the pod asks as a whole, only what nobody in it asks for is guessed, as kube-scheduler does.
+  // With pod-level requests, defaults apply only to resources that neither the pod nor a container requests, as in kube-scheduler.
   const asksAsWhole = amountsOf(spec.resources?.requests).size > 0;
   const scored = podRequests(
     spec,
@@ -134,17 +134,17 @@ function requestsOf(spec: OwnSpec): Requests {
   return requests;
 }
 
-/** Nothing at all: not even a place for cpu or memory is looked for. */
+/** Whether the pod requests nothing: then no resource is compared. */
 export function asksNothing({ cpu, memory, ephemeral, scalars }: Requests): boolean {
   return cpu === 0 && memory === 0 && ephemeral === 0 && scalars.size === 0;
 }
 
-/** An amount as the columns of the node table hold it. Beyond 2^53 nothing is told apart. */
+/** An amount as a number, at most 2^53 - 1. */
 export function whole(amount: bigint | undefined): number {
   return amount === undefined ? 0 : Math.min(Number(amount), Number.MAX_SAFE_INTEGER);
 }
 
-/** A key that is there counts as it is, also with 0. @param isGuessed - whether a container that does not say is taken to need some */
+/** An explicit request counts as it is, also 0. @param isGuessed - whether a container without a request gets the default */
 function scoredBy(isGuessed: (resource: 'cpu' | 'memory') => boolean): (resources: ResourceRequirements | undefined) => Amounts {
   return (resources) => {
     const asked = amountsOf(resources?.requests);
@@ -154,7 +154,7 @@ function scoredBy(isGuessed: (resource: 'cpu' | 'memory') => boolean): (resource
   };
 }
 
-/** Everything that {@link podRequests} looks at. */
+/** Everything that {@link podRequests} reads. */
 function resourcesKey(spec: OwnSpec): string {
   const inits = spec.initContainers?.map(({ resources, restartPolicy }) => [resources?.requests, restartPolicy]);
   return JSON.stringify([spec.containers.map(({ resources }) => resources?.requests), inits, spec.overhead, spec.resources?.requests]);
@@ -162,13 +162,13 @@ function resourcesKey(spec: OwnSpec): string {
 
 type Quantities = Readonly<Record<string, string>> | undefined;
 
-/** With what the pod says of itself as a whole: our types are older. */
+/** With pod-level resources, which the type package lacks. */
 type OwnSpec = Readonly<PodSpec> & { readonly resources?: ResourceRequirements };
 type OwnStatus = Readonly<PodStatus> & { readonly resources?: ResourceRequirements; readonly allocatedResources?: Quantities };
 
 /**
- * A pod's spec with what its containers, and the pod as a whole, take of their node, as long as they are resized in place: of each resource the most of what they
- * shall have, what they were granted, and what they have. What the node can never give them counts for nothing.
+ * A pod's spec with the requests that count while containers, or the pod as a whole, are resized in place: the maximum of the desired, the allocated and the
+ * actual request of each resource. Desired requests do not count if the resize is infeasible.
  * @see https://kep.k8s.io/1287 and, for pods as a whole, https://kep.k8s.io/5419
  */
 function specAsTaken(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
@@ -187,10 +187,10 @@ function specAsTaken(spec: OwnSpec, status: OwnStatus | undefined): OwnSpec {
     const requests = most([wished(container.resources), resources.requests, allocatedResources]);
     return { ...container, resources: { ...container.resources, requests } };
   };
-  // Of what the pod does not ask for as a whole its containers tell.
+  // Resources without a pod-level request are summed up from the containers.
   const askedAsWhole = (taken: Record<string, string>) =>
     Object.fromEntries(Object.entries(taken).filter(([resource]) => spec.resources?.requests?.[resource] !== undefined));
-  // Of init containers those alone go on that stay beside the others.
+  // Only restartable init containers (sidecars) run beside the others.
   const initContainers = spec.initContainers?.map((init) => (init.restartPolicy === 'Always' ? taken(init) : init));
   return {
     ...spec,
@@ -205,14 +205,14 @@ function most(lists: readonly Quantities[]): Record<string, string> {
   for (const list of lists)
     for (const [resource, text] of Object.entries(list ?? {})) {
       const known = requests[resource];
-      // Mostly all say the same, in the same words.
+      // Mostly the texts are equal, and need not be parsed.
       if (known === undefined || (known !== text && (amountOf(resource, text) ?? 0n) > (amountOf(resource, known) ?? 0n)))
         requests[resource] = text;
     }
   return requests;
 }
 
-/** For conditions: of which generation of the pod they speak. Servers before 1.33 give pods none. */
+/** observedGeneration of a pod's conditions. Servers before 1.33 set no generation on pods. */
 export function observedOf({ metadata: { generation } }: Readonly<Pod>): { observedGeneration?: number } {
   return generation === undefined ? {} : { observedGeneration: generation };
 }

@@ -4,7 +4,7 @@ import type { PodInfo } from './pod-info.ts';
 
 /** How many terms of pod affinity and anti-affinity a pod may have, required and preferred together. */
 export const MAX_TERMS = 200;
-/** How many topology spread constraints: each is counted for itself. */
+/** How many topology spread constraints a pod may have: each has its own counts. */
 export const MAX_CONSTRAINTS = 50;
 /** How many namespaces, labels, expressions and values all of these may have together. */
 export const MAX_RULE_PARTS = 2_000;
@@ -13,16 +13,16 @@ export const MAX_NODE_REQUIREMENTS = 500;
 export const MAX_NODE_VALUES = 20_000;
 export const MAX_TOLERATIONS = 500;
 export const MAX_CONTAINERS = 500;
-/** Different resources that its containers ask for. */
+/** Different resources that its containers request. */
 export const MAX_RESOURCES = 100;
 export const MAX_HOST_PORTS = 500;
 /** Volumes that are claims, or disks that pods share. */
 export const MAX_CLAIMS = 200;
 
-/** Asked at each look at a pod. */
+/** Cached, because each attempt reads it. */
 const known = new WeakMap<Readonly<PodSpec>, { readonly why: string | undefined }>();
 
-/** Of no list that has no more than this there can be too much. */
+/** No list of at most this length can exceed a limit. */
 const SMALL = 8;
 
 type Spec = Readonly<PodSpec>;
@@ -30,8 +30,8 @@ type Resources = PodSpec['containers'][number]['resources'];
 type SelectorObject = PodAffinityTerm['labelSelector'];
 
 /**
- * Why a pod is not scheduled at all: it has more of something than one attempt may cost. Everything that an attempt repeats for each node, or for each pod, is
- * counted here. Far above what pods have, and far below what a server stores. @returns as users read it; undefined: nothing is too much
+ * Why a pod is never scheduled: it exceeds a limit on the cost of an attempt. Everything that an attempt repeats for each node, or for each pod, is counted
+ * here. The limits are far above real pods, and far below what a server stores. @returns text for users; undefined: no limit is exceeded
  */
 export function excessOf(spec: Readonly<PodSpec> | undefined): string | undefined {
   if (spec === undefined || isSmall(spec)) return undefined;
@@ -40,7 +40,7 @@ export function excessOf(spec: Readonly<PodSpec> | undefined): string | undefine
   return excess.why;
 }
 
-/** Nearly all pods are, and this is asked for each attempt: it allocates nothing. */
+/** True for nearly all pods. Called in each attempt, so it allocates nothing. */
 function isSmall({
   affinity,
   topologySpreadConstraints,
@@ -143,11 +143,11 @@ function sum<T>(list: readonly T[], of: (one: T) => number): number {
   return total;
 }
 
-/** What of the cluster says whether device classes stand behind a resource. */
+/** Reads from the cluster whether a DeviceClass provides a resource. */
 export interface Devices {
   /** The DeviceClass that provides an extended resource (`spec.extendedResourceName`); undefined: none does. */
   classOf(resource: string): string | undefined;
-  /** Whether any node has this resource by itself, from a device plugin. */
+  /** Whether any node has this resource from a device plugin. */
   isOnNodes(resource: string): boolean;
 }
 
@@ -157,9 +157,9 @@ const IMPLICIT = 'deviceclass.resource.kubernetes.io/';
 const ANOTHER = 'which this scheduler does not support: give the pod a spec.schedulerName of a scheduler that does, such as kube-scheduler';
 
 /**
- * Why a pod is left to another scheduler: it uses devices of dynamic resource allocation, or is scheduled together with others. An extended resource that a node
- * has by itself is served there, also where a DeviceClass provides it as well.
- * @returns the plugin of kube-scheduler that would be needed, and the reason; undefined: nothing of it
+ * Why a pod needs another scheduler: it uses dynamic resource allocation, or belongs to a group that is scheduled together. An extended resource from a device
+ * plugin is supported, even if a DeviceClass provides it as well.
+ * @returns the plugin of kube-scheduler that the pod needs, and the reason; undefined: none
  */
 export function unsupportedIn(pod: PodInfo, devices: Devices): { by: Rejector; why: string } | undefined {
   const { resourceClaims, schedulingGroup, workloadRef } = (pod.pod.spec ?? {}) as {

@@ -3,7 +3,7 @@ import { type LabelSelector, type LabelSelectorObject, labelSelectorOf, matchesL
 import { MAX_RULE_PARTS, MAX_TERMS, partsOfTerm } from './pod-limits.ts';
 import { hash } from 'node:crypto';
 
-/** The selector of an object. One that no API server takes selects nothing: a single odd object must not stop all others. */
+/** The parsed selector of an object. An invalid one, which no API server accepts, selects nothing: a single malformed object must not stop all others. */
 export function readSelector(object: LabelSelectorObject): LabelSelector | undefined {
   try {
     return labelSelectorOf(object);
@@ -20,14 +20,14 @@ export function selectorText(selector: LabelSelector | undefined): string {
 /** Keys up to this length are kept as they are. */
 const MAX_KEY = 1_024;
 
-/** The same short text for the same long one: keys outlive the object that they were made from, which may be of a megabyte. */
+/** Replaces a long key by its hash: keys outlive the object that they were made from, which may have a megabyte. */
 export function compactKey(text: string): string {
   return text.length <= MAX_KEY ? text : `sha256:${hash('sha256', text)}`;
 }
 
-/** Which pods are meant, and what they have in common with the node in question. */
+/** The pods that a term selects, and the topology key by which their nodes are compared. */
 export interface AffinityTerm {
-  /** The same text for the same pods and key: whoever counts for one counts for all that say the same. */
+  /** The same text for the same pods and topology key: equal terms share one count. */
   readonly id: string;
   readonly topologyKey: string;
   readonly namespaces: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export interface WeightedTerm {
   readonly weight: number;
 }
 
-/** What a pod says of other pods, read. */
+/** The parsed affinity and anti-affinity terms of a pod. */
 export interface AffinityTerms {
   readonly required: readonly AffinityTerm[];
   readonly requiredAnti: readonly AffinityTerm[];
@@ -55,7 +55,7 @@ export const noTerms: AffinityTerms = { required: [], requiredAnti: [], preferre
 /** Labels of a namespace, for terms that select by them. */
 export type NamespaceLabels = (namespace: string) => Readonly<Record<string, string>> | undefined;
 
-/** Of a pod with more terms than one may have ({@link MAX_TERMS}) the first ones, those that keep others away before all others. */
+/** For a pod with too many terms ({@link MAX_TERMS}) only the first ones, with required anti-affinity before all others. */
 export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, namespace: string): AffinityTerms {
   let [count, parts] = [0, 0];
   const isWithin = (term: PodAffinityTerm): boolean => {
@@ -69,7 +69,7 @@ export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, name
     (terms ?? [])
       .filter(({ podAffinityTerm }) => isWithin(podAffinityTerm))
       .map(({ weight, podAffinityTerm }) => ({ weight, term: termOf(podAffinityTerm, namespace) }));
-  // In this order they count.
+  // In this order they count towards the limits.
   const requiredAnti = read(podAntiAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
   const required = read(podAffinity?.requiredDuringSchedulingIgnoredDuringExecution);
   const preferredAnti = weighted(podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution);
@@ -77,7 +77,7 @@ export function affinityTermsOf({ podAffinity, podAntiAffinity }: Affinity, name
   return { required, requiredAnti, preferred, preferredAnti };
 }
 
-/** Whether a term means a pod with these labels in this namespace. */
+/** Whether a term selects a pod with these labels in this namespace. */
 export function termMatches(
   { namespaces, namespaceSelector, selector }: AffinityTerm,
   namespace: string,
@@ -102,19 +102,19 @@ function termOf({ labelSelector, namespaces, namespaceSelector, topologyKey }: P
   };
 }
 
-/** One rule of a pod about being spread, read. */
+/** A parsed topology spread constraint. */
 export interface SpreadConstraint {
-  /** The same text for the same rule. */
+  /** The same text for the same constraint. */
   readonly id: string;
   readonly topologyKey: string;
   readonly maxSkew: number;
-  /** Domains there must be before the emptiest counts. */
+  /** With fewer domains than this, the global minimum counts as 0. */
   readonly minDomains: number;
   /** Undefined counts no pod. */
   readonly selector: LabelSelector | undefined;
-  /** Whether nodes that the pod's own node selector and affinity leave out are left out here as well. */
+  /** Whether nodes that the pod's node selector and affinity exclude are excluded here as well. */
   readonly honorsAffinity: boolean;
-  /** Whether nodes with taints that the pod does not tolerate are left out. */
+  /** Whether nodes with taints that the pod does not tolerate are excluded. */
   readonly honorsTaints: boolean;
 }
 

@@ -51,7 +51,7 @@ export interface PreemptionFacts {
   readonly pod: PodInfo;
   /** Nodes in the cluster. */
   readonly nodes: number;
-  /** Nodes where pods in the way can be removed, in the cluster's order; each is tried at most once. `lowest` is the lowest priority on it, +Infinity when it is empty. */
+  /** Nodes where preemption may help, in the cluster's order; each is tried at most once. `lowest` is the lowest priority on it, +Infinity when it is empty. */
   readonly candidates: readonly { readonly node: string; readonly lowest: number; tryOut(): WhatIf }[];
   readonly budgets: readonly Readonly<Budget>[];
   /** Where among the candidates to begin: 0 to candidates.length - 1. */

@@ -7,11 +7,11 @@ import type { VolumeDecision } from './contract.ts';
 interface Assumption<T, Value> {
   readonly value: Value;
   readonly holders: Set<string>;
-  /** Made once for each state of the object. */
+  /** The object with the assumption applied: made once for each cached state. */
   made?: { readonly from: Readonly<T>; readonly as: Readonly<T> };
 }
 
-/** Assumed claims and volumes, which the caches do not show yet, laid over the cached ones. One that the cache shows, or that can no longer come true, is dropped when it is read. */
+/** Assumed claims and volumes, which override the cached ones. An assumption that the cache shows, or that can no longer come true, is dropped when read. */
 export class Assumptions {
   readonly #volumes = new Map<string, Assumption<Volume, Readonly<Claim>>>();
   readonly #claims = new Map<Key, Assumption<Claim, { uid: string; node: string }>>();
@@ -36,7 +36,7 @@ export class Assumptions {
     }
   }
 
-  /** Names of volumes and keys of claims of which this one assumes something. */
+  /** Names of volumes and keys of claims with an assumption of this holder. */
   heldBy(holder: string): { volumes: readonly string[]; claims: readonly Key[] } {
     const held = (assumed: ReadonlyMap<string, { holders: ReadonlySet<string> }>): string[] =>
       [...assumed].flatMap(([key, { holders }]) => (holders.has(holder) ? [key] : []));
@@ -53,7 +53,7 @@ export class Assumptions {
     const assumed = this.#volumes.get(name);
     if (assumed === undefined) return seen;
     const ref = seen.spec?.claimRef;
-    // Whoever it is reserved for by now, that is how it is; except that a name without a uid may still become this claim.
+    // A claimRef in the cache takes precedence, except one for this claim without a UID, which may still be added.
     if (ref && (ref.uid || !isReservedFor(seen, assumed.value))) {
       this.#volumes.delete(name);
       return seen;
@@ -80,7 +80,7 @@ export class Assumptions {
   }
 }
 
-/** A reservation for this very claim. */
+/** A claimRef to this claim, with its UID. */
 export function claimRefTo({ metadata }: Readonly<Claim>): NonNullable<NonNullable<Volume['spec']>['claimRef']> {
   const { namespace = '', name = '', uid = '', resourceVersion = '' } = metadata;
   return { apiVersion: 'v1', kind: 'PersistentVolumeClaim', namespace, name, uid, resourceVersion };

@@ -11,7 +11,7 @@ import { planProvision, planReservation, type Progress, progressOf, type Step } 
 
 export interface ClaimBinderOptions {
   client: Pick<Client, 'get' | 'patch'>;
-  /** Where decisions count before they are written. */
+  /** The view in which decisions count before they are written. */
   view: Pick<AssumingView, 'assume' | 'forget'>;
   caches: { claims: Informer<Claim>; volumes: Informer<Volume>; nodes: Pick<Informer<Node>, 'get' | 'addHandlers'> };
   clock: Clock;
@@ -70,12 +70,12 @@ export class ClaimBinder implements VolumeBinder {
     if (decision.reserve.length + decision.provision.length === 0) return;
     try {
       const written = new Map<string, string>();
-      // One after the other: where one cannot be, the rest had better stay as they are.
+      // One after the other: after a failure the rest is not written.
       for (const { volume, claim } of decision.reserve) await this.#reserveVolume(volume, claim, written, signal);
       for (const { claim } of decision.provision) await this.#selectNode(claim, node, written, signal);
       await this.#allBound(pod, node, decision, written, signal);
     } finally {
-      // The caches show it by now, or it is not going to be.
+      // The caches show the result by now, or binding has failed.
       this.unreserve(pod);
     }
   }
@@ -122,7 +122,7 @@ export class ClaimBinder implements VolumeBinder {
       const step = job.plan(now);
       switch (step.do) {
         case 'nothing':
-          // Perhaps by our own last try.
+          // Perhaps the previous try took effect.
           if (tries > 1) job.written.set(`${resource.kind} ${object}`, now?.metadata.resourceVersion ?? '');
           return;
         case 'give-up':
@@ -177,7 +177,7 @@ export class ClaimBinder implements VolumeBinder {
           if (progress.is === 'bound') resolve(undefined);
           else if (progress.is === 'impossible') failed(progress.why);
         } catch (error) {
-          // Concerns the claims of this pod alone: the event handlers that reported the change go on.
+          // Concerns only the claims of this pod: the event handler that called must continue.
           reject(error);
         }
       },

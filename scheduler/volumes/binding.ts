@@ -27,7 +27,7 @@ type Labels = Readonly<Record<string, string>>;
 /** How the claims without volumes are served on a node, or the reason why they are not. */
 type Served = { decision: VolumeDecision; provisioned: readonly Provisioned[]; refused?: undefined } | { refused: string };
 
-/** A claim that is to be provisioned, and where its driver tells it, the storage near the node. */
+/** A claim to provision, with the CSIStorageCapacity for the node if its driver publishes capacity. */
 export interface Provisioned {
   readonly claim: Readonly<Claim>;
   readonly capacity: Readonly<CsiCapacity> | undefined;
@@ -52,7 +52,7 @@ export function decideBinding(needs: VolumeNeeds, { node }: VolumeNode, view: St
   return served.refused === undefined ? served.decision : nothing;
 }
 
-/** Whether the volume can be used on a node with these labels. Its fields, names of nodes, are not read, as kube-scheduler does not read them. */
+/** Whether the volume can be used on a node with these labels. `matchFields` (names of nodes) are not read, as in kube-scheduler. */
 function isReachable({ spec }: Readonly<Volume>, labels: Labels): boolean {
   return matchesNodeAffinity(spec?.nodeAffinity?.required, { labels });
 }
@@ -65,12 +65,12 @@ function boundProblem(bound: readonly BoundClaim[], labels: Labels): string | un
   return undefined;
 }
 
-/** How claims without a volume get theirs on a node. */
+/** Selects or provisions a volume for each unbound claim on a node. */
 export function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, view: StorageView): Served {
   if (delayed.length === 0) return { decision: nothing, provisioned: [] };
   const { name = '' } = node.metadata;
   const labels = labelsOf(node);
-  // Where a volume is being made already, there is nothing to choose.
+  // A volume that is being provisioned for another node leaves no choice.
   if (delayed.some(({ selectedNode }) => selectedNode !== undefined && selectedNode !== name)) return { refused: NO_VOLUMES };
   const reserve: { volume: Readonly<Volume>; claim: Readonly<Claim> }[] = [];
   const taken = new Set<Readonly<Volume>>();
@@ -82,7 +82,7 @@ export function serve(delayed: readonly DelayedClaim[], node: Readonly<Node>, vi
       taken.add(volume);
       reserve.push({ volume, claim: wanted.claim });
     } else if (wanted.candidates.reserved === undefined) toMake.push(wanted);
-    // Whoever binds claims will give it the reserved one, also if another were made.
+    // The PV controller will bind the claim to the reserved volume, even if another one were provisioned.
     else return { refused: NO_VOLUMES };
   }
   const provisioned: Provisioned[] = [];
@@ -108,7 +108,7 @@ function isAllowed(terms: readonly TopologySelectorTerm[] | undefined, labels: L
   });
 }
 
-/** Drivers that tell how much they have left must have enough of it near the node, in one piece. The others are taken at their word. */
+/** A driver that publishes its capacity must have enough for the node in one CSIStorageCapacity. Other drivers are assumed to have enough. */
 function spaceFor(
   claim: Readonly<Claim>,
   storage: Readonly<StorageClass>,
@@ -142,23 +142,23 @@ export type Step = { do: 'nothing' } | { do: 'patch'; patch: object } | { do: 'g
 
 export type Progress = { is: 'bound' } | { is: 'waiting'; why: string } | { is: 'impossible'; why: string };
 
-/** @param volume - as it is now: the patch is refused when it has changed meanwhile. @param claim - as it is now. @param wanted - as it was decided for */
+/** @param volume - present state: the patch fails if it has changed since. @param claim - present state. @param wanted - the claim of the decision */
 export function planReservation(volume: Readonly<Volume> | undefined, claim: Readonly<Claim> | undefined, wanted: Readonly<Claim>): Step {
   const problem = claimProblem(claim, wanted);
   if (claim === undefined || problem !== undefined) return giveUp(`claim ${pathOf(wanted)}: ${problem ?? GONE}`);
-  // Somebody else gave it one; whether that will do is to be seen.
+  // The claim got a volume elsewhere; {@link progressOf} checks whether the node can use it.
   if ((claim.spec?.volumeName ?? '') !== '') return { do: 'nothing' };
   if (volume === undefined) return giveUp(GONE);
   const ref = volume.spec?.claimRef;
   if (ref && !isReservedFor(volume, claim)) return giveUp(`it is already reserved for claim ${ref.namespace ?? ''}/${ref.name ?? ''}`);
   if (ref?.uid) return { do: 'nothing' };
   const { resourceVersion, uid } = volume.metadata;
-  // What a person reserved stays reserved when the claim goes; what is chosen here is free again.
+  // A volume that a user reserved stays reserved when the claim is deleted; a volume chosen here is released.
   const chosen = ref ? {} : { annotations: { [BOUND_BY_CONTROLLER]: 'yes' } };
   return { do: 'patch', patch: { metadata: { resourceVersion, uid, ...chosen }, spec: { claimRef: claimRefTo(claim) } } };
 }
 
-/** @param claim - as it is now: the patch is refused when it has changed meanwhile. @param wanted - as it was decided for */
+/** @param claim - present state: the patch fails if it has changed since. @param wanted - the claim of the decision */
 export function planProvision(claim: Readonly<Claim> | undefined, wanted: Readonly<Claim>, node: string): Step {
   const problem = claimProblem(claim, wanted);
   if (claim === undefined || problem !== undefined) return giveUp(problem ?? GONE);
@@ -170,15 +170,15 @@ export function planProvision(claim: Readonly<Claim> | undefined, wanted: Readon
 }
 
 interface Seen {
-  /** undefined: it is gone. */
+  /** undefined: deleted. */
   node: Readonly<Node> | undefined;
   claim(wanted: Readonly<Claim>): Readonly<Claim> | undefined;
   volume(name: string): Readonly<Volume> | undefined;
-  /** The version that our write gave the object; undefined: nothing was written. What is older says nothing. */
+  /** resourceVersion after this scheduler's write; undefined: nothing was written. Older states of the object are ignored. */
   written(object: Readonly<Claim> | Readonly<Volume>): string | undefined;
 }
 
-/** How far a decision has come: the first of its claims that is not bound, and what is in its way. */
+/** Progress of a decision: the first of its claims that is not bound, and why. */
 export function progressOf({ reserve, provision }: VolumeDecision, seen: Seen): Progress {
   if (seen.node === undefined) return impossible('the node is gone');
   const all = [
@@ -189,7 +189,7 @@ export function progressOf({ reserve, provision }: VolumeDecision, seen: Seen): 
   return find('impossible') ?? find('waiting') ?? { is: 'bound' };
 }
 
-/** @param problemOf - why a claim without a volume will not get the one that was decided on */
+/** @param problemOf - why an unbound claim will not get the volume of the decision */
 function claimProgress(wanted: Readonly<Claim>, seen: Seen, problemOf: (claim: Readonly<Claim>) => string | undefined): Progress {
   const what = `claim ${pathOf(wanted)}`;
   const claim = seen.claim(wanted);
@@ -216,13 +216,13 @@ function reservationProblem(chosen: Readonly<Volume>, claim: Readonly<Claim>, se
   return `volume ${name} is no longer reserved for claim ${pathOf(claim)}`;
 }
 
-/** A provisioner that cannot make the volume there takes the node out of the claim again. */
+/** A provisioner that cannot provision for the node removes the selected node from the claim. */
 function provisionProblem(claim: Readonly<Claim>, node: string, seen: Seen): string | undefined {
   if (selectedNodeOf(claim) === node || isStale(claim, seen)) return undefined;
   return `no volume could be provisioned on this node for claim ${pathOf(claim)}; see its events`;
 }
 
-/** Seen as it was before our own write. */
+/** Whether the cached object is older than this scheduler's write. */
 function isStale(object: Readonly<Claim> | Readonly<Volume>, seen: Seen): boolean {
   const written = seen.written(object);
   return written !== undefined && isOlder(object.metadata.resourceVersion ?? '', written);

@@ -5,15 +5,15 @@ import { matchesLabels } from '../../kube/api/selector.ts';
 import { readSelector } from '../pod/selectors.ts';
 import type { Candidates } from './contract.ts';
 
-/** Older than `spec.storageClassName`, and goes before it where both are. */
+/** Older than `spec.storageClassName`, and takes precedence over it. */
 const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
-/** The claim and its volume agree: before that, `spec.volumeName` is a wish. */
+/** The claim and its volume are bound to each other: before that, `spec.volumeName` is only a request. */
 const BIND_COMPLETED = 'pv.kubernetes.io/bind-completed';
-/** The node for which a volume is to be made. */
+/** The node for which a volume is to be provisioned. */
 export const SELECTED_NODE = 'volume.kubernetes.io/selected-node';
 /** The volume was chosen by a controller, not by a user: it may be released when its claim is deleted. */
 export const BOUND_BY_CONTROLLER = 'pv.kubernetes.io/bound-by-controller';
-/** A class whose volumes are made by people. */
+/** Provisioner of a class whose volumes are created by hand. */
 const NO_PROVISIONER = 'kubernetes.io/no-provisioner';
 
 /** The class of a claim or a volume; '' for none. */
@@ -47,7 +47,7 @@ export function isReservedFor({ spec }: Readonly<Volume>, { metadata }: Readonly
 
 const nanos = (amount: string | undefined): bigint | undefined => (amount === undefined ? undefined : quantity(amount)?.nanos);
 
-/** In units of 10^-9 bytes; undefined when the claim does not say. */
+/** In units of 10^-9 bytes; undefined if the claim requests no size. */
 export function requestedSize({ spec }: Readonly<Claim>): bigint | undefined {
   return nanos(spec?.resources?.requests?.['storage']);
 }
@@ -64,7 +64,7 @@ export function capacityOf(volume: Readonly<Volume>): bigint {
 /** In units of 10^-9 bytes. */
 export const sizeOf = nanos;
 
-/** The largest volume that can be made, where a driver tells it. In units of 10^-9 bytes. */
+/** The largest volume that can be provisioned, if the driver publishes it. In units of 10^-9 bytes. */
 export function largestOf({ capacity, maximumVolumeSize }: Readonly<CsiCapacity>): bigint | undefined {
   return nanos(maximumVolumeSize ?? capacity);
 }
@@ -90,7 +90,7 @@ export function candidatesFor(claim: Readonly<Claim>, volumes: readonly Readonly
   return { reserved: undefined, near: nearness(fitting.sort(smallestFirst)) };
 }
 
-/** Among equals by name, so that a second look comes to the same choice. */
+/** Among equals by name, so that the choice is always the same. */
 function smallestFirst(a: Sized, b: Sized): number {
   if (a.size !== b.size) return a.size < b.size ? -1 : 1;
   return (a.volume.metadata.name ?? '') < (b.volume.metadata.name ?? '') ? -1 : 1;
@@ -105,7 +105,7 @@ function offersModes({ spec: volume }: Readonly<Volume>, { spec: claim }: Readon
   return (claim?.accessModes ?? []).every((mode) => volume?.accessModes?.includes(mode));
 }
 
-/** Disks of machines are found by the machine's name: there are as many of them as machines, and each machine is asked. */
+/** Indexes local volumes by host name: there are as many of them as nodes, and each node is filtered. */
 function nearness(sorted: readonly Sized[]): Candidates['near'] {
   const byHost = new Map<string, number[]>();
   const anywhere: number[] = [];
@@ -127,7 +127,7 @@ function nearness(sorted: readonly Sized[]): Candidates['near'] {
   };
 }
 
-/** The names of the only machines that such a volume is on. @returns undefined where it does not go by these names */
+/** The host names to which a volume is restricted. @returns undefined if its affinity does not require host names */
 function hostsOf(required: Readonly<NodeSelector> | undefined): ReadonlySet<string> | undefined {
   const hosts = new Set<string>();
   for (const { matchExpressions } of required?.nodeSelectorTerms ?? []) {

@@ -3,7 +3,7 @@ import type { ShapePoint } from '../config/config.ts';
 import type { Rejection } from '../plugins/names.ts';
 import type { PodInfo } from '../pod/pod-info.ts';
 
-/** What the caches know of storage. Decisions that are not written yet (see {@link VolumeDecision}) are in it already. */
+/** The cached storage objects, including decisions that are not written yet (see {@link VolumeDecision}). */
 export interface StorageView {
   claim(namespace: string, name: string): Readonly<Claim> | undefined;
   volume(name: string): Readonly<Volume> | undefined;
@@ -15,7 +15,7 @@ export interface StorageView {
   capacities(storageClass: string): readonly Readonly<CsiCapacity>[];
   /** Volumes that are attached to a node, or are being attached to it, or detached from it. */
   attachedTo(node: string): readonly Readonly<VolumeAttachment>[];
-  /** Pods on nodes that use this claim, and on which. */
+  /** Pods on nodes that use this claim, with their nodes. */
   usersOf(namespace: string, claim: string): readonly ClaimUser[];
 }
 
@@ -24,7 +24,7 @@ export interface ClaimUser {
   readonly node: string;
 }
 
-/** A node, as far as volumes care. */
+/** A node, as the volume filters read it. */
 export interface VolumeNode {
   readonly node: Readonly<Node>;
   /** Pods on it, without those removed in a preemption trial. */
@@ -42,17 +42,17 @@ export interface BoundClaim {
 export interface DelayedClaim {
   readonly claim: Readonly<Claim>;
   readonly class: Readonly<StorageClass>;
-  /** The node for which a volume is being made already. */
+  /** The node for which a volume is already being provisioned. */
   readonly selectedNode: string | undefined;
-  /** Volumes that are there already. */
+  /** Existing volumes. */
   readonly candidates: Candidates;
 }
 
 /** Volumes that could serve a claim. */
 export interface Candidates {
-  /** For a node with these labels: all that it reaches, and perhaps others, in the order to take them. */
+  /** Volumes for a node with these labels, in order of preference: all that are accessible from the node, and perhaps others. */
   near(labels: Readonly<Record<string, string>>): Iterable<Readonly<Volume>>;
-  /** The one that is reserved for the claim: it gets no other. */
+  /** The volume that is reserved for the claim, which then gets no other. */
   readonly reserved: Readonly<Volume> | undefined;
 }
 
@@ -63,28 +63,28 @@ export interface Attachment {
   readonly handle: string;
 }
 
-/** A disk that a pod names itself, of those kinds that two pods on a node may not both write to. */
+/** A disk that a pod uses without a claim, of a kind that two pods on a node may not both write to. */
 export interface Disk {
   /** Disks of other kinds never conflict. */
   readonly kind: 'gce' | 'ebs' | 'iscsi' | 'rbd';
-  /** What has one of these in common (with the same {@link Disk.kind}) is the same disk. */
+  /** Disks of the same {@link Disk.kind} with a name in common are the same disk. */
   readonly names: readonly string[];
-  /** Readers do not disturb each other. */
+  /** Two read-only uses do not conflict. */
   readonly readOnly: boolean;
 }
 
 /**
- * What a pod wants of storage, read once for an attempt: any change of the view makes it old. For another pod with the same
- * {@link VolumeRules.key} it is right with that one as its `pod`.
+ * Storage requirements of a pod, read once for an attempt: any change of the view outdates them. For another pod with the same
+ * {@link VolumeRules.key} they are valid with `pod` replaced by that pod.
  */
 export interface VolumeNeeds {
   readonly pod: PodInfo;
-  /** All of them, in the order of the pod's volumes, each once. */
+  /** All claims, in the order of the pod's volumes, each once. */
   readonly claims: readonly Readonly<Claim>[];
-  /** The first claim that is not there: in a profile that lets such a pod come so far. */
+  /** The first claim that does not exist: only in a profile whose plugins have not rejected the pod for it. */
   readonly missing: string | undefined;
   readonly bound: readonly BoundClaim[];
-  /** By size, the smallest first: the others then still find theirs. */
+  /** By size, the smallest first, so that larger volumes are left for larger claims. */
   readonly delayed: readonly DelayedClaim[];
   /** Claims that no other pod may use at the same time. */
   readonly exclusive: readonly Readonly<Claim>[];
@@ -92,7 +92,7 @@ export interface VolumeNeeds {
   readonly disks: readonly Disk[];
 }
 
-/** What has to be true before a pod can be bound to its node. */
+/** What must be written before a pod can be bound to its node. */
 export interface VolumeDecision {
   /** Volumes to be reserved for claims (`spec.claimRef`). */
   readonly reserve: readonly { volume: Readonly<Volume>; claim: Readonly<Claim> }[];
@@ -102,35 +102,35 @@ export interface VolumeDecision {
 
 /** The decisions of the four volume plugins. Pure, over a view. */
 export interface VolumeRules {
-  /** Pods with the same key want the same of storage. '' for a pod without volumes that matter. */
+  /** Pods with the same key have the same storage requirements. '' for a pod without volumes that matter. */
   key(pod: PodInfo): string;
-  /** @returns undefined for a pod without volumes that matter; a rejection where no node can help @param disabled - plugins not to ask */
+  /** @returns undefined for a pod without volumes that matter; a rejection if no node can help @param disabled - plugins to skip */
   needs(pod: PodInfo, view: StorageView, disabled?: ReadonlySet<string>): VolumeNeeds | Rejection | undefined;
-  /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first rejection. @param disabled - plugins not to ask */
+  /** VolumeRestrictions, NodeVolumeLimits, VolumeBinding, VolumeZone, in this order: the first rejection. @param disabled - plugins to skip */
   filter(needs: VolumeNeeds, on: VolumeNode, view: StorageView, disabled?: ReadonlySet<string>): Rejection | undefined;
-  /** VolumeBinding's points for a node that {@link filter} lets pass, 0 to `max`. @param shape - by rising utilization, at least one point */
+  /** VolumeBinding's points for a node that passes {@link filter}, 0 to `max`. @param shape - by rising utilization, at least one point */
   score(needs: VolumeNeeds, node: Readonly<Node>, view: StorageView, shape: readonly ShapePoint[], max: number): number;
-  /** For a node that {@link filter} lets pass. */
+  /** For a node that passes {@link filter}. */
   decide(needs: VolumeNeeds, on: VolumeNode, view: StorageView): VolumeDecision;
 }
 
 /** A view in which decisions count before they are written. */
 export interface AssumingView extends StorageView {
-  /** @param holder - the pod's uid; several pods may have decided the same */
+  /** @param holder - the pod's UID; several pods may hold the same assumption */
   assume(holder: string, decision: VolumeDecision): void;
-  /** What it assumed counts no longer, as far as no one else assumes it too. Twice is harmless. @returns what others may use again */
+  /** Drops the assumptions of this holder, except those that another holder shares. Idempotent. @returns events for objects that are free again */
   forget(holder: string): readonly ClusterEvent[];
 }
 
-/** Sees to it that what was decided comes true. */
+/** Carries out the decisions about volumes. */
 export interface VolumeBinder {
-  /** From now on the decision counts for everybody. Synchronous. */
+  /** From now on the decision counts for all pods. Synchronous. */
   reserve(pod: PodInfo, decision: VolumeDecision): void;
-  /** It is not going to be. What was written stays so: claims of a node that failed are given back by their provisioner. */
+  /** The decision is abandoned. Writes are not reverted: a provisioner that fails removes the selected node from the claim itself. */
   unreserve(pod: PodInfo): void;
   /**
-   * Writes the decision and waits until all its claims are bound to volumes that the node reaches. At once where nothing was decided.
-   * @throws ActionError where it cannot be, also for lack of time, and the signal's reason; then it is unreserved already
+   * Writes the decision and waits until all its claims are bound to volumes that the node can use. Resolves at once if nothing was decided.
+   * @throws ActionError if binding fails or times out; the signal's reason. The decision is unreserved then
    */
   preBind(pod: PodInfo, node: string, decision: VolumeDecision, signal: AbortSignal): Promise<void>;
 }

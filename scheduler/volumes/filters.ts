@@ -8,8 +8,9 @@ import type { Claim, Volume, VolumeAttachment } from '../types.ts';
 const TOO_MANY: Rejection = { plugin: 'NodeVolumeLimits', resolvable: true, reasons: ['node(s) exceed max volume count'] };
 
 /**
- * Of each driver, a node takes as many volumes as its CSINode says. One that several pods use is one. What is attached and no pod of the node uses (any more) takes
- * a place as well, until it is detached. A node without a driver takes any number, or none where the CSIDriver says so (`preventPodSchedulingIfMissing`, from 1.37 on).
+ * Per driver, a node takes as many volumes as its CSINode allows. A volume that several pods use counts once. An attached volume that no pod of the node uses
+ * (any more) counts until it is detached. A node without the driver takes any number, or none if the CSIDriver (from 1.37 on) sets
+ * `preventPodSchedulingIfMissing`.
  */
 export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (missing !== undefined) {
@@ -22,7 +23,6 @@ export function filterLimits({ pod, attachments, missing }: VolumeNeeds, on: Vol
   const absent = attachments.find(({ driver }) => isRequired(driver, view) && !drivers.some(({ name }) => name === driver));
   if (absent !== undefined)
     return { plugin: 'NodeVolumeLimits', resolvable: true, reasons: [`${absent.driver} CSI driver is not installed on the node`] };
-  // One reason for each driver of a node.
   for (const { name, allocatable } of drivers) {
     const most = allocatable?.count;
     if (most !== undefined && isTooMany(attachments, name, most, pod, on.pods, view.attachedTo(node), view)) return TOO_MANY;
@@ -59,7 +59,7 @@ function isTooMany(
     if (attachment?.driver === driver) there.add(attachment.handle);
   }
   for (const handle of there) added.delete(handle);
-  // A node that has too many already still takes pods that add none.
+  // A node above its limit still takes pods that add no volume.
   return added.size > 0 && there.size + added.size > most;
 }
 
@@ -73,7 +73,7 @@ function addAttached(there: Set<string>, pod: PodInfo, driver: string, view: Sto
   }
 }
 
-/** Old names and what they are called now. */
+/** Deprecated labels, and their successors. */
 const successors: Readonly<Record<string, string>> = {
   'failure-domain.beta.kubernetes.io/zone': 'topology.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region': 'topology.kubernetes.io/region',
@@ -83,7 +83,7 @@ const zoneLabels = Object.entries(successors).flat();
 
 const OTHER_ZONE: Rejection = { plugin: 'VolumeZone', resolvable: false, reasons: ['node(s) had no available volume zone'] };
 
-/** Zone and region of a bound volume, where its labels name them, must be the node's. A node that says nothing of zones takes all. */
+/** Zone and region of a bound volume, if its labels have them, must be the node's. A node without zone labels takes all volumes. */
 export function filterZone({ bound }: VolumeNeeds, { node }: VolumeNode): Rejection | undefined {
   const labels = node.metadata.labels ?? {};
   if (bound.length === 0 || !zoneLabels.some((label) => labels[label] !== undefined)) return undefined;
@@ -99,7 +99,7 @@ function isInZone({ metadata }: Readonly<Volume>, labels: Readonly<Record<string
   });
 }
 
-/** The zones in `a__b`. @returns undefined where nothing, or nothing that can be read, is said */
+/** The zones in `a__b`. @returns undefined without a value, or for an invalid one */
 function zonesOf(value: string | undefined): string[] | undefined {
   const zones = value?.split('__').map((zone) => zone.trim());
   return zones?.includes('') ? undefined : zones;
@@ -109,7 +109,7 @@ const NO_DISK = rejection('node(s) had no available disk');
 
 const IN_USE = rejection('node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode');
 
-/** Disks that another pod of the node writes to, and claims that only one pod may use. */
+/** Rejects a node where another pod uses the same disk, unless both only read, or for a claim that only one pod may use and another one uses. */
 export function filterRestrictions({ pod, disks, exclusive }: VolumeNeeds, on: VolumeNode, view: StorageView): Rejection | undefined {
   if (disks.length > 0 && on.pods.some((other) => other.key !== pod.key && conflict(disks, podVolumesOf(other).disks))) return NO_DISK;
   return exclusive.some((claim) => isInUse(claim, pod, on, view)) ? IN_USE : undefined;
@@ -124,8 +124,8 @@ function isSameDisk(a: Disk, b: Disk): boolean {
 }
 
 /**
- * Whether anybody but the pod has the claim. Of this node those count who are on it now: a trial takes pods away and adds others. Whoever has the pod's
- * own name is the pod that was here before, and what is kept for its successor: that is no other user.
+ * Whether another pod uses the claim. On this node, the pods of the trial count, which may lack some pods and have additional ones. A pod with the same name
+ * is the predecessor, or the reservation for its successor, and does not count.
  */
 function isInUse({ metadata }: Readonly<Claim>, pod: PodInfo, on: VolumeNode, view: StorageView): boolean {
   const { namespace = '', name = '' } = metadata;

@@ -26,7 +26,7 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
   if (refused !== undefined) return refused;
   const sorted = sortClaims(claims, view);
   if (strict && sorted.immediate > 0) return rejection('pod has unbound immediate PersistentVolumeClaims');
-  // VolumeZone reads the volumes of all claims, before nodes are asked whether they reach them.
+  // VolumeZone reads the volumes of all claims before any node is filtered.
   const lost = disabled.has('VolumeZone') ? undefined : sorted.bound.find(({ volume }) => volume === undefined);
   if (lost !== undefined) return rejection(`persistentvolume "${lost.claim.spec?.volumeName ?? ''}" not found`, 'VolumeZone');
   return {
@@ -41,8 +41,8 @@ export function needsOf(pod: PodInfo, view: StorageView, disabled: ReadonlySet<s
 }
 
 /**
- * What a claim is attached as: by the driver of its volume, or while it has none by the driver of its class, under the claim's own name, since it will
- * be one more in any case.
+ * The attachment of a claim: that of its volume or, while it is unbound, an attachment of its class's driver under the claim's own name, since it will be
+ * one more volume in any case.
  */
 export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachment | undefined {
   const name = claim.spec?.volumeName ?? '';
@@ -50,7 +50,7 @@ export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachm
   if (volume !== undefined) return attachmentOfVolume(volume);
   const made = view.storageClass(classNameOf(claim));
   if (made === undefined || !isProvisioned(made)) return undefined;
-  // A handle cannot be mistaken for it: this has a uid in it.
+  // Cannot be equal to a real handle, because it contains a UID.
   return {
     driver: driverOf(made.provisioner),
     handle: `claim ${claim.metadata.uid ?? ''} ${claim.metadata.namespace ?? ''}/${claim.metadata.name ?? ''}`,
@@ -58,8 +58,8 @@ export function attachmentOf(claim: Readonly<Claim>, view: StorageView): Attachm
 }
 
 /**
- * What is left of the above in a profile without VolumeBinding: VolumeRestrictions and VolumeZone read the claims that the pod names as well, and the latter also
- * their volumes. They do not read claims of generic ephemeral volumes.
+ * The checks that are left in a profile without VolumeBinding: VolumeRestrictions and VolumeZone read the pod's claims too, and VolumeZone also their volumes.
+ * Neither reads claims of generic ephemeral volumes.
  */
 function refusedWithoutBinding(
   names: readonly ClaimName[],
@@ -79,7 +79,7 @@ function refusedWithoutBinding(
   return undefined;
 }
 
-/** Why the zones of a claim are not known; undefined: they are, or its volume is made where its first pod goes. */
+/** Why the zones of a claim are unknown; undefined: they are known, or its volume is bound for the node of its first pod. */
 function zoneProblem(claim: Readonly<Claim>, view: StorageView): string | undefined {
   const { volumeName = '' } = claim.spec ?? {};
   if (volumeName !== '') return view.volume(volumeName) === undefined ? `persistentvolume "${volumeName}" not found` : undefined;
@@ -99,7 +99,7 @@ function problemOf(claim: Readonly<Claim> | undefined, { name, ephemeral }: Clai
     return `persistentvolumeclaim "${name}" bound to non-existent persistentvolume "${claim.spec?.volumeName ?? ''}"`;
   if (claim.metadata.deletionTimestamp !== undefined) return `persistentvolumeclaim "${name}" is being deleted`;
   if (!ephemeral || controllerOf(claim)?.uid === pod.uid) return undefined;
-  // The claim of some other pod, which only happens to have this name: its data is nothing for us.
+  // The claim belongs to another pod and only happens to have this name: the pod must not get its data.
   return `PVC ${pod.namespace}/${name} was not created for pod ${pod.namespace}/${pod.name} (pod is not owner)`;
 }
 
@@ -114,7 +114,7 @@ function sortClaims(
     const volume = claim.spec?.volumeName ?? '';
     const storage = view.storageClass(classNameOf(claim));
     if (isFullyBound(claim)) bound.push({ claim, volume: view.volume(volume) });
-    // Who names a volume does not wait for a pod, whatever the class says.
+    // A claim that names a volume does not wait for a pod, whatever its class.
     else if (volume === '' && storage !== undefined && isDelayed(storage)) delayed.push(delayedClaim(claim, storage, view));
     else immediate++;
   }

@@ -3,10 +3,10 @@ import type { PodInfo } from '../pod/pod-info.ts';
 import type { Attachment, Disk } from './contract.ts';
 import type { Volume } from '../types.ts';
 
-/** A claim that a pod names. */
+/** A claim that a pod uses. */
 export interface ClaimName {
   readonly name: string;
-  /** Made for this pod alone, by the cluster. */
+  /** Created for this pod by the ephemeral volume controller. */
   readonly ephemeral: boolean;
 }
 
@@ -15,13 +15,13 @@ export interface PodVolumes {
   /** In the pod's order, each name once. */
   readonly claims: readonly ClaimName[];
   readonly disks: readonly Disk[];
-  /** Disks that the pod names without a claim and that CSI drivers attach. */
+  /** Disks that the pod uses without a claim and that CSI drivers attach. */
   readonly inTree: readonly Attachment[];
 }
 
 const nothing: PodVolumes = { claims: [], disks: [], inTree: [] };
 const known = new WeakMap<PodInfo, PodVolumes>();
-/** Lists of volumes with nothing of interest. They are the same object for pods of one template, and most pods have such a one: one entry does for all of them. */
+/** Lists without volumes that matter. Most pods have such a list, and pods of one template share the list object: one entry covers all of them. */
 const plain = new WeakSet<readonly PodVolume[]>();
 
 /** Computed once for each pod: filtering a node reads it of all pods there. */
@@ -37,8 +37,8 @@ export function podVolumesOf(info: PodInfo): PodVolumes {
 }
 
 /**
- * What pods have in common that want the same of storage: '' when they want nothing of it, as with files that come from ConfigMaps and Secrets, empty
- * directories, directories of the node, and whatever else is only of interest where the pod runs.
+ * The same text for pods with the same storage requirements: '' without any, as with ConfigMaps, Secrets, emptyDir, hostPath, and other volumes that matter
+ * only to the kubelet.
  */
 export function volumeKey(info: PodInfo): string {
   const { claims, disks, inTree } = podVolumesOf(info);
@@ -76,7 +76,7 @@ function claimOf(pod: string, { name, persistentVolumeClaim, ephemeral }: PodVol
 
 function diskOf({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: PodVolume): Disk | undefined {
   if (gcePersistentDisk) return { kind: 'gce', names: [gcePersistentDisk.pdName], readOnly: gcePersistentDisk.readOnly === true };
-  // Attached to one machine by one user: a second reader is one too many.
+  // Two pods on a node conflict even if both only read.
   if (awsElasticBlockStore) return { kind: 'ebs', names: [awsElasticBlockStore.volumeID], readOnly: false };
   if (iscsi) return { kind: 'iscsi', names: [iscsi.iqn], readOnly: iscsi.readOnly === true };
   if (!rbd) return undefined;
@@ -86,8 +86,8 @@ function diskOf({ gcePersistentDisk, awsElasticBlockStore, iscsi, rbd }: PodVolu
 }
 
 /**
- * CSI drivers that attach what in-tree plugins attached before, by the plugin's name. Those that kube-scheduler 1.36 counts whether or not the CSINode says that
- * they are migrated; vSphere and Azure File are not among them: it counts neither.
+ * CSI drivers by the in-tree plugin that they replace: those that kube-scheduler 1.36 counts whether or not the CSINode lists them as migrated. It counts
+ * neither vSphere nor Azure File.
  * @see https://kep.k8s.io/625
  */
 const successors: Readonly<Record<string, string>> = {
@@ -107,14 +107,14 @@ export function driverOf(provisioner: string): string {
   return Object.hasOwn(successors, provisioner) ? (successors[provisioner] ?? provisioner) : provisioner;
 }
 
-/** A volume as its driver attaches it, also one of an in-tree plugin. @returns undefined for what no driver attaches */
+/** A volume as its driver attaches it, also one of an in-tree plugin. @returns undefined if no driver attaches it */
 export function attachmentOfVolume({ metadata, spec }: Readonly<Volume>): Attachment | undefined {
   if (spec?.csi) return { driver: spec.csi.driver, handle: spec.csi.volumeHandle };
   const zone = ZONES.map((label) => metadata.labels?.[label]).find((value) => value !== undefined);
   return spec && migrated(spec, zone);
 }
 
-/** The same of a disk that a pod names without a claim. */
+/** The same for a disk that a pod uses without a claim. */
 function attachmentOfPodVolume(volume: Readonly<PodVolume>): Attachment | undefined {
   return migrated(volume, undefined);
 }
@@ -123,7 +123,7 @@ type InTree = Pick<PersistentVolumeSpec, 'awsElasticBlockStore' | 'gcePersistent
   readonly cinder?: { readonly volumeID: string };
 };
 
-/** Driver and handle: what the driver itself would call it, so that a disk which is named both ways is one. */
+/** The handle is the driver's own, so that a disk that is used in-tree and through CSI counts once. */
 function migrated(
   { awsElasticBlockStore: ebs, gcePersistentDisk: gce, azureDisk, cinder, portworxVolume }: InTree,
   zone: string | undefined,
@@ -138,7 +138,7 @@ function migrated(
   return portworxVolume && by('portworx-volume', portworxVolume.volumeID);
 }
 
-/** A disk of several zones is one of their region, whose name a zone begins with: `us-a` is in `us`. */
+/** A disk of several zones is regional; the name of the region is a prefix of its zones: `us-a` is in `us`. */
 function placeOf(zone: string | undefined): string {
   if (zone === undefined) return `zones/${UNSPECIFIED}`;
   const [first = '', ...more] = zone.split('__');

@@ -14,7 +14,7 @@ import { capacityOf, classNameOf, requestedSize, sizeOf } from './claims.ts';
 
 type Filter = (needs: VolumeNeeds, on: VolumeNode, view: StorageView) => Rejection | undefined;
 
-/** In the order in which they are asked. */
+/** In the order in which they run. */
 const filters: readonly (readonly [plugin: FilterName, filter: Filter])[] = [
   ['VolumeRestrictions', filterRestrictions],
   ['NodeVolumeLimits', filterLimits],
@@ -37,7 +37,7 @@ export const volumeRules: VolumeRules = {
   decide: decideBinding,
 };
 
-/** Pods that count as users of a claim though they are not there: capacity is held for them. */
+/** Pods that count as users of a claim although they do not exist: capacity is held for them. */
 interface HeldClaims {
   claimUsers(pod: PodInfo, claim: string): readonly ClaimUser[];
 }
@@ -106,15 +106,15 @@ function disabledIn({ filters }: ProfileConfig): ReadonlySet<string> {
   return new Set(filterNames.filter((name) => !filters.has(name)));
 }
 
-/** Of one class of storage, in bytes. */
+/** Requested and available storage of one class, in bytes. */
 interface StorageUse {
   requested: bigint;
   capacity: bigint;
 }
 
 /**
- * Points for how full the storage of a node would be, 0 to `max`: of each class what its claims request against what there is, on the shape, and the mean of the
- * classes. Where volumes that are there serve a claim, they alone count. As kube-scheduler scores with StorageCapacityScoring (KEP-4049).
+ * Points for the storage utilization of a node, 0 to `max`: for each class the shape's value at requested / available storage, then the mean of the classes. If
+ * an existing volume serves a claim, only existing volumes count. As kube-scheduler scores with StorageCapacityScoring (KEP-4049).
  */
 function storageScore(needs: VolumeNeeds, node: Readonly<Node>, view: StorageView, shape: readonly ShapePoint[], max: number): number {
   const served = serve(needs.delayed, node, view);
@@ -157,6 +157,6 @@ function getOrAdd(classes: Map<string, StorageUse>, name: string): StorageUse {
 /** Rounded up, as a quantity's value is. */
 const bytes = (nanos: bigint | undefined): bigint => ((nanos ?? 0n) + 999_999_999n) / 1_000_000_000n;
 
-/** In percent, cut off; what does not fit is full. */
+/** In percent, rounded down; 100 if the request does not fit. */
 const utilization = (requested: bigint, capacity: bigint): number =>
   capacity === 0n || requested > capacity ? 100 : Number((requested * 100n) / capacity);

@@ -21,7 +21,7 @@ import { isJsonObject } from '../../kube/api/json.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 
-/** What is known of storage. Kinds that the server does not have are undefined. */
+/** Informers of the storage kinds; undefined for kinds that the server does not have. */
 export interface StorageCaches {
   claims: Informer<Claim>;
   volumes: Informer<Volume>;
@@ -36,7 +36,7 @@ const BY_CLASS = 'storage-class';
 const BY_NODE = 'node';
 const kind = 'storage-changed' as const;
 const volumeSpec = ['accessModes', 'capacity', 'claimRef', 'csi.driver', 'csi.volumeHandle', 'nodeAffinity', 'storageClassName'];
-/** What names the disks of in-tree plugins: see `pod-volumes.ts`. */
+/** Fields that identify the disks of in-tree plugins: see `pod-volumes.ts`. */
 const inTreeSpec = [
   'awsElasticBlockStore.volumeID',
   'gcePersistentDisk.pdName',
@@ -49,7 +49,7 @@ const volumeFields = [...volumeSpec, ...inTreeSpec, 'volumeAttributesClassName',
 const attachmentFields: Fields = ['spec.nodeName', 'spec.source.persistentVolumeName'];
 const capacityFields: Fields = ['capacity', 'maximumVolumeSize', 'nodeTopology', 'storageClassName'];
 
-/** Says which caches are needed. */
+/** The informers that the volume plugins need. */
 export function storageCachesOf(informers: Pick<Informers, 'of'>, served: ServedKinds): StorageCaches {
   const claimFields: Fields = ['metadata.annotations', 'spec', 'status.phase'];
   const classFields: Fields = ['provisioner', 'volumeBindingMode', 'allowedTopologies'];
@@ -76,13 +76,13 @@ export function storageCachesOf(informers: Pick<Informers, 'of'>, served: Served
   };
 }
 
-/** The caches, with decisions that they do not show yet laid over them. */
+/** The caches, overridden by decisions that they do not show yet. */
 export class CachedStorage implements AssumingView {
   readonly #caches: StorageCaches;
   readonly #assumed = new Assumptions();
   readonly usersOf: StorageView['usersOf'];
 
-  /** @param usersOf - pods on nodes by the claims they use, as the scheduler's own cache has them */
+  /** @param usersOf - pods on nodes by the claims they use, from the scheduler's own cache */
   constructor(caches: StorageCaches, usersOf: StorageView['usersOf']) {
     this.#caches = caches;
     this.usersOf = usersOf;
@@ -104,7 +104,7 @@ export class CachedStorage implements AssumingView {
     return [
       ...before.volumes.map((was, at) => ({ kind, of: 'PersistentVolume' as const, before: was, after: after.volumes[at] })),
       ...before.claims.map((was, at) => ({ kind, of: 'PersistentVolumeClaim' as const, before: was, after: after.claims[at] })),
-      // What came true is as it was.
+      // An assumption that the cache shows by now changes nothing.
     ].filter((event) => event.before !== event.after);
   }
 
@@ -185,7 +185,7 @@ export class ClaimUsers {
   }
 }
 
-/** Kinds that not every server has, as this one serves them; undefined: it does not. */
+/** Kinds that not every server has, in the version that this server has; undefined: it has none. */
 export interface ServedKinds {
   csiNodes: Resource | undefined;
   csiDrivers: Resource | undefined;
@@ -196,7 +196,7 @@ export interface ServedKinds {
 
 const versions = ['v1', 'v1beta1'];
 
-/** The storage kinds that the server serves, so that no cache waits for a list that always fails. @throws what the client throws; only a missing group is no error */
+/** The storage kinds that the server has, so that no cache waits for a list that always fails. @throws what the client throws; a missing group is no error */
 export async function servedStorageKinds(client: Pick<Client, 'raw'>, signal?: AbortSignal): Promise<ServedKinds> {
   const served = await Promise.all(versions.map((version) => resourcesOf(client, version, signal)));
   const as = (kind: Resource): Resource | undefined => {
@@ -222,7 +222,7 @@ async function resourcesOf(client: Pick<Client, 'raw'>, version: string, signal:
   return new Set(found.flatMap((one) => (isJsonObject(one) && typeof one['name'] === 'string' ? [one['name']] : [])));
 }
 
-/** Storage as it was read once. */
+/** Storage objects from lists. */
 export interface StorageLists {
   readonly claims: readonly Readonly<Claim>[];
   readonly volumes: readonly Readonly<Volume>[];
