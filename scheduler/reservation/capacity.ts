@@ -8,7 +8,7 @@ type Nodes = { node(name: string): NodeState | undefined };
 
 type Free = Spare & { pods: number };
 
-/** What a node has free beside its pods, and beside these held pods. */
+/** Free capacity of a node, without its pods and these held pods. */
 function spareOf(state: NodeState, heldPods: readonly PodInfo[]): Free {
   const scalars = new Map<string, number>();
   for (const [name, amount] of state.allocScalars) scalars.set(name, amount - (state.usedScalars.get(name) ?? 0));
@@ -37,7 +37,7 @@ export function capacityFacts(cluster: Nodes, reservations: Pick<Reservations, '
   };
 }
 
-/** Whether all these rooms still are there, together, beside the node's pods. */
+/** Whether the last of these reservations fits beside the others and the node's pods. */
 export function stillFit(cluster: Nodes, together: readonly Reservation[]): boolean {
   const [last] = together.slice(-1);
   const state = last && cluster.node(last.node);
@@ -56,7 +56,7 @@ function fits({ cpu, memory, ephemeral, scalars }: Requests, free: Free): boolea
   );
 }
 
-/** Names end with a letter or digit: no pod of the server's has such a uid. */
+/** Unlike names, it ends with `-`: no pod of the API server has such a UID. */
 function heldPodUid(oldUid: string): string {
   return `room-of-${oldUid}-`;
 }
@@ -92,7 +92,7 @@ export function isEased(before: PodInfo, after: PodInfo): boolean {
   );
 }
 
-/** Those by which others may mind the pod. That of its revision is new with every upgrade. */
+/** Labels that rules of other pods may select. The revision's label is excluded: it changes with every upgrade. */
 function labelsOf({ labels }: PodInfo): unknown {
   return Object.entries(labels).filter(([name]) => name !== 'controller-revision-hash');
 }
@@ -122,7 +122,7 @@ function keptOf(old: Requests, wanted: Requests, spare: Spare | undefined): Requ
     memory,
     ephemeral: kept(old.ephemeral, wanted.ephemeral, spare?.ephemeral),
     scalars,
-    // What is not kept is not counted by scores either.
+    // Scores do not count what is not reserved.
     scoredCpu: wanted.scoredCpu - (wanted.cpu - cpu),
     scoredMemory: wanted.scoredMemory - (wanted.memory - memory),
   };
@@ -132,7 +132,7 @@ function kept(old: number, wanted: number, spare = 0): number {
   return Math.min(wanted, old + Math.max(0, spare));
 }
 
-/** Claims of its namespace that the pod's volumes are, also those that are made for the pod alone. */
+/** Names of the claims that the pod's volumes use, including those of generic ephemeral volumes. */
 export function claimsOf({ pod, name }: PodInfo): string[] {
   const claims: string[] = [];
   for (const volume of pod.spec?.volumes ?? []) {

@@ -5,59 +5,59 @@ import type { PodInfo, Requests } from '../pod/pod-info.ts';
 import type { HeldCapacity } from '../core/hooks.ts';
 import type { DaemonSet, Node, StatefulSet } from '../types.ts';
 
-/** Room on a node that is kept for the successor of a pod that was deleted for an upgrade. A value: what changes is another one. */
+/** Capacity of a node that is held for the successor of a pod that was deleted for an upgrade. Immutable: a change makes another value. */
 export interface Reservation {
   readonly namespace: string;
   readonly name: string;
-  /** Who makes the successor: the controller of the pod that went. */
+  /** The controller of the deleted pod, which creates the successor. */
   readonly owner: Readonly<OwnerReference>;
-  /** The pod that went. */
+  /** UID of the deleted pod. */
   readonly oldUid: string;
   readonly node: string;
-  /** Of the pod that went, or of its successor once that is seen. */
+  /** Of the deleted pod, or of its successor once that is seen. */
   readonly priority: number;
   /**
-   * What others see on the node: the pod that went, or what its successor takes of that. Its uid is nobody else's and stays the same for as long as the room
-   * is kept. `requests` counts, not what the pod in it says.
+   * What other pods see on the node: the deleted pod, or its successor with the requests that the reservation covers. Its UID is unique, and stays the same
+   * for the life of the reservation. `requests` counts, not the requests in `pod`.
    */
   readonly heldPod: PodInfo;
   readonly createdAt: Millis;
   readonly expiresAt: Millis;
-  /** upgrade: another revision is to come; recreate: the same one again. */
+  /** upgrade: the successor has another revision; recreate: the same one. */
   readonly purpose: Purpose;
   readonly why: string;
-  /** active: nobody has claimed it yet; claimed: its successor is there and waits. */
+  /** active: no successor was seen yet; claimed: its successor exists and is pending. */
   readonly state: 'active' | 'claimed';
-  /** The successor, as it was when anything that counts here was last different. */
+  /** The successor, as of the last change that counts here. */
   readonly claimant: PodInfo | undefined;
-  /** When a successor was first refused everywhere. */
+  /** When a successor was first unschedulable. */
   readonly failedAt: Millis | undefined;
 }
 
 export type Purpose = 'upgrade' | 'recreate';
 
-/** A pod left its node: seen, or found missing in a list (`unseen`). */
+/** An assigned pod was deleted: by a watch event, or missing in a list (`unseen`). */
 export interface DeletionFacts {
-  /** As it was known last. */
+  /** Its last known state. */
   readonly pod: PodInfo;
   readonly unseen: boolean;
-  /** What the cache knows of the owner, when that is a StatefulSet, or one of another group with the same fields. */
+  /** The cached owner, if it is a StatefulSet, or one of another group with the same fields. */
   readonly set: Readonly<StatefulSet> | undefined;
-  /** Likewise, for a DaemonSet. */
+  /** The cached owner, if it is a DaemonSet. */
   readonly daemonSet?: Readonly<DaemonSet> | undefined;
-  /** What pods of the owner's newest revision carry as `controller-revision-hash`; see `newestRevision`. */
+  /** Label `controller-revision-hash` of pods of the owner's newest revision; see `newestRevision`. */
   readonly newestRevision: string | undefined;
   readonly node: Readonly<Node> | undefined;
-  /** This scheduler had it deleted to make room for another. The pod says so itself too, unless that could not be written. */
+  /** This scheduler preempted the pod. Its DisruptionTarget condition shows that too, unless the write failed. */
   readonly isVictim?: boolean;
-  /** Why it was to be replaced by another revision when its deletion began; undefined: it was not, or that was not seen. */
+  /** Why another revision was to replace the pod when its deletion began; undefined: none was, or the beginning was not seen. */
   readonly begunFor?: string | undefined;
   /** Key of another pod of the owner that is on the node and not terminating; undefined: there is none. */
   readonly otherOnNode?: string | undefined;
   readonly now: Millis;
 }
 
-/** Whether a reservation is made, and why, for logs and for people who ask. */
+/** Whether a reservation is made, and why, for logs and explanations. */
 export type Decision =
   | { readonly keep: true; readonly purpose: Purpose; readonly why: string }
   | { readonly keep: false; readonly because: NotReservedReason; readonly why: string };
@@ -68,25 +68,25 @@ export type Decision =
  */
 export type NotReservedReason = 'disabled' | 'owner' | 'set' | 'place' | 'ended' | 'disrupted' | 'node' | 'revision';
 
-/** What a node has free. Less than nothing is possible. */
+/** Free capacity of a node. May be negative. */
 export type Spare = Pick<Requests, 'cpu' | 'memory' | 'ephemeral' | 'scalars'>;
 
 /** The node of a reservation, when a successor is seen. */
 export interface CapacityFacts {
-  /** undefined: gone, or not known. */
+  /** undefined: deleted, or not known. */
   readonly node: Readonly<Node> | undefined;
-  /** What it has free beside its pods and all reservations. Undefined: nothing. */
+  /** Free capacity, without its pods and all reservations. Undefined: none. */
   readonly spare: Spare | undefined;
 }
 
-/** A reservation that ended, and why, as people read it. It may help pending pods of at most `reservation.priority`. */
+/** A reservation that ended, and why, as text for people. It may help pending pods of at most `reservation.priority`. */
 export interface Dropped {
   readonly reservation: Reservation;
   readonly why: string;
   readonly result: 'expired' | 'dropped';
 }
 
-/** What a deletion led to. */
+/** Result of a deletion. */
 export interface Made {
   readonly decision: Decision;
   readonly reservation: Reservation | undefined;
@@ -94,7 +94,7 @@ export interface Made {
   readonly dropped: readonly Dropped[];
 }
 
-/** What follows from seeing a successor. */
+/** Result of seeing a successor. */
 export interface Seen {
   /** Its reservation, as it is now. */
   readonly reservation: Reservation | undefined;
@@ -122,19 +122,19 @@ export interface Reservations extends HeldCapacity {
   podsFor(pod: PodInfo, node: string): readonly PodInfo[];
   /** Held pods that use this claim, as far as they count against this pod: its own reservation does not use its claims. */
   claimUsers(pod: PodInfo, claim: string): readonly { readonly pod: PodInfo; readonly node: string }[];
-  /** Of the reservation for the pod of this name on its node. */
+  /** Priority of the reservation for the pod of this name on its node; -Infinity without one. */
   heldUpTo(pod: PodInfo): number;
   /** The reservation for this pod. */
   of(pod: PodInfo): Reservation | undefined;
   /**
-   * It got a deletionTimestamp. That it is deleted for another revision is remembered, even if its owner wants the old one again before it is gone. For pods on nodes.
+   * An assigned pod got a deletionTimestamp. That it is deleted for another revision is remembered, even if its owner is rolled back before it is deleted.
    */
   podTerminating(facts: DeletionFacts): void;
-  /** Right after the cache dropped the pod, in the same turn. For pods that were on a node. */
+  /** An assigned pod was deleted: called right after the cache dropped it, before any other event. */
   podDeleted(facts: DeletionFacts): Made;
-  /** A pending pod was added or updated, also one of another scheduler. @param room - asked at most once */
+  /** A pending pod was added or updated, also one of another scheduler. @param room - called at most once */
   podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen;
-  /** No node passed. The first time counts. */
+  /** No node passed. Only the first call counts. */
   podFailed(pod: PodInfo, now: Millis): void;
   /** A pod is on a node: bound by this scheduler and confirmed, or by another one. */
   podPlaced(pod: PodInfo): readonly Dropped[];
@@ -143,7 +143,7 @@ export interface Reservations extends HeldCapacity {
    * stays, for no longer than for a successor that was never seen.
    */
   pendingPodDeleted(pod: PodInfo, now: Millis): void;
-  /** It is assumed on a node: its reservation is released. @returns what to restore should binding fail; it is `used` on its node, `moved` elsewhere */
+  /** A pod was assumed: releases its reservation. @returns what to {@link restore} if binding fails; counts as `used` on its node, `moved` on another */
   assumed(pod: PodInfo): Reservation | undefined;
   /** Binding succeeded: nothing will be restored. Seeing the pod on its node ({@link podPlaced}) has the same effect. */
   bound(released: Reservation): void;
@@ -152,20 +152,20 @@ export interface Reservations extends HeldCapacity {
    * @returns the reservation as it is now
    */
   restore(released: Reservation, now: Millis): Reservation | undefined;
-  /** @param node - as it is now; undefined: gone. @param isPlaced - whether a pod of this key is on a node, and needs no reservation */
+  /** @param node - present state; undefined: deleted. @param isPlaced - whether a pod of this key is on a node, and needs no reservation */
   nodeChanged(name: string, node: Readonly<Node> | undefined, isPlaced?: (key: Key) => boolean): readonly Dropped[];
-  /** @param set - as it is now; undefined: gone */
+  /** @param set - present state; undefined: deleted */
   setChanged(uid: string, set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined): readonly Dropped[];
   /**
    * A pod of higher priority was placed on the node: drops the reservations that no longer fit, those of the lowest priority first.
-   * @param fit - whether the held pods of all these fit together beside the node's pods; it has said so of all but the last
+   * @param fit - whether the held pods of all these fit together beside the node's pods; it has returned true for all but the last
    */
   recheck(node: string, fit: (together: readonly Reservation[]) => boolean): readonly Dropped[];
   /** The deleted pod is still in the API, terminating: extends the reservation, up to a limit, since no successor is created before that pod is gone. */
   oldStillThere(reservation: Reservation, now: Millis): void;
-  /** No successor was seen, and they expire within this time: it is worth a request whether the deleted pods are still in the API. */
+  /** Reservations without a successor that expire within this time: the caller checks whether the deleted pods still exist in the API. */
   expiringWithin(ms: Millis, now: Millis): readonly Reservation[];
-  /** A reservation that an earlier process made. @returns undefined when there is something under that name already */
+  /** Adds a reservation of an earlier process. @returns undefined if there is one for that name already */
   adopt(reservation: Reservation): Reservation | undefined;
   expire(now: Millis): readonly Dropped[];
   /** When {@link expire} has something to do; undefined: never. */

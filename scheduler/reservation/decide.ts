@@ -7,26 +7,26 @@ import type { Decision, DeletionFacts, Purpose, NotReservedReason } from './cont
 import { pinnedTo } from './reservation-index.ts';
 import { whyNotOnNode, whySetMakesNone, placeInSet } from './lifetime.ts';
 
-/** On pods: of which revision they are. */
+/** Label of pods that names their revision. */
 const HASH_LABEL = 'controller-revision-hash';
 const STATEFUL_SET = 'apps/StatefulSet';
 const DAEMON_SET = 'apps/DaemonSet';
-/** Their pods have new names each time, and come before the old ones go. */
+/** Kinds whose pods have new names each time, and may be created before the old ones are deleted. */
 const never: ReadonlySet<string> = new Set(['apps/ReplicaSet', 'apps/Deployment', DAEMON_SET, 'batch/Job', 'ReplicationController']);
 
 export interface DecisionRules extends Pick<ReservationConfig, 'enabled' | 'reserveOn' | 'ownerKinds' | 'daemonSets'> {
-  /** Whether pods with this scheduler name are ours to place. */
+  /** Whether this scheduler schedules pods with this scheduler name. */
   readonly isOurs: (schedulerName: string) => boolean;
 }
 
-/** What the pod is replaced for, as far as its owner tells. */
+/** Why the pod is replaced, as far as its owner shows. */
 interface Replacement {
   purpose: Purpose;
   why: string;
 }
 
 /**
- * Whether a pod that was deleted from its node is replaced by its own successor. Also asked of a terminating pod; that answer may still change.
+ * Whether a pod that was deleted from its node is replaced by its own successor. Also called for a terminating pod; that result may still change.
  *
  * For owners whose objects are not read (kinds added to `ownerKinds`) every deletion of a pod counts as an upgrade after which a pod of the same name is
  * created. Where that is wrong, as when such a set is scaled down, the reservation stays until it expires.
@@ -51,7 +51,7 @@ export function decide(facts: DeletionFacts, rules: DecisionRules): Decision {
   return { keep: true, purpose, why };
 }
 
-/** `apps/StatefulSet`; what is of the core group has its kind alone. The version does not count. */
+/** `apps/StatefulSet`; only the kind for the core group. The version does not count. */
 export function kindOf({ apiVersion, kind }: Pick<OwnerReference, 'apiVersion' | 'kind'>): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? kind : `${apiVersion.slice(0, slash)}/${kind}`;
@@ -88,7 +88,7 @@ function whyNoDaemon(
   const why = whySetMakesNone(daemonSet, owner, pod.name, isOurs);
   if (why !== undefined) return no('set', why);
   if (surges(daemonSet)) return no('set', `DaemonSet ${owner.name} creates the successor before it deletes the old pod (maxSurge)`);
-  // Made while the set still surged, which it may have ceased to do before the old pod was deleted.
+  // Created while the set had maxSurge, which may have been removed before the old pod was deleted.
   if (otherOnNode !== undefined) return no('place', `its successor ${otherOnNode} is on the node already`);
   if (pinnedTo(pod) !== pod.nodeName) return no('place', 'the pod is not pinned to its node, nor would its successor be');
   return undefined;
@@ -102,7 +102,7 @@ function surges(daemonSet: Readonly<DaemonSet> | undefined): boolean {
 function replacementOf(facts: DeletionFacts): Replacement {
   const { pod, unseen, set, daemonSet } = facts;
   const { deletionTimestamp } = pod.pod.metadata;
-  // Who watches pods that run sees one that ends as a deletion, without a word of why. One with no time to end is never seen ending, though.
+  // The watch excludes finished pods: such a pod appears as deleted, without deletionTimestamp. But a pod with a grace period of 0 never shows one.
   if (deletionTimestamp === undefined && !unseen && pod.pod.spec?.terminationGracePeriodSeconds !== 0)
     return { purpose: 'recreate', why: 'the pod was not deleted by a client: it terminated, or its node evicted it' };
   if (facts.begunFor !== undefined) return { purpose: 'upgrade', why: facts.begunFor };
@@ -111,8 +111,8 @@ function replacementOf(facts: DeletionFacts): Replacement {
 }
 
 /**
- * A set's first old pod goes before its status says that there is another revision: the new generation and the new revision itself are seen earlier.
- * Below the partition pods come back as the current revision, whatever the newest is.
+ * A set's first old pod may be deleted before the set's status shows the update revision: the new generation and the new ControllerRevision are seen earlier.
+ * Below the partition, pods are created again with the current revision, whatever the newest is.
  */
 function ofMember({ pod, newestRevision }: DeletionFacts, set: Readonly<StatefulSet>): Replacement {
   const hash = revisionOf(pod);
@@ -133,7 +133,7 @@ function ofDaemon({ pod, newestRevision }: DeletionFacts, daemonSet: Readonly<Da
   return unlessNews(daemonSet, revisionOf(pod), newestRevision);
 }
 
-/** What is new, and not in the status yet. */
+/** Detects an update that the status does not show yet. */
 function unlessNews(
   { metadata, status }: Readonly<StatefulSet> | Readonly<DaemonSet>,
   hash: string,
@@ -156,9 +156,9 @@ function no(because: NotReservedReason, why: string): Decision {
 }
 
 /**
- * What pods of the owner's newest revision carry as `controller-revision-hash`: for a StatefulSet the revision's name, for a DaemonSet its own label of that
- * name. An old template that is wanted again makes its revision the newest.
- * @param revisions - those of the owner and of others, in no order
+ * Label `controller-revision-hash` of pods of the owner's newest revision: for a StatefulSet the revision's name, for a DaemonSet the revision's own label of
+ * that name. A rollback makes the revision of the old template the newest.
+ * @param revisions - those of the owner and of others, in any order
  */
 export function newestRevision(
   revisions: readonly Readonly<ControllerRevision>[],

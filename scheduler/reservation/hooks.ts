@@ -23,7 +23,7 @@ import { newestRevision } from './decide.ts';
 import type { ReservationsOnSets } from './on-sets.ts';
 import { isNotFound } from '../../kube/client/errors.ts';
 
-/** What shows reservations to other schedulers: a pod that takes what is reserved is on the node already, so the reservation stays. */
+/** Placeholder pods, which show reservations to other schedulers: such a pod is on the node already, so the reservation stays. */
 export interface PlaceholderView {
   standsFor(reservation: Reservation): boolean;
   /** A reservation was adopted that was not known when its placeholder was seen. */
@@ -35,7 +35,7 @@ export interface ReservationHooksOptions {
   reservations: Reservations;
   /** Undefined: there are none. */
   placeholders: PlaceholderView | undefined;
-  /** Where reservations outlive the process; undefined: nowhere. */
+  /** Persists reservations beyond this process; undefined: they are not persisted. */
   onSets: ReservationsOnSets | undefined;
   client: Pick<Client, 'get'>;
   events: ProfileEvents;
@@ -43,13 +43,13 @@ export interface ReservationHooksOptions {
   log: Log;
 }
 
-/** The reservation's part in scheduling: reserves what a pod leaves that is deleted for an upgrade, and releases it to its successor. */
+/** Hooks of reservations: reserve the capacity of a pod that is deleted for an upgrade, and release it to its successor. */
 export interface ReservationHooks extends SchedulerHooks {
   /** Capacity of a node was taken, or is free again: a reservation that does not fit any longer is dropped. */
   recheck(node: string): void;
   /** An event about the owner of a reservation. */
   report(reservation: Reservation, event: ReservationEvent): void;
-  /** Calls whenever a reservation has ended. */
+  /** Registers a listener, called whenever a reservation has ended. */
   onEnded(listener: () => void): void;
 }
 
@@ -70,7 +70,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     meters.ended(result);
     onSets?.ended(owner.uid, name);
   };
-  /** Reservations are no longer kept: reported, counted, and offered to pods that had to leave them alone. */
+  /** Reservations ended: reports and counts them, and requeues pods that may use their capacity. */
   const dropped = (list: readonly Dropped[]): void => {
     for (const one of list) {
       const { reservation, result } = one;
@@ -103,7 +103,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     onPendingPodDeleted: (pod) => reservations.pendingPodDeleted(pod, state.now()),
     onPodAssigned(pod, wasAssumed) {
       dropped(reservations.podPlaced(pod));
-      // A placeholder was on the node before whatever comes: the kubelet will reject the newcomer, and has room for the other.
+      // The placeholder pod was on the node before the new pod: the kubelet will reject the new pod, so that the reservation still fits.
       if (!wasAssumed) recheck(pod.nodeName, (reservation) => placeholders?.standsFor(reservation) === true);
     },
     onPodTerminating(pod) {
@@ -148,7 +148,7 @@ export function reservationHooks(options: ReservationHooksOptions): ReservationH
     idle: async () => onSets?.settled(),
   };
 
-  /** Released to this pod until it is bound; held again for the next one of its name if it is not. */
+  /** The reservation, released to this pod while it is being bound; held again if binding fails. */
   function reservedFor(pod: PodInfo, node: string, released: Reservation): Reserved {
     let isReleased = true;
     return {
@@ -189,16 +189,16 @@ function deletionFacts(state: SchedulerState, pod: PodInfo, unseen: boolean): De
   };
 }
 
-/** Another pod of that owner that stays. */
+/** Another pod of that owner that is not terminating. */
 function otherOf(owner: string, { uid }: PodInfo, pods: Iterable<PodInfo>): string | undefined {
   for (const other of pods) if (other.uid !== uid && !other.terminating && controllerOf(other.pod)?.uid === owner) return other.key;
   return undefined;
 }
 
-/** So long before a reservation expires, the API server is asked whether the deleted pod is still there: the caches do not have pods that have ended. */
+/** How long before a reservation expires the deleted pod is read from the API server: the caches do not have finished pods. */
 const ASK_BEFORE_MS: Millis = 5_000;
 
-/** Drops reservations that expired, and extends those of pods that have ended and still exist: their successors are not created before they are gone. */
+/** Drops expired reservations, and extends those of finished pods that still exist: their successors are created only after their deletion. */
 export class ReservationExpiry {
   readonly #reservations: Reservations;
   readonly #now: () => Millis;
@@ -217,7 +217,7 @@ export class ReservationExpiry {
     this.#dropped = dropped;
   }
 
-  /** @returns when to call again; undefined: nothing is kept */
+  /** @returns when to call again; undefined: there are no reservations */
   tick(signal: AbortSignal): Millis | undefined {
     const [reservations, now] = [this.#reservations, this.#now];
     if (reservations.size === 0) {
@@ -241,7 +241,7 @@ export class ReservationExpiry {
         if (metadata.uid === oldUid) reservations.oldStillThere(reservation, now());
       },
       (error: unknown) => {
-        // Without an answer it ends when it was to end.
+        // After an error the next tick may read the pod again. Without an answer the reservation expires as planned.
         if (!isNotFound(error)) this.#asked.delete(oldUid);
       },
     );

@@ -10,17 +10,17 @@ import type { Reservation } from './contract.ts';
  * How long a reservation lasts:
  *
  *   pod deleted              ttl from then
- *   old pod still in the API ttl from that look      at most ttl + claimedTtl from the beginning
+ *   old pod still in the API ttl from that check     at most ttl + claimedTtl from the beginning
  *   successor seen           ttl from then           likewise
- *   successor refused        claimedTtl from the first time; another successor changes nothing of that
- *   successor gone           ttl from then, never longer than before
+ *   successor rejected       claimedTtl from the first time; another successor does not change that
+ *   successor deleted        ttl from then, never longer than before
  *   binding failed           10 s from then at least
  */
 
 export type Ttls = Pick<ReservationConfig, 'ttlMs' | 'claimedTtlMs'>;
 
 const MIN_TTL: Millis = 1_000;
-/** What a pod whose binding failed has to try again: it waits for its backoff first. */
+/** Time for another attempt after binding failed: the pod waits for its backoff first. */
 const SECOND_TRY: Millis = 10_000;
 
 export function atLeastASecond({ ttlMs, claimedTtlMs }: Ttls): Ttls {
@@ -55,16 +55,16 @@ export function whenRestored({ expiresAt }: Reservation, now: Millis): Millis {
 }
 
 /*
- * Why room is not, or no longer, worth keeping: asked when it is about to be kept and whenever something of it changes, so that nothing is begun that
- * the next look would end.
+ * Why a reservation is not made, or ends: checked before it is made and whenever something of it changes, so that none is made that the next
+ * check would drop.
  */
 
 const CORDON: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 const NOT_READY: Taint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
 /**
- * Why no pod with this spec may come to the node, apart from what is free there.
- * @param choosesNodes - its node selector and affinity count too: they do for a successor; those of the deleted pod say nothing about its successor's
+ * Why no pod with this spec can be scheduled to the node, whatever capacity is free there.
+ * @param choosesNodes - whether its node selector and affinity count: those of a successor do; its successor may have others than the deleted pod
  */
 export function whyNotOnNode(
   name: string,
@@ -76,7 +76,7 @@ export function whyNotOnNode(
   const tolerations = spec?.tolerations;
   const isKeptOut = (taint: Taint): boolean => firstUntolerated([taint], tolerations, refusingEffects) !== undefined;
   if (node.spec?.unschedulable === true && isKeptOut(CORDON)) return `node ${name} is cordoned`;
-  // Nobody has to be there who turns this into a taint.
+  // There need not be a controller that turns this condition into a taint.
   const ready = node.status?.conditions?.find(({ type }) => type === 'Ready')?.status ?? 'True';
   if (ready !== 'True' && isKeptOut(NOT_READY)) return `node ${name} is not ready`;
   const taint = firstUntolerated(node.spec?.taints, tolerations, refusingEffects);
@@ -87,7 +87,7 @@ export function whyNotOnNode(
   return chosen ? undefined : `the pod's node selector or affinity excludes node ${name}`;
 }
 
-/** Why the set makes no pod of this name for us. @param set - undefined: gone */
+/** Why the set creates no pod of this name for this scheduler. @param set - undefined: deleted */
 export function whySetMakesNone(
   set: Readonly<StatefulSet> | Readonly<DaemonSet> | undefined,
   owner: { readonly kind: string; readonly name: string },
@@ -104,13 +104,13 @@ export function whySetMakesNone(
   return place.wanted ? undefined : place.why;
 }
 
-/** Annotation of a StatefulSet: ordinals that it leaves out, as its controller reads it (`controllers/statefulset/rules.ts`). */
+/** Annotation of a StatefulSet: ordinals that it skips, as its controller reads it (`controllers/statefulset/rules.ts`). */
 const RESERVED_ORDINALS = 'dkc.dev/reserve-ordinals';
 
-/** Where in a set a pod's name stands. `index` counts the places below it. */
+/** Position of a pod's name in a set. `index`: number of lower ordinals that the set uses. */
 export type PlaceInSet = { wanted: true; index: number } | { wanted: false; why: string };
 
-/** Whether the set is to have a pod of this name. */
+/** Whether the set should have a pod of this name. */
 export function placeInSet(set: Readonly<StatefulSet>, podName: string): PlaceInSet {
   const { name = '' } = set.metadata;
   const { parent, ordinal = 0 } = identityOf(podName) ?? {};
@@ -118,7 +118,7 @@ export function placeInSet(set: Readonly<StatefulSet>, podName: string): PlaceIn
   const start = set.spec?.ordinals?.start ?? 0;
   const replicas = set.spec?.replicas ?? 1;
   if (ordinal < start) return { wanted: false, why: `StatefulSet ${name} starts at ordinal ${start}` };
-  // What cannot be read leaves nothing out, as for who makes the pods.
+  // An invalid annotation skips nothing, as in the StatefulSet controller.
   const reserved = ordinalRangesIn((set.metadata.annotations?.[RESERVED_ORDINALS] ?? '').trim()) ?? [];
   if (reserved.some(({ from, to }) => from <= ordinal && ordinal <= to))
     return { wanted: false, why: `StatefulSet ${name} skips ordinal ${ordinal}` };
@@ -127,7 +127,7 @@ export function placeInSet(set: Readonly<StatefulSet>, podName: string): PlaceIn
   return { wanted: true, index };
 }
 
-/** How many ordinals of these there are from `start` up to, and without, `end`. */
+/** Number of ordinals in these ranges from `start` up to `end`, without `end`. */
 function leftOut(ranges: readonly Readonly<OrdinalRange>[], start: number, end: number): number {
   let count = 0;
   for (const { from, to } of ranges) count += Math.max(0, Math.min(to, end - 1) - Math.max(from, start) + 1);

@@ -32,7 +32,7 @@ export class ReservationsOnSets {
     this.#log = log;
   }
 
-  /** Takes over what a process before this one wrote down. Room that is kept already, or that is no more, is left as it is. */
+  /** Restores the reservations that an earlier process saved, except those that exist already or whose reason has ceased. */
   restore(
     { recheck, adopted }: { recheck: (node: string) => void; adopted: (reservation: Reservation) => void },
     signal: AbortSignal,
@@ -63,7 +63,7 @@ export class ReservationsOnSets {
       });
       for (const why of refused) this.#log.info('reservation from annotation ignored', { set: `${namespace}/${name}`, reason: why });
       for (const { expiresAt, ...room } of found) {
-        // Written by the wall clock; here time goes by the scheduler's own.
+        // Saved times are of the wall clock; the scheduler has its own clock.
         const reservation = { ...room, createdAt: at, expiresAt: at + expiresAt - shown(at) };
         if (count >= MAX_ADOPTED) continue;
         if (this.#reservations.adopt(reservation) === undefined) continue;
@@ -74,7 +74,7 @@ export class ReservationsOnSets {
     }
   }
 
-  /** A pod begins to go: its room is written down if it would be kept now. */
+  /** A pod is terminating: saves a reservation if one would be made now. */
   terminating(facts: DeletionFacts, signal: AbortSignal): void {
     const { config, now, shown } = this.#state;
     const { set, pod } = facts;
@@ -93,7 +93,7 @@ export class ReservationsOnSets {
   }
 }
 
-/** Rooms that are taken over from annotations in one start: far more than pods that are on their way out at one time. */
+/** Maximum number of reservations restored at one start: far more than pods that terminate at one time. */
 const MAX_ADOPTED = 5_000;
 
 interface Priorities {
@@ -101,8 +101,8 @@ interface Priorities {
 }
 
 /**
- * How important a pod of a set is, by pods that there are: what a class is worth, and who may use it, is decided where pods are made. A pod of the set itself says
- * it, or one of its namespace with the class that its template names.
+ * Priority of a set's pods, read from existing pods, because admission decides on the value of a class and who may use it: from a pod of the set, or from a
+ * pod of its namespace with the class that its template names.
  */
 function prioritiesOf(pods: Iterable<Readonly<Pod>>): Priorities {
   const bySet = new Map<string, number>();
@@ -125,14 +125,14 @@ interface Noted {
   readonly name: string;
   readonly uid: string;
   readonly entries: Map<string, SavedReservation>;
-  /** Being written; what comes meanwhile is written after it, all at once. */
+  /** A write is in flight; changes in the meantime are written after it, all at once. */
   writing: boolean;
   dirty: boolean;
 }
 
 /**
- * Writes down on StatefulSets what room is, or is about to be, kept. What the annotation says is always all that is known here, so that no write depends on what
- * an earlier one left. Best effort: a write that fails is told of and not repeated before there is news of the set.
+ * Saves present and expected reservations in an annotation of their StatefulSet. Each write contains all known entries, so that no write depends on an earlier
+ * one. Best effort: a failed write is reported, and not repeated before the next change of the set's entries.
  */
 export class ReservationAnnotations {
   readonly #client: Pick<Client, 'patch'>;
@@ -147,23 +147,23 @@ export class ReservationAnnotations {
     this.#signal = signal;
   }
 
-  /** What was read from a set at the start: it is there already. */
+  /** Entries that were read from a set at the start: they are saved already. */
   known(set: Readonly<StatefulSet>, entries: readonly SavedReservation[]): void {
     const noted = this.#of(set);
     for (const entry of entries) noted.entries.set(entry.name, entry);
   }
 
-  /** The pod is on its way out, and its room is likely to be kept. Said again, nothing is written. */
+  /** The pod is terminating, and a reservation is likely. A repeated call writes nothing. */
   arm(set: Readonly<StatefulSet>, entry: SavedReservation): void {
     const noted = this.#of(set);
     if (noted.entries.get(entry.name)?.uid === entry.uid) return;
-    // The newest last: the oldest is what gives way when it gets too much.
+    // The newest last: beyond the limits, the oldest ones are left out.
     noted.entries.delete(entry.name);
     noted.entries.set(entry.name, entry);
     this.#write(noted);
   }
 
-  /** Nothing is kept under this name any more. */
+  /** There is no reservation for this name any more. */
   end(setUid: string, podName: string): void {
     const noted = this.#noted.get(setUid);
     if (noted?.entries.delete(podName) === true) this.#write(noted);
@@ -198,12 +198,12 @@ export class ReservationAnnotations {
     noted.writing = true;
     while (noted.dirty && !this.#signal.aborted) {
       noted.dirty = false;
-      // The uid keeps it from another set of the same name.
+      // The UID protects another set of the same name.
       const patch = { metadata: { uid, annotations: { [RESERVATIONS_ANNOTATION]: encodeReservations([...entries.values()]) } } };
       try {
         await this.#client.patch(statefulSets, { namespace, name }, patch, { type: 'merge', signal: this.#signal });
       } catch (error) {
-        // Of a conflict nobody can tell whether it is over the uid: the next news of the set writes all again.
+        // A conflict may or may not be about the UID: the next change of the entries writes all again.
         if (isNotFound(error)) this.#noted.delete(uid);
         else if (!this.#signal.aborted) this.#failed(`${namespace}/${name}`, error);
       }

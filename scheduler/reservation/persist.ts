@@ -7,10 +7,10 @@ import type { Reservation } from './contract.ts';
 import { heldPodOf } from './capacity.ts';
 import { whyNotOnNode, whySetMakesNone } from './lifetime.ts';
 
-/** On a StatefulSet: room that is kept for its pods, for the process that comes after this one. */
+/** Annotation of a StatefulSet: reservations for its pods, read by the next process. */
 export const RESERVATIONS_ANNOTATION = 'dkc.dev/reservations';
 
-/** A pod that is on its way out, where it is, and for how long its room is worth looking after. */
+/** A terminating pod, its node, and until when its reservation is worth restoring. */
 export interface SavedReservation {
   readonly name: string;
   readonly node: string;
@@ -24,14 +24,14 @@ export interface SavedReservation {
 const MAX_LENGTH = 64 * 1024;
 const MAX_ENTRIES = 500;
 
-/** To be written when the pod is seen to be on its way out: its end is when its grace period is over. */
+/** Entry for a pod that is terminating: `until` is the end of its grace period plus `ttlMs`. */
 export function entryFor(pod: PodInfo, ttlMs: Millis, now: Millis): SavedReservation {
   const end = Date.parse(pod.pod.metadata.deletionTimestamp ?? '');
   const until = (Number.isFinite(end) ? Math.max(end, now) : now) + ttlMs;
   return { name: pod.name, node: pod.nodeName, uid: pod.uid, until: new Date(until).toISOString() };
 }
 
-/** @returns null: the annotation is to go. What is too much is left out, the oldest first: without it a restart costs what it costs everybody else */
+/** @returns null: remove the annotation. Beyond the limits, the oldest entries are left out: a restart loses their reservations */
 export function encodeReservations(entries: readonly SavedReservation[]): string | null {
   const kept: string[] = [];
   let length = 2;
@@ -44,7 +44,7 @@ export function encodeReservations(entries: readonly SavedReservation[]): string
   return kept.length === 0 ? null : `[${kept.toReversed().join(',')}]`;
 }
 
-/** Anybody who may edit the set may have written this: what makes no sense is refused, each with a reason, and never throws. */
+/** Any user who may edit the set can write this: invalid entries are rejected, each with a reason. Never throws. */
 export function decodeReservations(text: string | undefined): { entries: readonly SavedReservation[]; refused: readonly string[] } {
   const refuseAll = (why: string): { entries: readonly SavedReservation[]; refused: readonly string[] } => ({
     entries: [],
@@ -73,10 +73,10 @@ export function decodeReservations(text: string | undefined): { entries: readonl
 
 export interface RestoreFacts {
   readonly set: Readonly<StatefulSet>;
-  /** Whether a pod of this name of the set's namespace is known that has a place. One that is still on its way out is: its end is seen in time. */
+  /** Whether the cache has an assigned pod of this name in the set's namespace, also a terminating one: its deletion will be seen. */
   readonly isPlaced: (name: string) => boolean;
   readonly node: (name: string) => Readonly<Node> | undefined;
-  /** What pods of the set have, or of its class in its namespace: what a template says of itself nobody checks. @default 0 */
+  /** Priority of pods of the set, or of its class in its namespace: the priority in a template is not validated. @default 0 */
   readonly priority: number | undefined;
   readonly isOurs: (schedulerName: string) => boolean;
   /** No restored reservation lasts longer than this from now on, whatever the annotation says. */
@@ -85,8 +85,8 @@ export interface RestoreFacts {
 }
 
 /**
- * What a process before this one kept for a set. The pods are gone: of what they took is known what the template says today. Whether that still is free is the
- * caller's to ask, after the caches have synced.
+ * Reservations of an earlier process for a set. The pods are deleted, so that their requests are taken from the present template. The caller checks whether
+ * that capacity is still free, after the caches have synced.
  */
 export function restoredFrom(facts: RestoreFacts): { reservations: readonly Reservation[]; refused: readonly string[] } {
   const { set, now } = facts;

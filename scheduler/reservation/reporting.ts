@@ -39,7 +39,7 @@ export function ownerReference({ namespace, owner: { apiVersion, kind, name, uid
 export type Result = 'used' | 'moved' | 'expired' | 'dropped';
 
 export interface ReservationMeters {
-  /** Once for each room that was kept: when its successor is bound, or when it is given up. */
+  /** Called once for each reservation: when its successor is bound, or when the reservation is dropped. */
   ended(result: Result): void;
 }
 
@@ -54,9 +54,9 @@ export function resultOf(released: Reservation, node: string): Result {
   return released.node === node ? 'used' : 'moved';
 }
 
-/** Room that is kept, as JSON can say it: what `/debug/reservations` lists. Moments are ISO 8601. */
+/** A reservation as JSON: what `/debug/reservations` lists. Times are ISO 8601. */
 export interface ReservationView {
-  /** Of the pod it is kept for, which is not there yet or waits. */
+  /** Of the successor, which does not exist yet or is pending. */
   namespace: string;
   name: string;
   node: string;
@@ -66,15 +66,15 @@ export interface ReservationView {
   state: 'active' | 'claimed';
   purpose: 'upgrade' | 'recreate';
   why: string;
-  /** What others see taken of the node: `{cpu: '500m', memory: '1073741824'}`. */
+  /** Requests that other pods see on the node: `{cpu: '500m', memory: '1073741824'}`. */
   requests: Record<string, string>;
-  /** Uid of the pod that waits for it. */
+  /** UID of the successor. */
   claimedBy: string | null;
   createdAt: string;
   expiresAt: string;
 }
 
-/** @param shown - what the wall clock shows at a moment of the reservations'. @returns by namespace and name */
+/** @param shown - converts a time of the reservations to the wall clock. @returns by namespace and name */
 export function reservationViews(reservations: readonly Reservation[], shown = (at: Millis): Millis => at): ReservationView[] {
   return reservations
     .map((reservation) => roomOf(reservation, shown))

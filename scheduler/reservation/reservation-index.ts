@@ -12,7 +12,7 @@ export function slotOf(reservation: Reservation): Key {
   return isByNode(reservation) ? daemonSlot(owner.uid, node) : `${namespace}/${name}`;
 }
 
-/** Where there can be room for this pod, or under its name. */
+/** Keys of the reservations that may be for this pod, or for its name. */
 export function slotsOf(pod: PodInfo): readonly Key[] {
   const owner = controllerOf(pod.pod);
   if (owner?.kind !== 'DaemonSet') return [pod.key];
@@ -64,7 +64,7 @@ export class ReservationIndex {
     return this.#bySlot.get(slotOf(reservation)) === reservation;
   }
 
-  /** Asked for every pod that is compared with another in the queue: most of the time nothing is kept at all. */
+  /** Called for every comparison of two pods in the queue: mostly there are no reservations at all. */
   of(pod: PodInfo): Reservation | undefined {
     if (this.#bySlot.size === 0) return undefined;
     const named = this.#bySlot.get(pod.key);
@@ -100,8 +100,8 @@ export class ReservationIndex {
 }
 
 /**
- * The node that a pod may be on alone, because it asks for it by name as pods of DaemonSets do.
- * @returns undefined when it may be on several, or on none
+ * The only node that a pod may run on, if its affinity names it as pods of DaemonSets do.
+ * @returns undefined if it may run on several nodes, or on none
  */
 export function pinnedTo({ pod }: PodInfo): string | undefined {
   const terms = pod.spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
@@ -115,7 +115,7 @@ export function pinnedTo({ pod }: PodInfo): string | undefined {
   return only;
 }
 
-/** Pods of a DaemonSet have a new name each time: the node says whom they succeed. */
+/** Pods of a DaemonSet have a new name each time: the node identifies their predecessor. */
 function isByNode({ owner }: Pick<Reservation, 'owner'>): boolean {
   return owner.kind === 'DaemonSet';
 }

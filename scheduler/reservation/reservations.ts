@@ -24,7 +24,7 @@ import { isSuccessor, ReservationIndex, slotOf, slotsOf } from './reservation-in
 const nobody: Seen = { reservation: undefined, eased: undefined, dropped: [] };
 const noHeldPods: readonly PodInfo[] = [];
 
-/** @param isOurs - whether pods with this scheduler name are ours to place */
+/** @param isOurs - whether this scheduler schedules pods with this scheduler name */
 export function createReservations(config: Readonly<ReservationConfig>, isOurs: (schedulerName: string) => boolean): Reservations {
   return new InMemoryReservations({ ...config, isOurs }, atLeastASecond(config));
 }
@@ -32,18 +32,18 @@ export function createReservations(config: Readonly<ReservationConfig>, isOurs: 
 /**
  * The life of a record:
  *
- *   (none)  --podDeleted, adopt--> active      active, claimed --set, node, recheck, expire, podPlaced--> (none), told as dropped
+ *   (none)  --podDeleted, adopt--> active      active, claimed --set, node, recheck, expire, podPlaced--> (none), returned as dropped
  *   active  --podSeen------------> claimed     claimed --podSeen by another uid--> claimed by that
  *   claimed --pendingPodDeleted-> active      active, claimed --assumed--> in flight
- *   in flight --restore-----------> claimed     in flight --bound, podPlaced, set, node, podDeleted of that name--> (none): nothing to give back
+ *   in flight --restore-----------> claimed     in flight --bound, podPlaced, set, node, podDeleted of that name--> (none): nothing to restore
  */
 class InMemoryReservations implements Reservations {
   readonly #rules: DecisionRules;
   readonly #ttls: Ttls;
   readonly #kept = new ReservationIndex();
-  /** Released to pods that are being bound. By slot: whatever ends the reason ends the claim to get it back. */
+  /** Released to pods that are being bound, by slot. Removed when the reason for the reservation ceases: then it is not restored. */
   readonly #inFlight = new Map<Key, Reservation>();
-  /** Of pods on their way out, by uid: which other revision they go for. */
+  /** For terminating pods by UID: why another revision replaces them. */
   readonly #begun = new Map<string, string>();
 
   constructor(rules: DecisionRules, ttls: Ttls) {
@@ -111,7 +111,7 @@ class InMemoryReservations implements Reservations {
     const { pod, now } = facts;
     const begunFor = this.#begun.get(pod.uid);
     this.#begun.delete(pod.uid);
-    // It had a place, so nobody may have been waiting for one under its name.
+    // The pod was on a node, so no pod of its name needs a reservation any more.
     const dropped = this.#settle(pod, `pod ${pod.key} was on a node`);
     const decision = decide({ ...facts, begunFor }, this.#rules);
     const owner = controllerOf(pod.pod);
@@ -139,7 +139,7 @@ class InMemoryReservations implements Reservations {
   podSeen(pod: PodInfo, room: (node: string) => CapacityFacts, now: Millis): Seen {
     const before = this.#kept.of(pod);
     if (before === undefined) return nobody;
-    // Most updates of a pod that waits are of its status, by ourselves.
+    // Most updates of a pending pod are status writes of this scheduler.
     if (before.claimant !== undefined && isSameClaim(before.claimant, pod)) return { ...nobody, reservation: before };
     if (!this.#rules.isOurs(pod.schedulerName)) {
       return { ...nobody, dropped: this.#drop(before, `its successor uses scheduler ${pod.schedulerName}`) };
@@ -148,7 +148,7 @@ class InMemoryReservations implements Reservations {
     const barred = whyNotOnNode(before.node, node, pod.pod.spec, true);
     if (barred !== undefined) return { ...nobody, dropped: this.#drop(before, barred) };
     const isKnown = before.claimant?.uid === pod.uid;
-    // What is free counts once: asked for again at every update of the pod, more and more would be kept.
+    // Free capacity is added only once: otherwise the reservation would grow with every update of the pod.
     const grows = !isKnown || before.claimant?.requests !== pod.requests;
     const after: Reservation = {
       ...before,
@@ -228,7 +228,7 @@ class InMemoryReservations implements Reservations {
   recheck(node: string, fit: (together: readonly Reservation[]) => boolean): readonly Dropped[] {
     const here = this.#kept.on(node);
     const staying: Reservation[] = [];
-    // Of equals the first to come stays.
+    // Among equals the oldest stays.
     for (const kept of here.toSorted((a, b) => b.priority - a.priority || a.createdAt - b.createdAt))
       if (fit([...staying, kept])) staying.push(kept);
     return here
@@ -262,7 +262,7 @@ class InMemoryReservations implements Reservations {
     return late.flatMap((kept) => this.#drop(kept, whyExpired(kept), 'expired'));
   }
 
-  /** Whoever has this pod's place has it: nothing is kept for it, nor to be given back. */
+  /** The pod is on a node: ends its reservation, also one in flight, which is then not restored. */
   #settle(pod: PodInfo, why: string): readonly Dropped[] {
     if (this.#kept.size === 0 && this.#inFlight.size === 0) return [];
     return slotsOf(pod).flatMap((slot) => {
