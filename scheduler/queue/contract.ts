@@ -10,7 +10,7 @@ export interface QueuedPod {
   readonly info: PodInfo;
   /** Scheduling attempts so far, one in flight included. */
   readonly attempts: number;
-  /** When it was added first, in ms of the wall clock. */
+  /** When it was added first, in ms of the queue's clock. */
   readonly since: Millis;
   /** When it was queued last: among equals the oldest goes first. A pod that is rejected again like the others of its class keeps its place among them. */
   readonly queuedAt: Millis;
@@ -41,7 +41,7 @@ export type PoolName = 'active' | 'backoff' | 'unschedulable' | 'gated';
 export interface Found {
   readonly pool: PoolName | 'in-flight';
   readonly queued: QueuedPod;
-  /** End of its backoff, in ms of the wall clock. Undefined: it has not failed, or is in flight. */
+  /** End of its backoff, in ms of the queue's clock. Undefined: it has not failed, or is in flight. */
   readonly backoffUntil: Millis | undefined;
   /** Waits for {@link SchedulingQueue.release}, or will after the attempt in flight. */
   readonly held: boolean;
@@ -79,7 +79,7 @@ export interface SchedulingQueue {
   release(uid: string): void;
   /** Whether this pod is prioritized (goes first among those of its priority) has changed. No other pod represents it any more. */
   reorder(uid: string): void;
-  /** Moves pods whose backoff or waiting time is over. @returns when to call again, in ms of the wall clock; undefined: no pod waits for time */
+  /** Moves pods whose backoff or waiting time is over. @returns when to call again, in ms of the queue's clock; undefined: no pod waits for time */
   tick(): Millis | undefined;
   readonly sizes: Readonly<Record<PoolName, number>>;
   readonly inFlight: number;

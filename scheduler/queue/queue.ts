@@ -331,7 +331,7 @@ class PodQueue implements SchedulingQueue {
 }
 
 export interface QueueOptions {
-  /** Wall clock. */
+  /** The queue's clock, in ms: in the scheduler, setting the wall clock does not change it. */
   now: () => Millis;
   /** Backoff after the first failure; doubles with each failure. */
   initialBackoffMs: Millis;
