@@ -6,27 +6,27 @@ import type { Store } from '../store/store.ts';
 export type Downloaded =
   | { ok: true; payload: Payload }
   | { ok: false; problem: string }
-  /** More than a checkpoint may hold: refused until the ConfigMap changes, and nothing of it is written to disk. */
+  /** The ConfigMap exceeds the limits of a checkpoint: rejected until it changes, and nothing is written to disk. */
   | { ok: false; beyond: Beyond };
 
-/** A limit that is broken: a short name, and what people read. */
+/** The limit that is exceeded: a short name, and a text for people. */
 export interface Beyond {
   rule: 'too-many-keys' | 'too-large';
   message: string;
 }
 
-/** Data keys of a ConfigMap: each becomes a file, written, synced, and read at every boot. */
+/** Most data keys of a ConfigMap: each becomes a file that is written, synced, and read at every boot. */
 export const MAX_KEYS = 500;
-/** Of all values together, in bytes. API servers allow no more either. */
+/** Most bytes of all values together. The limit of API servers is the same. */
 const MAX_DATA = 1024 * 1024;
-/** Of annotations in our domain, names and values, in bytes. API servers allow no more for all annotations. */
+/** Most bytes of the `dkc.dev/` annotations, names and values. API servers have the same limit for all annotations. */
 const MAX_ANNOTATIONS = 256 * 1024;
 
 const OUR_ANNOTATIONS = 'dkc.dev/';
-/** A value here other than the one under which a content was condemned lifts the condemnation. */
+/** A value that differs from the one at the time of the condemnation clears the condemnation. */
 export const RETRY_ANNOTATION = 'dkc.dev/retry';
 
-/** Takes a ConfigMap apart. It came over the network: keys and names are checked before anybody joins them into a path. */
+/** The payload of a ConfigMap. Keys and names come from the network, so they are checked here, before they become part of a path. */
 export function payloadOf(configMap: KubeObject): Downloaded {
   const { uid, resourceVersion, namespace, name, annotations } = configMap.metadata;
   if (!uid) return { ok: false, problem: 'ConfigMap must have a non-empty UID' };
@@ -70,17 +70,17 @@ export function digestFiles(files: ReadonlyMap<string, Uint8Array>): FileDigest[
 }
 
 /**
- * What decides over a node: the same files under the same key are the same content, whatever ConfigMap or resourceVersion they
- * came in. `contentSha256` is SHA-256 (hex, lower case) over one line per data key, `HEX KEY\n`: HEX is the SHA-256 of the value
- * (64 digits, lower case), then one blank, the key and a newline. Lines are sorted by their bytes. kubeletConfigKey stands beside it.
- * An admin gets the same with `sha256sum KEY.. | sed 's/  / /' | LC_ALL=C sort | sha256sum`.
+ * Identifies content: the same files with the same kubeletConfigKey are the same content, in any ConfigMap and resourceVersion.
+ * `contentSha256` is SHA-256 (hex, lower case) over one line per data key, `HEX KEY\n`: HEX is the SHA-256 of the value (64 digits, lower case), then
+ * one space, the key and a newline. Lines are sorted by their bytes. kubeletConfigKey is not hashed but compared separately.
+ * An admin gets the same hash with `sha256sum KEY.. | sed 's/  / /' | LC_ALL=C sort | sha256sum`.
  */
 export function contentRef(files: readonly Pick<FileDigest, 'key' | 'sha256'>[], kubeletConfigKey: string): ContentRef {
   const lines = files.map((file) => `${file.sha256} ${file.key}\n`).toSorted(compare);
   return { kubeletConfigKey, contentSha256: sha256(lines.join('')) };
 }
 
-/** Same files, and the same one of them is the kubelet's. */
+/** Whether the files and the kubeletConfigKey are the same. */
 export function sameContent(a: ContentRef, b: ContentRef): boolean {
   return a.kubeletConfigKey === b.kubeletConfigKey && a.contentSha256 === b.contentSha256;
 }
@@ -91,8 +91,8 @@ export function compare(a: string, b: string): number {
 }
 
 /**
- * The content that a record names; undefined for local, and where its checkpoint is missing or damaged.
- * @param adopt - gives a checkpoint of upstream's the manifest it lacks
+ * The content of a source; undefined for local, and where its checkpoint is missing or damaged.
+ * @param adopt - writes a manifest for a checkpoint of upstream that has none @default false
  */
 export async function storedContent(
   store: Pick<Store, 'load'>,

@@ -5,13 +5,13 @@ export interface SpecSource {
   kubeletConfigKey: string;
 }
 
-/** The same with uid and resourceVersion, which together name one immutable payload. Never compare a resourceVersion as a number. */
+/** A SpecSource with uid and resourceVersion, which together name one immutable payload. Never compare resourceVersions as numbers. */
 export interface Source extends SpecSource {
   uid: string;
   resourceVersion: string;
 }
 
-/** In records, in status and on the command line, no source at all means the local config. */
+/** null is the local config, in records, in status and on the command line. */
 export type MaybeSource = Source | null;
 
 /** Same in every part; null equals null. */
@@ -20,7 +20,7 @@ export function sameSource(a: MaybeSource, b: MaybeSource): boolean {
   return samePayload(a, b) && a.namespace === b.namespace && a.name === b.name && a.kubeletConfigKey === b.kubeletConfigKey;
 }
 
-/** Same checkpoint directory, whatever key is read from it. */
+/** Same checkpoint directory, with any key. */
 export function samePayload(a: PayloadRef, b: PayloadRef): boolean {
   return a.uid === b.uid && a.resourceVersion === b.resourceVersion;
 }
@@ -34,8 +34,8 @@ export function apiPath(source: Pick<Source, 'namespace' | 'name'>): string {
 }
 
 /**
- * The one spelling of a configuration for people, logs and events: `local`, or `NAMESPACE/NAME:KEY@RV`, such as `dkc-system/web:kubelet@4711`.
- * Without a resourceVersion (a spec names none) it ends after the key; what is not known is `?`. The command line takes it as a REF.
+ * The name of a configuration for people, logs and events: `local`, or `NAMESPACE/NAME:KEY@RV`, such as `dkc-system/web:kubelet@4711`.
+ * Without a resourceVersion (a spec has none) it ends after the key; an unknown part is `?`. The command line accepts the name as a REF.
  */
 export function sourceText(source: (SpecSource & Partial<PayloadRef>) | null): string {
   if (source === null) return 'local';
@@ -44,7 +44,7 @@ export function sourceText(source: (SpecSource & Partial<PayloadRef>) | null): s
   return `${namespace || '?'}/${name || '?'}:${kubeletConfigKey || '?'}${version}`;
 }
 
-/** A REF by name: `[NAMESPACE/]NAME[:KEY][@RV]`. What is absent is not asked for. */
+/** A REF by name: `[NAMESPACE/]NAME[:KEY][@RV]`. An absent part matches anything. */
 export interface NamedRef {
   namespace?: string;
   name: string;
@@ -54,7 +54,7 @@ export interface NamedRef {
 
 const NAMED = /^(?:(?<namespace>[^/:@\s]+)\/)?(?<name>[^/:@\s]+)(?::(?<kubeletConfigKey>[^/:@\s]+))?(?:@(?<resourceVersion>[^/:@\s]+))?$/;
 
-/** Reads what {@link sourceText} writes, and shorter forms of it. @returns undefined where the text cannot be one */
+/** Parses the output of {@link sourceText}, and its shorter forms. @returns undefined for any other text */
 export function parseNamedRef(text: string): NamedRef | undefined {
   const groups = NAMED.exec(text)?.groups;
   if (groups?.['name'] === undefined) return undefined;
@@ -67,7 +67,7 @@ export function parseNamedRef(text: string): NamedRef | undefined {
   };
 }
 
-/** What a ConfigMap holds for us: all its data keys, and the annotations in our own domain. `binaryData` is ignored, as upstream does. */
+/** The data keys of a ConfigMap, and its `dkc.dev/` annotations. `binaryData` is ignored, as upstream does. */
 export interface Payload {
   namespace: string;
   name: string;
@@ -85,13 +85,13 @@ export interface FileDigest {
   sha256: string;
 }
 
-/** `..manifest.json` of a checkpoint: what was downloaded, so that a torn or altered checkpoint is seen. */
+/** `..manifest.json` of a checkpoint: sizes and hashes of the download, so that a torn or altered checkpoint is detected. */
 export interface Manifest extends Pick<Payload, 'namespace' | 'name' | 'annotations'> {
   /** RFC 3339, UTC. */
   savedAt: string;
   /** Sorted by key. */
   files: readonly FileDigest[];
-  /** The files were there before the manifest, as upstream's kubelet leaves them: nobody has held them against what the API server says. @default false */
+  /** Upstream's kubelet wrote the files without a manifest: they were never compared with the ConfigMap on the API server. @default false */
   adopted?: true;
 }
 
@@ -101,26 +101,26 @@ export interface Checkpoint {
   manifest: Manifest;
 }
 
-/** What happens to a node is decided by content, not by resourceVersion: a touched label is the same content. */
+/** The agent decides by content, not by resourceVersion: a changed label leaves the content the same. */
 export interface ContentRef {
   kubeletConfigKey: string;
   /** See {@link file://./payload.ts}: SHA-256 over the sorted lines `sha256 key` of all data keys, plus kubeletConfigKey. */
   contentSha256: string;
 }
 
-// What an API server hands us becomes directory and file names on the node, and on modern clusters no API server has checked it
-// before (spec 13): everything is checked here before it is joined into a path.
+// Names from the API server become directory and file names on the node, and on clusters from 1.26 on no API server has checked them (spec 13):
+// every name is checked here before it becomes part of a path.
 
 /** Longest name in a directory on Linux, in bytes. */
 const MAX_NAME_LENGTH = 255;
-/** Temporary names, ours and upstream's: what is called so is swept away at the next start. */
+/** Names of temporary files, ours and upstream's: the next start removes files with such names. */
 const temporary = /^(?:\.dkc-tmp-|tmp_)/;
 
 const dnsLabel = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const dnsSubdomain = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
 
 /**
- * What keeps a ConfigMap's data key from being a file of a checkpoint, or undefined.
+ * Why a ConfigMap's data key cannot be a file of a checkpoint, or undefined.
  * @see spec/dynamic-kubelet-config.md sections 2.2 (what a key may hold) and 4 (upstream's texts)
  */
 export function keyProblem(key: string): string | undefined {
@@ -131,12 +131,12 @@ export function keyProblem(key: string): string | undefined {
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) {
     return `invalid file key ${shown(key)}, a valid config key must consist of alphanumeric characters, '-', '_' or '.'`;
   }
-  // This also keeps the names of our own files in a checkpoint out of reach.
+  // This also reserves the names of the agent's own files in a checkpoint.
   if (key.startsWith('..')) return `invalid file key ${shown(key)}, must not start with '..'`;
   return undefined;
 }
 
-/** What keeps a uid or a resourceVersion from naming a directory, or undefined. They are opaque: only what a path cannot hold is refused. */
+/** Why a uid or a resourceVersion cannot name a directory, or undefined. They are opaque: only values that are unsafe in a path are rejected. */
 export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: string): string | undefined {
   if (value === '') return `empty ${what} is ambiguous`;
   const why = (text: string) => `invalid ${what} ${shown(value)}, ${text}`;
@@ -148,7 +148,7 @@ export function directoryNameProblem(what: 'UID' | 'ResourceVersion', value: str
   return undefined;
 }
 
-/** What is wrong with the fields of a source, as `FIELD: Required value: ...` or `FIELD: Invalid value: ...`, all of it together (spec 2.2). */
+/** All problems of the fields of a source, as `FIELD: Required value: ...` or `FIELD: Invalid value: ...` (spec 2.2). */
 export function specSourceProblems(source: SpecSource): string[] {
   const problems: string[] = [];
   const { namespace, name, kubeletConfigKey } = source;
@@ -168,7 +168,7 @@ export function specSourceProblems(source: SpecSource): string[] {
   return problems;
 }
 
-/** The same for a source as it stands on disk and in status: uid and resourceVersion too. */
+/** As {@link specSourceProblems}, and uid and resourceVersion, for a source on disk or in status. */
 export function sourceProblems(source: Source): string[] {
   const problems = specSourceProblems(source);
   const { uid, resourceVersion } = source;

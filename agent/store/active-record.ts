@@ -3,44 +3,44 @@ import type { MaybeSource, Source } from '../checkpoint/source.ts';
 import { DRIFT_KINDS, type Drift } from '../drift/plan.ts';
 
 /**
- * `store/meta/active.json`: what this node runs, as the agent last knew it. Written at every change of it, so that `dkc status`
- * needs neither the agent nor a network. It reports; nothing is decided by it, and without it everything works.
+ * `store/meta/active.json`: what this node runs, by the agent's last knowledge. Written at every change, so that `dkc status` needs neither the
+ * agent nor a network. A report only: apart from `assignedBy` the agent decides nothing by it and works without it.
  */
 export interface ActiveRecord {
   used: 'assigned' | 'last-known-good' | 'local';
   /** The source in use; null for local. */
   source: MaybeSource;
-  /** `status.config.error` as last reported; null when all is well. */
+  /** `status.config.error` as last reported; null when there is no error. */
   error: string | null;
-  /** Of the effective file when this was written; '' when there was none. */
+  /** SHA-256 of the effective file at the time of writing; '' when there was none. */
   effectiveSha256: string;
-  /** How this node learns its assignment; null while that is not known, or without a kubeconfig. */
+  /** The kind of object that assigns; null while unknown, or without a kubeconfig. */
   carrier: 'node' | 'nodeconfig' | null;
   /** Why that carrier, for people. */
   why: string;
-  /** RFC 3339, UTC. Since when this very file is in use from this source; errors and carriers come and go without touching it. */
+  /** RFC 3339, UTC. Since when this very file from this source is in use; changes of error and carrier leave it as it is. */
   at: string;
   /**
-   * The object that assigned something last, kept over restarts: once it was a NodeConfig, a Node without configSource says nothing. The one member by
-   * which something is decided; without it an empty Node means local, as upstream has it.
+   * The kind of object that assigned a config last, kept over restarts: after a NodeConfig, a Node without configSource no longer means local. The only
+   * member that the agent decides by; without it a Node without configSource means local, as upstream.
    */
   assignedBy?: AssignedBy;
-  /** Name of the node whose agent began this record; another agent keeps it, and says that the store is not its own. */
+  /** Name of the node whose agent created this record; the agent of another node keeps it and reports that the store is not its own. */
   node?: string;
-  /** What the agent is about to run: written before the effective file, so that a reader in between knows whose file it finds. */
+  /** What the agent is about to run: written before the effective file, so that a reader can identify a file that is newer than the record. */
   next?: Upcoming;
-  /** What an admin should know of beyond `error`, and what is no reason for an API server to see. Absent: nothing. */
+  /** Problems beyond `error` that an admin should know but that are not reported to the API server. Absent: none. */
   notices?: readonly Notice[];
-  /** In what the node runs something else than the agent wrote, as reported. Absent: nothing. */
+  /** The reported drift. Absent: none. */
   drift?: readonly Drift[];
 }
 
 export type AssignedBy = 'node' | 'nodeconfig' | undefined;
 
-/** What is in use as soon as the effective file has this hash. */
+/** The part of a record that becomes valid as soon as the effective file has its hash. */
 export type Upcoming = Pick<ActiveRecord, 'used' | 'source' | 'error' | 'effectiveSha256' | 'at'>;
 
-/** One thing that the agent cannot do or lacks, for as long as that is so. At most one of each kind. */
+/** One current problem of the agent. At most one notice of each kind. */
 export interface Notice {
   about: (typeof NOTICE_KINDS)[number];
   /** One line for people: what is wrong, and what to do about it. */
@@ -116,7 +116,7 @@ export function parseActiveRecord(text: string): ReadActive {
   };
 }
 
-/** @returns a string: what is wrong with it */
+/** @returns a string: why it is invalid */
 function parseUpcoming(json: Record<string, unknown>): Upcoming | string {
   const { used, error, effectiveSha256, at } = json;
   if (used !== 'assigned' && used !== 'last-known-good' && used !== 'local') return 'unknown value of used';
@@ -131,12 +131,12 @@ function orderedUpcoming({ used, source, error, effectiveSha256, at }: Upcoming)
   return { used, source: orderedSource(source), error, effectiveSha256, at };
 }
 
-/** Whether the two say the same but for the moment: then the file need not be written. */
+/** Whether the two differ in `at` only: then the file need not be written. */
 export function sameActive(a: ActiveRecord, b: ActiveRecord): boolean {
   return printActiveRecord({ ...a, at: '' }) === printActiveRecord({ ...b, at: '' });
 }
 
-/** `record`, with the moment of `before` where that one says that the same file ran from the same source, or was about to. */
+/** `record`, with the `at` of `before` (or of `before.next`) where that names the same file from the same source. */
 export function sinceBefore(before: ActiveRecord | undefined, record: ActiveRecord): ActiveRecord {
   if (!before) return record;
   const key = ({ used, source, effectiveSha256 }: Upcoming): string => JSON.stringify([used, orderedSource(source), effectiveSha256]);
@@ -144,7 +144,7 @@ export function sinceBefore(before: ActiveRecord | undefined, record: ActiveReco
   return same ? { ...record, at: same.at } : record;
 }
 
-/** The record as it reads where the effective file has this hash: what was upcoming has come. */
+/** The record for an effective file with this hash: `next` replaces the current values where its hash matches. */
 export function asOf(record: ActiveRecord, effectiveSha256: string): ActiveRecord {
   const { next, ...now } = record;
   return next && next.effectiveSha256 === effectiveSha256 && now.effectiveSha256 !== effectiveSha256 ? { ...now, ...next } : now;

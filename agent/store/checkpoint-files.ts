@@ -8,19 +8,19 @@ import { wrongFile } from './initialize.ts';
 import { type Layout, manifestName } from './layout.ts';
 import { parseCondemned, type Parsed, parseManifest, parseRefused, parseTrial } from './records.ts';
 
-/** What a checkpoint may hold in all, in bytes. An API server allows a ConfigMap one MiB. */
+/** Most bytes in all files of a checkpoint. An API server allows 1 MiB for a ConfigMap. */
 const largestCheckpoint = 8 * 1024 * 1024;
 
-/** A checkpoint directory as it is found. `recorded` is false for upstream's, which has no manifest: it is taken at its word. */
+/** The state of a checkpoint directory. `recorded` is false for upstream's checkpoints: they have no manifest to verify them against. */
 export type Found =
   | { at: 'missing' }
   | { at: 'damaged'; path: string; problem: string; manifest?: Manifest }
   | { at: 'intact'; files: ReadonlyMap<string, Uint8Array>; manifest: Manifest; recorded: boolean };
 
-/** Reads all of a checkpoint and holds it against its manifest. Changes nothing, throws nothing: a failing disk is damage too. */
+/** Reads all of a checkpoint and compares it with its manifest. Changes nothing and never throws: a read error counts as damage. */
 export async function readCheckpoint(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Found> {
   const found = await readOnce(disk, paths, ref);
-  // No lock is taken to read. One that is being replaced or removed right now looks damaged for a moment.
+  // Reads take no lock: a checkpoint that is being replaced or removed looks damaged for a moment.
   return found.at === 'damaged' ? readOnce(disk, paths, ref) : found;
 }
 
@@ -30,7 +30,7 @@ export function payloadOf(ref: PayloadRef, { files, manifest }: Found & { at: 'i
   return { namespace, name, uid: ref.uid, resourceVersion: ref.resourceVersion, files, annotations };
 }
 
-/** A manifest for what upstream left without one: whose it is comes from the record that names it. */
+/** A manifest for a checkpoint that upstream wrote without one; namespace and name come from the record that names the checkpoint. */
 export function adopted(manifest: Manifest, by: Pick<Source, 'namespace' | 'name'>): Manifest {
   return { ...manifest, namespace: by.namespace, name: by.name, adopted: true };
 }
@@ -47,7 +47,7 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
     if (!there) return { at: 'missing' };
     if (there.kind !== 'dir') return damaged(dir, 'it is not a directory');
     const names = await disk.list(dir);
-    // Saved before there was a limit: reading so many would hold a boot, and with it the kubelet.
+    // A checkpoint from before this limit: reading that many files would delay boot, and with it the kubelet.
     if (names.length > MAX_KEYS + 1) return damaged(dir, `it has more than ${MAX_KEYS} files`);
 
     if (names.includes(manifestName)) {
@@ -81,7 +81,7 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
       }
       return { at: 'intact', files, manifest, recorded: true };
     }
-    if (files.size === 0) return damaged(dir, 'it is empty'); // no ConfigMap that names a key is
+    if (files.size === 0) return damaged(dir, 'it is empty'); // an assigned ConfigMap has at least one key
     const savedAt = new Date(there.modifiedMs).toISOString();
     return { at: 'intact', files, manifest: { namespace: '', name: '', savedAt, annotations: {}, files: digests }, recorded: false };
   } catch (error) {
@@ -90,7 +90,7 @@ async function readOnce(disk: Disk, paths: Layout, ref: PayloadRef): Promise<Fou
   }
 }
 
-/** Everything wrong with records and checkpoints; changes nothing and sets nothing aside. */
+/** All problems of records and checkpoints; changes nothing and sets nothing aside. */
 export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 'record'>): Promise<Problem[]> {
   const problems: Problem[] = [];
   if ((await onPath('inspect', paths.store, () => disk.stat(paths.store)))?.kind !== 'dir') {
@@ -120,7 +120,7 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
   await own(paths.trial, parseTrial);
   await own(paths.condemned, parseCondemned);
   await own(paths.refused, parseRefused);
-  // Lines of it may be cut; something else in its place is no history at all, and a rollback finds no way back in it.
+  // Cut lines are no problem, but a directory or link in its place is: then there is no history, and a rollback finds no earlier config.
   const journal = await onPath('inspect', paths.journal, () => disk.stat(paths.journal));
   const wrong = journal && wrongFile(paths.journal, journal);
   if (wrong !== undefined) problems.push({ path: paths.journal, problem: wrong });
@@ -145,8 +145,8 @@ export async function verifyStore(disk: Disk, paths: Layout, store: Pick<Store, 
 }
 
 /**
- * What the agent may not read or change: it has the rights of the owner of D, and in its unit no capability to pass over modes. Of a directory and what
- * is below it the directory alone.
+ * Files that the agent may not read or change: it runs as the owner of D, and its unit drops the capability to override file modes. Below an
+ * inaccessible directory nothing else is reported.
  */
 async function inaccessibleBelow(disk: Disk, paths: Layout): Promise<Problem[]> {
   const owner = (await disk.stat(paths.root))?.uid;

@@ -15,7 +15,7 @@ export interface CheckpointGCDeps {
   configState: NodeConfigState;
 }
 
-/** Removes checkpoints that nothing needs any more (design Q1): after the start, after each new one, and when their roles change. */
+/** Removes unneeded checkpoints (design Q1): after the start, after each save, and when assigned, active or last-known-good changes. */
 export class CheckpointGC {
   readonly #deps: CheckpointGCDeps;
   readonly #due = new Trigger();
@@ -45,7 +45,7 @@ export class CheckpointGC {
       const assigned = await own.record('assigned');
       const trusted = await own.record('last-known-good');
       const effective = await disk.read(options.effectiveConfig).catch((error: unknown) => {
-        // Unreadable is not empty: nobody knows then which checkpoints the kubelet has files open from.
+        // Unreadable is not empty: then it is unknown which checkpoints hold files that the kubelet opens.
         if (errorCode(error) !== 'ENOENT') throw error;
         return new Uint8Array();
       });

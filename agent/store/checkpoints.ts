@@ -17,7 +17,7 @@ export interface CheckpointParts {
   locked: Locked;
 }
 
-/** The directory `checkpoints/`: what {@link Store} promises about checkpoints is kept here. */
+/** The directory `checkpoints/`: implements the checkpoint methods of {@link Store}. */
 export class Checkpoints {
   readonly #disk: Disk;
   readonly #paths: Layout;
@@ -38,7 +38,7 @@ export class Checkpoints {
       try {
         found = await this.#locked(() => this.#adopt(ref, adopt));
       } catch {
-        // A read-only or full disk: what was read is good all the same, and the next load tries again.
+        // A read-only or full disk: the checkpoint is usable without the manifest, and the next load tries to write it again.
         found = { ...readable, manifest: adopted(readable.manifest, adopt) };
       }
     }
@@ -93,7 +93,7 @@ export class Checkpoints {
     return entries.toSorted((a, b) => compare(b.savedAt, a.savedAt) || compare(name(a.entry), name(b.entry))).map(({ entry }) => entry);
   }
 
-  /** @param usedBy - says who still names it, under the lock */
+  /** @param usedBy - returns the record that still names the checkpoint, or undefined; called under the lock */
   async remove(ref: PayloadRef, usedBy: () => Promise<string | undefined>): Promise<void> {
     const hostile = refProblem(ref);
     if (hostile !== undefined) throw new StoreError('remove a checkpoint from', this.#paths.checkpoints, { hint: hostile });
@@ -109,7 +109,7 @@ export class Checkpoints {
     );
   }
 
-  /** Under the lock: a process that replaced the checkpoint since it was read has given it another manifest. */
+  /** Reads again under the lock: another process may have replaced the checkpoint since, with a manifest. */
   async #adopt(ref: PayloadRef, by: Pick<Source, 'namespace' | 'name'>): Promise<Found> {
     const found = await readCheckpoint(this.#disk, this.#paths, ref);
     if (found.at !== 'intact' || found.recorded) return found;
@@ -118,14 +118,14 @@ export class Checkpoints {
     return { ...found, manifest };
   }
 
-  /** The right files are there. Their writer may have died before syncing them, and upstream's knows no annotations. */
+  /** Keeps files that are equal already. Syncs them, since their writer may have died before that, and adds the annotations that upstream omits. */
   async #keep(ref: PayloadRef, found: Found & { at: 'intact' }, wanted: Manifest): Promise<void> {
     const manifest = { ...wanted, savedAt: found.manifest.savedAt };
     if (found.recorded && manifestText(found.manifest) === manifestText(manifest)) await this.#settle(ref);
     else await this.#writeManifest(ref, manifest);
   }
 
-  /** Puts a manifest beside files that are there. Its temporary file lies outside, since nothing is ever swept in a checkpoint. */
+  /** Writes a manifest beside existing files. Its temporary file lies outside the checkpoint, since leftovers in a checkpoint are never swept. */
   async #writeManifest(ref: PayloadRef, manifest: Manifest): Promise<void> {
     await this.#settle(ref);
     const temp = join(this.#paths.uidDir(ref.uid), `${tempPrefix}manifest`);

@@ -46,19 +46,19 @@ export interface FsStoreParts {
   /** D, the dynamic config directory; absolute. The store is `D/store`. */
   root: string;
   clock: Pick<Clock, 'now' | 'monotonic'>;
-  /** A directory in memory (/run/dkc) that takes the condemnations while the disk takes no writes. Absent: they fail then. */
+  /** A directory in memory (/run/dkc) that holds the condemnations while the disk is not writable. Absent: writing them fails then. */
   volatileDir?: string;
-  /** Told once per file that was damaged and is set aside, for log and journal. */
+  /** Called once per damaged file that is set aside, for log and journal. */
   onDamage?: (path: string, problem: string) => void | Promise<void>;
   /** Longest wait for the store lock, in ms. @default 10_000 */
   lockWaitMs?: Millis;
 }
 
-/** A meta file is some 200 bytes; names and keys at their longest make it 1,300. */
+/** Largest meta file, in bytes. One has some 200, and 1,300 with names and keys of maximum length. */
 const META_LIMIT = 64 * 1024;
-/** Damaged files kept per name, so that a disk that breaks a file at every boot does not fill up. */
+/** Damaged files kept per name, so that a disk that damages a file at every boot does not fill up. */
 const DAMAGED_KEPT = 5;
-/** A file of ours that a disk has not given for this long, on end, counts as damaged. */
+/** A file that could not be read for this long, continuously, counts as damaged, in ms. */
 const LOST_AFTER_MS: Millis = 60_000;
 
 type Read<T> = records.Parsed<T | undefined> | { ok: false; problem: string; unread: unknown };
@@ -123,7 +123,7 @@ export class FsStore implements Store {
       const parsed = parseSource(await this.#disk.read(path, META_LIMIT));
       if (!parsed.ok) return damaged(parsed.problem);
       if (parsed.source === null) return { at: 'known', source: null };
-      // It becomes a path, and part of a status that an API server refuses as a whole when one field is wrong.
+      // The source becomes a path, and part of a status that the API server rejects as a whole when one field is invalid.
       const problems = sourceProblems(parsed.source);
       return problems.length > 0 ? damaged(problems.join('; ')) : { at: 'known', source: parsed.source };
     } catch (error) {
@@ -204,7 +204,7 @@ export class FsStore implements Store {
       await this.#locked(() => this.#replaceIfOther(this.paths.condemned, bytes));
     } catch (error) {
       if (volatile === undefined) throw error;
-      // From here on this file is what counts: the other one cannot follow.
+      // From here on the file in memory takes precedence over the one on disk.
       const keep = async (): Promise<void> => {
         await this.#disk.makeDir(dirname(volatile), 0o700);
         await this.#disk.replace(volatile, bytes);
@@ -233,7 +233,7 @@ export class FsStore implements Store {
     return true;
   }
 
-  /** Only the newest of a file that is too large to be read: it is cut to them, and that is told, since a node must not forget in silence. */
+  /** Of a file that is too large, only the newest records: the file is cut to them, and the cut is reported, since other condemnations are lost. */
   async #condemnedOnDisk(): Promise<readonly CondemnedRecord[]> {
     const path = this.paths.condemned;
     const isTooLarge = async (): Promise<boolean> => ((await this.#disk.stat(path).catch(() => undefined))?.bytes ?? 0) > defaultReadLimit;
@@ -247,7 +247,7 @@ export class FsStore implements Store {
     const cut = this.#locked(async () => {
       if (await isTooLarge()) await this.setCondemned(newest);
     });
-    await cut.catch(() => undefined); // a disk that cannot be written keeps the file; what was read is good all the same
+    await cut.catch(() => undefined); // a disk that is not writable keeps the file; the records that were read are valid
     await tell();
     return newest;
   }
@@ -263,7 +263,7 @@ export class FsStore implements Store {
     return boundCondemned(condemned, (record) => needed.some((content) => sameContent(record, content)));
   }
 
-  /** The condemnations that the disk did not take; undefined where it has them all. */
+  /** The condemnations that are only in memory; undefined where all are on disk. */
   async #unwritten(): Promise<readonly CondemnedRecord[] | undefined> {
     if (this.#volatile === undefined) return undefined;
     const path = this.#volatile;
@@ -294,7 +294,7 @@ export class FsStore implements Store {
     });
   }
 
-  /** Equal bytes are left as they are, and made durable: their writer may have died before that. */
+  /** Equal bytes are not rewritten but synced: their writer may have died before that. */
   async #replaceIfOther(path: string, bytes: Uint8Array): Promise<void> {
     await onPath('write', path, async () => {
       if (await this.#holds(path, bytes)) await this.#disk.settle(path);
@@ -306,7 +306,7 @@ export class FsStore implements Store {
     try {
       return Buffer.compare(await this.#disk.read(path, bytes.length), bytes) === 0;
     } catch {
-      return false; // missing, longer or unreadable: writing it says what is wrong, if anything is
+      return false; // missing, longer or unreadable: the following write reports what is wrong, if anything
     }
   }
 
@@ -324,7 +324,7 @@ export class FsStore implements Store {
     else if (!this.#isLost(path)) throw new StoreError('read', path, { hint: first.problem, cause: first.unread });
     if (first.ok) return first.value;
     try {
-      // Once more under the lock: another process may have repaired it by now.
+      // Read again under the lock: another process may have repaired the file.
       return await this.#locked(async () => {
         const again = await look();
         if (again.ok) return again.value;
@@ -333,7 +333,7 @@ export class FsStore implements Store {
         return undefined;
       });
     } catch {
-      // A disk that cannot be written keeps the damaged file: it reads as none, and is told of once.
+      // A disk that is not writable keeps the damaged file: it reads as missing and is reported once.
       const isNews = !this.#reported.has(path);
       this.#reported.add(path);
       if (isNews) await this.#onDamage(path, first.problem);
@@ -341,7 +341,7 @@ export class FsStore implements Store {
     }
   }
 
-  /** What could not be read is set aside as damaged only when it has been so for long: the disk may give it again, and a node must not forget. */
+  /** A file that cannot be read is set aside only after {@link LOST_AFTER_MS}: the disk may recover, and the node must not lose its records. */
   #isLost(path: string): boolean {
     const now = this.#clock.monotonic();
     const since = this.#unreadSince.get(path) ?? now;

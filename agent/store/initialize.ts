@@ -8,14 +8,14 @@ import { tempPrefix } from '../../base/durable-disk.ts';
 export const metaNames: readonly MetaName[] = ['assigned', 'last-known-good'];
 
 /**
- * Creates what is missing of a store, leaves what exists. A store whose records are there is not written to at all.
- * @returns true where there was no store before
+ * Creates missing directories and records of a store, leaves existing ones. Writes nothing to a store that has its directories.
+ * @returns true where no store existed
  */
 export async function initializeStore(disk: Disk, paths: Layout, locked: Locked): Promise<boolean> {
   const { root, store, checkpoints, metaDir } = paths;
   for (const dir of [root, store, checkpoints, metaDir]) await expectDir(disk, dir);
   if ((await disk.stat(metaDir)) && (await disk.stat(checkpoints))) {
-    // The process that wrote these may have died before syncing them, and from here on they count as what was assigned to this node.
+    // The process that wrote these may have died before syncing them; from here on the agent relies on them.
     await onPath('sync', metaDir, () => disk.settle(metaDir));
     return false;
   }
@@ -24,18 +24,18 @@ export async function initializeStore(disk: Disk, paths: Layout, locked: Locked)
     for (const dir of [store, checkpoints]) await onPath('make', dir, () => disk.makeDir(dir));
     if (await disk.stat(metaDir)) return false;
     if ((await onPath('list', checkpoints, () => disk.list(checkpoints))).length > 0) {
-      // Its meta directory was lost: what is assigned is unknown, not nothing.
+      // The meta directory was lost: the assignment is unknown, not `none`.
       await onPath('make', metaDir, () => disk.makeDir(metaDir));
       return false;
     }
-    // Both files or no directory, so that a crash here can never look like a store that lost its records.
+    // Both files or no directory: a crash here must not look like a store that lost its records.
     const empty = new Map(metaNames.map((name) => [name, new Uint8Array()]));
     await onPath('make', metaDir, () => disk.replaceDir(metaDir, empty, 0o755));
     return true;
   });
 }
 
-/** Upstream's text for a file that is something else, or undefined. */
+/** Upstream's error text for a path that is not a regular file; undefined for a regular file. */
 export function wrongFile(path: string, there: Stat): string | undefined {
   return there.kind === 'file' ? undefined : `expected regular file at ${JSON.stringify(path)}, but mode is ${modeText(there)}`;
 }
@@ -47,29 +47,29 @@ async function expectDir(disk: Disk, path: string): Promise<void> {
   throw new StoreError('use', path, { hint });
 }
 
-/** A mode as Go prints it: `"drwxr-xr-x"`. Of other kinds than file and directory only the permissions are known. */
+/** A mode as Go prints it: `"drwxr-xr-x"`. `?` stands for any kind other than file and directory. */
 function modeText({ kind, mode }: Stat): string {
   const bits = Array.from('rwxrwxrwx', (letter, i) => (mode & (0o400 >> i) ? letter : '-')).join('');
   return JSON.stringify(`${kind === 'dir' ? 'd' : kind === 'file' ? '-' : '?'}${bits}`);
 }
 
 /**
- * ConfigMaps whose checkpoints are looked through. Boot sweeps, and the kubelet waits for it; a store has a handful, since garbage collection removes the
- * others. A leftover beyond harms nobody: it is found once there are fewer.
+ * Most ConfigMaps (UID directories) that one sweep searches: boot sweeps while the kubelet waits. A store has a handful, since garbage collection
+ * removes the others. Leftovers beyond the limit do no harm and are removed once there are fewer.
  */
 const MAX_SWEPT = 1_000;
 
-/** What upstream's writer leaves behind when it dies. */
+/** Prefix of the temporary files that upstream's writer leaves when it dies. */
 const upstreamPrefix = 'tmp_';
 
 /**
- * Removes what a crash left behind: ours wherever we write, upstream's in `meta/`, `checkpoints/` and `checkpoints/UID/` (design Q4).
- * Never inside an RV directory: every name there is an admin's.
+ * Removes temporary files that a crash left: ours wherever the agent writes, upstream's in `meta/`, `checkpoints/` and `checkpoints/UID/` (design Q4).
+ * Never inside an RV directory: names there are keys of the ConfigMap, chosen by an admin.
  * @returns removed paths
  */
 export async function sweepLeftovers(disk: Disk, paths: Layout, locked: Locked): Promise<string[]> {
   if ((await leftovers(disk, paths)).length === 0) return [];
-  // Looked for again under the lock: one of a writer at work is not a leftover.
+  // Search again under the lock: the temporary file of a running writer is not a leftover.
   return locked(async () => {
     const found = await leftovers(disk, paths);
     for (const path of found) await onPath('remove', path, () => disk.remove(path));

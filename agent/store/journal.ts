@@ -5,7 +5,7 @@ import { journalText, parseJournal } from './records.ts';
 import type { Locked } from './store-lock.ts';
 
 const KEPT = 1000;
-/** Rewriting the journal for every line past the limit would write a thousand lines to add one. */
+/** The journal is rewritten at this many lines, not at every line past `KEPT`: that would write a thousand lines to add one. */
 const REWRITE_AT = 1100;
 const NEWLINE = 0x0a;
 
@@ -13,14 +13,14 @@ export interface JournalParts {
   disk: Pick<Disk, 'stat' | 'append' | 'replace'>;
   path: string;
   locked: Locked;
-  /** The end of the file, at most {@link MAX_JOURNAL_BYTES}; undefined where there is none, or what was there is set aside. */
+  /** The end of the file, at most {@link MAX_JOURNAL_BYTES}; undefined where the file is missing, or was damaged and set aside. */
   readEnd: () => Promise<Uint8Array | undefined>;
 }
 
-/** Of a journal only so much is read, from its end. What it writes itself is never larger. */
+/** Most bytes that are read, from the end of the file. The agent never writes a larger journal. */
 export const MAX_JOURNAL_BYTES = defaultReadLimit;
 
-/** `journal.jsonl`: a line per transition of this node. */
+/** `journal.jsonl`: one line per transition of this node. */
 export class Journal {
   readonly #parts: JournalParts;
 
@@ -44,7 +44,7 @@ export class Journal {
           const kept = parseJournal(before).slice(1 - KEPT);
           await disk.replace(path, new TextEncoder().encode(kept.map(journalText).join('') + added));
         } else {
-          // A crash may have cut the last line: a new one must not continue it.
+          // A crash may have cut the last line: start a new line.
           const cut = before.length > 0 && before.at(-1) !== NEWLINE;
           await disk.append(path, new TextEncoder().encode(cut ? `\n${added}` : added));
         }

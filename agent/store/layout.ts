@@ -8,9 +8,9 @@ export const manifestName = '..manifest.json';
 export interface Layout {
   /** D, the dynamic config directory. */
   root: string;
-  /** Where the effective file lies unless a flag says otherwise. */
+  /** Default path of the effective file (`--effective-config`). */
   effective: string;
-  /** Held by the one agent of this store for as long as it runs. */
+  /** Held by the agent of this store while it runs. */
   agentLock: string;
   store: string;
   /** Held for one change. */
@@ -20,17 +20,17 @@ export interface Layout {
   meta(name: MetaName): string;
   trial: string;
   condemned: string;
-  /** What preflight refuses now; see RefusedRecord. */
+  /** The config that preflight rejects now; see RefusedRecord. */
   refused: string;
-  /** The kubelet's version as last learned; see host/kubelet.ts. */
+  /** The last known version of the kubelet; see host/kubelet.ts. */
   kubeletVersion: string;
-  /** What the agent last knew to be active; see active-record.ts. */
+  /** The config that is active, by the agent's last knowledge; see active-record.ts. */
   active: string;
-  /** Names the boot that the agent left cleanly; see trial/condemn.ts. */
+  /** Boot id of the boot that ended with a clean stop; see trial/condemn.ts. */
   cleanStop: string;
-  /** How far the events of transitions came; see events/announcer.ts. */
+  /** The last transition whose event was sent; see events/announcer.ts. */
   announced: string;
-  /** When policy had the effective file corrected; see drift/plan.ts. */
+  /** When the agent corrected the effective file, as the policy asks; see drift/plan.ts. */
   drift: string;
   checkpoints: string;
   /** `checkpoints/UID`. @throws RangeError on a uid that cannot be a directory name; callers check first */
@@ -43,7 +43,7 @@ export interface Layout {
 }
 
 /**
- * Where everything lies under the dynamic config directory: the one owner of these paths, for agent, command line and tests.
+ * All paths under the dynamic config directory, for agent, command line and tests: no other code joins them.
  * @param root - D, absolute
  * @see docs/store-format.md
  */
@@ -84,17 +84,17 @@ export function damagedName(path: string, nowMs: number): string {
   return `${path}.damaged-${new Date(nowMs).toISOString().replaceAll(/[-:]/g, '')}`;
 }
 
-/** `active.json` in memory, beside the exits file: it counts while it is there, since the disk takes no writes. */
+/** `active.json` in memory, beside the exits file. Exists only while the disk is not writable, and takes precedence then. */
 export function volatileActive(kubeletExits: string): string {
   return join(dirname(kubeletExits), 'active.json');
 }
 
-/** `PATH.drifted`: the effective file as somebody else left it, kept when the agent writes its own again. One of them; the next one replaces it. */
+/** `PATH.drifted`: copy of an effective file that another program changed, kept when the agent overwrites it. The next copy replaces this one. */
 export function driftedName(path: string): string {
   return `${path}.drifted`;
 }
 
-/** The last line of defence: a name that was not checked before must still not leave the store. */
+/** The last line of defense: a name that callers did not check must not lead out of the store. */
 function trusted(problem: string | undefined, name: string): string {
   if (problem !== undefined) throw new RangeError(problem);
   return name;

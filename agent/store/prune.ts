@@ -3,26 +3,26 @@ import { samePayload } from '../checkpoint/source.ts';
 import type { CheckpointEntry } from './store.ts';
 
 export interface PruneFacts {
-  /** As `Store.list()` gives them: newest first. */
+  /** In the order of `Store.list()`: newest first. */
   entries: readonly CheckpointEntry[];
-  /** False where `meta/assigned` is missing or damaged: then nothing is removed, since the one needed next is not known. */
+  /** False where `meta/assigned` is missing or damaged: then nothing is removed, since the checkpoint that is needed next is unknown. */
   assignedKnown: boolean;
   assigned: MaybeSource;
   lastKnownGood: MaybeSource;
   active: MaybeSource;
-  /** Text of the effective file, '' when there is none. A running kubelet opens the sibling files that it names. */
+  /** Text of the effective file, '' when there is none. It may name sibling files in a checkpoint, which a running kubelet opens. */
   effectiveText: string;
-  /** How many of the newest others stay (`--keep-checkpoints`). */
+  /** How many of the newest other checkpoints stay (`--keep-checkpoints`). */
   keep: number;
 }
 
 export interface PruneDecision {
   entry: CheckpointEntry;
-  /** Why it stays: a role, `in use by the effective file`, `one of the newest N`, ...; absent when it goes. */
+  /** Why the checkpoint stays: a role, `in use by the effective file`, `one of the newest N`, ...; absent when it is removed. */
   kept?: string;
 }
 
-/** Which checkpoints to remove (design Q1), in the order given. The agent's own garbage collection and `dkc checkpoints prune` share it. */
+/** Which checkpoints to remove (design Q1), in the order of `entries`. For the agent's garbage collection and for `dkc checkpoints prune`. */
 export function planPrune(facts: PruneFacts): PruneDecision[] {
   let others = 0;
   return facts.entries.map((entry) => {

@@ -3,14 +3,14 @@ import { type CondemnedRecord, journalEvents, type JournalLine, type Refusal, ty
 import { MAX_FINDINGS, splitFindings } from '../config/config.ts';
 import type { Finding } from '../config/contract.ts';
 
-// Text <-> record for every file of ours. A reader of a store may meet one that was cut, edited by hand or written by a newer
-// version: unknown members are ignored, a member of the wrong type is damage, and no problem text quotes the file.
+// Text <-> record for every file that upstream does not have. A file may be cut, edited by hand or written by a newer version: unknown members
+// are ignored, a member of the wrong type is damage, and no problem text quotes the file.
 
 export type Parsed<T> = { ok: true; value: T } | { ok: false; problem: string };
 
-/** One transition of a journal never takes more room than this, in characters. */
+/** Longest detail of a journal line, in characters. */
 const longestDetail = 4000;
-/** Nor than this, in bytes: 1,100 of them are less than the 8 MiB that are read. */
+/** Longest journal line, in bytes: 1,100 lines are less than the 8 MiB that are read. */
 const largestLine = 6 * 1024;
 
 export const manifestText = (manifest: Manifest): string => pretty(manifest);
@@ -21,7 +21,7 @@ export function journalText(line: JournalLine): string {
   const { at, event, source } = line;
   const text = (detail: string): string => `${JSON.stringify({ at, event, source, detail })}\n`;
   let detail = line.detail.slice(0, longestDetail);
-  // A character takes up to six bytes. The whole of a journal has to stay below what is read of it.
+  // A character takes up to six bytes as JSON. The whole journal must stay below MAX_JOURNAL_BYTES.
   for (
     let over = Buffer.byteLength(text(detail)) - largestLine;
     over > 0 && detail !== '';
@@ -55,7 +55,7 @@ export function parseTrial(bytes: Uint8Array): Parsed<TrialRecord> {
       source: source(from['source']),
       ...strings(from, ['kubeletConfigKey', 'contentSha256', 'assignedAt', 'bootId']),
       healthyMs: count(from['healthyMs'], 'healthyMs'),
-      // Not there in what an earlier version wrote.
+      // Earlier versions did not write it.
       ...(from['unhealthyMs'] === undefined ? {} : { unhealthyMs: count(from['unhealthyMs'], 'unhealthyMs') }),
       ...(from['needMs'] === undefined ? {} : { needMs: count(from['needMs'], 'needMs') }),
       exits: count(from['exits'], 'exits'),
@@ -74,7 +74,7 @@ export function parseCondemned(bytes: Uint8Array): Parsed<readonly CondemnedReco
       if (by !== 'agent' && by !== 'admin') throw new Damage('by is neither agent nor admin');
       return {
         ...strings(from, ['uid', 'resourceVersion', 'kubeletConfigKey', 'contentSha256', 'reason', 'at']),
-        // Not in what design section 4 promises to scripts, so a record made by one may lack them.
+        // Design section 4 does not list these members, so a record that a script wrote may lack them.
         ...strings({ namespace: '', name: '', retry: '', ...from }, ['namespace', 'name', 'retry']),
         evidence: list(from['evidence'] ?? [], 'evidence').map((line) => string(line, 'evidence[]')),
         by,
@@ -95,14 +95,14 @@ export function parseRefused(bytes: Uint8Array): Parsed<RefusedRecord> {
   });
 }
 
-/** Oldest first. A line that a crash cut, or that nobody here wrote, is skipped. */
+/** Oldest first. Lines that a crash cut, and lines of another form, are skipped. */
 export function parseJournal(bytes: Uint8Array): JournalLine[] {
   return new TextDecoder()
     .decode(bytes)
     .split('\n')
     .flatMap((line) => {
       try {
-        // A write that the disk lost leaves zeros, and the next line begins right behind them.
+        // A write that the disk lost leaves zeros, and the next line starts right after them.
         const from = record(JSON.parse(line.slice(line.lastIndexOf('\0') + 1)), 'a line');
         const event = journalEvents.find((name) => name === from['event']);
         if (event === undefined) return [];
@@ -171,21 +171,21 @@ function pretty(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** Condemnations kept, and their bytes: what a node has condemned longest ago goes first. */
+/** Most condemnations that are kept, and their most bytes: the oldest are dropped first. */
 export const MAX_CONDEMNED = 500;
 export const MAX_CONDEMNED_BYTES = 1024 * 1024;
 const MAX_REASON = 1000;
 const MAX_EVIDENCE_LINES = 20;
 const MAX_EVIDENCE = 500;
 
-/** Whether {@link boundCondemned} has to leave one out. */
+/** Whether {@link boundCondemned} has to drop records. */
 export function isBeyondBound(records: readonly CondemnedRecord[]): boolean {
   return records.length > MAX_CONDEMNED || records.reduce((sum, record) => sum + size(record), 0) > MAX_CONDEMNED_BYTES;
 }
 
 /**
- * The newest of them, in their order. Texts are cut, so that no single one is large.
- * @param isNeeded - stays however old it is: without it this node would start on that content again at once
+ * The newest records within the bounds, in their order. Texts are cut, so that no single record is large.
+ * @param isNeeded - such a record stays at any age: without it this node would start on that content again at once
  */
 export function boundCondemned(records: readonly CondemnedRecord[], isNeeded: (record: CondemnedRecord) => boolean): CondemnedRecord[] {
   const short = records.map(shortened);
@@ -202,7 +202,7 @@ export function boundCondemned(records: readonly CondemnedRecord[], isNeeded: (r
   return short.filter((record) => kept.has(record));
 }
 
-/** The records at the end of a file that is too large to be read, as far as this store wrote it; the newest are last. */
+/** The records at the end of a file that is too large; the newest are last. Empty where the file is not in the format of {@link condemnedText}. */
 export function condemnedAtEnd(end: Uint8Array): readonly CondemnedRecord[] {
   const text = new TextDecoder().decode(end);
   const first = text.indexOf('\n  {\n');
@@ -216,21 +216,21 @@ function shortened(record: CondemnedRecord): CondemnedRecord {
   return { ...record, reason: record.reason.slice(0, MAX_REASON), evidence };
 }
 
-/** As it is written: indented, so some more than its text. */
+/** Bytes of the record in the file, estimated from above for the indentation. */
 const size = (record: CondemnedRecord): number =>
   Buffer.byteLength(JSON.stringify(record, undefined, 2)) + 40 * (record.evidence.length + 12);
 
-/** Longest text of a finding, in characters. A name of a field may be as long as the ConfigMap. */
+/** Longest text of a finding, in characters. A field name may be as long as the ConfigMap. */
 const MAX_FINDING_TEXT = 1000;
 
-/** Cuts what a file for people need not hold. */
+/** The record of a refusal, with the findings cut to {@link MAX_FINDINGS} and {@link MAX_FINDING_TEXT}. */
 export function refusedRecord(refusal: Refusal, findings: readonly Finding[]): RefusedRecord {
   const { named, more } = splitFindings(findings);
   const kept = named.slice(0, MAX_FINDINGS).map(({ field, rule, message }) => ({ field: cut(field), rule, message: cut(message) }));
   return { ...refusal, findings: kept, more: named.length - kept.length + more };
 }
 
-/** Whether both refuse the same for the same reasons; `at` may differ. */
+/** Whether both records name the same config and the same reasons; `at` may differ. */
 export function sameRefusal(a: RefusedRecord, b: RefusedRecord): boolean {
   return refusedText({ ...a, at: '' }) === refusedText({ ...b, at: '' });
 }

@@ -15,9 +15,9 @@ export function serializeSource(source: MaybeSource): string {
 export type ParsedSource = { ok: true; source: MaybeSource } | { ok: false; problem: string };
 
 /**
- * Reads a meta file as upstream does: YAML or JSON, unknown keys are ignored (a newer writer may know more), of several documents
- * the first counts, of duplicate keys the last. 0 bytes are the local config; blanks are not.
- * A field that is absent reads as ''. The problem never quotes the file.
+ * Reads a meta file as upstream does: YAML or JSON, unknown keys are ignored (a newer version may have written them), the first of several documents
+ * and the last of duplicate keys count. 0 bytes mean the local config; a file of only white space is damaged.
+ * An absent field reads as ''. The problem text never quotes the file.
  */
 export function parseSource(bytes: Uint8Array): ParsedSource {
   if (bytes.length === 0) return { ok: true, source: null };
@@ -42,17 +42,17 @@ export function parseSource(bytes: Uint8Array): ParsedSource {
 }
 
 const isNothing = /^(?:|~|null|Null|NULL)$/;
-/** In place of a number or a boolean: which one is nobody's concern here. */
+/** Stands for any number or boolean: the value does not matter, since only text is valid. */
 const notText = Symbol('not text');
 
-/** A line as upstream writes it: a word, or one in quotes that hold nothing to unescape. */
+/** Pattern of a line as upstream writes it: a plain word, or a quoted word without escapes. */
 const field = (name: string): string => `    ${name}: (?:([A-Za-z0-9][A-Za-z0-9._-]*)|"([^"\\\\\\n]*)")\\n`;
 const fieldNames = ['kubeletConfigKey', 'name', 'namespace', 'resourceVersion', 'uid'] as const;
 const ownForm = new RegExp(
   `^apiVersion: ${apiVersion.replaceAll('.', '\\.')}\\nkind: ${kind}\\nsource:\\n  configMap:\\n${fieldNames.map((name) => field(name)).join('')}$`,
 );
 
-/** What upstream and we write ourselves, read without a YAML reader: nearly every start of an agent meets nothing else. */
+/** Parses the form that upstream and the agent write, without loading the YAML parser: at nearly every start the files have this form. */
 function parseOwnForm(text: string): unknown {
   const found = ownForm.exec(text);
   if (!found) return undefined;
@@ -72,10 +72,10 @@ function parseYaml(text: string): unknown {
     try {
       return JSON.parse(text);
     } catch {
-      // What is not JSON may still be YAML in flow style.
+      // It may still be YAML in flow style.
     }
   }
-  // Every scalar as text, and then upstream's own rule for what is none: the library's rule for numbers is wider (`e0` is one).
+  // Parse every scalar as text and apply upstream's rule for numbers: the library's own rule is wider (it accepts `e0`).
   const [first] = parseAllDocuments(text, { version: '1.1', schema: 'failsafe', uniqueKeys: false, logLevel: 'error' });
   if (first === undefined) return undefined;
   const [error] = first.errors;
@@ -93,8 +93,8 @@ function no(problem: string): ParsedSource {
   return { ok: false, problem };
 }
 
-// Which strings the YAML writer of upstream quotes, and how. It quotes with " what would otherwise be read as something else than a
-// string (1, 1e3, yes, 2026-01-01), with ' what would not be read as one plain word, and leaves the rest plain.
+// Which strings the YAML writer of upstream quotes, and how: with " a word that would be read as another type than string (1, 1e3, yes,
+// 2026-01-01), with ' a text that would not be read as one plain word. All other strings are plain.
 
 const reserved = new Set(['', '~', ...cased('null'), ...['y', 'yes', 'n', 'no', 'true', 'false', 'on', 'off'].flatMap(cased)]);
 const special = /^(?:\.nan|\.NaN|\.NAN|[-+]?\.(?:inf|Inf|INF))$/;
@@ -106,7 +106,7 @@ const date =
 
 /**
  * `text` as the value of a YAML mapping, as upstream writes it.
- * @param text - visible ASCII without blanks: what names, keys, uids and resource versions are made of
+ * @param text - visible ASCII without spaces, as in names, keys, uids and resource versions
  */
 export function yamlString(text: string): string {
   if (!/^[!-~]*$/.test(text)) throw new RangeError('only visible ASCII is written to a meta file');
@@ -114,7 +114,7 @@ export function yamlString(text: string): string {
   return isPlain(text) ? text : `'${text.replaceAll("'", "''")}'`;
 }
 
-/** Whether upstream reads the plain word `text` as a number, a boolean or nothing. Dates and times it writes quoted, but reads as text. */
+/** Whether upstream reads the plain word `text` as a number, a boolean or null. (It quotes dates and times, but reads plain ones as text.) */
 function readsAsAnotherType(text: string): boolean {
   return reserved.has(text) || special.test(text) || isNumber(text);
 }
@@ -125,12 +125,12 @@ function isNumber(text: string): boolean {
   const digits = text.replaceAll('_', '');
   const integer = /^[-+]?(?:0[xX](?<hex>[0-9a-fA-F]+)|0[bB](?<binary>[01]+)|0[oO]?(?<octal>[0-7]+)|0|[1-9][0-9]*)$/.exec(digits);
   if (integer && !text.startsWith('.') && fitsInteger(digits)) return true;
-  // After a leading dot an underscore only stands between two digits; behind a digit or sign it stands anywhere.
+  // After a leading dot an underscore is allowed between two digits only; after a digit or sign it is allowed anywhere.
   if (text.startsWith('.') && /(?<![0-9])_|_(?![0-9])/.test(text)) return false;
   return decimal.test(digits) && Number.isFinite(Number(digits));
 }
 
-/** int64 or uint64; a longer one in hex, octal or binary is no number to that writer, a longer decimal is a float. */
+/** Whether the value fits int64 or uint64. Upstream's writer treats a larger hex, octal or binary value as text, a larger decimal as a float. */
 function fitsInteger(digits: string): boolean {
   const negative = digits.startsWith('-');
   const bare = digits.replace(/^[-+]/, '').toLowerCase();

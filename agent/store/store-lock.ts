@@ -7,12 +7,12 @@ import { hintFor, StoreError } from './store.ts';
 export type Locked = <T>(change: () => Promise<T>) => Promise<T>;
 
 /**
- * The lock of one store: changes of this process go one after the other, and the kernel's lock keeps other processes out meanwhile.
- * A change within a change runs at once; it must be awaited before the outer one ends.
+ * The lock of one store: changes of this process run one after the other, each under a kernel lock that excludes other processes.
+ * A nested change runs at once; it must be awaited before the outer change ends.
  * @param waitMs - longest wait for other processes
  */
 export function storeLock(locks: Locks, path: string, waitMs: Millis): Locked {
-  // Tells a change within a change from one beside it. It turns inactive at the end, for promises that outlive their change.
+  // Identifies nested changes. Set inactive at the end of a change, for promises that outlive it.
   const holding = new AsyncLocalStorage<{ active: boolean }>();
   let last: Promise<unknown> = Promise.resolve();
 

@@ -3,8 +3,8 @@ import type { Finding } from '../config/contract.ts';
 import { describeError, errorCode, PERMISSION_DENIED } from '../../base/errors.ts';
 
 /**
- * What a meta file says. `missing` is not `none`: in a store that exists a missing `assigned` means unknown (design Q5), and
- * `damaged` cannot be used; `setAside` turns it into missing. `isUnread`: the disk did not give it, so it may be as good as ever and stays in its place.
+ * The value of a meta file. `missing` is not `none`: in a store that exists, a missing `assigned` means unknown (design Q5). A `damaged` file cannot be
+ * used; `setAside` makes it missing. `isUnread`: reading failed, so the file may be intact and stays in its place.
  */
 export type MetaRecord =
   { at: 'known'; source: MaybeSource } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string; isUnread?: true };
@@ -14,21 +14,21 @@ export type MetaName = 'assigned' | 'last-known-good';
 /** `store/meta/trial.json`: survives agent restarts, so that an hour of restarts is still one trial. */
 export interface TrialRecord extends ContentRef {
   source: Source;
-  /** RFC 3339, UTC; for people, and to tell what a Node said before from what it says since. */
+  /** RFC 3339, UTC; for people, and to compare with the times of the Node's conditions and pods. */
   assignedAt: string;
   /** Milliseconds of kubelet health under this content so far, since its last exit. */
   healthyMs: number;
-  /** Milliseconds without health on end, while the kubelet's unit was active. */
+  /** Milliseconds of continuous unhealthy time while the kubelet's unit was active. */
   unhealthyMs?: number;
-  /** Milliseconds of health that the agent of this trial asks for. */
+  /** Milliseconds of health that the trial requires (--trial-duration). */
   needMs?: number;
-  /** Ends of the kubelet under this content in this boot that count against it. */
+  /** Kubelet exits under this content in this boot that count against it. */
   exits: number;
-  /** The newest of them, as the condemnation will show them. Absent = none. */
+  /** The newest of these exits, as text for the condemnation. Absent = none. */
   evidence?: readonly string[];
-  /** Boots of the machine under this content that no clean stop went before; kept over boots. Absent = 0. */
+  /** Boots of the machine after an unclean stop under this content; kept over boots. Absent = 0. */
   uncleanBoots?: number;
-  /** Lines of the exits file that are already counted (byte offset), so that a restart of the agent counts none twice. */
+  /** Byte offset in the exits file up to which exits are counted, so that a restart of the agent counts none twice. */
   exitsOffset: number;
   /** Kernel boot id: another boot resets the counts of exits. */
   bootId: string;
@@ -50,18 +50,18 @@ export interface CondemnedRecord extends ContentRef {
 }
 
 /**
- * `store/meta/refused.json`: the config that this node is to use and that preflight refuses. It reports, so that `dkc status` can say which one
- * and why; nothing is decided by it. Removed when an assignment is accepted, or another one comes.
+ * `store/meta/refused.json`: the config that is assigned to this node and that preflight rejects. A report for `dkc status`; the agent decides nothing
+ * by it. Removed when the config is accepted or another one is assigned.
  */
 export interface RefusedRecord extends ContentRef {
   source: Source;
-  /** RFC 3339, UTC: since when this content is refused for these reasons. */
+  /** RFC 3339, UTC: since when this content is rejected for these reasons. */
   at: string;
   /** As in `status.config.error`. */
   error: string;
   /** Fields, rules and messages, never values. At most MAX_FINDINGS of config/contract.ts. */
   findings: readonly Finding[];
-  /** How many findings more there were. */
+  /** How many more findings there were. */
   more: number;
 }
 
@@ -87,7 +87,7 @@ export interface JournalLine {
   detail: string;
 }
 
-/** What is found where a checkpoint should be. */
+/** The state of a checkpoint on disk. */
 export type CheckpointState =
   { at: 'intact'; checkpoint: Checkpoint } | { at: 'missing' } | { at: 'damaged'; path: string; problem: string };
 
@@ -103,16 +103,16 @@ export interface CheckpointEntry {
 export interface Problem {
   path: string;
   problem: string;
-  /** It is not damaged, but kept from the agent; an administrator's command reads it all the same. */
+  /** The file is not damaged, but the agent has no permission to use it; a command run as root can read it. */
   isInaccessible?: true;
 }
 
 /**
- * The checkpoint store of one node: `D/store`. Reading takes no lock; every change takes the store lock for as long as it lasts.
- * Everything a change reports done is on disk. Errors: {@link StoreError}.
+ * The checkpoint store of one node: `D/store`. Reads take no lock; every change holds the store lock. When a change resolves, it is synced to disk.
+ * Errors: {@link StoreError}.
  */
 export interface Store {
-  /** Creates what is missing, leaves what exists. @returns true where the store was not there before. @throws StoreError on wrong types, a full or read-only disk */
+  /** Creates missing directories and records. @returns true where no store existed. @throws StoreError on a wrong file type, a full or read-only disk */
   initialize(): Promise<boolean>;
   /** Removes temporary leftovers, ours and upstream's (design Q4). @returns removed paths */
   sweep(): Promise<string[]>;
@@ -120,26 +120,26 @@ export interface Store {
   record(name: MetaName): Promise<MetaRecord>;
   /** Equal content is never rewritten (design Q8). null writes 0 bytes. @throws StoreError when uid or resourceVersion is empty */
   setRecord(name: MetaName, source: MaybeSource): Promise<void>;
-  /** Renames a damaged meta file (any of ours too) to `NAME.damaged-TIME` and leaves it missing. */
+  /** Renames a damaged record (`assigned`, `last-known-good` or a file of the agent's own) to `NAME.damaged-TIME`, so that it is missing. */
   setAside(path: string): Promise<void>;
 
-  /** Reads and verifies. A checkpoint without a manifest (upstream's) is read, and gets one when `adopt` is given (its source's namespace and name). */
+  /** Reads and verifies a checkpoint. One without a manifest (upstream's) gets one where `adopt` gives its source's namespace and name. */
   load(ref: PayloadRef, adopt?: Pick<Source, 'namespace' | 'name'>): Promise<CheckpointState>;
-  /** Writes the whole checkpoint; replaces a damaged one; leaves an intact one of the same content alone. @throws StoreError on hostile keys or uids */
+  /** Writes the whole checkpoint; replaces a damaged one; keeps an intact one of the same content. @throws StoreError on hostile keys or uids */
   save(payload: Payload): Promise<void>;
   /** Newest first (savedAt, then name). */
   list(): Promise<CheckpointEntry[]>;
   removeCheckpoint(ref: PayloadRef): Promise<void>;
 
-  /** undefined when there is none. A damaged file is set aside, reported through `onDamage`, and reads as none. */
+  /** undefined when no trial is recorded. A damaged file is set aside, reported through `onDamage`, and reads as missing. */
   trial(): Promise<TrialRecord | undefined>;
   setTrial(trial: TrialRecord | undefined): Promise<void>;
   condemned(): Promise<readonly CondemnedRecord[]>;
-  /** On a disk that takes no writes they are kept in memory (/run) until {@link Store.settleCondemned}, or the machine goes down. */
+  /** While the disk is not writable the records are kept in memory (/run) until {@link Store.settleCondemned} or a reboot. */
   setCondemned(records: readonly CondemnedRecord[]): Promise<void>;
-  /** Writes down, and journals, what is kept in memory only. @returns whether nothing is left there. @throws StoreError, LockError */
+  /** Writes condemnations that are only in memory to disk and journal. @returns whether none is left in memory. @throws StoreError, LockError */
   settleCondemned(): Promise<boolean>;
-  /** What preflight refuses now; undefined when nothing. A damaged file reads as {@link Store.trial} says. */
+  /** The config that preflight rejects now; undefined when none. For a damaged file see {@link Store.trial}. */
   refused(): Promise<RefusedRecord | undefined>;
   setRefused(refused: RefusedRecord | undefined): Promise<void>;
 
@@ -148,14 +148,14 @@ export interface Store {
   /** Appends; at most 1,000 lines are kept. */
   addToJournal(line: JournalLine): Promise<void>;
 
-  /** Everything wrong with manifests and meta files, changes nothing. */
+  /** All problems of checkpoints and records; changes nothing. */
   verify(): Promise<Problem[]>;
 
-  /** Runs `change` under the store lock (re-entrant within): read-modify-write by agent and admin at once loses nothing. @throws LockError after `waitMs` (default 10,000) */
+  /** Runs `change` under the store lock (re-entrant), for read-modify-write by agent and admin. @throws LockError after `waitMs` (default 10,000) */
   locked<T>(change: (store: Store) => Promise<T>): Promise<T>;
 }
 
-/** A failure of the store, on `path`. The status of the Node says only `internal failure`; this goes to log and journal. */
+/** A failure of the store on `path`. The Node's status reports only `internal failure`; log and journal get this text. */
 export class StoreError extends Error {
   override name = 'StoreError';
   readonly path: string;
@@ -182,21 +182,21 @@ const hints: Readonly<Record<string, string>> = {
   ELOOP: 'a symbolic link is in its place: move that away',
 };
 
-/** Something else lies in the place of the file: an error that says what is there, not that the disk fails. */
+/** Error codes for something else in the place of the file: the disk itself works. */
 const MISPLACED: ReadonlySet<string | undefined> = new Set(['EISDIR', 'EINVAL', 'ELOOP', 'ENOTDIR']);
 
-/** Whether a file could not be read, rather than read and not understood: EIO, ESTALE, EMFILE, ... */
+/** Whether reading the file failed (EIO, ESTALE, EMFILE, ...), so that its content is unknown rather than damaged. */
 export const isUnread = (error: unknown): boolean => {
   const code = errorCode(error);
   return code !== undefined && !MISPLACED.has(code);
 };
 
-/** What a disk error means to the person who has to fix it. */
+/** The fix for a disk error, for people; else the text of the error. */
 export function hintFor(error: unknown): string {
   return hints[errorCode(error) ?? ''] ?? describeError(error);
 }
 
-/** Does `act`; what the disk throws comes out as a StoreError about `path`. */
+/** Runs `act`; rethrows a disk error as a StoreError about `path`. */
 export async function onPath<T>(action: string, path: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
