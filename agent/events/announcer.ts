@@ -15,7 +15,7 @@ import { isAlreadyExists, isInvalidRequest } from '../../kube/client/errors.ts';
 export interface AnnouncerDeps {
   store: Pick<Store, 'journal' | 'condemned'>;
   disk: Pick<Disk, 'read' | 'replace'>;
-  /** Where the mark is. */
+  /** Path of the mark. */
   path: string;
   nodeName: string;
   clock: Clock;
@@ -23,21 +23,21 @@ export interface AnnouncerDeps {
   log: Log;
 }
 
-/** `D/announced.json`: the last line of the journal whose event is out. */
+/** `D/announced.json`: the last line of the journal whose event was sent. */
 interface Mark {
   at: string;
   sha256: string;
 }
 
-/** The newest transitions that are sent after a long time without an API server; older ones are in the journal. */
+/** Most transitions that are sent after a long time without an API server, the newest; older ones are only in the journal. */
 const MAX_BEHIND = 20;
-/** Sentences about the kubelet's health that wait for an API server. */
+/** Most state events that wait for an API server. */
 const MAX_SENTENCES = 10;
 const retryLimits = { base: 1000, cap: 60_000 };
 
 /**
- * Sends an event for every transition of this node. Most of them end the agent at once, so they are read from the journal by the next start, and a
- * mark on disk says how far that came. An event has the name that its line gives it: one that was sent before a crash is not sent twice.
+ * Sends an event for every transition of this node. Most transitions end the agent at once, so the next start reads them from the journal; a mark on
+ * disk names the last line that was sent. The name of an event is derived from its line, so a crash cannot cause a second event.
  */
 export class Announcer {
   readonly #deps: AnnouncerDeps;
@@ -51,7 +51,7 @@ export class Announcer {
     this.#due.notify();
   }
 
-  /** Reads the mark. Where there was none, what the journal holds is history that nobody waits for. Before boot adds to the journal. */
+  /** Reads the mark. Where there is none, older lines of the journal get no event. Call before boot adds to the journal. */
   async open(): Promise<void> {
     const { disk, path, store, log } = this.#deps;
     try {
@@ -65,17 +65,17 @@ export class Announcer {
     await this.#moveTo(last ? markOf(last) : { at: '', sha256: '' });
   }
 
-  /** The journal changed. */
+  /** The journal has changed. */
   notify(): void {
     this.#due.notify();
   }
 
-  /** The API server answers: what it did not take before is tried now. */
+  /** The API server answers again: retry failed events now. */
   retry(): void {
     if (this.#failures > 0) this.#due.notify();
   }
 
-  /** Something to say that is no transition. Kept until there is an API server; only the newest are. */
+  /** Queues a state event. The newest {@link MAX_SENTENCES} are kept until the API server accepts them. */
   say(message: string, reason: StateReason = 'KubeletUnhealthy', type: 'Normal' | 'Warning' = 'Warning'): void {
     this.#sentences = [...this.#sentences, stateEvent(type, reason, message, this.#facts())].slice(-MAX_SENTENCES);
     this.#due.notify();
@@ -121,7 +121,7 @@ export class Announcer {
     }
   }
 
-  /** Index of the first line that is not announced. A journal that was cut, or begun again, is told from by time. */
+  /** Index of the first line without an event. Where the journal was cut or recreated and lacks the marked line, by time. */
   #behind(lines: readonly JournalLine[]): number {
     const mark = this.#mark;
     if (!mark) return lines.length;
@@ -135,7 +135,7 @@ export class Announcer {
     try {
       await client.create(coreEvents, event, { namespace: EVENT_NAMESPACE, signal });
     } catch (error) {
-      // One that the server will never take must not hold up the others.
+      // An event that the server rejects as invalid must not block the others.
       if (isInvalidRequest(error)) this.#deps.log.warn('failed to send event', { reason: event['reason'], error });
       else if (!isAlreadyExists(error)) throw error;
     }
@@ -162,7 +162,7 @@ function markOf(line: JournalLine): Mark {
   return { at: line.at, sha256: hashOf(line) };
 }
 
-/** When it happened, with a name that only this line has. */
+/** The time of the line, and nanoseconds from its hash, so that the event's name is unique to the line. */
 function timeOf(line: JournalLine): { nowMs: number; nanos: number } {
   const nowMs = Date.parse(line.at);
   return { nowMs: Number.isNaN(nowMs) ? 0 : nowMs, nanos: Number.parseInt(hashOf(line).slice(0, 8), 16) % 1_000_000 };

@@ -7,14 +7,14 @@ import { unreachable } from '../../base/errors.ts';
 
 /** Namespace upstream writes Node events to. */
 export const EVENT_NAMESPACE = 'default';
-// Longest message the API takes is 1,024 bytes; what is cut is in the log.
+// The API accepts messages of at most 1,024 bytes; the log has the full text.
 const MAX_MESSAGE_LENGTH = 1024;
 
 export interface EventFacts {
   nodeName: string;
   /** Wall clock, ms. */
   nowMs: number;
-  /** Makes two names of one millisecond differ: 0 <= n < 1,000,000. */
+  /** Makes the names of two events of one millisecond differ: 0 <= n < 1,000,000. */
   nanos: number;
 }
 
@@ -42,23 +42,23 @@ export function refusedEvent(source: NonNullable<MaybeSource>, findings: readonl
   return nodeEvent('Warning', 'KubeletConfigRefused', fitting(ways.map((way) => head + way)), facts);
 }
 
-/** A change of this node, as its journal has it. */
+/** The event of a transition in the journal. */
 export function transitionEvent({ type, reason, message }: Transition, facts: EventFacts): KubeObject {
   return nodeEvent(type, reason, fitting([message]), facts);
 }
 
 /**
- * KubeletUnhealthy: the kubelet does badly under a config that is trusted, which is not undone. KubeletConfigUnassignable: no object of this cluster can
- * assign a config to this node. KubeletConfigDrifted: the node runs something else than its agent wrote; a Normal one when that is over.
+ * KubeletUnhealthy: the kubelet is unhealthy under a trusted config, which is not rolled back. KubeletConfigUnassignable: no object of this cluster can
+ * assign a config to this node. KubeletConfigDrifted: the node runs something else than its agent wrote; type Normal when that is resolved.
  */
 export type StateReason = 'KubeletUnhealthy' | 'KubeletConfigUnassignable' | 'KubeletConfigDrifted';
 
-/** The event of a state of this node, which is no transition. */
+/** The event of a state of this node that is not a transition. */
 export function stateEvent(type: 'Normal' | 'Warning', reason: StateReason, message: string, facts: EventFacts): KubeObject {
   return nodeEvent(type, reason, fitting([message]), facts);
 }
 
-/** The first that fits; else the last one, cut. */
+/** The first message that fits; else the last one, cut. */
 function fitting(messages: readonly string[]): string {
   const whole = messages.find((message) => bytes(message) <= MAX_MESSAGE_LENGTH);
   if (whole !== undefined) return whole;
@@ -90,24 +90,24 @@ function nodeEvent(type: 'Normal' | 'Warning', reason: string, message: string, 
   };
 }
 
-/** What a line of the journal says to those who watch the Node. */
+/** A journal line that gets an event on the Node. */
 export interface Transition {
-  /** Place of the line in the journal that it was read from. */
+  /** Index of the line in the journal. */
   index: number;
   type: 'Normal' | 'Warning';
   reason: 'KubeletConfigTrusted' | 'KubeletConfigCondemned' | 'KubeletConfigRolledBack' | 'KubeletConfigRetried';
   message: string;
 }
 
-/** Detail of a promotion that only gave trusted content another name: no transition of this node. */
+/** Detail of a promotion that only gave trusted content another name: it gets no event. */
 export const TRUSTED_ALREADY = 'its content was trusted already';
 
 /**
- * The events that a journal makes, oldest first. A way back is told when it is done: by the boot after the condemnation or the rollback.
- * @param condemned - where the evidence is, as long as it lasts
+ * The transitions of a journal that get an event, oldest first. A rollback gets its event at the boot after the condemnation or the `rolled-back` line.
+ * @param condemned - the evidence for the messages, where it still exists
  */
 export function transitionsOf(lines: readonly JournalLine[], condemned: readonly CondemnedRecord[]): Transition[] {
-  /** What was condemned or rolled back, and no boot has followed yet. */
+  /** The last condemnation or rollback that no boot has followed yet. */
   let left: JournalLine | undefined;
   return lines.flatMap((line, index): Transition[] => {
     const { event, source, detail } = line;
@@ -159,8 +159,8 @@ export function transitionsOf(lines: readonly JournalLine[], condemned: readonly
 }
 
 function evidenceOf({ at, source }: JournalLine, condemned: readonly CondemnedRecord[]): string {
-  const isIts = (record: CondemnedRecord, of: NonNullable<MaybeSource>): boolean =>
+  const isSame = (record: CondemnedRecord, of: NonNullable<MaybeSource>): boolean =>
     record.at === at && record.uid === of.uid && record.resourceVersion === of.resourceVersion;
-  const evidence = source === null ? undefined : condemned.find((record) => isIts(record, source))?.evidence;
+  const evidence = source === null ? undefined : condemned.find((record) => isSame(record, source))?.evidence;
   return evidence && evidence.length > 0 ? `; ${evidence.join('; ')}` : '';
 }

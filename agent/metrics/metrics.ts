@@ -3,12 +3,12 @@ import { DRIFT_KINDS } from '../drift/plan.ts';
 import type { ConfigStatus } from '../status/node-config-state.ts';
 import { journalEvents, type JournalLine } from '../store/store.ts';
 
-/** What the agent counts. Everything is cheap and never throws. */
+/** The agent's metrics. The setters are cheap and never throw. */
 export interface Metrics {
   picture: (picture: ConfigStatus) => void;
   sync: (failed: boolean) => void;
   trialHealthy: (seconds: number) => void;
-  /** Whether the kubelet does well under a config that is not on trial. */
+  /** Whether the kubelet is healthy under a config that is not on trial. */
   kubelet: (isWell: boolean) => void;
   /** Text in Prometheus' format. */
   text: () => Promise<string>;
@@ -26,7 +26,7 @@ function labelsOf(source: MaybeSource): Record<(typeof sourceLabels)[number], st
   };
 }
 
-/** What there is to tell. Kept as plain numbers: the library that prints them costs more memory than all the rest, and comes with the first scrape. */
+/** The values as plain numbers: prom-client costs more memory than the rest of the agent, so it is loaded at the first scrape. */
 interface Counts {
   picture: ConfigStatus | undefined;
   syncs: { ok: number; failed: number };
@@ -35,8 +35,8 @@ interface Counts {
 }
 
 /**
- * Counts from now on; loads nothing.
- * @param journal - asked at each scrape: most transitions end the agent, so that a count in memory would be gone before anyone saw it
+ * Starts counting; loads nothing.
+ * @param journal - read at each scrape: most transitions end the agent, so a count in memory would be lost before a scrape
  */
 export function openMetrics(journal: () => Promise<readonly Pick<JournalLine, 'event'>[]>): Metrics {
   const counts: Counts = {
@@ -77,7 +77,7 @@ async function print(
     help: 'This metric is true (1) if the node is experiencing a configuration-related error, false (0) otherwise.',
     registers,
   }).set((picture?.error ?? null) === null ? 0 : 1);
-  // No counter: the journal forgets its oldest lines, and a counter that goes down would read as a restart.
+  // Not a counter: the journal drops its oldest lines, and a counter that decreases would read as a restart.
   const changes = new Gauge({
     name: 'dkc_agent_transitions',
     help: 'Changes of this node by kind, as far back as its journal goes (1,000 lines).',

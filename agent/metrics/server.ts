@@ -8,9 +8,9 @@ import type { Log } from '../../base/log.ts';
 import type { Random } from '../../base/random.ts';
 import { http } from '../../kube/client/builtins.ts';
 
-/** Connections to the metrics at once. The agent has 1,024 files in all, and every process of the node may connect. */
+/** Most connections at the same time. The agent may open 1,024 files in all, and every process of the node may connect. */
 export const MAX_CONNECTIONS = 32;
-/** Ms until a request has to be complete: a client that sends nothing holds a connection no longer. */
+/** Time until a request must be complete, in ms: an idle client cannot hold a connection longer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 const RETRY = { base: 1_000, cap: 30_000 };
 
@@ -21,15 +21,15 @@ export interface MetricsServerDeps {
   clock: Clock;
   random: Random;
   log: Log;
-  /** Called with every change: null when the metrics are served, else why not. */
+  /** Called at every change: null when the metrics are served, else why not. */
   onState: (problem: string | null) => void;
-  /** Called with the port each time that it listens: for tests, which let the system choose one. */
+  /** Called with the port each time the server listens: for tests, which let the system choose it. */
   onPort?: (port: number) => void;
 }
 
 /**
- * Serves `/metrics` and `/healthz` until the signal aborts. An address that is taken is tried again: on a control-plane node its owner may be
- * gone in a moment. Never ends the agent.
+ * Serves `/metrics` and `/healthz` until the signal aborts. Retries an address that is in use: on a control-plane node the other program may release
+ * it soon. Never ends the agent.
  */
 export async function keepMetricsServed(deps: MetricsServerDeps, signal: AbortSignal): Promise<void> {
   const { address, clock, random, log, onState, onPort } = deps;
@@ -65,7 +65,7 @@ interface Listening {
   lost: Promise<Error | undefined>;
 }
 
-/** @throws ActionError for an address that no retry makes usable; else what the system says */
+/** @throws ActionError for an address that no retry can make usable; else the system's error */
 async function listen(address: string, metrics: Pick<Metrics, 'text'>, signal: AbortSignal): Promise<Listening> {
   const at = /^(?:\[([^\]]+)\]|([^:]*)):(\d+)$/.exec(address);
   const hint = 'choose another --metrics-bind-address, or an empty one to switch it off';
@@ -74,7 +74,7 @@ async function listen(address: string, metrics: Pick<Metrics, 'text'>, signal: A
   if (owner !== undefined) throw new ActionError('serve metrics on', address, { hint: `its port belongs to ${owner}; ${hint}` });
 
   let answer: Promise<string> | undefined;
-  // Scrapes at the same time share one answer: each reads the whole journal.
+  // Concurrent scrapes share one answer, since each reads the whole journal.
   const text = (): Promise<string> => {
     answer ??= metrics.text().finally(() => (answer = undefined));
     return answer;

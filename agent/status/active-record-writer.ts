@@ -19,14 +19,14 @@ export interface ActiveRecordWriterDeps {
   clock: Clock;
   log: Log;
   path: string;
-  /** In memory: takes the record while the disk takes no writes. */
+  /** Path in memory (/run), for the record while the disk is not writable. */
   volatilePath: string;
   configState: NodeConfigState;
-  /** Of this agent. */
+  /** Node name of this agent. */
   nodeName: string;
 }
 
-/** Keeps `active.json` up to date for `dkc status`. A report: nothing is decided by it, and a failure to write it is only logged. */
+/** Keeps `active.json` up to date for `dkc status`. A failed write is only logged. */
 export class ActiveRecordWriter {
   readonly #deps: ActiveRecordWriterDeps;
   #carrier: ActiveRecord['carrier'] = null;
@@ -40,47 +40,47 @@ export class ActiveRecordWriter {
     deps.configState.onChange(() => this.note());
   }
 
-  /** How this node learns its assignment, and why that way. */
+  /** Sets which kind of object assigns, and why. */
   carrier(name: ActiveRecord['carrier'], why: string): void {
     this.#carrier = name;
     this.#why = why;
     this.note();
   }
 
-  /** The object that assigned something last, as the disk has it; undefined where it does not say. */
+  /** The kind of object that assigned a config last, from disk; undefined where the record does not name one. */
   async assignedBy(): Promise<AssignedBy> {
     await this.#writing;
     return (await this.#old())?.assignedBy;
   }
 
-  /** What the agent before this one reported last; none where the disk does not say. */
+  /** The drift that the previous agent reported last, from disk; empty where there is no record. */
   async drift(): Promise<readonly Drift[]> {
     await this.#writing;
     return (await this.#old())?.drift ?? [];
   }
 
-  /** That object assigns something now. */
+  /** Sets the kind of object that assigns a config now. */
   assigns(by: NonNullable<AssignedBy>): void {
     if (this.#assignedBy === by) return;
     this.#assignedBy = by;
     this.note();
   }
 
-  /** What an admin should know of, in one line; null once that is over. */
+  /** Sets a problem that an admin should know, in one line; null clears it. */
   notice(about: Notice['about'], text: string | null): void {
     if (text === null) this.#notices.delete(about);
     else this.#notices.set(about, text);
     this.note();
   }
 
-  /** Writes the record if it says something new. Writes follow one another. */
+  /** Writes the record if it has changed. Writes run one after the other. */
   note(): void {
     this.#writing = this.#writing
       .then(() => this.#write())
       .catch((error: unknown) => this.#deps.log.warn('active.json cannot be written', { error }));
   }
 
-  /** Resolves when everything noted so far is on disk. */
+  /** Resolves when all changes so far are written, or their write has failed. */
   settled(): Promise<void> {
     return this.#writing;
   }
@@ -92,7 +92,7 @@ export class ActiveRecordWriter {
     const { error, drift: reported, assigned, lastKnownGood } = configState.picture;
     const kept = await this.#read(volatilePath);
     const old = kept ?? (await this.#read(path));
-    // Where nothing was ever assigned, or is any more, nothing of another node counts: a new node whose name was set late has such a store.
+    // While nothing is assigned the record takes this node's name: a new node may get its final name after the agent has created the store.
     const isLocal = source === null && assigned === null && lastKnownGood === null;
     const node = isLocal ? nodeName : (old?.node ?? nodeName);
     const foreign: Notice[] = node === nodeName ? [] : [{ about: 'store', text: foreignText(node, nodeName, path) }];
@@ -140,7 +140,7 @@ export class ActiveRecordWriter {
   }
 }
 
-/** A copied disk, an image with a store in it, a node that came back under another name. */
+/** The notice for a store of another node: a copied disk, an image that contains a store, a renamed node. */
 function foreignText(was: string, is: string, path: string): string {
   const what = `the store was created by node ${was}, and this is node ${is}: what is assigned, trusted and condemned in it may have been decided elsewhere`;
   const over = `to start over, stop the agent, move ${dirname(dirname(path))} away and start it`;

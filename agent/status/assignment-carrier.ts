@@ -15,25 +15,25 @@ export interface AssignmentCarrierDeps extends WatchDeps {
   client: Pick<Client, 'list' | 'watch' | 'patch' | 'raw'>;
   nodeName: string;
   configmapNamespace: string;
-  /** Of this agent. */
+  /** The agent's version. */
   version: string;
   mode: 'auto' | 'nodeconfig';
-  /** The object that assigned something last, as the disk remembers it. */
+  /** The kind of object that assigned a config last, from active.json. */
   assignedBy: 'node' | 'nodeconfig' | undefined;
 }
 
-/** Between two looks whether the server serves NodeConfig, in ms: while nothing else can assign, and while the Node does. */
+/** How often to check whether the server serves NodeConfig, in ms: while no object can assign, and while the Node assigns. */
 const POLL_WITHOUT_MS: Millis = 60_000;
 const POLL_BESIDE_NODE_MS: Millis = 300_000;
 
-/** Node and NodeConfig together: watches both, follows the one that {@link chooseCarrier} chooses, and reports on all that exist. */
+/** Node and NodeConfig together: watches both, follows the one that {@link chooseCarrier} chooses, and reports on every one that exists. */
 export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
   const { clock, log, nodeName, mode } = deps;
   let assignedBy = deps.assignedBy;
   let serverVersion = '';
   const node = { wanted: undefined as Wanted | undefined, uid: '', hasConfig: false, kubeletVersion: '' };
   let nodeConfigSays: Wanted | 'unserved' | 'forbidden' | undefined;
-  /** Whether this server kept a status.config that this Node did not have. */
+  /** Whether the server kept a `status.config` when this Node had none; undefined before it was tried. */
   let probed: boolean | undefined;
   /** This agent may not patch the status of its Node. */
   let isForbiddenNode = false;
@@ -44,7 +44,7 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
     ...deps,
     onNode: (object) => {
       const { uid = '' } = object?.metadata ?? {};
-      // Another Node of that name, maybe on a server that was upgraded: what the last one was asked says nothing.
+      // The Node was created again, perhaps on an upgraded server: the earlier probe results do not apply.
       if (object && uid !== node.uid) [node.uid, probed, isForbiddenNode] = [uid, undefined, false];
       node.hasConfig = isJsonObject(object?.status?.config);
       node.kubeletVersion = object?.status?.nodeInfo?.kubeletVersion ?? node.kubeletVersion;
@@ -76,7 +76,7 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
     if (!choice || isForbiddenNode) return { sent: false, kept: true };
     const isProbe = nativeNow() === 'unknown' && !byNodeConfig.exists();
     const hasFields = mode === 'auto' && (node.hasConfig || choice.carrier === 'node' || isProbe);
-    // Beside a NodeConfig the annotation says that there is an agent, and no more; without one it says what the node keeps.
+    // Where a NodeConfig has the status, the annotation only shows that an agent exists; without one it also has the node's config.
     const isOnlyWord = !hasFields && !byNodeConfig.exists();
     const shown = hasFields || isOnlyWord ? picture : { ...picture, trial: null };
     try {
@@ -90,7 +90,7 @@ export function assignmentCarrier(deps: AssignmentCarrierDeps): Carrier {
       if (!isForbidden(error) || (choice.carrier === 'node' && !isProbe)) throw error;
       log.info('not allowed to patch the status of the Node', { node: nodeName, error });
       isForbiddenNode = true;
-      // Without an answer a server of that age is taken for one that keeps the fields, as most did.
+      // The probe was forbidden: assume that a server of that version keeps the fields, as most do.
       if (isProbe) probed = true;
       decide();
       return { sent: false, kept: true };

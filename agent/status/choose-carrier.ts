@@ -1,41 +1,41 @@
 import type { Wanted } from '../sync/plan.ts';
 
-/** What is known of the two objects that may assign a configuration to this node, and of the server that keeps them. */
+/** Facts about the two objects that may assign a configuration to this node, and about their API server. */
 export interface CarrierFacts {
   nodeName: string;
-  /** `auto` follows either; `nodeconfig` reads nothing in the Node. */
+  /** `auto` follows Node and NodeConfig; `nodeconfig` ignores the Node's configSource. */
   mode: 'auto' | 'nodeconfig';
-  /** What the Node says; undefined before it was listed. */
+  /** The Node's assignment; undefined before the Node was listed. */
   node: Wanted | undefined;
-  /** What the NodeConfig says; `absent`: there is no such object. undefined before the server answered. */
+  /** The NodeConfig's assignment; `absent`: no such object exists. undefined before the server answered. */
   nodeConfig: Wanted | 'unserved' | 'forbidden' | undefined;
   /** Whether the server keeps `Node.spec.configSource` where it was not set before. */
   native: Native;
-  /** As the server says it: `v1.36.3`; '' where it did not. */
+  /** `gitVersion` of the API server, as `v1.36.3`; '' where unknown. */
   serverVersion: string;
-  /** The object that assigned something last, over restarts of the agent. */
+  /** The kind of object that assigned a config last, over restarts of the agent. */
   assignedBy: 'node' | 'nodeconfig' | undefined;
 }
 
 export type Native = 'kept' | 'dropped' | 'unknown';
 
-/** Which object assigns, why that one, and what it says. */
+/** Which object assigns, why, and its assignment. */
 export interface Choice {
   /** null: none can. */
   carrier: 'node' | 'nodeconfig' | null;
   why: string;
   wanted: Wanted;
-  /** What the cluster lacks: one sentence that names the command that brings it. */
+  /** What the cluster lacks: one sentence with the command that installs it. */
   missing?: string;
 }
 
-/** From this minor version on a server takes what is printed without `--kubernetes-version`. */
+/** From this minor version on a server accepts the manifests that are printed without `--kubernetes-version`. */
 const TAKES_ALL_FROM = 30;
 
 /**
- * The command that brings what a server lacks. kubectl applies nothing at all where an older server does not know a field.
- * @param serverVersion - as the server says it; '' or what is no version: as for a new one
- * @param only - one part @default all
+ * The command that installs what a server lacks. It names the version for an older server, where kubectl rejects manifests with unknown fields.
+ * @param serverVersion - `gitVersion` of the server; '' or an invalid version: treated as new
+ * @param only - install one part only @default all
  */
 export function installCommand(serverVersion: string, only?: 'crds' | 'rbac'): string {
   const [, minor] = /^v?1\.(\d{1,3})(?!\d)/.exec(serverVersion) ?? [];
@@ -47,9 +47,9 @@ export function installCommand(serverVersion: string, only?: 'crds' | 'rbac'): s
 const kept = { at: 'absent' } as const;
 
 /**
- * A NodeConfig goes before the Node, so that a cluster moves by creating NodeConfigs. An object that is absent is no unassignment: a deleted
- * definition takes every NodeConfig with it, and servers from 1.26 on lose `spec.configSource` of a Node that is created again.
- * @returns undefined while something that decides is not known yet
+ * A NodeConfig takes precedence over the Node, so that a cluster migrates by creating NodeConfigs. An absent object does not unassign: deleting the
+ * CustomResourceDefinition deletes every NodeConfig, and servers from 1.26 on drop `spec.configSource` of a Node that is created again.
+ * @returns undefined while a fact that decides is not known yet
  */
 export function chooseCarrier(facts: CarrierFacts): Choice | undefined {
   const { nodeName, mode, node, nodeConfig } = facts;
@@ -84,7 +84,7 @@ function byNode(facts: CarrierFacts, wanted: Wanted): Choice {
   return { carrier: 'node', why: `Node.spec.configSource${rest}`, wanted };
 }
 
-/** A NodeConfig assigned before, and the Node would now say local. Who means that says so in the NodeConfig, or has the Node assign first. */
+/** A NodeConfig assigned before and is gone; the Node has no configSource. Keep the config: for local, write that in a NodeConfig. */
 function goneAgain({ nodeName, nodeConfig }: CarrierFacts): Choice {
   const gone =
     nodeConfig === 'forbidden'
@@ -96,7 +96,7 @@ function goneAgain({ nodeName, nodeConfig }: CarrierFacts): Choice {
   return { carrier: 'nodeconfig', why, wanted: kept };
 }
 
-/** @param head - what to say of the API server before what it lacks */
+/** @param head - start of the sentence, up to what the API server lacks */
 function withoutNode({ nodeName, nodeConfig, serverVersion }: CarrierFacts, head: string): Choice {
   if (nodeConfig === 'unserved') {
     const why = `${head} does not serve nodeconfigs.dkc.dev`;
@@ -127,7 +127,7 @@ const DROPS_FROM = 26;
 
 /**
  * Whether the server keeps `spec.configSource` on a Node that has none.
- * @param probed - whether this server kept a `status.config` that this Node did not have; undefined: not tried on this Node
+ * @param probed - whether this server kept a `status.config` when this Node had none; undefined: not tried on this Node
  */
 export function nativeSupport(serverVersion: string, hasStatusConfig: boolean, probed: boolean | undefined): Native {
   const [, major = '', minor = ''] = /^v?(\d+)\.(\d+)/.exec(serverVersion) ?? [];

@@ -14,15 +14,15 @@ export interface NodeCarrierDeps extends WatchDeps {
   client: Pick<Client, 'list' | 'watch' | 'patch'>;
   nodeName: string;
   configmapNamespace: string;
-  /** Of this agent. */
+  /** The agent's version. */
   version: string;
-  /** The Node as it was seen, before anything else is made of it. */
+  /** Called with every Node that the watch delivers, before the handlers. */
   onNode?: (node: Node | undefined) => void;
 }
 
 export interface NodeCarrier extends Carrier {
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
-  /** @param how - `noteOnly`: the annotation alone; `isOnlyWord`: no other object tells of the node either */
+  /** @param how - `noteOnly`: write the annotation only; `isOnlyWord`: no other object has the node's status, so the annotation has it */
   report(
     picture: ConfigStatus,
     signal: AbortSignal,
@@ -49,7 +49,7 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
             deps.onNode?.(object);
             const version = object?.status?.nodeInfo?.kubeletVersion;
             if (version) handlers.onKubeletVersion?.(version);
-            // Nothing is cleared when the Node goes: it comes back with the next start of its kubelet.
+            // A deleted Node clears nothing: the next start of its kubelet creates it again.
             if (!object) log.warn('the API server has no such Node', { node: nodeName });
             const now = object ? wantedOf(object.spec?.configSource, configmapNamespace) : noNode(nodeName);
             if (JSON.stringify(now) !== wanted) handlers.onWanted(now);
@@ -65,14 +65,14 @@ export function nodeCarrier(deps: NodeCarrierDeps): NodeCarrier {
       if (!seen) return { sent: false, kept: true };
       const patch = nodePatch(seen, picture, version, isOnlyWord);
       if (!patch) return { sent: false, kept: true };
-      // A server that drops the fields answers 200 every time: ask it again only when there is something new to say.
+      // A server that drops the fields answers 200 every time: patch again only when the status has changed.
       const { status, ...note } = patch;
       const isDropped = noteOnly || (status !== undefined && dropped === JSON.stringify(status));
       if (isDropped && Object.keys(note).length === 0) return { sent: false, kept: noteOnly };
       const before = seen;
       const change = isDropped ? note : patch;
       const answer = await client.patch<Node>(nodes, { name: nodeName }, change, { type: 'strategic', subresource: 'status', signal });
-      // A watch event that came meanwhile is newer than this answer may be.
+      // A watch event that arrived during the request may be newer than the response.
       if (seen === before) seen = answer;
       if (isDropped) return { sent: false, kept: noteOnly };
       const kept = keeps(answer.status?.config, patch);

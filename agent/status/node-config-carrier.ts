@@ -18,23 +18,23 @@ export interface NodeConfigCarrierDeps extends WatchDeps {
 }
 
 export interface NodeConfigHandlers {
-  /** What the NodeConfig says now, or why it says nothing. */
+  /** Called with the NodeConfig's assignment, or why it cannot be read. */
   onState(state: Wanted | 'unserved' | 'forbidden'): void;
-  /** The object was seen, whatever changed in it. */
+  /** Called for every list and watch event of the object. */
   onSeen(): void;
   onTrouble?(text: string): void;
-  /** As the server says it: `v1.36.3`; '' where it does not. Before the first state, and at each look for the kind. */
+  /** Called with the server's `gitVersion`, as `v1.36.3`; '' where unknown. Before the first state, and at each discovery of the kind. */
   onVersion(version: string): void;
-  /** How long to wait until the server is asked again whether it serves the kind, in ms. */
+  /** Time until the next discovery of the kind, in ms. */
   pollMs(): Millis;
 }
 
 export interface NodeConfigCarrier {
-  /** Watches until the signal aborts; survives that the definition is deleted and comes back. */
+  /** Watches until the signal aborts, also while the CustomResourceDefinition is deleted and created again. */
   watch(handlers: NodeConfigHandlers, signal: AbortSignal): Promise<void>;
   /** Whether the object exists, as last seen. */
   exists(): boolean;
-  /** Writes the status where it differs from what was last seen. @throws ApiError, TransportError */
+  /** Writes the status where it differs from the last seen status. @throws ApiError, TransportError */
   report(picture: ConfigStatus, facts: NodeConfigFacts, signal: AbortSignal): Promise<Reported>;
 }
 
@@ -42,10 +42,10 @@ const limits = { base: 1000, cap: 30_000 };
 /** Longest text of a server's version that is kept, in characters. */
 const MAX_VERSION = 64;
 
-/** Our own object: `spec.configMap` assigns, `status` reports. The agent writes its status and nothing else; `dkc assign` creates it. */
+/** The NodeConfig: `spec.configMap` assigns, `status` reports. The agent writes only the status; `dkc assign` creates the object. */
 export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrier {
   let seen: NodeConfig | undefined;
-  /** What the server accepted and did not keep: its definition is older than this agent. */
+  /** The last patch of which the server dropped fields: its CustomResourceDefinition is older than this agent. */
   let dropped: string | undefined;
   const { client, nodeName, configmapNamespace, clock, random, log } = deps;
 
@@ -88,7 +88,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
           failures = 0;
           if (served) await watchServed(handlers, signal);
           if (signal.aborted) return;
-          // A definition that was deleted may be back at once.
+          // A deleted definition may be created again at once: report `unserved` only if discovery does not find the kind.
           if (!served) handlers.onState('unserved');
           wait = served ? limits.base : handlers.pollMs() * (0.9 + random() * 0.2);
         } catch (error) {
@@ -111,7 +111,7 @@ export function nodeConfigCarrier(deps: NodeConfigCarrierDeps): NodeConfigCarrie
         subresource: 'status',
         signal,
       });
-      // A watch event that came meanwhile is newer than this answer may be.
+      // A watch event that arrived during the request may be newer than the response.
       if (seen === before) seen = answer;
       dropped = keepsMembers(answer.status, patch.status) ? undefined : JSON.stringify(patch);
       return { sent: true, kept: true };

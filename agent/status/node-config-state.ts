@@ -3,21 +3,21 @@ import type { Health } from './node-config.ts';
 import { type Drift, sameDrift } from '../drift/plan.ts';
 import { type ContentRef, type MaybeSource, sameSource } from '../checkpoint/source.ts';
 
-/** What this node reports: upstream's four facts. */
+/** What this node reports: upstream's four members, and trial, health and drift. */
 export interface ConfigStatus {
   assigned: MaybeSource;
   active: MaybeSource;
   lastKnownGood: MaybeSource;
   error: string | null;
-  /** The running trial; absent or null without one. `endsAt`: RFC 3339, UTC, when it passes if all goes well from now on. */
+  /** The running trial; absent or null without one. `endsAt`: RFC 3339, UTC, when it ends if the kubelet stays healthy. */
   trial?: { endsAt: string } | null;
-  /** What the last look at the kubelet found; absent before the first. */
+  /** Health at the last probe of the kubelet; absent before the first. */
   health?: Health;
-  /** In what the node runs something else than its agent wrote; absent before the first look. */
+  /** The reported drift; absent before the first check. */
   drift?: readonly Drift[];
 }
 
-/** Every string that can appear as `error` (spec 7.2, design 4). Sanitised on purpose: details go to log and journal. */
+/** Every string that can appear as `error` (spec 7.2, design 4). Sanitized on purpose: details go to log and journal. */
 export const statusErrors = {
   load: 'failed to load config, see Kubelet log for details',
   validate: 'failed to validate config, see Kubelet log for details',
@@ -29,10 +29,10 @@ export const statusErrors = {
   rolledBack: 'rolled back by admin, see dkc-agent log for details',
 } as const;
 
-/** The assignment itself cannot be had or done. */
+/** Whether the error comes from sync (download, source, assignment) rather than from the config that is used. */
 export const isSyncError = (error: string | null): boolean => error?.startsWith('failed to sync') === true;
 
-/** The kubelet's file as the trial sees it. */
+/** The config in the effective file. */
 export interface ActiveConfig {
   used: BootOutcome['used'];
   source: MaybeSource;
@@ -41,18 +41,18 @@ export interface ActiveConfig {
 }
 
 /**
- * The one place in memory that knows how this node stands. Sync and trial change it, status, metrics and trial listen. Disk is the
- * truth for the next start; this is only its shadow.
+ * The state of this node's config in memory. Sync, trial and drift update it; status, metrics and garbage collection listen. The next start reads
+ * only the disk.
  */
 export class NodeConfigState {
   readonly bootError: string | null;
-  /** The assigned record as boot found it: the one that `bootError` speaks of. */
+  /** The assigned record as boot read it; `bootError` refers to it. */
   readonly bootAssigned: MaybeSource;
   /** The last-known-good record as boot left it. */
   readonly bootTrusted: MaybeSource;
-  /** A signature is all that boot missed in the assigned config. */
+  /** A missing signature was the only fault that boot found in the assigned config. */
   readonly bootUnsigned: boolean;
-  /** Boot left the kubelet without a file that it could start on. */
+  /** Boot left the kubelet without a usable effective file. */
   readonly bootLacksFile: boolean;
   #picture: ConfigStatus;
   #shown: ConfigStatus;
@@ -81,7 +81,7 @@ export class NodeConfigState {
     return this.#picture;
   }
 
-  /** The picture as others may see it: never the half of a change that is under way. */
+  /** The picture for reports: without the changes of a sync that is not complete. */
   get shown(): Readonly<ConfigStatus> {
     return this.#shown;
   }
@@ -90,12 +90,12 @@ export class NodeConfigState {
     return this.#active;
   }
 
-  /** Changes what is given, tells the listeners when that makes a difference. */
+  /** Sets the given members; calls the listeners if the shown picture changes. */
   update(change: Partial<Omit<ConfigStatus, 'active'>>): void {
     this.#set({ ...this.#picture, ...change });
   }
 
-  /** The kubelet's file stays; it is known under another name now. */
+  /** The effective file stays, under another source. */
   adopt(source: MaybeSource, content?: ContentRef): void {
     const used = source === null ? 'local' : 'assigned';
     this.#active = { used, source, effectiveSha256: this.#active.effectiveSha256, ...(content ? { content } : {}) };
@@ -103,8 +103,8 @@ export class NodeConfigState {
   }
 
   /**
-   * From now on no change is shown. @returns a function that shows all of it at once; who leaves the node to the next
-   * start never calls it
+   * Holds back changes from `shown`. @returns a function that shows all of them at once. It is not called before an exit that leaves the report to
+   * the next start.
    */
   hold(): () => void {
     this.#holds += 1;
@@ -116,13 +116,13 @@ export class NodeConfigState {
     };
   }
 
-  /** Whether a change is under way, so that what is shown speaks of before it. Listeners are told when it is over, also where nothing has changed. */
+  /** Whether changes are held back, so that `shown` is outdated. If so, the listeners are called at the end of the hold, even without a change. */
   isHeld(): boolean {
     this.#isAwaited ||= this.#holds > 0;
     return this.#holds > 0;
   }
 
-  /** Tells of every change of what is shown. @returns a function that ends it */
+  /** Calls `listener` after every change of `shown`. @returns a function that removes the listener */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -133,7 +133,7 @@ export class NodeConfigState {
     this.#show();
   }
 
-  /** @returns whether listeners were told */
+  /** @returns whether the listeners were called */
   #show(): boolean {
     if (this.#holds > 0 || sameConfigStatus(this.#picture, this.#shown)) return false;
     this.#shown = this.#picture;

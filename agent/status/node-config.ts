@@ -5,7 +5,7 @@ import type { Wanted } from '../sync/plan.ts';
 import { type ConfigStatus, statusErrors } from './node-config-state.ts';
 import { configStatus, memberPatch, wantedConfigMap } from './node-status.ts';
 
-/** Our own object, which has the name of its Node. `deploy/nodeconfig-crd.ts` has its schema. */
+/** The custom resource of dkc; an object has the name of its Node. `deploy/nodeconfig-crd.ts` has its schema. */
 export const nodeConfigs: Resource = {
   group: 'dkc.dev',
   version: 'v1alpha1',
@@ -14,16 +14,16 @@ export const nodeConfigs: Resource = {
   namespaced: false,
 };
 
-/** As the API server keeps it. Readers still validate what it holds. */
+/** A NodeConfig from the API server. Readers must validate its members. */
 export interface NodeConfig extends KubeObject {
   spec?: { configMap?: unknown };
   status?: NodeConfigStatus;
 }
 
 export interface NodeConfigStatus {
-  /** The generation of spec that this status speaks of. */
+  /** The generation of spec that this status refers to. */
   observedGeneration?: number;
-  /** Absent: local, here and in the next two. */
+  /** Absent: local. The same for `active` and `lastKnownGood`. */
   assigned?: { configMap: Source };
   active?: { configMap: Source };
   lastKnownGood?: { configMap: Source };
@@ -31,12 +31,12 @@ export interface NodeConfigStatus {
   /** Absent without a running trial. */
   trial?: { endsAt: string };
   agentVersion?: string;
-  /** As the Node reports it: `v1.36.3`. */
+  /** From the Node's nodeInfo: `v1.36.3`. */
   kubeletVersion?: string;
   conditions?: Condition[];
 }
 
-/** What the status says beside upstream's facts. */
+/** What the status has beside upstream's members. */
 export interface NodeConfigFacts {
   agentVersion: string;
   /** '' where the Node has not reported one. */
@@ -44,12 +44,12 @@ export interface NodeConfigFacts {
   health: Health;
   /** RFC 3339, UTC, to the second. */
   now: string;
-  /** What spec says has not been looked at, or the agent is about to exit for it: the status stays one of the generation before. @default false */
+  /** The current spec is not synced yet, or the agent is about to exit for it: `observedGeneration` stays as it was. @default false */
   isBehind?: boolean;
 }
 
 /**
- * What `spec` of a NodeConfig says; without `configMap` local.
+ * The assignment in `spec` of a NodeConfig; local without `configMap`.
  * @param namespace - the only namespace this agent may read; '' allows any
  */
 export function wantedOfNodeConfig({ spec }: Pick<NodeConfig, 'spec'>, namespace: string): Wanted {
@@ -58,7 +58,7 @@ export function wantedOfNodeConfig({ spec }: Pick<NodeConfig, 'spec'>, namespace
   return wantedConfigMap(configMap, 'spec.configMap', namespace);
 }
 
-/** The status that a NodeConfig should have. Conditions keep their lastTransitionTime where their status is as it was. */
+/** The status that a NodeConfig should have. Conditions keep their lastTransitionTime where their status is unchanged. */
 function nodeConfigStatus({ metadata, spec, status }: NodeConfig, picture: ConfigStatus, facts: NodeConfigFacts): Record<string, Json> {
   const { agentVersion, kubeletVersion, health, now, isBehind = false } = facts;
   const generation = isBehind ? generationBefore(status) : (metadata.generation ?? 0);
@@ -79,13 +79,13 @@ function nodeConfigStatus({ metadata, spec, status }: NodeConfig, picture: Confi
   };
 }
 
-/** Who else writes there may have written anything. */
+/** Checks the type, since another writer may have set any value. */
 function generationBefore(status: NodeConfigStatus | undefined): number {
   const { observedGeneration: before } = status ?? {};
   return typeof before === 'number' ? before : 0;
 }
 
-/** The merge patch of `status` from what a NodeConfig says to what it should say; undefined when nothing differs. Members that go are sent as null. */
+/** The merge patch from the seen to the wanted `status`; undefined when they are equal. Removed members are sent as null. */
 export function nodeConfigPatch(
   seen: NodeConfig,
   picture: ConfigStatus,
@@ -95,20 +95,20 @@ export function nodeConfigPatch(
   return status && { status };
 }
 
-/** A condition as `metav1.Condition` has it. */
+/** A `metav1.Condition`. */
 export interface Condition {
   type: string;
   status: 'True' | 'False' | 'Unknown';
-  /** The generation of the object that it speaks of. */
+  /** The generation of the object that the condition refers to. */
   observedGeneration: number;
-  /** RFC 3339, UTC: since when `status` is what it is. */
+  /** RFC 3339, UTC: when `status` changed last. */
   lastTransitionTime: string;
   /** In CamelCase. */
   reason: string;
   message: string;
 }
 
-/** What the agent knows of its kubelet. `problem`: why it does badly. */
+/** Health of the kubelet. `problem`: why it is unhealthy. */
 export type Health = { at: 'unknown' } | { at: 'healthy' } | { at: 'unhealthy'; problem: string };
 
 interface ConditionFacts {
@@ -116,7 +116,7 @@ interface ConditionFacts {
   health: Health;
   generation: number;
   now: string;
-  /** As last seen; who else writes there may have written anything. */
+  /** The conditions as last seen, not validated: another writer may have set any value. */
   before: unknown;
 }
 
@@ -124,10 +124,10 @@ type Said = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
 
 /** Longest message, in characters. */
 const MAX_MESSAGE = 1000;
-/** Conditions of others that are kept; the schema allows 16 in all. */
+/** Most conditions of other writers that are kept; the schema allows 16 in all. */
 const MAX_OTHERS = 12;
 
-/** Synced, Healthy, Trusted and, after the first look, Drifted; behind them the conditions that others wrote. Pure. */
+/** Synced, Healthy, Trusted and, after the first drift check, Drifted; then the conditions of other writers. Pure. */
 function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Condition[] {
   const { generation, now, before } = facts;
   const old = Array.isArray(before) ? before.filter(isCondition) : [];
@@ -145,7 +145,7 @@ function nodeConfigConditions(picture: ConfigStatus, facts: ConditionFacts): Con
   return [...ours, ...others.slice(0, MAX_OTHERS)];
 }
 
-/** Whether the node uses what spec says. */
+/** Whether the node uses the config in spec. */
 function synced({ assigned, active, error }: ConfigStatus, wanted: Wanted): Said {
   const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Synced', status, reason, message });
   if (error !== null) return say('False', reasons[error] ?? 'Failed', error);
@@ -186,7 +186,7 @@ function healthy(health: Health): Said {
   }
 }
 
-/** Whether what the kubelet uses has passed its trial. The local configuration needs none. */
+/** Whether the config that the kubelet uses has passed its trial. The local configuration needs none. */
 function trusted({ active, lastKnownGood, trial }: ConfigStatus): Said {
   const say = (status: Said['status'], reason: string, message: string): Said => ({ type: 'Trusted', status, reason, message });
   if (active === null) return say('True', 'Local', 'the local configuration needs no trial');
@@ -195,7 +195,7 @@ function trusted({ active, lastKnownGood, trial }: ConfigStatus): Said {
   return say('False', 'NotProven', `${sourceText(active)} has not passed a trial`);
 }
 
-/** Whether the node runs something else than its agent wrote. Before the first look the condition of the agent before stays. */
+/** Whether the node runs something else than its agent wrote. Before the first check the condition of the previous agent stays. */
 function drifted({ drift }: ConfigStatus): Said[] {
   const type = 'Drifted';
   const [first] = drift ?? [];

@@ -14,7 +14,7 @@ export function wantedOf(configSource: unknown, namespace: string): Wanted {
   return wantedConfigMap(configMap, 'spec.configSource.configMap', namespace);
 }
 
-/** @param path - of `configMap` in its object, for messages @param namespace - as above */
+/** @param path - path of `configMap` in its object, for messages @param namespace - as in {@link wantedOf} */
 export function wantedConfigMap(configMap: unknown, path: string, namespace: string): Wanted {
   const fields = record(configMap);
   if (!fields) return { at: 'invalid', problem: `${path} is not an object` };
@@ -48,12 +48,12 @@ function sourceJson({ namespace, name, uid, resourceVersion, kubeletConfigKey }:
   return { namespace, name, uid, resourceVersion, kubeletConfigKey };
 }
 
-/** The annotation by which the fleet view knows that a node has an agent, and of its trial. */
+/** The annotation that shows the fleet view that a node has an agent, and its trial. */
 export const AGENT_ANNOTATION = 'dkc.dev/agent';
 
 /**
  * `{"version":"0.1.0","trial":{"endsAt":"2026-03-01T00:10:00Z"}}`, or `"trial":null`
- * @param isOnlyWord - no status tells of this node: the note has what `status.config` would have, as `config`, unless that is empty
+ * @param isOnlyWord - no object has a status for this node: the annotation has the members of `status.config` as `config`, unless there are none
  */
 export function agentNote(picture: ConfigStatus, version: string, isOnlyWord = false): string {
   const { trial } = picture;
@@ -66,8 +66,8 @@ export function agentNote(picture: ConfigStatus, version: string, isOnlyWord = f
 }
 
 /**
- * The patch of a Node to this picture, annotation and all; undefined when nothing differs. A Node's status takes annotations, too.
- * @param isOnlyWord - as above
+ * The patch that brings a Node to this picture, with the annotation; undefined when nothing differs. The status subresource of a Node accepts annotations.
+ * @param isOnlyWord - as in {@link agentNote}
  */
 export function nodePatch(
   { metadata, status }: Pick<KubeObject, 'metadata'> & { status?: { config?: unknown } },
@@ -83,7 +83,7 @@ export function nodePatch(
 }
 
 /**
- * The patch from what the Node says to what it should say; undefined when nothing differs. Members that go are sent as null.
+ * The patch from the seen to the wanted `status.config`; undefined when they are equal. Removed members are sent as null.
  * @param seen - `status.config` as last seen; undefined when the field is absent, which differs from `{}` (local config in use)
  */
 export function configPatch(seen: unknown, picture: ConfigStatus): Record<string, Json> | undefined {
@@ -91,7 +91,7 @@ export function configPatch(seen: unknown, picture: ConfigStatus): Record<string
   return config && { status: { config } };
 }
 
-/** The members of `wanted` that `seen` has not, and null for those that only `seen` has; undefined when nothing differs. */
+/** The members of `wanted` that differ in `seen`, and null for members that only `seen` has; undefined when nothing differs. */
 export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>>): Record<string, Json> | undefined {
   const old = record(seen) ?? {};
   const changed = Object.entries(wanted).filter(([name, value]) => canonical(old[name]) !== canonical(value));
@@ -101,12 +101,12 @@ export function memberPatch(seen: unknown, wanted: Readonly<Record<string, Json>
 }
 
 /**
- * Whether the server kept what `patch` wrote. Members that someone else wrote meanwhile are not compared: that is a conflict of two writers, not a
- * server that drops fields.
+ * Whether the server kept what `patch` wrote. Only the members of the patch are compared: other members may come from another writer, which does not
+ * mean that the server drops fields.
  */
 export function keeps(seen: unknown, patch: Record<string, Json>): boolean {
   const sent = record(record(patch['status'])?.['config']);
-  return !sent || keepsMembers(seen, sent); // an annotation alone says nothing of these fields
+  return !sent || keepsMembers(seen, sent); // a patch of the annotation alone tests nothing
 }
 
 /** Whether `seen` has every member that a merge patch sets. */
@@ -115,7 +115,7 @@ export function keepsMembers(seen: unknown, sent: Readonly<Record<string, unknow
   return now !== undefined && Object.entries(sent).every(([name, value]) => value === null || canonical(now[name]) === canonical(value));
 }
 
-/** The order in which a server prints members says nothing. */
+/** JSON text that does not depend on the order of members. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, at: unknown) => {
     const fields = record(at);

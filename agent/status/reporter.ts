@@ -8,9 +8,9 @@ import type { Wanted } from '../sync/plan.ts';
 import { describeError } from '../../base/errors.ts';
 
 const limits = { base: 500, cap: 30_000 };
-/** Longest wait for sync to look at what is wanted, in ms. */
+/** Longest wait for sync to complete before a report, in ms. */
 const MAX_SILENCE_MS = 2000;
-/** Pause after a patch that says what the one before it said, in ms. */
+/** Pause after a patch with the same content as the previous one, in ms. */
 const CONFLICT_BACKOFF_MS = 1000;
 
 export interface ReporterDeps {
@@ -22,11 +22,11 @@ export interface ReporterDeps {
   onKept: (kept: boolean) => void;
 }
 
-/** Writes the picture whenever it changed or the carrier's object was seen, and tries again until it is written (design Q6). */
+/** Writes the picture whenever it changed or the watch delivered the carrier's object, and retries until it is written (design Q6). */
 export class Reporter {
   readonly #deps: ReporterDeps;
   readonly #due = new Trigger();
-  /** There was a report before the picture was complete. */
+  /** A report was sent before the picture was complete; the next one follows when it is. */
   #isAwaited = false;
 
   constructor(deps: ReporterDeps) {
@@ -34,16 +34,16 @@ export class Reporter {
     deps.configState.onChange(() => this.#due.notify());
   }
 
-  /** The carrier's object was seen. */
+  /** The watch delivered the carrier's object. */
   notify(): void {
     this.#due.notify();
   }
 
   /**
-   * Until the signal aborts.
-   * @param complete - resolves when the picture is: what a sync run has refused would else be missing from the first report of every start,
-   *   and the report on a Node that was created again would say that the config is absent. Waited for 2 s at most, since a ConfigMap that nobody serves must not
-   *   keep a node silent
+   * Runs until the signal aborts.
+   * @param complete - resolves when the picture is complete (sync has run). Otherwise the first report of every start would lack a rejected config, and the
+   *   report on a Node that was created again would say that the config is absent. The wait is 2 s at most: a ConfigMap that cannot be read must not
+   *   block the status
    */
   async run(signal: AbortSignal, complete: () => Promise<void> = () => Promise.resolve()): Promise<void> {
     const { carrier, configState, clock, random, log, onKept } = this.#deps;
@@ -57,7 +57,7 @@ export class Reporter {
         const { shown: picture } = configState;
         const { sent, kept } = await carrier.report(picture, signal, { isComplete: isComplete && !configState.isHeld() });
         if (sent || !kept) onKept(kept);
-        // The same once more: someone else writes these fields too. Answering at once would go on for ever.
+        // The same patch again: another client writes these fields too. Without a pause both would write in a tight loop.
         if (sent && told && sameConfigStatus(told, picture)) await clock.sleep(CONFLICT_BACKOFF_MS, signal).catch(() => {});
         if (sent) told = picture;
         if (sent && !kept) {
@@ -74,13 +74,13 @@ export class Reporter {
         failures += 1;
         const wait = backoff(failures, limits, random);
         log[failures === 1 ? 'warn' : 'debug']('failed to write status, retrying', { carrier: carrier.name, failures, error });
-        // A change or a new look at the object is a better reason to try than the clock.
+        // A change of the picture or a watch event triggers the retry earlier.
         await this.#due.waitOr(wait, clock, signal);
       }
     }
   }
 
-  /** @returns false: it took too long; once it is, that is reported too */
+  /** @returns false when the wait timed out; another report follows when the picture is complete */
   async #untilComplete(complete: () => Promise<void>, signal: AbortSignal): Promise<boolean> {
     const done = new AbortController();
     const limit = this.#deps.clock.sleep(MAX_SILENCE_MS, AbortSignal.any([signal, done.signal])).then(
@@ -102,29 +102,29 @@ export class Reporter {
 }
 
 export interface CarrierHandlers {
-  /** The first complete list and every change of what is wanted. Never called before the server has answered. */
+  /** Called after the first complete list and at every change of the assignment. Never called before the server has answered. */
   onWanted(wanted: Wanted): void;
-  /** The object was seen, whatever changed in it: the moment to compare what is reported with how things are. */
+  /** Called for every list and watch event of the object, so that the reported status is compared with the current one. */
   onSeen(): void;
-  /** The object cannot be watched at the moment. */
+  /** Called when the watch of the object fails. */
   onTrouble?(text: string): void;
-  /** Which object assigns, and why; whenever that changes. */
+  /** Called when the object that assigns, or the reason, changes. */
   onChosen?(choice: Choice): void;
-  /** The kubelet's own version, as its Node says it. */
+  /** Called with the kubelet's version from the Node's nodeInfo. */
   onKubeletVersion?(text: string): void;
 }
 
 /** `kept: false`: the server answered 200 and dropped the fields (spec 13). */
 export type Reported = { sent: boolean; kept: boolean };
 
-/** How a node learns its assignment and reports: upstream's Node fields, or an object of our own. Everything else is the same. */
+/** The object that assigns a node's config and gets its status: upstream's Node fields, or a NodeConfig. */
 export interface Carrier {
   readonly name: 'node' | 'nodeconfig' | 'auto';
-  /** Watches until the signal aborts. Survives every failure of the server. */
+  /** Watches until the signal aborts; retries after every failure. */
   watch(handlers: CarrierHandlers, signal: AbortSignal): Promise<void>;
   /**
-   * Writes the picture where it differs from what was last seen there.
-   * @param of - `isComplete: false`: what is wanted has not been looked at, or the agent is about to exit for it, so that the picture speaks of what was wanted before
+   * Writes the picture where it differs from the last seen status.
+   * @param of - `isComplete: false`: the current assignment is not synced yet, or the agent is about to exit for it: the picture refers to the previous one
    * @throws ApiError, TransportError
    */
   report(picture: ConfigStatus, signal: AbortSignal, of: { isComplete: boolean }): Promise<Reported>;
@@ -133,8 +133,8 @@ export interface Carrier {
 const members = { Node: 'node', NodeConfig: 'nodeConfig' } as const;
 
 /**
- * Reports failures of a carrier's watch: the first in a row as a warning, the others at level debug, so that a long outage is one line of the log.
- * @param handlers - `onTrouble` gets the text of each
+ * Logs failures of a carrier's watch: the first in a row as a warning, the others at level debug, so that a long outage is one line of the log.
+ * @param handlers - `onTrouble` is called with the text of each failure
  */
 export function failedWatch(
   log: Log,
