@@ -29,16 +29,16 @@ export interface DriftWatchDeps {
   activeRecord: Pick<AgentContext['activeRecord'], 'drift' | 'notice'>;
   announcer: Pick<AgentContext['announcer'], 'say'>;
   shutdown: Pick<AgentContext['shutdown'], 'leave'>;
-  /** What boot found and did. */
+  /** The result of boot. */
   outcome: Pick<BootOutcome, 'used' | 'localProblem' | 'drifted' | 'effective'>;
 }
 
-/** Longest time between two looks, in ms. A change of the effective file is seen at once. */
+/** Longest time between two checks, in ms. A change of the effective file triggers one at once. */
 const LOOK_MS: Millis = 60_000;
-/** From the first look to the second, in ms: what changes before files are watched is seen by that one. */
+/** Time from the first check to the second, in ms: the second one sees changes that were made before the file watch began. */
 const SECOND_LOOK_MS: Millis = 10_000;
 
-/** Says in log, event, status, metric and `dkc status` when this node runs something else than its agent wrote, and has the file corrected where policy says so. */
+/** Reports in log, event, status, metric and `dkc status` that this node runs something else than its agent wrote; corrects the file if the policy says so. */
 export class DriftWatch {
   readonly #deps: DriftWatchDeps;
   readonly #due = new Trigger();
@@ -49,12 +49,12 @@ export class DriftWatch {
   constructor(deps: DriftWatchDeps) {
     this.#deps = deps;
     const { used, localProblem } = deps.outcome;
-    // Without a local config that can be used, a file that is there stays, whoever wrote it.
+    // Without a usable local config boot keeps the existing file, which the agent may not have written.
     this.#configz = new ConfigzCheck(deps);
     this.#isOurs = used !== 'local' || localProblem === undefined;
   }
 
-  /** Takes over what the agent before this one reported, and says what boot wrote over. */
+  /** Takes over the drift that the previous agent reported, and sends an event for a file that boot overwrote. */
   async open(): Promise<void> {
     const { world, activeRecord, announcer, outcome, options } = this.#deps;
     const before = await activeRecord.drift();
@@ -72,12 +72,12 @@ export class DriftWatch {
     } else for (const drift of over) this.#sayOver(drift);
   }
 
-  /** The effective file or the policy changed. */
+  /** The effective file or the policy has changed. */
   notify(): void {
     this.#due.notify();
   }
 
-  /** Until the signal aborts. */
+  /** Runs until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#deps.world;
     for (let periodMs = SECOND_LOOK_MS; !signal.aborted; periodMs = LOOK_MS) {
@@ -108,7 +108,7 @@ export class DriftWatch {
     this.#take(plan({ ...found, EffectiveFileChanged: detail }));
   }
 
-  /** Only a kubelet that was started on the file that is there is to be compared with it. */
+  /** Asks /configz only while the kubelet runs on the current effective file. */
   async #differingFields({ effective, start = 'this' }: DriftFacts): Promise<readonly string[] | undefined> {
     if (effective === 'as-written' && start === 'this') return this.#configz.fields(this.#state.KubeletDiffers?.isReported === false);
     this.#configz.forget();
@@ -134,8 +134,8 @@ export class DriftWatch {
   }
 
   /**
-   * Has boot write the file again, which restarts the kubelet only where that was started on the other one.
-   * @returns false where that was done too often within an hour, or cannot be written down: another program may write that file, too
+   * Restarts the agent, so that boot writes the file again. The kubelet restarts only if it was started on the changed file.
+   * @returns false where there were {@link MAX_CORRECTIONS} within an hour, or the correction cannot be recorded: another program may keep writing that file
    */
   async #correct(): Promise<boolean> {
     const { options, world, shutdown } = this.#deps;

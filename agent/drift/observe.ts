@@ -15,13 +15,13 @@ import { silentLog } from '../../base/log.ts';
 export interface DriftDeps {
   options: Pick<AgentOptions, 'effectiveConfig' | 'kubeletUnit' | 'kubeletExits'>;
   world: Pick<AgentWorld, 'disk' | 'exec'>;
-  /** Of what the agent wrote; '' where it wrote nothing, and nothing can differ from it. */
+  /** SHA-256 of the effective file that the agent wrote; '' where it wrote none, so that nothing can differ. */
   wroteSha256: string;
-  /** The effective file is what the agent wrote, and not one that it found and had nothing better for. */
+  /** False where boot kept an existing file that the agent had not written, for lack of a config. */
   isOurs: boolean;
 }
 
-/** One look at the effective file, the kubelet's unit, its process, and the file that it was started with. Never throws for what cannot be read. */
+/** Reads the effective file, the kubelet's unit, its process, and the file with which it was started. Never throws for a file that cannot be read. */
 export async function observeDrift({ options, world, wroteSha256, isOurs }: DriftDeps): Promise<DriftFacts> {
   const { effectiveConfig: path, kubeletUnit } = options;
   if (wroteSha256 === '') return { path };
@@ -41,12 +41,12 @@ async function lookAtFile(
     return sha256(await readForKubelet(options, disk)) === wroteSha256 ? 'as-written' : 'changed';
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return 'missing';
-    // Too large for any reader here, or a link or directory in its place: not what the agent wrote. All else is the disk's fault.
+    // Too large, or a link or directory in its place: the agent did not write that. Any other error is a disk failure.
     return error instanceof RangeError || ['EISDIR', 'ELOOP', 'EINVAL'].includes(errorCode(error) ?? '') ? 'changed' : undefined;
   }
 }
 
-/** The file that the agent has for the kubelet; where the disk takes no writes, that is another one than the effective file. @throws as `disk.read` */
+/** The file that the agent wrote for the kubelet: the effective file, or its replacement in /run while the disk is not writable. @throws as `disk.read` */
 export async function readForKubelet(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<Uint8Array> {
   const volatileFile = options.kubeletUnit === '' ? undefined : await new VolatileFile(options, disk).read();
   return volatileFile ?? disk.read(options.effectiveConfig);
@@ -55,7 +55,7 @@ export async function readForKubelet(options: DriftDeps['options'], disk: AgentW
 const PROPERTIES = ['LoadState', 'MainPID', 'ExecStartPre', 'ExecStart', 'Environment', 'EnvironmentFiles'];
 const SYSTEMCTL_TIMEOUT_MS = 2000;
 
-/** undefined where systemd does not answer, or does not know the unit. */
+/** undefined where systemd does not answer, or the unit is not loaded. */
 async function lookAtUnit(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<UnitFacts | undefined> {
   const { kubeletUnit: unit, kubeletExits } = options;
   const args = ['show', ...PROPERTIES.flatMap((name) => ['-p', name]), '--', unit];
@@ -86,8 +86,8 @@ async function configFlagOf(args: readonly string[], isEffective: (path: string)
 }
 
 /**
- * Whether the kubelet that runs was started with another `--config` than the effective file, or with none: what it does says nothing about that file.
- * Only of a program called kubelet: k3s and scripts have flags of their own, and of those nobody knows.
+ * Whether the running kubelet was started with another `--config` than the effective file, or without one: then its health is no evidence about that
+ * file. False for a program that is not called kubelet: k3s and scripts have other flags, so it is unknown what they read.
  */
 export async function readsAnotherFile(options: DriftDeps['options'], { disk, exec }: DriftDeps['world']): Promise<boolean> {
   if (options.kubeletUnit === '') return false;
@@ -100,7 +100,7 @@ export async function readsAnotherFile(options: DriftDeps['options'], { disk, ex
 /** Longest command line that is read, in bytes; the kernel's own limit for one argument. */
 const MAX_COMMAND_LINE = 128 * 1024;
 
-/** Of a process, program first; empty where it has ended, or may not be looked at. */
+/** The command line of a process, program first; empty where it has ended, or may not be read. */
 export async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 'read'>): Promise<string[]> {
   if (!/^[1-9]\d*$/.test(pid)) return [];
   const bytes = await disk.read(`/proc/${pid}/cmdline`, MAX_COMMAND_LINE).catch(() => new Uint8Array());
@@ -108,7 +108,7 @@ export async function commandLineOf(pid: string, disk: Pick<AgentWorld['disk'], 
   return text === '' ? [] : text.replace(/\0$/, '').split('\0');
 }
 
-/** Whether a path is the file that the agent writes for the kubelet, whatever links lead to its directory. */
+/** Whether a path is the file that the agent writes for the kubelet, also through links to its directory. */
 export async function samePlaceAs(options: DriftDeps['options'], disk: AgentWorld['disk']): Promise<(path: string) => Promise<boolean>> {
   const real = async (path: string): Promise<string> => join(await disk.realPath(dirname(path)).catch(() => dirname(path)), basename(path));
   const ours = [options.effectiveConfig, new VolatileFile(options, disk).config];
@@ -133,12 +133,12 @@ export interface ConfigzDeps {
   activeRecord: Pick<AgentContext['activeRecord'], 'notice'>;
 }
 
-/** Between two questions, in ms. A difference that is not reported yet is asked for again before it is. */
+/** Time between two requests to /configz, in ms. A difference is confirmed by another request before it is reported. */
 const ASK_MS: Millis = 300_000;
-/** Failures in a row, about a minute apart, after which somebody should know. */
+/** Failures in a row, about a minute apart, after which the failure is reported. */
 const TOLD_AFTER = 2;
 
-/** Compares what the kubelet says that it runs with (`--kubelet-configz`) with what the effective file gives. */
+/** Compares the configuration that the kubelet reports (`--kubelet-configz`) with the effective file. */
 export class ConfigzCheck {
   readonly #deps: ConfigzDeps;
   #askedAt: Millis = Number.NEGATIVE_INFINITY;
@@ -150,15 +150,15 @@ export class ConfigzCheck {
     this.#deps = deps;
   }
 
-  /** The kubelet was restarted, or is on another file: what it said before says nothing any more. */
+  /** Drops the last answer: the kubelet was restarted, or runs on another file. */
   forget(): void {
     this.#fields = undefined;
     this.#askedAt = Number.NEGATIVE_INFINITY;
   }
 
   /**
-   * Names of the fields that differ, by the last answer; undefined where there was none, or nobody asks.
-   * @param again - asks, however short ago the last answer came
+   * Names of the fields that differ, by the last answer; undefined where there is none, or the check is off.
+   * @param again - sends a request even if the last answer is younger than {@link ASK_MS}
    */
   async fields(again: boolean): Promise<readonly string[] | undefined> {
     const { options, world, activeRecord } = this.#deps;
@@ -171,7 +171,7 @@ export class ConfigzCheck {
       if (this.#failures >= TOLD_AFTER) activeRecord.notice('configz', null);
       this.#failures = 0;
     } catch (error) {
-      // A kubelet that was just started does not listen yet.
+      // A kubelet that has just started does not listen yet.
       this.#failures += 1;
       if (this.#failures === TOLD_AFTER) {
         const problem = `the kubelet is not compared with the effective file: ${options.kubeletConfigz}: ${describeError(error)}`;
@@ -186,7 +186,7 @@ export class ConfigzCheck {
     const { options, world } = this.#deps;
     const { disk, exec } = world;
     const memo = new VersionRecord(disk, layout(options.dynamicConfigDir).kubeletVersion, silentLog);
-    // Learned afresh: a kubelet is upgraded while its agent runs.
+    // Read at every request: the kubelet may be upgraded while the agent runs.
     const kubelet = await learnKubelet({ options, disk, exec, log: silentLog, memo });
     if (kubelet.version === newestKubeletVersion || kubelet.newer !== undefined)
       throw new Error('the version of the kubelet is unknown, or newer than the versions that this agent supports');

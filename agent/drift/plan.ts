@@ -32,31 +32,31 @@ export interface ConfigFlag {
   isEffective: boolean;
 }
 
-/** What systemd and the kernel say of the kubelet's command line. */
+/** The kubelet's command line, from systemd and /proc. */
 export interface UnitFacts {
   unit: string;
-  /** The process that runs; absent where none does, or its command line cannot be read. `config` null: it has no `--config`. */
+  /** The running process; absent where none runs, or its command line cannot be read. `config` null: it has no `--config`. */
   running?: { program: string; config: ConfigFlag | null };
-  /** As the next start will have it; null: no `--config` is to be seen there, as with a wrapper script. */
+  /** The `--config` of the next start; null: the unit's command line has none, as with a wrapper script. */
   next: ConfigFlag | null;
   /** The drop-in 20-dkc.conf is loaded. */
   hasDropIn: boolean;
 }
 
-/** One look. What is absent could not be found out, and says nothing in either direction. */
+/** The result of one check. An absent member is unknown: it neither starts nor ends drift. */
 export interface DriftFacts {
   path: string;
   effective?: 'as-written' | 'changed' | 'missing';
   unit?: UnitFacts;
   start?: KubeletStart;
-  /** Fields in which the answer of /configz differs from what the effective file gives; names only. */
+  /** Names of the fields in which /configz differs from the effective file. */
   fields?: readonly string[];
 }
 
-/** What drifts by this look, with a line for people; null: does not; absent: not known. */
+/** The drift that this check found, by kind, with a line for people; null: none; absent: unknown. */
 export type Found = Partial<Record<DriftKind, string | null>>;
 
-/** What one look says, before it is known whether it lasts. */
+/** The drift of one check, before the grace time. */
 export function findDrift(facts: DriftFacts): Found {
   const [notUsed, differs] = [usage(facts), difference(facts)];
   return {
@@ -74,7 +74,7 @@ function fileText(effective: NonNullable<DriftFacts['effective']>, path: string)
 function usage({ unit: facts, path }: DriftFacts): string | null | undefined {
   if (!facts) return undefined;
   const { unit, running, next, hasDropIn } = facts;
-  // A script that starts the kubelet has other arguments than the kubelet.
+  // The arguments of a script that starts the kubelet are not those of the kubelet.
   const isKnown = running !== undefined && (running.config !== null || isKubelet(running.program));
   if (isKnown && running.config?.isEffective !== true)
     return `the running kubelet was started ${flagText(running.config)} instead of --config=${path}`;
@@ -83,12 +83,12 @@ function usage({ unit: facts, path }: DriftFacts): string | null | undefined {
   return null;
 }
 
-/** By the name of the program. */
+/** Whether the program's name starts with `kubelet`. */
 export const isKubelet = (program: string): boolean => /(^|\/)kubelet[^/]*$/.test(program);
 
 const flagText = (config: ConfigFlag | null): string => (config === null ? 'without --config' : `with --config=${config.path}`);
 
-/** Names of fields in one line. */
+/** Most field names in one line. */
 const MAX_FIELDS = 10;
 
 function difference({ start, fields }: DriftFacts): string | null | undefined {
@@ -97,13 +97,13 @@ function difference({ start, fields }: DriftFacts): string | null | undefined {
     const more = fields.length > MAX_FIELDS ? ` and ${fields.length - MAX_FIELDS} more` : '';
     return `/configz of the kubelet differs from the effective file in ${fields.slice(0, MAX_FIELDS).join(', ')}${more}`;
   }
-  // A kubelet that is down reads the effective file when it starts.
+  // A kubelet that is down will read the effective file at its next start.
   return start === 'this' || start === 'down' || fields !== undefined ? null : undefined;
 }
 
-/** One kind that was seen. */
+/** A drift that was found, reported or not. */
 interface Seen extends Drift {
-  /** Ms on the monotonic clock: since when it is seen without a break. */
+  /** Since when it was found in every check, ms on the monotonic clock. */
   first: Millis;
   isReported: boolean;
 }
@@ -111,20 +111,20 @@ interface Seen extends Drift {
 export type DriftState = Partial<Readonly<Record<DriftKind, Seen>>>;
 
 /**
- * How long a kind is seen without a break before it is reported, in ms. An editor writes in steps; a package brings a drop-in before systemd loads
- * it; and a kubelet that is being restarted for a new file runs on the old one meanwhile.
+ * How long a kind must be found in every check before it is reported, in ms. An editor writes in steps; a package installs a drop-in before systemd
+ * loads it; and a kubelet that is being restarted for a new file still runs on the old one.
  */
 export const GRACE_MS: Readonly<Record<DriftKind, Millis>> = { EffectiveFileChanged: 2_000, NotUsed: 60_000, KubeletDiffers: 180_000 };
 
 export interface NextDrift {
   state: DriftState;
-  /** What is to be reported from this look on. */
+  /** Drift to report from this check on. */
   began: readonly Drift[];
-  /** What was reported, and is over. */
+  /** Reported drift that is resolved. */
   ended: readonly Drift[];
 }
 
-/** What a look changes. @param at - its time on the monotonic clock @param now - the same, RFC 3339 */
+/** The state after a check. @param at - time of the check on the monotonic clock @param now - the same time, RFC 3339 */
 export function nextDrift(before: DriftState, found: Found, at: Millis, now: string): NextDrift {
   const state: Partial<Record<DriftKind, Seen>> = {};
   const [began, ended]: [Drift[], Drift[]] = [[], []];
@@ -144,32 +144,32 @@ export function nextDrift(before: DriftState, found: Found, at: Millis, now: str
   return { state, began, ended };
 }
 
-/** What an agent before this one reported, so that its restart neither ends nor repeats it. */
+/** The state from the drift that the previous agent reported, so that a restart neither ends nor repeats the report. */
 export function resumeDrift(reported: readonly Drift[], at: Millis): DriftState {
   return Object.fromEntries(reported.map((drift) => [drift.kind, { ...drift, first: at, isReported: true }]));
 }
 
-/** What is reported, in the order of kinds. */
+/** The reported drift, in the order of {@link DRIFT_KINDS}. */
 export function reportedDrift(state: DriftState): Drift[] {
   return DRIFT_KINDS.flatMap((kind) => (state[kind]?.isReported === true ? [driftOf(state[kind])] : []));
 }
 
 const driftOf = ({ kind, detail, since }: Drift): Drift => ({ kind, detail, since });
 
-/** Ms until what is seen and not reported yet is due; undefined where there is none. */
+/** Time until the next drift that is not reported yet is due, in ms; undefined where there is none. */
 export function dueIn(state: DriftState, at: Millis): Millis | undefined {
   const waits = Object.values(state).flatMap(({ kind, first, isReported }) => (isReported ? [] : [first + GRACE_MS[kind] - at]));
   return waits.length === 0 ? undefined : Math.max(0, Math.min(...waits));
 }
 
-/** Corrections of the effective file within {@link WINDOW_MS}; each may cost a restart of the kubelet. */
+/** Most corrections of the effective file within {@link WINDOW_MS}; each may restart the kubelet. */
 export const MAX_CORRECTIONS = 3;
 /** In ms. */
 const WINDOW_MS: Millis = 3_600_000;
 
 /**
- * `D/drift.json`: when policy had the effective file corrected. On disk, since each correction ends the agent.
- * @returns RFC 3339, oldest first; none where the text is not such a record
+ * `D/drift.json`: the times of corrections of the effective file. On disk, since each correction restarts the agent.
+ * @returns RFC 3339, oldest first; empty where the text is not such a record
  */
 export function parseCorrections(text: string): string[] {
   try {
@@ -185,7 +185,7 @@ export function printCorrections(times: readonly string[]): string {
   return `${JSON.stringify({ corrections: times.slice(-MAX_CORRECTIONS) })}\n`;
 }
 
-/** Those of the last hour. A time that lies ahead, since the clock was set back, counts for an hour as well. @param now - wall clock, ms */
+/** The times of the last hour, and those up to an hour ahead, since the clock may have been set back. @param now - wall clock, ms */
 export function recentCorrections(times: readonly string[], now: Millis): string[] {
   return times.filter((time) => Math.abs(now - Date.parse(time)) < WINDOW_MS);
 }

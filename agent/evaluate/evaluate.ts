@@ -27,7 +27,7 @@ import type { Finding, HostFacts, JsonObject, KubeletFacts } from '../config/con
 import type { SignatureCheck } from '../config/signature/check.ts';
 import { minimalConfig, type LocalConfig } from './local.ts';
 
-/** Where a configuration fails decides which of upstream's strings the Node shows. */
+/** The stage at which a configuration fails; it decides which of upstream's error strings the Node shows. */
 export type Stage = 'download' | 'load' | 'validate' | 'internal';
 
 export type Evaluation =
@@ -35,7 +35,7 @@ export type Evaluation =
   | { ok: false; stage: Stage; findings: readonly Finding[] };
 
 export interface EvaluatedConfig {
-  /** The payload's files, and the absolute directory its checkpoint has: relative paths in it mean sibling keys. */
+  /** The files of the payload. Relative paths in the config name sibling keys in `dir`, the absolute path of the checkpoint. */
   files: ReadonlyMap<string, Uint8Array>;
   kubeletConfigKey: string;
   dir: string;
@@ -46,28 +46,28 @@ export interface EvaluatedConfig {
 
 export interface NodeInputs {
   local: LocalConfig;
-  /** The effective file as it is on disk: policy compares with it where there is no local config (design Q5). */
+  /** The effective file on disk: the policy compares with it where there is no local config (design Q5). */
   current: Uint8Array | undefined;
   kubelet: KubeletFacts;
-  /** What this kubelet merges into its file; absent where it has no --config-dir. */
+  /** Drop-ins that the kubelet merges into its file; absent where it has no --config-dir. */
   dropIns?: DropIns;
   merge: 'replace' | 'overlay';
   policy: Policy | 'none';
   /** Whether the policy's signatureKeys signed a payload; absent where the policy has none. */
   signatureCheck?: SignatureCheck;
-  /** Given in preflight: then what would kill this kubelet on this host is an error too. Boot leaves that to the trial. */
+  /** Given in preflight only: then conditions that would crash this kubelet on this host are errors too. At boot the trial finds them. */
   host?: HostFacts;
 }
 
-/** Whatever text of this many bytes is within all limits of the reader. */
+/** A text of up to this many bytes is always within the limits of the reader. */
 const ALWAYS_READ = 4000;
 
 export const ALLOW_ANNOTATION = 'dkc.dev/allow';
 
-/** Work in pieces, each of them short: its caller may do something else in between. */
+/** Work in short pieces, so that the caller can yield to the event loop between them. */
 export type Pieces<T> = Generator<undefined, T, undefined>;
 
-/** All pieces at once. */
+/** Runs all pieces without a pause. */
 export function atOnce<T>(pieces: Pieces<T>): T {
   for (;;) {
     const { done, value } = pieces.next();
@@ -76,18 +76,18 @@ export function atOnce<T>(pieces: Pieces<T>): T {
 }
 
 /**
- * Would this payload make a good effective file here, and which bytes? signature -> decode -> resolve paths -> overlay -> drop-ins -> policy -> flags -> validate
- * -> fatal conditions (preflight only) -> render. Findings carry paths and rules, never values.
+ * Whether this payload is usable on this node, and the effective file: signature -> decode -> resolve paths -> overlay -> drop-ins -> policy -> flags
+ * -> validate -> fatal conditions (preflight only) -> render. Findings have paths and rules, never values.
  */
 export function evaluate(config: EvaluatedConfig, inputs: NodeInputs): Evaluation {
   const read = atOnce(prepare(config, inputs));
   return read.ok ? atOnce(evaluating(read, config, inputs)) : read;
 }
 
-/** {@link evaluate} from the point on where everything is read. */
+/** The second part of {@link evaluate}, after {@link prepare}. */
 export function* evaluating({ merged, defaulted, ...read }: Readable, config: EvaluatedConfig, inputs: NodeInputs): Pieces<Evaluation> {
   const policy = yield* policyFindings(config, merged, inputs);
-  // A kubelet that cannot read a drop-in does not start with anything: new configs wait until that is fixed, and what is trusted stays.
+  // A kubelet that cannot read a drop-in does not start at all: preflight rejects new configs until that is fixed, boot keeps the current config.
   const [refusing, warning] = inputs.host ? [inputs.dropIns?.problems ?? [], []] : [[], inputs.dropIns?.problems ?? []];
   yield;
   const rules = validate(defaulted, against(inputs));
@@ -101,7 +101,7 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
   if (text === undefined) return tooLargeRendered();
   const effective = new TextEncoder().encode(text);
   yield;
-  // What is written must be what the next boot can read: a long text may need a style that is only read when short.
+  // The next boot must be able to read the file: a long text may be rendered in a style that the reader accepts for short texts only.
   if (effective.length > ALWAYS_READ && !decode(effective, inputs.kubelet.version).ok) return tooLargeRendered();
   const warnings = cappedFindings(read.warnings, gates, warning, fatal.warnings);
   return { ok: true, effective, warnings, ...(read.signedBy === undefined ? {} : { signedBy: read.signedBy }) };
@@ -109,10 +109,10 @@ export function* evaluating({ merged, defaulted, ...read }: Readable, config: Ev
 
 export type Readable = { ok: true; merged: JsonObject; defaulted: JsonObject; warnings: readonly Finding[]; signedBy?: string };
 
-/** Everything up to the point where rules can be held against it. */
+/** The first part of {@link evaluate}: everything before policy and validation. */
 export function* prepare(config: EvaluatedConfig, inputs: NodeInputs): Pieces<Readable | Extract<Evaluation, { ok: false }>> {
   const { kubelet, local } = inputs;
-  // First of all: what nobody signed is not even parsed.
+  // First of all: an unsigned config is not even parsed.
   const signed = inputs.signatureCheck?.({ ...config, allow: config.annotations[ALLOW_ANNOTATION] }, config.configMap);
   if (signed?.ok === false) return { ok: false, stage: 'load', findings: [signed.finding] };
   const bytes = config.files.get(config.kubeletConfigKey);
@@ -160,14 +160,14 @@ function policyFindings(config: EvaluatedConfig, merged: JsonObject, inputs: Nod
   });
 }
 
-/** What policy takes as "how this node is": the local config, else the effective file that is there, else all defaults. */
+/** The config with which the policy compares: the local config, else the effective file, else all defaults. */
 function comparedWith({ local, current, kubelet }: NodeInputs): JsonObject {
   if (local.at === 'present') return local.resolved;
   const decoded = current === undefined ? undefined : decode(current, kubelet.version);
   return decoded?.ok ? decoded.written : minimalConfig;
 }
 
-/** What the kubelet that runs listens on and talks to: by the effective file, or the local config where there is none. */
+/** Ports and sockets of the running kubelet, by the effective file, or by the local config where there is none. */
 export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeInputs, 'current' | 'local' | 'kubelet' | 'dropIns'>): {
   ports: number[];
   sockets: string[];
@@ -182,13 +182,13 @@ export function runningKubelet({ current, local, kubelet, dropIns }: Pick<NodeIn
   };
 }
 
-/** What `validate` needs to know of this node's kubelet. */
+/** What `validate` needs about this node's kubelet. */
 export function against({ kubelet, host }: Pick<NodeInputs, 'kubelet' | 'host'>): Parameters<typeof validate>[1] {
   const { version, args, knownGates } = kubelet;
   return { version, flags: gatesOnCommandLine(args, version), ...(knownGates ? { knownGates } : {}), ...(host ? { host } : {}) };
 }
 
-/** Fields that `config` sets for nothing. A flag for a field that it does not set is no surprise. */
+/** Warnings for fields that `config` sets without effect, since a flag overrides them. */
 export function shadowWarnings(shadowed: readonly Shadowed[], config: JsonObject): Finding[] {
   return shadowed
     .filter(({ field }) => valueAt(config, field.split('.')) !== undefined)

@@ -1,14 +1,14 @@
 import { decode, renderYaml, resolvePaths } from '../config/config.ts';
 import type { Finding, JsonObject, KubeletVersion } from '../config/contract.ts';
 
-/** The local config, the one that the node brings along: what is used with nothing assigned, and what policy compares with. */
+/** The node's own config file: used while nothing is assigned, and compared with by the policy. */
 export type LocalConfig =
   | { at: 'missing' }
-  /** There, but no kubelet could read it. */
+  /** The file exists, but a kubelet cannot read it. */
   | { at: 'broken'; problem: string }
   | { at: 'present'; bytes: Uint8Array; resolved: JsonObject; hasRelativePaths: boolean };
 
-/** @param dir - where the file lies; relative paths in it mean this directory. */
+/** @param dir - directory of the file; relative paths in it refer to this directory. */
 export function parseLocal(bytes: Uint8Array, dir: string, version: KubeletVersion): LocalConfig {
   const decoded = decode(bytes, version);
   if (!decoded.ok) return { at: 'broken', problem: problemText(decoded.errors) };
@@ -21,12 +21,12 @@ export function parseLocal(bytes: Uint8Array, dir: string, version: KubeletVersi
   };
 }
 
-/** The bytes a kubelet reads when nothing is assigned: the file as it is, or rendered where a relative path would change its meaning. */
+/** The effective file while nothing is assigned: the bytes of the file, or rendered anew where relative paths must become absolute. */
 export function effectiveOfLocal(local: Extract<LocalConfig, { at: 'present' }>): Uint8Array {
   return local.hasRelativePaths ? new TextEncoder().encode(renderYaml(local.resolved)) : local.bytes;
 }
 
-/** What is wrong with the local config and what that means here, in one line for log and `dkc status`; null where it can be used. */
+/** What is wrong with the local config and its consequence, in one line for log and `dkc status`; null where it is usable. */
 export function localProblem(path: string, local: LocalConfig, effectiveIsThere: boolean): string | null {
   if (local.at === 'present') return null;
   const what = local.at === 'missing' ? `there is no local config ${path}` : `the local config ${path} cannot be used: ${local.problem}`;
@@ -36,7 +36,7 @@ export function localProblem(path: string, local: LocalConfig, effectiveIsThere:
   return `${what}; ${then}. Is localConfig right in /etc/dkc/agent.yaml?`;
 }
 
-/** The smallest file a kubelet accepts: all defaults. */
+/** The smallest config that a kubelet accepts: all defaults. */
 export const minimalConfig: JsonObject = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kind: 'KubeletConfiguration' };
 
 /** `maxPods: must be >= 0; port: ...`, for logs: paths and rules, no values. */

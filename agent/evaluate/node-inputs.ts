@@ -17,11 +17,11 @@ export type NodeInputsOptions = Pick<AgentOptions, 'localConfig' | 'effectiveCon
 
 export interface Gathered {
   inputs: NodeInputs;
-  /** The policy file cannot be used. What already runs is then not checked against the policy, and nothing new is let in. */
+  /** Set where the policy file cannot be used. Then boot does not check against the policy, and preflight rejects new configs. */
   policyProblem?: string;
 }
 
-/** Reads what a config is evaluated against, from this node's disk. Never throws: what cannot be read is logged and named in the result. */
+/** Reads the inputs of an evaluation from this node's disk. Never throws: a read failure is logged and part of the result. */
 export async function loadNodeInputs(options: NodeInputsOptions, kubelet: KubeletFacts, disk: Disk, log: Log): Promise<Gathered> {
   const local = await readLocal(options.localConfig, kubelet, disk, log);
   const current = await readOptional(disk, options.effectiveConfig, log);
@@ -42,7 +42,7 @@ export async function loadNodeInputs(options: NodeInputsOptions, kubelet: Kubele
   return policy.problem === undefined ? { inputs } : { inputs, policyProblem: policy.problem };
 }
 
-/** Whether policy has drift corrected; a policy file that cannot be used corrects nothing. */
+/** Whether the policy says `drift: correct`; false where the policy file cannot be used. */
 export async function correctsDrift(options: Pick<AgentOptions, 'policy'>, disk: Pick<Disk, 'readLinked'>): Promise<boolean> {
   const { policy, problem } = await readPolicy(options.policy, disk);
   return problem === undefined && policy !== 'none' && policy.drift === 'correct';
@@ -73,14 +73,14 @@ async function readOptional(disk: Disk, path: string, log: Log): Promise<Uint8Ar
 
 export type ReadPolicy = { policy: Policy | 'none'; signatureCheck?: SignatureCheck; problem?: string };
 
-/** @param flag - as `--policy`: a file, `none`, or undefined for the default file where it exists. Never throws */
+/** @param flag - value of `--policy`: a file, `none`, or undefined for the default file where it exists. Never throws */
 export async function readPolicy(flag: string | undefined, disk: Pick<Disk, 'readLinked'>): Promise<ReadPolicy> {
   if (flag === 'none') return { policy: 'none' };
   const path = flag ?? DEFAULT_POLICY_FILE;
   try {
     const policy = parsePolicy(new TextDecoder('utf-8', { fatal: true }).decode(await disk.readLinked(path)));
     if (policy.signatureKeys.length === 0) return { policy };
-    // Most nodes ask for no signatures, and do without the code that reads them.
+    // Most nodes require no signatures: load the code for them on demand.
     const { parseSignatureKeys, signatureCheck } = await import('../config/signature/check.ts');
     return { policy, signatureCheck: signatureCheck(parseSignatureKeys(policy.signatureKeys)) };
   } catch (error) {
@@ -89,22 +89,22 @@ export async function readPolicy(flag: string | undefined, disk: Pick<Disk, 'rea
   }
 }
 
-/** Names that are looked at, in all directories together; and levels of directories. */
+/** Most names that are read, in all directories together, and most levels of directories. */
 const MAX_NAMES = 1000;
 const MAX_LEVELS = 10;
 
 type Reader = Pick<Disk, 'list' | 'stat' | 'readLinked'>;
 
 /**
- * The drop-ins of a kubelet that is started with --config-dir: all files of the directory, and of those in it, whose name ends in .conf, in
- * lexical order, as it walks them. Other names are none. Links to files are followed, links to directories are not.
- * @returns undefined where the kubelet has no such directory. What cannot be read is named in `problems`
+ * The drop-ins of a kubelet that is started with --config-dir: all files below the directory whose name ends in .conf, in the lexical order in which
+ * the kubelet walks them. Links to files are followed, links to directories are not.
+ * @returns undefined where the kubelet has no such directory. Files that cannot be read are in `problems`
  */
 export async function readDropIns(disk: Reader, { args, version }: KubeletFacts): Promise<DropIns | undefined> {
   const dir = configDirOf(args, version);
   if (dir === undefined) return undefined;
   const found = new Walk(disk);
-  // Go's walk does not follow the directory itself where that is a link.
+  // Go's walk does not follow the directory itself where it is a link.
   const stat = await disk.stat(dir).catch(() => undefined);
   if (stat?.kind === 'other' && !dir.endsWith('.conf')) return { dir, files: [], problems: [] };
   await found.into(dir, 1);
@@ -153,10 +153,10 @@ class Walk {
   }
 }
 
-/** Asks who signed what a checkpoint holds; undefined for local, and where the checkpoint cannot be read. */
+/** Verifies the signature of a checkpoint; undefined for local, and where the checkpoint cannot be read. */
 type AskSigner = (source: MaybeSource) => Promise<SignatureResult | undefined>;
 
-/** By the policy as it is on disk now. `none`: it asks for no signatures; `unknown`: it cannot be used. */
+/** Reads the policy file now. `none`: it requires no signatures; `unknown`: it cannot be used. */
 export async function signersOf(
   { policy }: Pick<AgentOptions, 'policy'>,
   disk: Pick<Disk, 'readLinked'>,

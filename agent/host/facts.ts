@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import type { HostFacts, PemFacts } from '../config/contract.ts';
 import { canonical } from '../config/preflight/server.ts';
 
-/** Facts of the host out of what kernel and kubelet write, and out of PEM files. Pure; undefined where a text is not of the form it should have. */
+/** Parsers for files of the kernel and the kubelet and for PEM files. Pure; undefined where a text does not have the expected form. */
 
 /** `0-3,8`: the kernel's list of CPUs. */
 export function cpuList(text: string): number[] | undefined {
@@ -46,7 +46,7 @@ export function memoryManagerState(text: string): HostFacts['memoryManagerState'
   return { policyName, ...(Object.keys(reserved).length === 0 ? {} : { reserved }) };
 }
 
-/** Whether a kubelet can parse it at all. */
+/** Whether a kubelet can parse the state file at all. */
 export const isJson = (text: string): boolean => parsed(text) !== undefined;
 
 function parsed(text: string): Record<string, unknown> | undefined {
@@ -67,18 +67,18 @@ interface Listener {
   port: number;
 }
 
-/** State of a socket that listens, as the kernel prints it in /proc/net/tcp and /proc/net/tcp6. */
+/** State of a listening socket in /proc/net/tcp and /proc/net/tcp6. */
 const LISTEN = '0A';
 const SOCKET = /^\s*\d+: ([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4}) \S+ ([0-9A-F]{2}) (?:\S+\s+\S+\s+\S+\s+\d+\s+\d+\s+(\d+))?/;
-/** Lines that are looked at: a busy host has some thousand connections. */
+/** Most lines that are read: a busy host has some thousand connections. */
 const MAX_LINES = 200_000;
 
-/** Sockets that listen, of either table; a line of another form is passed over. */
+/** The listening sockets of either table; lines of another form are skipped. */
 export function listeners(table: string): Listener[] {
   return listeningSockets(table).map(({ address, port }) => ({ address, port }));
 }
 
-/** The same, each with the number by which a process has it open: its `/proc/PID/fd/N` says `socket:[INODE]`. '' where the line ends before. */
+/** As {@link listeners}, with the inode: `/proc/PID/fd/N` of the owner links to `socket:[INODE]`. '' where the line has no inode. */
 export function listeningSockets(table: string): (Listener & { inode: string })[] {
   const found: (Listener & { inode: string })[] = [];
   for (const line of table.split('\n', MAX_LINES)) {
@@ -88,7 +88,7 @@ export function listeningSockets(table: string): (Listener & { inode: string })[
   return found;
 }
 
-/** Words of 4 bytes, each with its lowest byte first. */
+/** Parses words of 4 bytes, each with its lowest byte first. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => (word.match(/../g) ?? []).toReversed());
   if (bytes.length === 4) return bytes.map((byte) => Number.parseInt(byte, 16)).join('.');
@@ -100,7 +100,7 @@ function addressOf(hex: string): string {
 /** A line of /proc/PID/mountinfo: `36 35 98:0 /root /mount/point rw,noatime ...` */
 const MOUNT = /^\d+ \d+ \S+ \S+ (\S+) (\S+)/;
 
-/** Which of these paths lie on a mount that cannot be written. The last mount over a path is the one that counts. */
+/** Which of these paths are on a read-only mount. The last mount over a path counts. */
 export function readOnlyPaths(mountinfo: string, paths: readonly string[]): string[] {
   const mounts = mountinfo.split('\n').flatMap((line) => {
     const [, at, options] = MOUNT.exec(line) ?? [];
@@ -121,7 +121,7 @@ const blocksOf = (text: string, isWanted: (type: string) => boolean): string[] =
 const isCertificate = (type: string): boolean => type === 'CERTIFICATE';
 const isKey = (type: string): boolean => type === 'PRIVATE KEY' || type.endsWith(' PRIVATE KEY');
 
-/** What a PEM file holds, as Go's TLS reads it: other blocks, and text between them, are passed over. */
+/** The content of a PEM file as Go's TLS reads it: other blocks, and text between blocks, are skipped. */
 export function pemFacts(text: string): PemFacts {
   const certificates = blocksOf(text, isCertificate);
   return {
@@ -132,7 +132,7 @@ export function pemFacts(text: string): PemFacts {
   };
 }
 
-/** Whether the first key belongs to the first certificate; undefined where one of them is not there or cannot be parsed. */
+/** Whether the first key belongs to the first certificate; undefined where one of them is missing or cannot be parsed. */
 export function pairMatches(certificates: string, keys: string): boolean | undefined {
   const certificate = certificateOf(blocksOf(certificates, isCertificate)[0] ?? '');
   const [key] = blocksOf(keys, isKey);
@@ -144,7 +144,7 @@ export function pairMatches(certificates: string, keys: string): boolean | undef
   }
 }
 
-/** The certificates of a PEM file that can be parsed, in its order. */
+/** The certificates of a PEM file that can be parsed, in the order of the file. */
 export function certificatesIn(text: string): X509Certificate[] {
   return blocksOf(text, isCertificate).flatMap((block) => certificateOf(block) ?? []);
 }

@@ -19,21 +19,21 @@ type HostDisk = Pick<Disk, 'read' | 'readLinked' | 'stat' | 'list' | 'capacity'>
 export interface Probing {
   /** The kubelet's arguments, for its `--root-dir`. */
   args: readonly string[];
-  /** Folders of which this process may see another one than the kubelet: what is missing there may be there for it. */
+  /** Directories in which this process sees other files than the kubelet (PrivateTmp=): a file that is missing there may exist for the kubelet. */
   hidden?: readonly string[];
-  /** Folder whose files are not looked at. */
+  /** Directory whose files are not read. */
   except?: string;
   /**
-   * The kubelet that runs. Its ports are free again when it is restarted. Where the socket of its runtime is not there, the runtime is away, and no
-   * configuration is at fault. Absent: neither ports nor the default runtime are looked at.
+   * The running kubelet. Its ports are free again when it restarts. Where the socket of its runtime is missing, the runtime is down, which no
+   * configuration caused. Absent: neither ports nor the default runtime are checked.
    */
   running?: { ports: readonly number[]; sockets: readonly string[] };
 }
 
 /**
- * What preflight may know of this host. What cannot be read is left out, and then not checked: a sandbox that hides a file must not
- * refuse a config.
- * @param defaulted - the configuration in question, for the paths that it names
+ * Facts about this host for preflight. Facts that cannot be read are left out and then not checked: a sandbox that hides a file must not cause a
+ * rejection.
+ * @param defaulted - the configuration to check, for the paths that it names
  */
 export async function readHost(
   disk: HostDisk,
@@ -60,7 +60,7 @@ export async function readHost(
     if (value !== undefined) sysctls[name] = value.trim();
   }
   const paths: Record<string, 'file' | 'dir' | 'missing' | 'unreadable'> = {};
-  // A kubelet of which nothing is known may be given another runtime by a flag.
+  // Without a known command line, a flag may give the kubelet another runtime.
   const runtime = running && args.length > 0 ? defaultSocket(defaulted) : undefined;
   for (const path of [...pathsToProbe(defaulted), ...(runtime === undefined ? [] : [runtime])].filter(
     (one) => (except === undefined || !one.startsWith(`${except}/`)) && !running?.sockets.includes(one),
@@ -96,12 +96,12 @@ const textOf = (read: Promise<Uint8Array>): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** Processes that are looked at for the kubelet. */
+/** Most processes that are searched for the kubelet. */
 const MAX_PROCESSES = 20_000;
 
 /**
- * Kernel settings that the kubelet cannot write, by the mounts that it sees: neither a sandbox of the agent nor the mounts of the host say
- * that of a kubelet with mounts of its own. Empty where no kubelet runs.
+ * Kernel settings that the kubelet cannot write, by the mounts of its process: a kubelet with a mount namespace of its own may see other mounts than
+ * the agent and the host. Empty where no kubelet runs.
  */
 async function readOnlySysctlsOf(disk: HostDisk): Promise<string[]> {
   const paths = preflightSysctls.map((name) => `/proc/sys/${name}`);
@@ -109,14 +109,14 @@ async function readOnlySysctlsOf(disk: HostDisk): Promise<string[]> {
     const mounts = await textOf(disk.read(`/proc/${pid}/mountinfo`));
     return mounts === undefined ? [] : readOnlyPaths(mounts, paths).map((path) => path.slice('/proc/sys/'.length));
   };
-  // On an ordinary host nobody is asked for.
+  // On an ordinary host PID 1 has no read-only sysctls: skip the search for the kubelet.
   if ((await stuck('1')).length === 0) return [];
   const pids = (await disk.list('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name)).slice(0, MAX_PROCESSES);
   for (const pid of pids) if ((await textOf(disk.read(`/proc/${pid}/comm`)))?.trim() === 'kubelet') return stuck(pid);
   return [];
 }
 
-/** Sizes of which the host has at least one page, in any NUMA node. */
+/** Page sizes of which the host has at least one page, in any NUMA node. */
 async function hugePages(disk: HostDisk): Promise<string[] | undefined> {
   const names = await disk.list(HUGE_PAGES).catch(() => undefined);
   if (names === undefined) return undefined;
@@ -142,7 +142,7 @@ async function statesOf(disk: HostDisk, root: string): Promise<Partial<HostFacts
   };
 }
 
-/** What the files hold that the configuration names, without their content. */
+/** Facts about the files that the configuration names, without their content. */
 async function contentsOf(disk: HostDisk, defaulted: JsonObject, except: string | undefined): Promise<Partial<HostFacts>> {
   const { pem, pair, resolvConf } = filesToRead(defaulted);
   const texts = new Map<string, string>();
@@ -156,7 +156,7 @@ async function contentsOf(disk: HostDisk, defaulted: JsonObject, except: string 
   return {
     ...(texts.size > 0 ? { pem: Object.fromEntries([...texts].map(([path, text]) => [path, pemFacts(text)])) } : {}),
     ...(matches === undefined ? {} : { tlsPairMatches: matches }),
-    // A name server without an address.
+    // A `nameserver` line without an address.
     ...(resolv !== undefined && /^\s*nameserver\s*$/m.test(resolv) ? { damagedResolvConf: [resolvConf] } : {}),
   };
 }
@@ -179,7 +179,7 @@ function addresses(): { addresses?: string[] } {
 async function whatIsAt(disk: Pick<Disk, 'readLinked' | 'stat'>, path: string): Promise<'file' | 'dir' | 'missing' | 'unreadable'> {
   try {
     const stat = await disk.stat(path);
-    // A link is followed by the kubelet: what lies behind it shows only by reading.
+    // The kubelet follows links: only reading shows what a link leads to.
     if (stat?.kind !== 'other') return stat?.kind ?? 'missing';
     await disk.readLinked(path);
     return 'file';

@@ -13,31 +13,31 @@ export interface KubeletDeps {
   disk: Pick<Disk, 'readLinked'>;
   exec: Exec;
   log: Log;
-  /** What was learned before; absent for commands, which leave nothing behind. */
+  /** The saved version; absent for commands, which write nothing. */
   memo?: VersionRecord;
 }
 
-// Asked before READY, and systemd gives a start 15 s in all.
+// Runs before READY, and systemd limits the whole start to 15 s.
 const VERSION_TIMEOUT_MS = 3000;
 const SYSTEMCTL_TIMEOUT_MS = 2000;
 
-/** How a kubelet is started, as far as its unit says. */
+/** How the kubelet is started, as far as its unit shows. */
 export interface CommandLine {
   program?: string;
   args: string[];
 }
 
-/** What could be learned of a kubelet. */
+/** Facts about the kubelet, read from this node. */
 export interface LearnedKubelet extends KubeletFacts {
-  /** Its version, where that is newer than all this agent knows and `version` is the newest known, which stands in. */
+  /** The kubelet's version, where it is newer than all versions that this agent knows; then `version` is the newest known one. */
   newer?: string;
 }
 
 /**
- * What is known of this node's kubelet without asking an API server: version from flag or binary, arguments from file or unit. What
- * cannot be learned is said in the log; the newest version that this agent knows stands in.
- * A kubelet newer than all that is known is validated as the newest, and never ends the agent.
- * @throws ActionError for a version flag or an arguments file that cannot be read: a wrong setting must not be guessed around
+ * Facts about this node's kubelet without the API server: version from flag or binary, arguments from file or unit. Failures are logged; the newest
+ * version that this agent knows is used in place of an unknown one.
+ * A kubelet that is newer than all known versions is treated as the newest known version, and never ends the agent.
+ * @throws ActionError for an invalid version flag or an unreadable arguments file: a wrong setting must not be replaced by a guess
  */
 export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   const { options, log } = deps;
@@ -54,7 +54,7 @@ export async function learnKubelet(deps: KubeletDeps): Promise<LearnedKubelet> {
   return { ...(learned ?? { version: newestKubeletVersion }), args: line.args };
 }
 
-/** Adds what the binary's own `--help` lists: known flags and feature gates. Slow (a kubelet starts), so only preflight asks. */
+/** Adds the flags and feature gates that the binary's `--help` lists. Slow (it starts a kubelet), so only preflight runs it. */
 export async function askHelp(facts: KubeletFacts, deps: KubeletDeps): Promise<KubeletFacts> {
   const { program } = await commandLine(deps);
   if (program === undefined) return facts;
@@ -86,7 +86,7 @@ async function versionOf(program: string, { exec, log, memo }: KubeletDeps): Pro
   }
 }
 
-/** A kubelet that does not answer today is most likely the one that did yesterday. */
+/** The saved version: a kubelet whose version cannot be read now is most likely unchanged. */
 async function fromMemo({ memo, log }: KubeletDeps): Promise<ReturnType<typeof closestKubeletVersion> | undefined> {
   const text = await memo?.last();
   if (text === undefined) return undefined;
@@ -98,7 +98,7 @@ async function fromMemo({ memo, log }: KubeletDeps): Promise<ReturnType<typeof c
   }
 }
 
-/** Arguments from the file that a flag names, else from the unit as systemd would start it. */
+/** Arguments from the file of `--kubelet-args`, else from the unit as systemd would start it. */
 export async function commandLine({ options, disk, exec, log }: KubeletDeps): Promise<CommandLine> {
   const unit = options.kubeletUnit === '' ? undefined : await unitCommandLine(options.kubeletUnit, disk, exec, log);
   const program = unit?.program;
@@ -152,16 +152,16 @@ export async function startedAs(
   return program === undefined ? undefined : { program, args };
 }
 
-/** `D/kubelet-version.json`: the version as last learned, and of which file, if it came from a binary. */
+/** `D/kubelet-version.json`: the last known version, and its binary, if it came from one. */
 interface Remembered {
   version: string;
-  /** Path, size and time of the binary that told; absent where the Node did. */
+  /** Path, size and modification time of the binary; absent where the version came from the Node. */
   binary?: string;
 }
 
 /**
- * Remembers what version this node's kubelet has. A start of the agent need not start a kubelet to ask it as long as its binary is the same, and
- * one that cannot ask validates by what was so before: an assumed version could refuse a config that runs well.
+ * Saves the version of this node's kubelet. While the binary is unchanged, a start of the agent need not run `kubelet --version`. If that fails, the
+ * saved version is used: validating for an assumed version could reject a good config.
  */
 export class VersionRecord {
   readonly #disk: Pick<Disk, 'read' | 'replace' | 'stat'>;
@@ -174,18 +174,18 @@ export class VersionRecord {
     this.#log = log;
   }
 
-  /** The version that this very binary told before; undefined where it is another one, or a link, of which size and time say nothing. */
+  /** The saved version of this binary; undefined where the binary has changed, or is a link, whose size and time do not show a change. */
   async of(program: string): Promise<string | undefined> {
     const [known, binary] = await Promise.all([this.#read(), this.#identity(program)]);
     return binary !== undefined && known?.binary === binary ? known.version : undefined;
   }
 
-  /** The version that was learned last, however. */
+  /** The saved version from any source. */
   async last(): Promise<string | undefined> {
     return (await this.#read())?.version;
   }
 
-  /** @param program - the binary that told; absent where the Node did */
+  /** @param program - the binary that printed the version; absent where it came from the Node */
   async remember(version: string, program?: string): Promise<void> {
     const binary = program === undefined ? undefined : await this.#identity(program);
     const now: Remembered = { version, ...(binary === undefined ? {} : { binary }) };

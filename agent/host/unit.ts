@@ -3,15 +3,15 @@ import type { AgentOptions, AgentWorld } from '../options.ts';
 import { sha256 } from '../checkpoint/payload.ts';
 import type { Millis } from '../../base/clock.ts';
 
-/** The copy that the drop-in makes of the file a kubelet is started with, beside the exits file. */
+/** Name of the copy that the drop-in makes of the file with which a kubelet is started, beside the exits file. */
 export const STARTED_FILE = 'kubelet-started.yaml';
 
 /** `starting`: the process runs, and systemd waits for its READY=1 (Type=notify). */
 export type Running = boolean | 'starting';
 
 /**
- * Whether the kubelet's unit is active, and on the file with this hash: what an old kubelet answers says nothing about a new config.
- * Without a unit there is nobody to ask, so it counts as running.
+ * Whether the kubelet's unit is active, and was started on the file with this hash: the health of an old kubelet is no evidence about a new config.
+ * Without `--kubelet-unit` the kubelet counts as running.
  */
 export async function isRunningOn(
   effectiveSha256: string,
@@ -20,15 +20,15 @@ export async function isRunningOn(
 ): Promise<Running> {
   if (options.kubeletUnit === '') return true;
   const started = await startedWith(options, disk);
-  // Without the copy (no drop-in) nobody knows; time and health must do.
+  // Without the copy (no drop-in) the file is unknown: assume this one.
   if (started !== undefined && started !== effectiveSha256) return false;
   return stateOf(options.kubeletUnit, exec);
 }
 
-/** Which file the kubelet that runs was started on: this one, another, nobody knows; or none runs. */
+/** Which file the running kubelet was started on: this one, another or unknown; or no kubelet runs. */
 export type KubeletStart = 'this' | 'another' | 'unknown' | 'down';
 
-/** The start of the kubelet that runs now, by the copy that its drop-in made. */
+/** The start of the running kubelet, by the copy that its drop-in made. */
 export async function startOf(
   effectiveSha256: string,
   options: Pick<AgentOptions, 'kubeletUnit' | 'kubeletExits'>,
@@ -55,7 +55,7 @@ async function stateOf(unit: string, exec: AgentWorld['exec']): Promise<Running>
   return ['start', 'start-post'].includes(subState.trim()) ? 'starting' : false;
 }
 
-/** Whether systemd restarts the unit when it is asked to: not one that is masked, or has RefuseManualStart= or RefuseManualStop=. undefined where it does not say. */
+/** Whether systemd accepts a restart of the unit: false if it is masked or has RefuseManualStart= or RefuseManualStop=; undefined if unknown. */
 export async function canRestart(unit: string, exec: AgentWorld['exec']): Promise<boolean | undefined> {
   const { stdout } = await exec('systemctl', ['show', '-p', 'CanStart', '-p', 'CanStop', '--', unit]);
   const property = propertiesOf(stdout);
@@ -63,14 +63,14 @@ export async function canRestart(unit: string, exec: AgentWorld['exec']): Promis
   return all.includes('') ? undefined : all.every((can) => can === 'yes');
 }
 
-/** How long a stopping agent waits for a kubelet that goes down beside it, in ms. systemd gives a stop 10 s in all. */
+/** How long a stopping agent waits for the kubelet to stop, in ms. systemd limits the whole stop to 10 s. */
 const KUBELET_STOP_WAIT_MS: Millis = 4000;
 const LOOK_MS: Millis = 200;
 
 /**
- * Whether no kubelet runs at the end of this agent, so that nothing a kubelet does can take the machine down after it. In a shutdown the kubelet
- * is stopped first; where the two are not ordered it gets a moment. Without a unit the machine must be going down and the kubelet silent.
- * @param isSilent - no kubelet answers
+ * Whether no kubelet runs when this agent ends, so that a later machine crash cannot be the kubelet's fault. In a shutdown the kubelet is stopped
+ * first; where the two units are not ordered the agent waits. Without a unit the machine must be shutting down and the kubelet's /healthz silent.
+ * @param isSilent - whether no kubelet answers
  */
 export async function isKubeletDown(
   { kubeletUnit }: Pick<AgentOptions, 'kubeletUnit'>,
@@ -89,14 +89,14 @@ export async function isKubeletDown(
   return false;
 }
 
-// What systemd says of a kubelet's unit, taken apart. Pure.
+// Parsers for systemd's output about a unit. Pure.
 
-/** `Environment=` as `systemctl show` prints it: blank-separated, an assignment with a blank in quotes. */
+/** `Environment=` as `systemctl show` prints it: separated by spaces, an assignment with a space in quotes. */
 export function parseEnvironment(text: string): Record<string, string> {
   return Object.fromEntries(splitWords(text).flatMap((word) => assignment(word)));
 }
 
-/** An EnvironmentFile: a line each, `#` and `;` begin comments. */
+/** An EnvironmentFile: one assignment per line, `#` and `;` begin comments. */
 export function parseEnvironmentFile(text: string): Record<string, string> {
   const lines = text.split('\n').map((line) => line.trim());
   return Object.fromEntries(lines.filter((line) => line !== '' && !/^[#;]/.test(line)).flatMap((line) => assignment(line)));
@@ -107,12 +107,12 @@ function assignment(word: string): [string, string][] {
   return at <= 0 ? [] : [[word.slice(0, at), splitWords(word.slice(at + 1)).join(' ')]];
 }
 
-/** Paths out of `EnvironmentFiles=`: `/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)`, one a line. */
+/** Paths from `EnvironmentFiles=`: `/var/lib/kubelet/kubeadm-flags.env (ignore_errors=yes)`, one per line. */
 export function environmentFilesOf(text: string): string[] {
   return [...text.matchAll(/^(\S.*?) \(ignore_errors=(?:yes|no)\)$/gm)].flatMap(([, path]) => (path === undefined ? [] : [path]));
 }
 
-/** Values by name, as `systemctl show` prints them: a name for each line, some names on several. */
+/** Values by name from the output of `systemctl show`: `NAME=VALUE` lines, some names on several lines. */
 export function propertiesOf(shown: string): (name: string) => string {
   const lines = shown.split('\n');
   return (name) =>
@@ -122,13 +122,13 @@ export function propertiesOf(shown: string): (name: string) => string {
       .join('\n');
 }
 
-/** `argv[]=` out of `ExecStart={ path=... ; argv[]=... ; ignore_errors=no ; ... }`; the last one, since an empty ExecStart= resets. */
+/** `argv[]=` from `ExecStart={ path=... ; argv[]=... ; ignore_errors=no ; ... }`; the last one, since an empty ExecStart= resets. */
 export function execStartOf(text: string): string | undefined {
   return [...text.matchAll(/argv\[\]=(.*?) ; ignore_errors=/g)].at(-1)?.[1];
 }
 
 /**
- * The arguments that systemd would start the program with: `$NAME` as a separate word splits at blanks, `${NAME}` does not.
+ * The arguments with which systemd would start the program: `$NAME` as a separate word splits at spaces, `${NAME}` does not.
  * @returns program first
  */
 export function expandCommandLine(argv: string, environment: Readonly<Record<string, string>>): string[] {
@@ -139,7 +139,7 @@ export function expandCommandLine(argv: string, environment: Readonly<Record<str
   });
 }
 
-/** Words at blanks; single and double quotes hold one together, a backslash takes the next character as it is. */
+/** Splits at spaces; single and double quotes hold a word together, a backslash takes the next character literally. */
 export function splitWords(text: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
@@ -158,7 +158,7 @@ export function splitWords(text: string): string[] {
   return word === undefined ? words : [...words, word];
 }
 
-/** Value of the last `NAME=VALUE` or `NAME VALUE` on a command line, as a kubelet takes it; undefined where there is none. */
+/** Value of the last `NAME=VALUE` or `NAME VALUE` on a command line, as a kubelet reads it; undefined where there is none. */
 export function flagInArgs(name: string, args: readonly string[]): string | undefined {
   const at = args.findLastIndex((arg) => arg === name || arg.startsWith(`${name}=`));
   const arg = args[at];

@@ -14,23 +14,23 @@ export interface RecordFacts {
   activeContent?: ContentRef;
   assigned: MaybeSource;
   assignedContent?: ContentRef;
-  /** The record that `bootError` speaks of. Another one now is sync's own doing, and sync sees to it. */
+  /** The assigned record to which `bootError` refers. If sync has replaced it since, sync handles that. */
   bootAssigned: MaybeSource;
   bootError: string | null;
-  /** What is used now is not the assigned one. */
+  /** The active config is not the assigned one. */
   isFallback: boolean;
-  /** The record now, and as boot found it. */
+  /** The last-known-good record now; `bootTrusted`: as boot read it. */
   trusted: MaybeSource;
   trustedContent?: ContentRef;
   bootTrusted: MaybeSource;
-  /** The record says something that this agent did not write: `dkc rollback --to` does. */
+  /** Another program wrote the assigned record, as `dkc rollback --to` does. */
   assignedByOther: boolean;
 }
 
 /**
- * What a change of the records by someone else (an admin's `dkc rollback` or `dkc retry`) asks of a running agent: to start again, so
- * that boot chooses again. Needs no API server. Pure.
- * @returns why, or undefined where nothing is asked
+ * Whether a change of the records by another program (an admin's `dkc rollback` or `dkc retry`) requires that the agent restarts, so that boot
+ * chooses again. Needs no API server. Pure.
+ * @returns why the agent must restart, or undefined
  */
 export function planRecordChange(facts: RecordFacts): string | undefined {
   const { condemned, active, activeContent, assigned, assignedContent, bootAssigned, bootError } = facts;
@@ -48,7 +48,7 @@ export function planRecordChange(facts: RecordFacts): string | undefined {
   return undefined;
 }
 
-/** Sync writes the record, and then says so; in between the lock is held. */
+/** Compares a second time under the lock: sync updates `configState` right after its write of the record. */
 async function isAssignedByOther(store: Store, configState: NodeConfigState): Promise<boolean> {
   const isOther = async (own: Pick<Store, 'record'>): Promise<boolean> => {
     const record = await own.record('assigned');
@@ -57,7 +57,7 @@ async function isAssignedByOther(store: Store, configState: NodeConfigState): Pr
   return (await isOther(store)) && (await store.locked(isOther));
 }
 
-/** @throws StoreError where the disk does not give one of them: what it says is to be asked again */
+/** @throws StoreError where a record cannot be read, so that the caller retries */
 export async function observeRecords(store: Store, configState: NodeConfigState): Promise<RecordFacts> {
   const record = await store.record('assigned');
   const assigned = record.at === 'known' ? record.source : null;
@@ -86,18 +86,18 @@ export async function observeRecords(store: Store, configState: NodeConfigState)
 const isSame = (a: ContentRef | undefined, b: ContentRef | undefined): boolean => (a && b ? sameContent(a, b) : a === b);
 
 export interface SignatureFacts {
-  /** A signature is all that boot missed in the assigned config. */
+  /** A missing signature was the only fault that boot found in the assigned config. */
   bootUnsigned: boolean;
   bootAssigned: MaybeSource;
   assigned: MaybeSource;
   used: 'assigned' | 'last-known-good' | 'local';
   active: MaybeSource;
-  /** Whether a key of the policy, as it is now, signed them; undefined where nobody asks, or it cannot be told. */
+  /** Whether a key of the current policy signed the config; undefined where no signature is required, or the checkpoint cannot be read. */
   isAssignedSigned: boolean | undefined;
   isActiveSigned: boolean | undefined;
 }
 
-/** What the signatures ask of a running agent: another start, or a notice for the admin. Pure. */
+/** What the current signature keys require: that the agent restarts, or a notice for the admin. Pure. */
 export function planSignatures(facts: SignatureFacts): { leave?: string; notice: string | null } {
   const { bootUnsigned, bootAssigned, assigned, active, used } = facts;
   if (bootUnsigned && sameSource(assigned, bootAssigned) && facts.isAssignedSigned !== false)
@@ -111,7 +111,7 @@ export function planSignatures(facts: SignatureFacts): { leave?: string; notice:
   return { notice: `${sourceText(active)} runs and is signed by none of the signatureKeys in the field policy: ${then}; ${remedy}` };
 }
 
-/** @returns to be called after each change of the policy file and of the records */
+/** @returns a function to call after each change of the policy file and of the records */
 export function signatureWatch({
   options,
   world,
@@ -122,7 +122,7 @@ export function signatureWatch({
 }: Pick<AgentContext, 'options' | 'world' | 'store' | 'configState' | 'shutdown' | 'activeRecord'>): () => Promise<void> {
   return async () => {
     const ask = await signersOf(options, world.disk, store);
-    // A policy that is broken lets nothing new in, and takes nothing away.
+    // While the policy is broken, new configs are rejected and the active one stays.
     if (ask === 'unknown') return;
     const isSigned = async (source: MaybeSource): Promise<boolean | undefined> => (ask === 'none' ? undefined : (await ask(source))?.ok);
     const { bootUnsigned, bootAssigned, picture, active } = configState;
@@ -140,10 +140,10 @@ export function signatureWatch({
   };
 }
 
-/** How long a start that could not write the effective file waits before the next one tries again, in ms. */
+/** How long an agent that could not write the effective file waits before it restarts to try again, in ms. */
 const UNWRITTEN_MS = 30_000;
 
-/** Many editors and installers write a file in several steps: what is read this long after a change, in ms, is most likely whole. */
+/** Delay before a changed file is read, in ms: many editors and installers write a file in several steps. */
 const SETTLES_MS = 300;
 
 interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
@@ -154,10 +154,10 @@ interface LocalWatchDeps extends Pick<AgentContext, 'kubelet'> {
 }
 
 /**
- * What a change of the local config asks for: another start where the effective file is made of it, another look at what policy refused
- * elsewhere. A local config that is gone or broken changes nothing: the file the kubelet has is better.
- * @param onProblem - called after each look with what is wrong with the local config, null when nothing
- * @returns to be called after each change
+ * Handles a change of the local config: the agent restarts where the effective file depends on it; otherwise `onOther` evaluates rejected configs
+ * again. A missing or broken local config changes nothing: the effective file of the kubelet is better.
+ * @param onProblem - called after each check with what is wrong with the local config, null when it is usable
+ * @returns a function to call after each change
  */
 export function localConfigWatch(
   { options, world, configState, shutdown, kubelet }: LocalWatchDeps,
@@ -166,9 +166,9 @@ export function localConfigWatch(
 ): () => Promise<void> {
   const { disk, clock, log } = world;
   let known: string | undefined;
-  /** The last one that could be used. One that was gone for a while, or not there yet, is a change all the same. */
+  /** Hash of the last usable local config. A file that is created, or created again with other content, counts as a change. */
   let usable: string | undefined;
-  /** What the first look finds is what boot found. */
+  /** The first check sees the file that boot read, so it is no change. */
   let first = true;
   const look = async (): Promise<void> => {
     const bytes = await disk.readLinked(options.localConfig).catch((error: unknown) => {
@@ -194,7 +194,7 @@ export function localConfigWatch(
     usable = known;
     const { used, effectiveSha256 } = configState.active;
     if (used === 'local' && sha256(effectiveOfLocal(local)) !== effectiveSha256) {
-      // Most likely a disk that takes no writes: the next start finds the same, and would end at once as well.
+      // Most likely the disk is not writable: the next start would find the same and exit at once.
       const isUnwritten = asBooted && configState.bootError === statusErrors.internal;
       if (isUnwritten) await clock.sleep(UNWRITTEN_MS, shutdown.signal).catch(() => {});
       await shutdown.leave(

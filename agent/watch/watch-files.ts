@@ -6,15 +6,15 @@ import type { Millis } from '../../base/clock.ts';
 import { describeError } from '../../base/errors.ts';
 import { Trigger } from '../../base/waiting.ts';
 
-/** After a look that failed, in ms: nothing may change any more that would tell of it. */
+/** Time until a failed check is repeated, in ms: no further change may trigger it. */
 const RETRY_MS: Millis = 10_000;
 
-/** Notices what others change on this node's disk: an admin's commands, an installer, the end of a kubelet. Works with the API server away. */
+/** Handles changes of files by other programs: an admin's commands, an installer, kubelet-stopped. Works without the API server. */
 export async function watchNodeFiles(context: AgentContext): Promise<void> {
   const { options, world, store, configState, shutdown, trial, announcer } = context;
   const { signal } = shutdown;
   const paths = layout(options.dynamicConfigDir);
-  // Where the disk takes no writes, condemnations lie beside the exits file.
+  // While the disk is not writable, the condemnations are in memory, beside the exits file.
   const records = [
     paths.condemned,
     join(dirname(options.kubeletExits), 'condemned.json'),
@@ -25,7 +25,7 @@ export async function watchNodeFiles(context: AgentContext): Promise<void> {
   const due = new Trigger();
   const localDue = new Trigger();
   const signaturesDue = new Trigger();
-  // Something may have changed between boot and the first watch.
+  // A file may have changed between boot and the first watch.
   due.notify();
   localDue.notify();
   signaturesDue.notify();
